@@ -1,7 +1,6 @@
 /**
- * The table of contents: every surface, where it answers, and how a request finds it. A surface answers only below its
- * own base URL; one whose base URL is missing says so in its own error format (edge/docs/behaviour.md, Addresses and
- * configuration).
+ * Assembles the gateway: every surface, its address, and the choice of the surface for a request. A surface without a base
+ * URL answers that it is not configured, in its own error format (edge/docs/behaviour.md, Addresses and configuration).
  */
 import { Fault } from '../shared/fault.ts';
 import { adminOperations, createAdmin } from './admin/routes.ts';
@@ -33,27 +32,27 @@ import { createWorkbench } from './workbench.ts';
 
 interface Mount {
   readonly baseUrl: string | undefined;
-  /** First path segments, below the base URL's prefix. */
+  /** First path segments below the base URL's prefix. */
   readonly roots: readonly string[];
   readonly surface: Surface;
-  /** Answered as well, although not below the base URL. */
+  /** Paths that are answered although they are not below the base URL. */
   readonly outside?: readonly string[];
 }
 
-/** A mount as each request looks at it: its base URL is taken apart once. */
-interface Door {
+/** A mount with its base URL parsed. */
+interface Route {
   readonly surface: Surface;
   readonly isBelow: (path: string) => boolean;
   readonly isHostOf: (url: string) => boolean;
 }
 
 /**
- * Where hosts differ, a host answers for its own surfaces only; where all are the same, any name will do. A host that
- * the API reference has for itself is no surface's, and may be somebody else's.
+ * If the surfaces have different hosts, each host serves only its own surfaces; if all have one host, any host name works.
+ * A host that only the API reference uses serves no surface, and may belong to another service.
  *
- * @param hosts of all surfaces
+ * @param hosts the hosts of all surfaces
  */
-function doorOf({ baseUrl, roots, surface, outside = [] }: Mount, hosts: ReadonlySet<string>): Door {
+function routeOf({ baseUrl, roots, surface, outside = [] }: Mount, hosts: ReadonlySet<string>): Route {
   const own = baseUrl ? new URL(baseUrl).host : undefined;
   const isAnyHost = own === undefined || (hosts.size < 2 && hosts.has(own));
   const below = roots.map((root) => `${pathPrefix(baseUrl)}/${root}`);
@@ -66,20 +65,20 @@ function doorOf({ baseUrl, roots, surface, outside = [] }: Mount, hosts: Readonl
 
 export interface App {
   fetch(request: Request): Promise<Response>;
-  /** Background work for some seconds; each platform calls it once a minute. */
+  /** Runs background jobs for some seconds; each platform calls it once a minute. */
   tick(): Promise<void>;
 }
 
 /**
- * Well below the minute between two ticks, and few enough steps for the subrequests that Workers allow an invocation: a
- * step asks the database three times or so.
+ * Well below the minute between two calls, and few enough steps for the subrequest limit of Workers: a step asks the
+ * database about three times.
  */
 const TICK_BUDGET_MS = 20_000;
 
-/** The gateway as one function of a request, the same on every runtime. */
+/** The gateway as a function of a request, the same on every runtime. */
 export function createApp(deps: Deps): App {
   const { config } = deps;
-  // One ring for both, so that the workbench knows the keys that the token endpoint knows.
+  // Shared, so that the workbench uses the same cached keys as the token endpoint.
   const clientKeys = createClientKeyring(deps);
   const snapshots = createSnapshotCache();
   const workbench = createWorkbench(deps, clientKeys);
@@ -114,7 +113,7 @@ export function createApp(deps: Deps): App {
       roots: ['docs'],
       surface: createReference(deps, baseUrl, adminOperations(deps, workbench)),
     })),
-    // The sidecars' path has no public address of its own: it is looked for on every host, without a prefix.
+    // The sidecars' path has no public address, so it is served on every host, without a prefix.
     {
       baseUrl: '',
       roots: ['internal'],
@@ -122,9 +121,9 @@ export function createApp(deps: Deps): App {
     },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
-  const doors = mounts
+  const routes = mounts
     .toSorted((a, b) => pathPrefix(b.baseUrl).length - pathPrefix(a.baseUrl).length)
-    .map((mount) => doorOf(mount, hosts));
+    .map((mount) => routeOf(mount, hosts));
 
   const probes = createProbes(
     deps,
@@ -139,8 +138,8 @@ export function createApp(deps: Deps): App {
   return {
     async fetch(request: Request): Promise<Response> {
       const path = pathOf(request.url);
-      const door = doors.find(({ isBelow, isHostOf }) => isBelow(path) && isHostOf(request.url));
-      return (door?.surface ?? probes).fetch(request);
+      const route = routes.find(({ isBelow, isHostOf }) => isBelow(path) && isHostOf(request.url));
+      return (route?.surface ?? probes).fetch(request);
     },
     async tick(): Promise<void> {
       snapshots.sweep(deps.now());
@@ -149,7 +148,7 @@ export function createApp(deps: Deps): App {
         await database.batch([askForRetention(), askForAlerts()]);
         await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
       } catch (error) {
-        // The database is away: nobody waits for an answer, and the next tick comes by itself.
+        // The database is unavailable. The next tick tries again.
         deps.log({ level: error instanceof Fault ? 'warn' : 'error', event: 'job.tick', error });
       }
     },

@@ -1,16 +1,15 @@
-/** What the workbench says of an assertion: the checks of the token endpoint, one by one (edge/oauth/assertion/explain.ts). */
+/** The workbench's result for an assertion: the checks of the token endpoint (edge/oauth/assertion/explain.ts). */
 import type { JsonObject } from '../shared/json.ts';
 import type { RefusalCode } from './refusals.ts';
 
-/** One check, in the order in which the token endpoint makes them. */
+/** One check, in the order of the token endpoint. */
 export interface AssertionCheck {
   readonly code: RefusalCode;
-  /** What is checked. */
   readonly title: string;
   readonly result: 'passed' | 'failed' | 'skipped';
-  /** Why it failed, or why it was not made. */
+  /** Why it failed or was skipped. */
   readonly reason?: string;
-  /** The value in the assertion, quoted. */
+  /** The checked value, quoted. */
   readonly seen?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The environment, parsed once at the door: every problem is listed at once, and a surface whose base URL is missing is
- * "not configured" rather than an error (edge/docs/behaviour.md, Addresses and configuration).
+ * Parses the gateway's environment once. All problems are listed together. A surface without a base URL is "not
+ * configured", which is not an error (edge/docs/behaviour.md, Addresses and configuration).
  */
 import * as z from 'zod';
 
@@ -9,7 +9,7 @@ import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './permissions.ts';
 
-/** The six names that the console shows, spelt as deployments have them (edge/docs/behaviour.md, Addresses and configuration). */
+/** The six names that the console shows, with the spelling of deployments (edge/docs/behaviour.md, Addresses and configuration). */
 export const ENDPOINT_NAMES = [
   'INTEGRATION_OAUTH_PUBLIC_BASE_URL',
   'INTEGRATION_FHIR_PUBLIC_BASE_URL',
@@ -20,7 +20,7 @@ export const ENDPOINT_NAMES = [
 ] as const;
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-/** A private JWKS that signs access tokens: the first key signs, all are published. */
+/** A private JWKS for access tokens: the first key signs, all are published. */
 export const signingRing = z.object({ keys: z.array(es256PrivateJwk).min(1) });
 export type SigningRing = z.infer<typeof signingRing>;
 
@@ -28,19 +28,18 @@ const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
 
 const siteId = z.uuid().toLowerCase();
 
-/** A sidecar's public key. */
 const sidecarKey = publicJwk.extend({
-  /** The sidecar speaks for senders at these addresses only; absent: for all. */
+  /** The addresses of the senders that the sidecar may forward for; absent means all. */
   ranges: z
     .array(z.string().refine((text) => parseRange(text) !== undefined, 'must be IP addresses or CIDR ranges'))
     .min(1)
     .optional(),
-  /** The sidecar speaks for these sites only; absent: for all. */
+  /** The sites that the sidecar may forward for; absent means all. */
   sites: z.array(siteId).min(1).optional(),
 });
 export type SidecarKey = z.infer<typeof sidecarKey>;
 
-/** What the groups of the staff's provider stand for. `*` is every permission, also those that later releases have. */
+/** Grants by groups of the staff's provider. `*` includes the permissions of later releases. */
 const groupGrants = z
   .record(
     z.string().min(1),
@@ -60,7 +59,7 @@ const ON_DENO = 'Deno only (on Workers in `wrangler.toml`), a minute: ';
 const perMinute = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 const bytes = (fallback: number) => z.coerce.number().int().min(1024).default(fallback);
 
-/** Every variable is one row: its rule, and the sentence that `edge/docs/configuration.md` says of it (npm run generate). */
+/** One row per variable: its rule, and its description for `edge/docs/configuration.md` (npm run generate). */
 const ADDRESSES = {
   INTEGRATION_OAUTH_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of the token service.'),
   INTEGRATION_FHIR_PUBLIC_BASE_URL: baseUrl.optional().describe('Base URL of the FHIR API, without `/fhir`.'),
@@ -84,7 +83,7 @@ const DATABASE = {
     .describe("Connection string of the gateway's login. Secret."),
   DATABASE_FETCH_ENDPOINT: baseUrl
     .optional()
-    .describe('Where the Neon driver sends queries, if not to the address of the connection string.'),
+    .describe('URL for the queries of the Neon driver, if it is not the address of the connection string.'),
 };
 
 const DATABASE_OVER_TCP = {
@@ -111,7 +110,7 @@ const PROGRAM = {
     .describe('Deno only: how long requests in progress may take after SIGTERM.'),
 };
 
-/** One secret, or several to rotate. */
+/** One secret, or several during a rotation. */
 const secrets = z
   .string()
   .regex(
@@ -128,10 +127,10 @@ const SECRETS = {
     .pipe(z.looseObject({ keys: z.array(sidecarKey).min(1) }))
     .optional()
     .describe(
-      'Public JWKS of the MLLP sidecars. `ranges` and `sites` of a key bound what it speaks for. Without a JWKS the gateway accepts no sidecar.',
+      'Public JWKS of the MLLP sidecars. `ranges` and `sites` of a key limit the senders that it may forward for. Without a JWKS the gateway accepts no sidecar.',
     ),
   GATEWAY_SECRET: secrets.describe(
-    'Seals page cursors and console sessions: 32 random bytes, base64url. Of several, separated by commas, the first seals and all open. Secret.',
+    'Seals page cursors and console sessions: 32 random bytes, base64url. With several, separated by commas, the first seals and all open. Secret.',
   ),
   METRICS_TOKEN: secrets
     .optional()
@@ -157,8 +156,10 @@ const STAFF = {
   ADMIN_OIDC_GROUPS: jsonText
     .pipe(groupGrants)
     .optional()
-    .describe('What each group may do, as JSON: `{ "group": { "site": id or list, "permissions": list or "*" } }`.'),
-  // A Worker may go on for 30 s after its answer.
+    .describe(
+      'Sites and permissions of each group, as JSON: `{ "group": { "site": id or list, "permissions": list or "*" } }`.',
+    ),
+  // A Worker may continue for 30 s after its answer.
   ADMIN_REFUSALS_SECONDS: z.coerce
     .number()
     .positive()
@@ -184,10 +185,10 @@ const LIMITS = {
     .number()
     .positive()
     .default(60)
-    .describe('Deno only: seconds between two looks for background work. On Workers `[triggers]` of `wrangler.toml`.'),
+    .describe('Deno only: seconds between two checks for background jobs. On Workers `[triggers]` of `wrangler.toml`.'),
 };
 
-/** The search parameters that FHIR serves: the listed ones, or US Core's as well (edge/docs/behaviour.md, FHIR). */
+/** The sets of search parameters that FHIR can serve (edge/docs/behaviour.md, FHIR). */
 export const SEARCH_SETS = ['listed', 'us-core'] as const;
 export type SearchSet = (typeof SEARCH_SETS)[number];
 
@@ -209,7 +210,6 @@ const TRUST = {
     .describe('For local and test stacks only: loopback hosts from which a JWKS URI may be fetched.'),
 };
 
-/** Everything the gateway needs. */
 const gateway = z.object({
   ...ADDRESSES,
   ...DATABASE,
@@ -223,7 +223,7 @@ const gateway = z.object({
 });
 /** Every variable that the gateway reads, with its rule and its description. */
 export const VARIABLES: Readonly<Record<string, z.ZodType>> = gateway.shape;
-/** What a command needs that writes API keys: it signs no token and seals no cookie. */
+/** The variables of commands that write API keys: they sign no tokens and seal no cookies. */
 const command = z.object({ ...ADDRESSES, ...DATABASE, ...TRUST });
 
 export type Config = z.infer<typeof gateway>;
@@ -231,7 +231,7 @@ export type CommandConfig = z.infer<typeof command>;
 export type Addresses = Pick<Config, keyof typeof ADDRESSES>;
 export type PublicJwk = z.infer<typeof publicJwk>;
 
-/** Parses what a schema asks for; other variables are not looked at. */
+/** Parses the variables of a schema and ignores others. */
 const reader =
   <Schema extends z.ZodType>(schema: Schema) =>
   (env: Readonly<Record<string, unknown>>): z.infer<Schema> => {
@@ -244,12 +244,12 @@ const reader =
 /**
  * The gateway's configuration.
  *
- * @param env names to values; an empty value counts as absent
- * @throws ConfigError naming every variable that is missing or wrong, never a value
+ * @param env an empty value counts as absent
+ * @throws ConfigError that names every missing or wrong variable, without values
  */
 export const readConfig = reader(gateway);
 
-/** The configuration of `npm run admin` and its like; else as `readConfig`. */
+/** The configuration of `npm run admin` and similar commands; otherwise like `readConfig`. */
 export const readCommandConfig = reader(command);
 
 const PUBLIC_ADDRESSES = [
@@ -260,7 +260,7 @@ const PUBLIC_ADDRESSES = [
   'INTEGRATION_DOCS_URL',
 ] as const satisfies readonly (keyof Addresses)[];
 
-/** The base URLs of the surfaces that clients and staff call. */
+/** The base URLs of the surfaces for clients and staff. */
 export function surfaceUrls(config: Addresses): string[] {
   return [
     config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
@@ -270,7 +270,7 @@ export function surfaceUrls(config: Addresses): string[] {
   ].filter((url) => url !== undefined);
 }
 
-/** The names of public addresses that are http: whatever is sent there can be read on its way. Loopback is this machine. */
+/** The variables whose public address is http and not loopback: an attacker on the network could read the traffic. */
 export function plainAddresses(config: Addresses): string[] {
   return PUBLIC_ADDRESSES.filter((name) => {
     const url = config[name];
@@ -278,7 +278,7 @@ export function plainAddresses(config: Addresses): string[] {
   });
 }
 
-/** Every address that is ours: nothing of a client's may be fetched from there. */
+/** The gateway's own addresses, from which nothing may be fetched for a client. */
 export function ownUrls(config: Addresses): string[] {
   const { INTEGRATION_DOCS_URL: docs } = config;
   return docs === undefined ? surfaceUrls(config) : [...surfaceUrls(config), docs];

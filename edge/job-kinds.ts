@@ -1,4 +1,4 @@
-/** Every kind of background work, one a row. A release leaves jobs of kinds that it does not know to those that do. */
+/** Every kind of background job, one per row. A release leaves jobs of unknown kinds to other releases. */
 import { postNotices } from './alerts/notices.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import type { Deps } from './deps.ts';
@@ -11,12 +11,12 @@ import { RETENTION } from './jobs/retention.ts';
 
 type Working = Pick<Deps, 'config' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
 
-/** Whether staff could not sign in. A console that is not configured is meant so. */
-async function isProviderAway(deps: Working): Promise<boolean> {
+/** True if staff cannot sign in. A console that is not configured counts as intended. */
+async function isProviderDown(deps: Working): Promise<boolean> {
   const { ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID } = deps.config;
   if (ADMIN_PUBLIC_BASE_URL === undefined || ADMIN_OIDC_ISSUER === undefined || ADMIN_OIDC_CLIENT_ID === undefined)
     return false;
-  // Not the document that a console keeps for an hour.
+  // A new provider, because the console's own caches the discovery document for an hour.
   return createProvider(deps)().then(
     () => false,
     () => true,
@@ -28,6 +28,6 @@ export const jobKinds = (deps: Working): readonly JobKind[] => [
   RETENTION,
   replayMany(deps.config),
   retryFailed(deps.config),
-  watchAlerts(deps.config, () => isProviderAway(deps)),
+  watchAlerts(deps.config, () => isProviderDown(deps)),
   postNotices(deps),
 ];

@@ -1,14 +1,13 @@
-/** Where each surface begins, for whoever asks at the root of its address: people who try a base URL in a browser. */
+/** The starting points of the surfaces, for a browser that opens a base URL. */
 import type { Addresses } from './config.ts';
 
 export interface Place {
   readonly baseUrl: string;
   readonly name: string;
-  /** What to open first there. */
   readonly start: string;
 }
 
-/** The surfaces that are configured. */
+/** The configured surfaces. */
 export function placesOf(config: Addresses): Place[] {
   const rows: readonly (readonly [string | undefined, string, string])[] = [
     [config.INTEGRATION_OAUTH_PUBLIC_BASE_URL, 'token service', '/.well-known/smart-configuration'],

@@ -1,7 +1,9 @@
 /**
- * What is not a surface's: `/healthz` (the process answers), `/readyz` (the database answers, takes writes, and its
- * migrations are those this build was made for, or newer) and `/metrics` on every surface's host, what is there at its
- * root, and 404 for everything else.
+ * Serves the addresses that belong to no surface, on every host:
+ *
+ * - `/healthz`: the process answers.
+ * - `/readyz`: the database answers, accepts writes, and has the migrations of this build or newer.
+ * - `/metrics`, and at the root the list of the host's surfaces. Any other path is 404.
  */
 import type { Context } from 'hono';
 
@@ -20,12 +22,12 @@ type Probed = Pick<Deps, 'background' | 'database' | 'log' | 'now' | 'measured' 
   readonly config: Addresses & Partial<Pick<Config, 'METRICS_TOKEN' | 'TOKEN_SIGNING_KEYS'>>;
 };
 
-/** The body of the answer: what is missing, in words, or what there is. */
+/** The body of the answer: the missing condition as a sentence, or the versions. */
 type Readiness =
   | { readonly status: 'not ready'; readonly detail: string }
   | { readonly status: 'ready'; readonly schemaVersion: number; readonly version: string | undefined };
 
-/** However many ask, the database is asked once in this time: nobody can keep it from its work by asking whether it works. */
+/** The database is asked at most once in this time, so that readiness checks cannot overload it. */
 const REMEMBERED_MS = 1000;
 
 function createReadiness(deps: Probed): () => Promise<Readiness> {
@@ -34,14 +36,14 @@ function createReadiness(deps: Probed): () => Promise<Readiness> {
     const now = deps.now();
     if (last === undefined || Math.abs(now - last.at) >= REMEMBERED_MS) {
       last = { at: now, found: askReadiness(deps) };
-      // Others may wait for it when the request that began it is gone.
+      // Later requests may wait for the result after this request has ended.
       deps.background(last.found);
     }
     return last.found;
   };
 }
 
-/** 200 when ready, 503 when not. */
+/** Status 200 if ready, otherwise 503. */
 const readinessAnswer = (found: Readiness): Response =>
   found.status === 'ready' ? Response.json(found) : Response.json(found, { status: 503, headers: WHILE_AWAY });
 
@@ -52,26 +54,27 @@ async function askReadiness({ database, log, version: deployed }: Probed): Promi
   };
   try {
     const [row] = await database.run(schemaVersion(), PROBE_LIMITS);
-    if (row === undefined) throw new TypeError('this query has one row');
+    if (row === undefined) throw new TypeError('the readiness query must return one row');
     const { version, missing, is_writable: isWritable, is_walled: isWalled } = row;
     if (version < SCHEMA_VERSION) {
       return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
     }
-    if (missing.length > 0) return notReady(`the database does not have the functions ${missing.join(', ')}`);
-    // Each access leaves a row of the audit: where nothing can be written nothing can be read either.
-    if (!isWritable) return notReady('the database takes no writes: it is read-only, or a replica');
-    // A gateway that reaches every site's rows works as well as any: nobody would notice.
-    if (!isWalled) return notReady('DATABASE_URL is of a login for which row-level security does not hold');
+    if (missing.length > 0)
+      return notReady(`the database lacks the functions ${missing.join(', ')}: run the migrations`);
+    // Each access writes a row of the audit, so reads need a writable database too.
+    if (!isWritable) return notReady('the database does not accept writes: it is read-only or a replica');
+    // Without this check, a login that bypasses row-level security would go unnoticed.
+    if (!isWalled) return notReady("the login in DATABASE_URL bypasses row-level security: use the gateway's login");
     return { status: 'ready', schemaVersion: version, version: deployed };
   } catch (error) {
     if (error instanceof Fault) return notReady(error.message);
-    return notReady('the database has no migrations');
+    return notReady('the database has no migrations: run them with npm run migrate');
   }
 }
 
 /**
  * @param prefixes the path prefixes of the surfaces, below each of which the probes answer
- * @param placesAt the surfaces of a host
+ * @param placesAt returns the surfaces of a host
  */
 export function createProbes(
   deps: Probed,
@@ -93,7 +96,7 @@ export function createProbes(
     if (prefix !== '') app.get(prefix, root);
   }
   app.notFound(() => {
-    const detail = 'there is nothing at this address: the root of each base URL says where its surfaces begin';
+    const detail = 'this address does not exist: the root of each base URL lists its surfaces';
     return Response.json({ title: 'Not found', status: 404, detail }, { status: 404 });
   });
   app.onError((error, c) => {

@@ -1,18 +1,18 @@
 /**
- * Why a request can be refused or fail, on every surface: for each check a stable code and what administrators read of it, and for
- * a token request what its caller is told. Nothing else decides what a refused token request tells to whom (edge/docs/behaviour.md,
- * Token service).
+ * Every reason for a rejected or failed request, on every surface: a stable code, the texts for administrators, and for a
+ * token request its answer. No other code decides what the caller of a refused token request learns
+ * (edge/docs/behaviour.md, Token service).
  */
 import type { FaultKind } from '../shared/fault.ts';
 
 interface Described {
-  /** The check, as a noun for lists and filters. */
+  /** The check as a noun, for lists and filters. */
   readonly label: string;
-  /** What to change, a sentence shown beside the exact reason. */
+  /** The recommended change, shown beside the exact reason. */
   readonly hint: string;
 }
 
-/** RFC 6749 §5.2; `invalid_target` is of RFC 8707 §2, `temporarily_unavailable` of RFC 6749 §4.1.2.1. */
+/** RFC 6749 §5.2; `invalid_target` is from RFC 8707 §2, `temporarily_unavailable` from RFC 6749 §4.1.2.1. */
 type OauthError =
   | 'invalid_request'
   | 'invalid_client'
@@ -24,20 +24,21 @@ type OauthError =
 
 interface TokenRefusal extends Described {
   readonly error: OauthError;
-  /** Where what is checked is not there at all, and the standard has another code for that. */
+  /** The code if the checked value is missing, if the standard has another code for that. */
   readonly errorIfMissing?: OauthError;
-  /** Decides on the status. */
+  /** Determines the status. */
   readonly kind: FaultKind;
-  /** `nothing`: one constant sentence, the same for every such refusal; `reason`: the exact reason. */
-  readonly told: 'nothing' | 'reason';
+  /** `nothing`: the same constant sentence for every such refusal; `reason`: the exact reason. */
+  readonly description: 'nothing' | 'reason';
 }
 
-/** Until a signature has verified nothing may tell which clients and keys there are; the status of a key is no one's to ask. */
-const CONSTANT = { error: 'invalid_client', kind: 'unauthenticated', told: 'nothing' } as const;
-/** Whoever holds the client's key learns what is wrong with its assertion. */
-const PRECISE = { error: 'invalid_client', kind: 'unauthenticated', told: 'reason' } as const;
-/** What is wrong with the request itself tells nothing about clients. */
-const request = <Error extends OauthError>(error: Error) => ({ error, kind: 'malformed', told: 'reason' }) as const;
+/** Before the signature is verified, an answer must not reveal clients, keys or their status. */
+const CONSTANT = { error: 'invalid_client', kind: 'unauthenticated', description: 'nothing' } as const;
+/** The holder of the client's key learns what is wrong with the assertion. */
+const PRECISE = { error: 'invalid_client', kind: 'unauthenticated', description: 'reason' } as const;
+/** A problem of the request itself reveals nothing about clients. */
+const request = <Error extends OauthError>(error: Error) =>
+  ({ error, kind: 'malformed', description: 'reason' }) as const;
 
 export const TOKEN_REFUSALS = {
   form: {
@@ -62,7 +63,7 @@ export const TOKEN_REFUSALS = {
     ...CONSTANT,
   },
   format: {
-    label: 'the form of the assertion',
+    label: 'the format of the assertion',
     hint: 'Send the signed JWT as your library prints it: three base64url parts with dots between, nothing around them.',
     ...CONSTANT,
   },
@@ -85,7 +86,7 @@ export const TOKEN_REFUSALS = {
   client: { label: 'the client', hint: 'Set iss and sub to the Client ID of the API key.', ...CONSTANT },
   jwks: {
     label: 'the JWKS',
-    hint: 'Look at the JWKS of the API key: it has to be reachable and to hold a usable public key.',
+    hint: 'Check the JWKS of the API key: it must be reachable and contain a usable public key.',
     ...CONSTANT,
   },
   signature: {
@@ -97,7 +98,7 @@ export const TOKEN_REFUSALS = {
   sub: { label: 'sub', hint: 'Set sub to the Client ID, the same as iss.', ...PRECISE },
   aud: {
     label: 'aud',
-    hint: 'Set aud to the token_endpoint of the discovery document, exactly as it is posted to.',
+    hint: 'Set aud to the token_endpoint of the discovery document, exactly as the client posts to it.',
     ...PRECISE,
   },
   exp: {
@@ -138,34 +139,34 @@ export const TOKEN_REFUSALS = {
     hint: 'Keep each token until it expires instead of asking for one per request.',
     error: 'temporarily_unavailable',
     kind: 'throttled',
-    told: 'reason',
+    description: 'reason',
   },
   unavailable: {
     label: 'a part of the gateway that could not be reached',
-    hint: 'Try again: a part of the gateway could not be reached at that moment.',
+    hint: 'Try again: a part of the gateway was temporarily unreachable.',
     error: 'temporarily_unavailable',
     kind: 'unavailable',
-    told: 'reason',
+    description: 'reason',
   },
 } as const satisfies Readonly<Record<string, TokenRefusal>>;
 
 export type RefusalCode = keyof typeof TOKEN_REFUSALS;
 
-/** The two reasons why an MLLP message has no API key; its sender gets an ACK (edge/docs/behaviour.md, MLLP). */
+/** The reasons why an MLLP message has no API key; its sender gets an ACK (edge/docs/behaviour.md, MLLP). */
 export const MLLP_REFUSALS = {
   'no-key': {
     label: 'no API key fits (MLLP)',
-    hint: 'Change the API key, or the sender, so that the reason no longer holds.',
+    hint: 'Change the API key or the sender so that they match.',
   },
   ambiguous: {
-    label: 'API keys of several sites fit (MLLP)',
+    label: 'API keys of several sites match (MLLP)',
     hint: 'Ask the operator of the gateway to assign the sender to one site.',
   },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type MllpRefusalCode = keyof typeof MLLP_REFUSALS;
 
-/** Of requests with an access token, over FHIR and HL7 alike (RFC 6750 §3.1), and of what no surface has another word for. */
+/** For requests with an access token on FHIR and HL7 (RFC 6750 §3.1), and for failures on every surface. */
 const BEARER_REFUSALS = {
   invalid_token: {
     label: 'the access token',
@@ -183,84 +184,84 @@ const BEARER_REFUSALS = {
   forbidden: { label: 'the rights of the key', hint: 'Allow the scope to this API key, and ask for it.' },
   throttled: {
     label: 'the rate limit of the key',
-    hint: 'Send less at once: wait for as long as Retry-After says, and do not repeat what was refused for its content.',
+    hint: 'Send fewer requests: wait for the time in Retry-After, and do not repeat requests that were rejected for their content.',
   },
   transient: {
-    label: 'a part of the gateway was away',
-    hint: 'The client tries again by itself, as Retry-After says.',
+    label: 'a part of the gateway was unavailable',
+    hint: 'The client should try again after the time in Retry-After.',
   },
   exception: {
-    label: 'a fault of the gateway',
-    hint: 'Nothing was stored. Tell the operator the request id: it stands in the log of the gateway.',
+    label: 'a failure of the gateway',
+    hint: 'Nothing was stored. Give the operator the request id, which is in the log of the gateway.',
   },
-  timeout: { label: 'the request did not arrive in time', hint: 'Look at the connection between client and gateway.' },
+  timeout: { label: 'the request did not arrive in time', hint: 'Check the connection between client and gateway.' },
   'too-large': {
     label: 'the body is larger than the limit',
-    hint: 'Send it in parts: the answer named the limit.',
+    hint: 'Send it in parts: the answer contains the limit.',
   },
   'unsupported-media-type': {
-    label: 'the Content-Type cannot be read',
+    label: 'the Content-Type is not supported',
     hint: 'FHIR: application/fhir+json, a patch application/json-patch+json. HL7: text/plain or application/hl7-v2.',
   },
-  'not-acceptable': { label: 'the Accept cannot be served', hint: 'Accept application/fhir+json.' },
+  'not-acceptable': { label: 'the Accept header is not supported', hint: 'Accept application/fhir+json.' },
   'method-not-allowed': {
-    label: 'the method is not one of this address',
-    hint: 'Use one of those in the header Allow.',
+    label: 'the method is not supported at this address',
+    hint: 'Use a method from the header Allow.',
   },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** R4's IssueTypes as this surface gives them. */
+/** R4's IssueTypes, as the FHIR surface uses them. */
 export const FHIR_ISSUES = {
   structure: {
-    label: 'it has not the shape that R4 gives it',
-    hint: 'Look at the element: R4 has none of this name there, or of another type. The workbench checks a resource.',
+    label: 'the structure is not valid R4',
+    hint: 'Check the element: in R4 it does not exist there, or has another type. The workbench checks a resource.',
   },
-  required: { label: 'an element that must be there is missing', hint: 'Send it. The workbench checks a resource.' },
-  value: { label: 'the value cannot be used here', hint: 'Look at how R4 writes such a value; the answer said which.' },
+  required: { label: 'a required element is missing', hint: 'Send it. The workbench checks a resource.' },
+  value: { label: 'the value cannot be used here', hint: 'Check the format of this value in R4; the answer names it.' },
   invariant: {
-    label: 'a rule of R4 does not hold',
-    hint: 'The answer named the rule. The workbench checks a resource.',
+    label: 'a rule of R4 is broken',
+    hint: 'The answer names the rule. The workbench checks a resource.',
   },
   'code-invalid': { label: 'the code is not in the required value set', hint: 'Use a code of the value set of R4.' },
   'not-supported': {
     label: 'it is not supported here',
-    hint: 'The CapabilityStatement (/fhir/metadata) says what is; Prefer: handling=lenient leaves out unknown search parameters.',
+    hint: 'The CapabilityStatement (/fhir/metadata) lists what is supported. Prefer: handling=lenient ignores unknown search parameters.',
   },
   'not-found': {
-    label: 'there is nothing of this id in the site',
-    hint: 'Ids are made here, and those of other sites are not found: search by identifier first.',
+    label: 'the site has no resource with this id',
+    hint: 'The gateway assigns ids, and a site sees only its own: search by identifier first.',
   },
-  duplicate: { label: 'the same thing twice in one request', hint: 'Send each resource once in a bundle.' },
+  duplicate: { label: 'a resource occurs twice in one request', hint: 'Send each resource once in a bundle.' },
   'multiple-matches': {
-    label: 'the condition fits several',
-    hint: 'Make the condition precise: system and value of an identifier.',
+    label: 'the condition matches several resources',
+    hint: 'Use a precise condition: system and value of an identifier.',
   },
   conflict: {
-    label: 'somebody else changed it at that moment',
-    hint: 'Read it again and repeat the change; with If-Match nothing is overwritten unseen.',
+    label: 'another request changed the resource concurrently',
+    hint: 'Read it again and repeat the change; If-Match prevents lost updates.',
   },
   'too-costly': {
-    label: 'the request is more than one may cost',
-    hint: 'Ask for less at once: the answer named the limit.',
+    label: 'the request exceeds a limit of cost',
+    hint: 'Request less at a time: the answer contains the limit.',
   },
-  'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts: the answer named the limit.' },
+  'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts: the answer contains the limit.' },
   'business-rule': {
-    label: 'it cannot be kept as it is',
-    hint: 'The answer says why. The workbench checks a resource.',
+    label: 'the content cannot be stored as sent',
+    hint: 'The answer contains the reason. The workbench checks a resource.',
   },
-  invalid: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
+  invalid: { label: 'the content does not parse', hint: 'Send R4 JSON in UTF-8.' },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** Its kinds of failure where there is no issue. */
+/** For failures without an issue. */
 const FHIR_FAILURES = {
   'precondition-failed': {
-    label: 'a condition in the headers does not hold',
-    hint: 'Another version is the current one: read it again, and send its ETag in If-Match.',
+    label: 'a precondition in the headers failed',
+    hint: 'The resource has another version: read it again, and send its ETag in If-Match.',
   },
-  malformed: { label: 'it cannot be read', hint: 'Send JSON in UTF-8, as R4 has it.' },
+  malformed: { label: 'the content does not parse', hint: 'Send R4 JSON in UTF-8.' },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** Table 0357: of messages the sentence of the ERR segment is the reason. */
+/** Table 0357. For messages the reason is the sentence of the ERR segment. */
 const HL7_REFUSALS = {
   '100': {
     label: 'the order of segments',
@@ -268,45 +269,48 @@ const HL7_REFUSALS = {
   },
   '101': {
     label: 'a required field',
-    hint: 'Let the sender value the field. The message is in Messages, with the field marked.',
+    hint: 'The sender must fill in the field. The message is in Messages, with the field marked.',
   },
   '102': {
     label: 'the type of a field',
-    hint: 'Let the sender write the field as its type has it. The message is in Messages, with the field marked.',
+    hint: 'The sender must write the field in the format of its type. The message is in Messages, with the field marked.',
   },
   '103': {
     label: 'a code of a table',
-    hint: 'Let the sender use a code of the table. The message is in Messages, with the field marked.',
+    hint: 'The sender must use a code of the table. The message is in Messages, with the field marked.',
   },
-  '200': { label: 'the type of the message', hint: 'ADT, ORU^R01 and MDM are served; the key can keep other types.' },
-  '201': { label: 'the event of the message', hint: 'Of ORU R01 and of MDM T01 to T11 are served.' },
-  '202': { label: 'the processing id', hint: 'Processing ids that are taken are set with the site or the key.' },
-  '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are read.' },
+  '200': {
+    label: 'the type of the message',
+    hint: 'ADT, ORU^R01 and MDM are supported; the key can store other types.',
+  },
+  '201': { label: 'the event of the message', hint: 'ORU is supported with R01, MDM with T01 to T11.' },
+  '202': { label: 'the processing id', hint: 'The accepted processing ids are a setting of the site and of the key.' },
+  '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are supported.' },
   '204': {
-    label: 'an unknown number',
-    hint: 'The message is in Messages: it marks the number and says what is wrong with it.',
+    label: 'an unknown identifier',
+    hint: 'The message is in Messages, with the identifier marked and the problem described.',
   },
   '205': {
     label: 'the patient',
-    hint: 'The message is in Messages: it says why its patient was not accepted.',
+    hint: 'The message is in Messages, with the reason why its patient was rejected.',
   },
-  '206': { label: 'a record that is locked', hint: 'Let the sender send it again.' },
+  '206': { label: 'a record that is locked', hint: 'The sender must send it again.' },
   '207': {
     label: 'the gateway could not process it',
-    hint: 'The message is in Messages: it says whether the gateway tries it again by itself.',
+    hint: 'The message is in Messages, which shows if the gateway retries it.',
   },
-  // Of a batch as a whole: none of its messages is stored.
+  // For a whole batch: none of its messages is stored.
   'broken-batch': {
     label: 'the envelope of a batch',
-    hint: 'Nothing of the batch was stored. Mend its FHS, BHS, BTS and FTS as the reason says, and send all of it again.',
+    hint: 'No message of the batch was stored. Correct its FHS, BHS, BTS and FTS, and send all of it again.',
   },
   'batch-too-long': {
     label: 'the number of messages in a batch',
-    hint: 'Nothing of the batch was stored. Send several batches: the reason names the limit.',
+    hint: 'No message of the batch was stored. Send several batches: the reason names the limit.',
   },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** What the caller of a refused token request is told and how. */
+/** The answer to a refused token request. */
 export const tokenRefusal = (code: RefusalCode): TokenRefusal => TOKEN_REFUSALS[code];
 
 const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
@@ -318,25 +322,25 @@ const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
   ...Object.entries(HL7_REFUSALS),
 ]);
 
-/** All that `hintFor` returns. */
+/** All results of `hintFor`. */
 export const HINTS: readonly string[] = [...DESCRIBED.values()].map(({ hint }) => hint);
 
-/** @param code any; one that is not known is its own label */
+/** @param code an unknown code is its own label */
 export const labelFor = (code: string): string => DESCRIBED.get(code)?.label ?? code;
 
 /**
- * @param code as it was stored with a refusal, perhaps by another release
- * @returns a sentence, or null for a code that is not known
+ * @param code as stored with a refusal, perhaps by another release
+ * @returns a sentence, or null for an unknown code
  */
 export function hintFor(code: string): string | null {
   return DESCRIBED.get(code)?.hint ?? null;
 }
 
-/** Why a token request is refused. Never sent to a caller whose signature has not verified. */
+/** The reason for refusing a token request. A caller sees it only after its signature has been verified. */
 export interface Reason {
   readonly code: RefusalCode;
-  /** A sentence; quotes what the caller sent, shortened and with control characters escaped. */
+  /** A sentence; received values in it are shortened, with control characters escaped. */
   readonly reason: string;
-  /** True where what is checked is not there at all. */
+  /** True if the checked value is missing. */
   readonly isMissing?: boolean;
 }

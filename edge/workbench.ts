@@ -1,4 +1,4 @@
-/** What the console's workbench needs of the other slices, put together here because no slice imports another. */
+/** The parts of other slices that the console's workbench needs, assembled here because slices do not import each other. */
 import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';

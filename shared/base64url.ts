@@ -1,7 +1,7 @@
-/** base64url as JOSE wants it (RFC 7515 §2): no padding, no white space, one spelling for each sequence of bytes. */
+/** base64url as JOSE requires it (RFC 7515 §2): no padding, no white space, one spelling for each sequence of bytes. */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** Bits of the last character that carry nothing, by length modulo 4; they must be zero. */
+/** The unused bits of the last character, by length modulo 4; they must be zero. */
 const SPARE_BITS: readonly (number | undefined)[] = [0, undefined, 0b1111, 0b11];
 
 /** @returns undefined for anything that is not canonical base64url */

@@ -1,19 +1,19 @@
-/** What the gateway's and the sidecar's configuration share: an environment is parsed once, and every problem is named. */
+/** Parses environment variables for the gateway and the sidecar: once, and reporting every problem by its name. */
 import * as z from 'zod';
 
 import { parseRange } from './ip.ts';
 
-/** An http or https URL without query and fragment; a trailing slash goes. */
+/** An http or https URL without query and fragment; trailing slashes are removed. */
 export const baseUrl = z
   .string()
-  .refine((text) => URL.canParse(text), { error: 'is not a URL', abort: true })
-  .refine((text) => /^https?:/.test(text), 'must be http or https')
+  .refine((text) => URL.canParse(text), { error: 'must be a URL', abort: true })
+  .refine((text) => /^https?:/.test(text), 'must begin with http:// or https://')
   .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
   .transform((text) => text.replace(/\/+$/, ''));
 
 /**
- * A JSON document in a variable. One pair of single quotes around it goes: a shell and systemd take them away, `docker
- * run --env-file` leaves them.
+ * A JSON document in a variable. A pair of single quotes around it is removed: a shell and systemd remove it, but
+ * `docker run --env-file` keeps it.
  */
 export const jsonText = z.string().transform((text, context) => {
   try {
@@ -25,7 +25,7 @@ export const jsonText = z.string().transform((text, context) => {
   }
 });
 
-/** IP addresses and CIDR ranges, separated by commas; absent is none. */
+/** IP addresses and CIDR ranges, separated by commas; absent means an empty list. */
 export const addressRanges = z
   .string()
   .default('')
@@ -35,14 +35,14 @@ export const addressRanges = z
     'must be IP addresses or CIDR ranges, separated by commas',
   );
 
-/** The variables that hold something; an empty value counts as absent. */
+/** The variables with a value; an empty value counts as absent. */
 export function givenVariables(env: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(env).filter(([, value]) => typeof value === 'string' && value.trim() !== ''),
   );
 }
 
-/** Not a Fault: nothing a caller did. Names every variable that is missing or wrong, never a value. */
+/** A wrong configuration. It names every variable that is missing or wrong, never a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -53,7 +53,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What `ConfigError` says of the variables that a schema refused. */
+/** One sentence for each variable that the schema rejected. */
 export function problemsOf(given: Readonly<Record<string, unknown>>, error: z.ZodError | undefined): string[] {
   return (error?.issues ?? []).map(({ path, message }) => {
     const name = String(path[0]);

@@ -1,7 +1,7 @@
-/** A private key for ES256 as a JWK (RFC 7517 §4, RFC 7518 §6.2): what signs access tokens, and what a sidecar signs with. */
+/** A private ES256 key as a JWK (RFC 7517 §4, RFC 7518 §6.2). It signs access tokens and the sidecar's requests. */
 import * as z from 'zod';
 
-/** Members beside these are dropped. */
+/** Other members are dropped. */
 export const es256PrivateJwk = z.object(
   {
     kty: z.literal('EC'),

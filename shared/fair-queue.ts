@@ -1,26 +1,24 @@
 /**
- * So many pieces of work at one time, shared among those they come from: whoever sends much waits for himself, not
- * others for him. Of one source in the order they came, of several in turns (edge/docs/behaviour.md, MLLP and
- * Limits).
+ * Runs a limited number of pieces of work at a time and shares the places among their sources. A busy source delays only
+ * itself. The work of one source runs in order of arrival (edge/docs/behaviour.md, MLLP and Limits).
  */
 export interface FairQueue {
-  /** How many pieces of work of a source wait. */
   waiting(source: string): number;
   /**
-   * Does the work when its turn comes.
+   * Runs the work as soon as a place is free for its source.
    *
-   * @param source whose it is; an IPv6 host counts as its /64
-   * @param waitsUntil makes the signal that ends the waiting; called only for work that has to wait, since a signal costs
-   *   more than a free place. Work that has begun goes on
-   * @returns undefined where the waiting was ended
+   * @param source the address that sent the work; an IPv6 host counts as its /64
+   * @param waitsUntil makes the signal that ends the wait; called only for work that must wait, since a signal costs more
+   *   than a free place. Work that has started continues
+   * @returns undefined if the wait was ended
    */
   run<T>(source: string, waitsUntil: () => AbortSignal, work: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** Starts what waits, or gives it up. */
+/** Starts waiting work (true), or gives it up (false). */
 type Settle = (mayStart: boolean) => void;
 
-/** Told of each piece of work that begins and ends to wait. */
+/** Counts the waiting pieces of work. */
 interface Waiting {
   inc(): void;
   dec(): void;
@@ -28,17 +26,17 @@ interface Waiting {
 
 const UNCOUNTED: Waiting = { inc: () => undefined, dec: () => undefined };
 
-/** @param width places in all; while others wait, one source holds at most a quarter of them */
+/** @param width places for all sources; while others wait, one source gets at most a quarter of them */
 export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
   const share = Math.max(1, Math.floor(width / 4));
-  /** Not taken by a source that has its share, also when it is alone: the next one to come begins at once. */
+  /** A lone source leaves these places free, so that the first work of another source starts immediately. */
   const reserve = width === 1 ? 0 : share;
   let free = width;
   const held = new Map<string, number>();
-  /** When each source that holds or waits for a place had its last turn: 1 is the first turn of all. */
-  const turns = new Map<string, number>();
-  let turn = 0;
-  /** In the order in which they came. A source without waiting work is not in it. */
+  /** By source with running or waiting work: the number of its last start, counted from 1 over all sources. */
+  const lastStarts = new Map<string, number>();
+  let starts = 0;
+  /** By source, in order of arrival. A source without waiting work has no entry. */
   const waiting = new Map<string, Settle[]>();
 
   const mayStart = (source: string): boolean => {
@@ -49,7 +47,7 @@ export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
 
   const take = (source: string): void => {
     free -= 1;
-    turns.set(source, (turn += 1));
+    lastStarts.set(source, (starts += 1));
     held.set(source, (held.get(source) ?? 0) + 1);
   };
 
@@ -59,15 +57,15 @@ export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
   };
 
   const forget = (source: string): void => {
-    if (!held.has(source) && !waiting.has(source)) turns.delete(source);
+    if (!held.has(source) && !waiting.has(source)) lastStarts.delete(source);
   };
 
-  /** Whose last turn is longest ago; who has had none comes before all. */
+  /** The source with the oldest last start; a source that never started is the first. */
   const nextSource = (): string | undefined => {
     let next: string | undefined;
     for (const source of waiting.keys()) {
       if (!mayStart(source)) continue;
-      if (next === undefined || (turns.get(source) ?? 0) < (turns.get(next) ?? 0)) next = source;
+      if (next === undefined || (lastStarts.get(source) ?? 0) < (lastStarts.get(next) ?? 0)) next = source;
     }
     return next;
   };
@@ -103,7 +101,7 @@ export function createFairQueue(width: number, counter = UNCOUNTED): FairQueue {
         wait(source, waiting.get(source)?.filter((other) => other !== settle) ?? []);
         forget(source);
         settle(false);
-        // Whoever was not alone with it may be now.
+        // A source that had to wait beside this one may be alone now, and use more places.
         startNext();
       };
       const settle: Settle = (isStarted) => {

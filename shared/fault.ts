@@ -1,12 +1,11 @@
 /**
- * The few kinds of failure. Whatever goes wrong because of the input, the caller or a dependency is a `Fault`; each
- * surface maps it to its own wire format in one place. Anything else that is thrown is a bug of ours.
+ * The kinds of expected failure. A failure caused by the input, the caller or a dependency is a `Fault`. Each surface
+ * maps it to its wire format in one place. Any other exception is a bug in the gateway.
  */
 
-/** What went wrong, in terms every surface can map: OAuth JSON, OperationOutcome, HL7 ACK, admin page. */
 export type FaultKind =
-  | 'malformed' // cannot be read as what it claims to be
-  | 'invalid' // read, understood, and refused for its content
+  | 'malformed' // The input does not parse as its declared format.
+  | 'invalid' // The input parses, but its content is rejected.
   | 'unauthenticated'
   | 'forbidden'
   | 'not-found'
@@ -20,29 +19,29 @@ export type FaultKind =
   | 'throttled'
   | 'unavailable';
 
-/** One located fault, fit to be shown to the caller. */
+/** One located fault that may be shown to the caller. */
 export interface Issue {
-  /** Code in the vocabulary of the surface: an R4 IssueType, an HL7 table 0357 code, an OAuth error. */
+  /** A code of the surface: an R4 IssueType, an HL7 table 0357 code, an OAuth error. */
   readonly code: string;
-  /** A sentence for a developer. Never patient data, never a token. */
+  /** A sentence for a developer, without patient data and tokens. */
   readonly message: string;
-  /** Where: FHIRPath (`Patient.name[0].given`), HL7 (`PID^1^3^1`) or the name of a form field. */
+  /** A FHIRPath (`Patient.name[0].given`), an HL7 location (`PID^1^3^1`) or the name of a form field. */
   readonly at?: string;
 }
 
 export interface FaultOptions {
   readonly issues?: readonly Issue[];
-  /** Stable code of the surface when the kind alone does not say it (`invalid_scope`, `insufficient_scope`). */
+  /** Stable code of the surface if the kind does not determine it (`invalid_scope`, `insufficient_scope`). */
   readonly code?: string | undefined;
-  /** 0-based positions, in what one of our own database calls was given, of the rows that it refused. */
+  /** 0-based positions of the rows that PostgreSQL rejected, in the list that the database call received. */
   readonly rows?: readonly number[] | undefined;
-  /** For the log only. */
+  /** Only for the log. */
   readonly cause?: unknown;
   /** Extra response headers: `Retry-After`, `Allow`, `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An expected failure with a message that may be shown, and a private `cause` that goes to the log. */
+/** An expected failure with a public message, and a private `cause` for the log. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
@@ -60,7 +59,7 @@ export class Fault extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The same failure, save for these options. */
+  /** A copy of the fault with other options. */
   with(options: FaultOptions): Fault {
     const { kind, message, code, issues, rows, headers, cause } = this;
     return new Fault(kind, message, { code, issues, rows, headers, cause, ...options });

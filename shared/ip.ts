@@ -1,6 +1,6 @@
 /**
- * IP addresses and ranges as 16 bytes, whatever their spelling: an IPv4 address is its IPv4-mapped IPv6 address (RFC
- * 4291 §2.5.5.2), so that `192.0.2.1` and `::ffff:192.0.2.1` are the same. Strict about text: no octal, no zone.
+ * IP addresses and ranges as 16 bytes. An IPv4 address is stored as its IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), so
+ * that `192.0.2.1` equals `::ffff:192.0.2.1`. The parser rejects octal numbers and zones.
  */
 
 const ADDRESS_BYTES = 16;
@@ -11,13 +11,13 @@ const MAPPED_PREFIX_BITS = 96;
 const MAX_ADDRESS_CHARACTERS = 45;
 
 export interface IpRange {
-  /** The address, 16 bytes; bits beyond the prefix do not count. */
+  /** The 16 bytes of the address; bits beyond the prefix are ignored. */
   readonly bytes: Uint8Array;
-  /** 0 to 128, of the 16 bytes: an IPv4 `/24` is 120. */
+  /** 0 to 128, counted in the 16 bytes: an IPv4 `/24` is 120. */
   readonly prefix: number;
 }
 
-/** Dotted decimal, each octet 0 to 255 without leading zeros, which some programs read as octal. */
+/** Dotted decimal. Leading zeros are rejected, because some programs read them as octal. */
 function parseIpv4(text: string): number[] | undefined {
   const parts = text.split('.');
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part))) return undefined;
@@ -25,7 +25,7 @@ function parseIpv4(text: string): number[] | undefined {
   return octets.every((octet) => octet <= 255) ? octets : undefined;
 }
 
-/** Groups of four hexadecimal digits; an address's last 32 bits may be dotted decimal (RFC 4291 §2.2). */
+/** Groups of four hexadecimal digits; the last 32 bits of an address may be dotted decimal (RFC 4291 §2.2). */
 function parseGroups(text: string, isLast: boolean): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
@@ -51,12 +51,12 @@ function parseIpv6(text: string): Uint8Array | undefined {
   const tail = after === undefined ? [] : parseGroups(after, true);
   if (head === undefined || tail === undefined) return undefined;
   const missing = ADDRESS_BYTES - head.length - tail.length;
-  // `::` stands for at least one group; without it nothing may be missing.
+  // `::` replaces at least one group; without it no group may be missing.
   if (after === undefined ? missing !== 0 : missing < 2) return undefined;
   return Uint8Array.from([...head, ...Array<number>(missing).fill(0), ...tail]);
 }
 
-/** @returns the 16 bytes of an address, or undefined when the text is none */
+/** @returns the 16 bytes of an address, or undefined if the text is not an address */
 export function parseAddress(text: string): Uint8Array | undefined {
   if (text.length > MAX_ADDRESS_CHARACTERS) return undefined;
   if (text.includes(':')) return parseIpv6(text);
@@ -67,7 +67,7 @@ export function parseAddress(text: string): Uint8Array | undefined {
 /**
  * A single address, a CIDR range (RFC 4632 §3.1) or `*` for any.
  *
- * @returns undefined when the text is none of them
+ * @returns undefined if the text is something else
  */
 export function parseRange(text: string): IpRange | undefined {
   if (text === '*') return { bytes: new Uint8Array(ADDRESS_BYTES), prefix: 0 };
@@ -80,14 +80,14 @@ export function parseRange(text: string): IpRange | undefined {
   return { bytes, prefix: Number(length) + (isIpv4 ? MAPPED_PREFIX_BITS : 0) };
 }
 
-/** True when the first `prefix` bits are the same. */
+/** True if the address begins with the first `prefix` bits of the range. */
 export function rangeContains(range: IpRange, address: Uint8Array): boolean {
-  const whole = range.prefix >> 3;
-  for (let i = 0; i < whole; i += 1) if (range.bytes[i] !== address[i]) return false;
+  const fullBytes = range.prefix >> 3;
+  for (let i = 0; i < fullBytes; i += 1) if (range.bytes[i] !== address[i]) return false;
   const rest = range.prefix & 7;
   if (rest === 0) return true;
   const mask = 0xff & (0xff << (8 - rest));
-  return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
+  return ((range.bytes[fullBytes] ?? 0) & mask) === ((address[fullBytes] ?? 0) & mask);
 }
 
 const isMapped = (bytes: Uint8Array): boolean =>
@@ -105,17 +105,17 @@ function printIpv6(bytes: Uint8Array): string {
   return `${before}::${after}`;
 }
 
-/** The one spelling of an address; an IPv4-mapped one is its IPv4 address. */
+/** The canonical spelling of an address; an IPv4-mapped address is printed as IPv4. */
 export function printAddress(bytes: Uint8Array): string {
   return isMapped(bytes) ? bytes.subarray(12).join('.') : printIpv6(bytes);
 }
 
 /**
- * The one spelling of a peer's address as a socket gives it: `::ffff:192.0.2.1` is `192.0.2.1` (RFC 4291 §2.5.5.2), and
- * a zone (`%eth0`, RFC 4007 §11) is left out. What is no address stays as it is.
+ * The canonical spelling of a peer's address as a socket reports it. `::ffff:192.0.2.1` becomes `192.0.2.1` (RFC 4291
+ * §2.5.5.2), a zone (`%eth0`, RFC 4007 §11) is removed, and other text is returned unchanged.
  */
 export function plainAddress(text: string): string {
-  // Dotted decimal has one spelling only.
+  // Dotted decimal has only one spelling.
   if (!/[:%]/.test(text)) return text;
   const [bare = ''] = text.split('%', 1);
   const bytes = parseAddress(bare);
@@ -123,9 +123,9 @@ export function plainAddress(text: string): string {
 }
 
 /**
- * The one spelling of a range, without the bits that do not count: `10.1.2.3/8` is `10.0.0.0/8`, `::/0` is `*`.
+ * The canonical spelling of a range, with the ignored bits zero: `10.1.2.3/8` becomes `10.0.0.0/8`, `::/0` becomes `*`.
  *
- * @returns undefined when `parseRange` does
+ * @returns undefined if `parseRange` does
  */
 export function canonicalRange(text: string): string | undefined {
   const range = parseRange(text);
@@ -138,7 +138,7 @@ export function canonicalRange(text: string): string | undefined {
   return `${address}/${address.includes(':') ? prefix : prefix - MAPPED_PREFIX_BITS}`;
 }
 
-/** What counts as one address: an IPv6 host has a /64 to itself, from which it may take a new address each time. */
+/** The unit of limits by address: an IPv6 host counts as its /64, because it can use a new address for each request. */
 export function addressKey(address: string): string {
   const bytes = parseAddress(address);
   const canonical = bytes === undefined ? address : printAddress(bytes);
@@ -147,5 +147,5 @@ export function addressKey(address: string): string {
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-/** Whether the host of a URL, as `URL.hostname` spells it, is this machine by one of its usual names. */
+/** True if the host of a URL, as `URL.hostname` spells it, is a usual name of the local machine. */
 export const isLoopbackHost = (hostname: string): boolean => LOOPBACK_HOSTS.has(hostname);

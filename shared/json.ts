@@ -1,11 +1,10 @@
 /**
- * JSON without loss (RFC 8259): a number whose digits a JavaScript number would not give back is kept as its source
- * text, a member given twice is refused instead of overwritten, and nesting is bounded. Clinical decimals depend on it:
- * `1.50` has another precision than `1.5` (FHIR R4, Datatypes, decimal).
+ * JSON without loss (RFC 8259). A number that JavaScript would print with other digits is kept as its source text: `1.50`
+ * has another precision than `1.5` (FHIR R4, Datatypes, decimal). Duplicate members are rejected, nesting is bounded.
  */
 import { Fault } from './fault.ts';
 
-/** A number whose source text differs from what `String(Number(source))` prints: `1.50`, `1e2`, 18 digits. */
+/** A number whose source text differs from `String(Number(source))`: `1.50`, `1e2`, 18 digits. */
 export class JsonNumber {
   readonly source: string;
 
@@ -23,11 +22,11 @@ export interface JsonObject {
 }
 export type Json = null | boolean | number | string | JsonNumber | Json[] | JsonObject;
 
-/** Depth 64 is far beyond any resource (the R4 examples reach 13) and far below the stack. */
+/** Depth 64 is far above any resource (the R4 examples reach 13) and far below the stack's limit. */
 export const MAX_JSON_DEPTH = 64;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-// The quick path of a string: no escape, no control character (RFC 8259 §7).
+// The fast path for a string: no escape, no control character (RFC 8259 §7).
 // oxlint-disable-next-line no-control-regex
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -44,7 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /**
  * Parses a JSON text.
  *
- * @param text the whole document; a byte order mark is refused (RFC 8259 §8.1)
+ * @param text the whole document; a byte order mark is rejected (RFC 8259 §8.1)
  * @throws Fault `malformed` with line and column
  */
 export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): Json {
@@ -182,7 +181,7 @@ export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): Json
   return value;
 }
 
-/** As `parseJson`; undefined for a text that is no JSON. */
+/** Like `parseJson`, but returns undefined for a text that is not JSON. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text);
@@ -192,12 +191,11 @@ export function jsonIn(text: string): Json | undefined {
   }
 }
 
-/** True for a JSON object: not null, not an array, not a kept number. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
-/** Prints a value compactly; kept numbers come out digit for digit. Members that are `undefined` are left out. */
+/** Prints a value compactly. Kept numbers are printed digit for digit, members that are `undefined` are left out. */
 export function printJson(value: Json): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value === null || typeof value !== 'object') return String(value);
@@ -206,7 +204,7 @@ export function printJson(value: Json): string {
   return `{${printMembers(value)}}`;
 }
 
-/** The members of an object without the braces, so that others can be put before or after them. */
+/** Prints the members of an object without the braces, so that a caller can add members before or after them. */
 export function printMembers(object: JsonObject): string {
   const out: string[] = [];
   for (const [name, value] of Object.entries(object)) {
@@ -215,7 +213,7 @@ export function printMembers(object: JsonObject): string {
   return out.join(',');
 }
 
-/** As `printJson`, with the members of every object in one order: equal texts are equal values. */
+/** Like `printJson`, but sorts the members of every object: equal values print as equal texts. */
 export function sortedJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (!isJsonObject(value)) return printJson(value);

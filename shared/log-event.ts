@@ -1,14 +1,13 @@
 /**
- * Every event that is logged, and the levels it can have: `error` means that a person is needed, `warn` that one should
- * look. What to do about each is told in edge/docs/operate.md, Log events, and a test holds both together.
+ * Every event that is logged, and its levels. For `error` a person must act, for `warn` a person should check. The page
+ * edge/docs/operate.md, Log events, says what to do about each; a test compares both.
  */
 
-/** The lesser first. */
+/** From the least to the most severe. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const LOG_EVENTS = {
-  // The gateway.
   'http.request': ['info'],
   fault: ['info', 'warn'],
   bug: ['error'],
@@ -31,14 +30,12 @@ export const LOG_EVENTS = {
   'job.lost': ['warn'],
   'job.failed': ['error'],
   'retention.done': ['info'],
-  // The gateway as a program of its own, on Deno.
   listening: ['info'],
   stopping: ['info'],
   stopped: ['info', 'warn'],
   'alert.opened': ['warn'],
   'alert.resolved': ['info'],
   'alert.not-delivered': ['warn'],
-  // The sidecar.
   'mllp.configuration': ['fatal'],
   'mllp.start-failed': ['fatal'],
   'mllp.unknown-settings': ['warn'],

@@ -1,68 +1,68 @@
 /**
- * What the sidecar and the edge say to each other: one path, the claims the sidecar signs, the limits both keep. The
- * sidecar frames and forwards bytes; everything that needs knowledge of keys, sites or content is decided by the edge.
+ * The contract between sidecar and edge: paths, headers, signed claims and limits. The sidecar frames and forwards bytes;
+ * the edge makes every decision that needs a key, a site or the content.
  */
 import * as z from 'zod';
 
-/** `POST`: one raw message in, its ACK out. Any other caller is told 404, as if the path were not there. */
+/** `POST`: one raw message in, its ACK out. The edge answers 404 to every caller but a sidecar. */
 export const MLLP_MESSAGES_PATH = '/internal/mllp/messages';
-/** `GET`: the address ranges that some active key allows, so that others are refused before their bytes are parsed. */
+/** `GET`: the address ranges that active keys allow, so that the sidecar rejects others before it parses their bytes. */
 export const MLLP_RANGES_PATH = '/internal/mllp/allowed-ranges';
 
 export const SIDECAR_TOKEN_AUDIENCE = 'svc-mllp-ingest';
-/** The header `typ` of the sidecar's JWT, so that no other token of ours can be taken for one (RFC 8725 §3.11). */
+/** The header `typ` of the sidecar's JWT, so that the edge accepts no other token in its place (RFC 8725 §3.11). */
 export const SIDECAR_TOKEN_TYPE = 'mllp-sidecar+jwt';
-/** The edge refuses a longer life; the sidecar signs each attempt anew. */
+/** The edge rejects a longer lifetime; the sidecar signs a new token for each attempt. */
 export const SIDECAR_TOKEN_MAX_LIFETIME_SECONDS = 60;
 export const SIDECAR_TOKEN_ALGORITHM = 'ES256';
 
-/** HL7 messages over 1 MiB are refused over HTTP and over MLLP (edge/docs/behaviour.md, Limits). */
+/** The edge rejects larger HL7 messages over HTTP and MLLP (edge/docs/behaviour.md, Limits). */
 export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
 
-/** What a sidecar does unless its operator says otherwise, told to whoever connects a sender. */
+/** The sidecar's defaults, which the console and the documentation show to the staff who connect a sender. */
 export const MLLP_DEFAULTS = {
-  /** 2575 is HL7's own (IANA). */
+  /** The port that IANA assigns to HL7. */
   port: 2575,
-  /** Without any byte. */
+  /** Without a byte from the peer. */
   idleSeconds: 30 * 60,
-  /** From a frame's VT to its end. */
+  /** From a frame's VT to its FS. */
   frameSeconds: 60,
-  /** For the PROXY header and the TLS handshake together. */
+  /** PROXY header and TLS handshake together. */
   openingSeconds: 10,
-  /** While the edge is away, from a message's first try. */
+  /** From the first attempt to forward a message, while the edge is unreachable. */
   retrySeconds: 30,
 } as const;
 
 export const MLLP_CONTENT_TYPE = 'application/hl7-v2';
 
 /**
- * Request header: the version of this contract that a sidecar speaks; one that says none speaks the first. The edge serves
- * both, so that sidecars and edge are renewed in any order.
+ * Request header with the sidecar's version of this contract; absent means 1. The edge serves both: sidecars and edge
+ * can be upgraded in any order.
  */
 export const MLLP_CONTRACT_HEADER = 'mllp-contract';
 export const MLLP_CONTRACT_VERSION = 2;
 
 /**
- * Response header, from version 2 on, where two ACKs are to be sent: so many bytes of the body are the accept
- * acknowledgement, which goes first in a frame of its own, and the rest is the application's.
+ * Response header, from version 2 on, if the body contains two ACKs: the length of the accept acknowledgement in bytes.
+ * The sidecar sends it first, in its own frame, and then the application acknowledgement.
  */
 export const MLLP_ACCEPT_LENGTH_HEADER = 'mllp-accept-length';
 
-/** Response header: what the sidecar does with the connection after it wrote the ACK, `keep` or `close`. */
+/** Response header: `keep` or `close`, for the connection after the ACK. */
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
 
-/** What a sidecar says of itself when it asks for the ranges. */
+/** The state that a sidecar reports when it requests the ranges. */
 export const sidecarState = z.object({
-  /** Of its release. */
   version: z.string().max(64),
-  /** That are open over MLLP. */
+  /** Open MLLP connections. */
   connections: z.number().int().nonnegative().max(1_000_000),
 });
 export type SidecarState = z.infer<typeof sidecarState>;
 
 /**
- * The claims of the sidecar's JWT, whose audience is compared as its signature is verified. `src` is the peer's address as the listener saw it (after PROXY protocol, if any),
- * `tls` the subject of the peer's certificate, `sha256` the base64url SHA-256 of the request body (empty body for GET).
+ * The claims of the sidecar's JWT; the audience is compared when its signature is verified. `src` is the peer's address
+ * after the PROXY protocol, if any. `tls` is the subject of the peer's certificate. `sha256` is the base64url SHA-256 of the
+ * request body, which is empty for GET.
  */
 export const sidecarClaims = z.object({
   iss: z.string().min(1).max(255),
@@ -73,16 +73,19 @@ export const sidecarClaims = z.object({
   src: z.string().max(64),
   tls: z.string().max(1024).optional(),
   sha256: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
-  // It changes no answer, so no version of the contract is made for it: who says nothing, or what is not understood, is served alike.
+  // The state changes no answer, so it needs no new version of the contract: an absent or unknown state is accepted.
   state: sidecarState.optional().catch(undefined),
 });
 export type SidecarClaims = z.infer<typeof sidecarClaims>;
 
-/** The answer of `MLLP_RANGES_PATH`: CIDR ranges in canonical text, `*` for any, valid for `maxAgeSeconds`. */
+/** The answer of `MLLP_RANGES_PATH`: canonical CIDR ranges, `*` for any, valid for `maxAgeSeconds`. */
 export const allowedRanges = z.object({ ranges: z.array(z.string()), maxAgeSeconds: z.number().int().positive() });
 export type AllowedRanges = z.infer<typeof allowedRanges>;
 
 /*
- * Status of POST: 200 the body is the ACK to send, or two of them; 204 the message is stored and its sender asked for no ACK;
- * 404 the caller is no sidecar of ours; 5xx or no answer: nothing is known to be stored, try again.
+ * Status of POST:
+ * - 200: the body is the ACK to send, or two ACKs.
+ * - 204: the message is stored, and its sender requested no ACK.
+ * - 404: the caller is not a sidecar of this deployment.
+ * - 5xx, or no answer: the message may not be stored, try again.
  */

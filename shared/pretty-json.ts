@@ -1,19 +1,19 @@
-/** `_pretty`: JSON for people (FHIR R4 http, 3.1.0.1.7). Only the space between tokens changes, so numbers stay digit for digit. */
+/** `_pretty`: indented JSON (FHIR R4 http, 3.1.0.1.7). Only the space between tokens changes; numbers keep their digits. */
 
-/** Large texts come in pieces of some such length, a long string of the JSON as a whole. */
+/** The approximate length of a piece of a large text. A long string is never divided. */
 const PIECE_LENGTH = 64 * 1024;
 
-/** What is no string: an empty list or object, a bracket, a separator, a number or word, space. */
+/** A token that is not a string: an empty list or object, a bracket, a separator, a number or word, space. */
 const TOKEN = /[{[]\s*[}\]]|[{}[\],:]|\s+|[^\s"{}[\],:]+/y;
 
-/** Where the string ends that begins at a place. */
+/** The end of the string that begins at an offset. */
 function endOfString(json: string, begin: number): number {
   for (let quote = json.indexOf('"', begin + 1); quote > 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = 0;
     while (json[quote - 1 - escapes] === '\\') escapes += 1;
     if (escapes % 2 === 0) return quote + 1;
   }
-  throw new SyntaxError('a string has no end');
+  throw new SyntaxError('the JSON text ends inside a string');
 }
 
 function tokenAt(json: string, begin: number): string {
@@ -23,9 +23,9 @@ function tokenAt(json: string, begin: number): string {
 }
 
 /**
- * The text in pieces, so that a large one is not in memory a second time.
+ * Indents a text piece by piece, so that memory never contains a large text twice.
  *
- * @param json JSON text of ours
+ * @param json valid JSON, printed by the gateway
  */
 export function* prettyPieces(json: string): Generator<string, undefined> {
   let piece = '';
@@ -51,7 +51,7 @@ export function* prettyPieces(json: string): Generator<string, undefined> {
         piece += ': ';
         break;
       default:
-        // A string keeps its space, which is never all that it has.
+        // A string keeps its own space, and a token never consists of space only.
         piece += /^[{[]/.test(token) ? token.replace(/\s+/, '') : token.trim();
     }
     if (piece.length < PIECE_LENGTH) continue;
@@ -61,5 +61,5 @@ export function* prettyPieces(json: string): Generator<string, undefined> {
   yield `${piece}\n`;
 }
 
-/** @param json JSON text of ours */
+/** @param json valid JSON, printed by the gateway */
 export const pretty = (json: string): string => [...prettyPieces(json)].join('');

@@ -1,11 +1,11 @@
-/** What somebody sent, fit to stand in a sentence for an administrator: shortened, and without tricks. */
+/** Quotes received values in sentences for administrators: shortened, and with invisible characters replaced. */
 import { type Json, printJson } from './json.ts';
 
 const MAX_QUOTED_CHARACTERS = 120;
-/** What could change how a line reads: C1 controls, directional marks, line separators. JSON escapes the rest. */
+/** Characters that change how a line displays: C1 controls, directional marks, line separators. JSON escapes the others. */
 const INVISIBLE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A value as the caller sent it, fit for a sentence: `"a"`, `12`, `nothing` when it is absent. */
+/** A received value as part of a sentence: `"a"`, `12`, or `nothing` if it is absent. */
 export function quote(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const shortened =

@@ -1,8 +1,8 @@
-/** Text that can be kept: no text of PostgreSQL, JSON in UTF-8 or FHIR can hold NUL or half of a surrogate pair. */
+/** Text that can be stored: PostgreSQL, JSON in UTF-8 and FHIR reject NUL and half a surrogate pair. */
 
 export const isText = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
-/** Whether that holds for every text in a value of JSON, names of members included. */
+/** True if every text in a JSON value can be stored, member names included. */
 export function holdsTextOnly(value: unknown): boolean {
   if (typeof value === 'string') return isText(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -1,10 +1,10 @@
-/** UUID version 7 (RFC 9562 §5.7): ids that sort by the time they were made, so that creation order is id order. */
+/** UUID version 7 (RFC 9562 §5.7): ids sort by creation time, so that the order of ids is the order of creation. */
 
 let lastMs = 0;
 let sequence = 0;
 
 /**
- * A new UUIDv7. Ids made by one process within a millisecond ascend too (RFC 9562 §6.2, method 1: a 12-bit counter).
+ * A new UUIDv7. Ids of one process ascend within a millisecond too (RFC 9562 §6.2, method 1: a 12-bit counter).
  *
  * @param nowMs milliseconds since the epoch
  */
@@ -23,12 +23,12 @@ export function uuidv7(nowMs: number): string {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** True for a UUID in the canonical lower-case form, the only form our ids have. */
+/** True for a UUID in canonical lower case, which is how the gateway writes every id. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** When a UUIDv7 was made, in milliseconds since the epoch; undefined for any other text. */
+/** The creation time of a UUIDv7 in milliseconds since the epoch; undefined for any other text. */
 export function timeOfUuidv7(text: string): number | undefined {
   if (!isUuid(text) || text[14] !== '7') return undefined;
   return Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);

@@ -1,6 +1,6 @@
 /**
- * What comes before the first frame: the PROXY header where the peer is a configured balancer, whether the address may
- * send at all, the TLS handshake. In this order, so that least is done for whom least is known.
+ * The steps before the first frame: the PROXY header of a configured balancer, the check of the address, the TLS
+ * handshake. The order keeps the work for unknown peers small.
  */
 import type { Socket } from 'node:net';
 
@@ -14,7 +14,7 @@ import type { TlsAcceptor } from './tls.ts';
 import type { PeerIdentity } from './token.ts';
 
 export interface AcceptedPeer {
-  /** Encrypted or not; nothing has been read of what the sender sends. */
+  /** Encrypted or not. None of the sender's bytes have been read. */
   readonly socket: Socket;
   readonly peer: PeerIdentity;
 }
@@ -30,21 +30,20 @@ export interface RefusedPeer {
   readonly address: string;
 }
 
-/** @param place that the connection has */
 export type AcceptPeer = (raw: Socket, place: Place) => Promise<AcceptedPeer | RefusedPeer>;
 
 export function createAcceptPeer({ balancers, allowedRanges, tls }: AcceptOptions): AcceptPeer {
   return async (raw, place) => {
     const own = plainAddress(raw.remoteAddress ?? '');
-    const told = balancers.holds(own) ? await takeProxyHeader(raw) : { address: own };
-    if ('refused' in told) return { refused: told.refused, address: own };
-    const address = plainAddress(told.address);
+    const proxied = balancers.contains(own) ? await receiveProxyHeader(raw) : { address: own };
+    if ('refused' in proxied) return { refused: proxied.refused, address: own };
+    const address = plainAddress(proxied.address);
 
     const refuse = (refused: RefusalReason): RefusedPeer => ({ refused, address });
-    const refused = place.isOf(address);
+    const refused = place.setAddress(address);
     if (refused !== undefined) return refuse(refused);
     if (!(await allowedRanges.allows(address))) return refuse('address-not-allowed');
-    // It went while the edge was asked; its event has passed, so that a handshake would never end.
+    // The socket closed during the request to the edge; a handshake would wait for its close event forever.
     if (raw.destroyed) return refuse('opening-timeout');
     if (tls === undefined) return { socket: raw, peer: { address } };
     try {
@@ -56,16 +55,16 @@ export function createAcceptPeer({ balancers, allowedRanges, tls }: AcceptOption
   };
 }
 
-type Told = { readonly address: string } | { readonly refused: RefusalReason };
+type Proxied = { readonly address: string } | { readonly refused: RefusalReason };
 
-/** Reads the header and puts back what follows it. Settles also when the socket ends. */
-function takeProxyHeader(raw: Socket): Promise<Told> {
+/** Reads the header and puts back the bytes behind it. Settles also if the socket ends. */
+function receiveProxyHeader(raw: Socket): Promise<Proxied> {
   return new Promise((resolve) => {
     let received = Buffer.alloc(0);
-    const settle = (told: Told): void => {
+    const settle = (proxied: Proxied): void => {
       raw.off('data', onData).off('close', onEnd).off('end', onEnd);
       raw.pause();
-      resolve(told);
+      resolve(proxied);
     };
     const onEnd = (): void => settle({ refused: received.length === 0 ? 'balancer-check' : 'proxy-header-missing' });
     const onData = (chunk: Buffer): void => {
@@ -74,7 +73,7 @@ function takeProxyHeader(raw: Socket): Promise<Told> {
       if (header.kind === 'incomplete') return;
       if (header.kind === 'missing') return settle({ refused: 'proxy-header-missing' });
       if (header.kind === 'invalid') return settle({ refused: 'proxy-header-invalid' });
-      // A balancer that speaks for itself looks whether we listen; no key could be found for its message anyway.
+      // A balancer without a peer address checks that the port listens; no key could match its message.
       if (header.address === undefined) return settle({ refused: 'balancer-check' });
       settle({ address: header.address });
       const rest = received.subarray(header.length);

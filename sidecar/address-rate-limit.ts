@@ -1,21 +1,21 @@
 /**
- * How fast one address may send. Whoever is faster is not refused but waits, and with him his sender, since no sender
- * goes on without an ACK: a loop gone wild at one hospital then takes nothing from the others.
+ * Limits the message rate of an address. A faster sender waits for its ACKs instead of being rejected, so that a loop at
+ * one hospital does not slow the others down.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Metrics } from './metrics.ts';
 
-/** Resolves when the next message of the address may go on, or when `signal` is aborted. */
-export type WaitForTurn = (address: string, signal: AbortSignal) => Promise<void> | undefined;
+/** Resolves when the next message of the address may continue, or when `signal` is aborted. */
+export type Pace = (address: string, signal: AbortSignal) => Promise<void> | undefined;
 
-/** So many addresses are remembered before those that were quiet are forgotten. */
+/** Above this number, addresses without recent messages are dropped. */
 const MAX_REMEMBERED = 10_000;
 
-/** The generic cell rate algorithm: `perSecond` on average, a second's worth at once. */
-export function createAddressRateLimit(perSecond: number, metrics: Pick<Metrics, 'paced'>): WaitForTurn {
+/** The generic cell rate algorithm: `perSecond` on average, with a burst of one second. */
+export function createAddressRateLimit(perSecond: number, metrics: Pick<Metrics, 'paced'>): Pace {
   const intervalMs = 1000 / perSecond;
-  /** When the address would be level with its rate. */
+  /** By address, the time at which its messages would have exactly the allowed rate. */
   const levelAt = new Map<string, number>();
 
   const forgetQuiet = (now: number): void => {

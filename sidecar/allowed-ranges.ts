@@ -1,6 +1,6 @@
 /**
- * The address ranges that some active key allows, as the edge tells them, kept for as long as it says. It only saves
- * work: whoever it lets through is judged by the edge, and while the edge cannot be asked it lets everybody through.
+ * The address ranges that active keys allow, as the edge reports them, cached for the time that it states. They only save
+ * work: the edge checks every message, and while it is unreachable the sidecar accepts every address.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -13,40 +13,39 @@ import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface AllowedRanges {
-  /** Waits for the edge before it says no: an address is refused only by a list that was asked for after it came. */
+  /** Rejects an address only by a list that was requested after the address connected. */
   allows(address: string): Promise<boolean>;
-  /** What was wrong with the edge the last time it was asked, for people; undefined: nothing. */
+  /** The problem with the edge at the last request, as text; undefined without a problem. */
   edgeProblem(): string | undefined;
-  /** Asks now, and then as often as a list expires, so that readiness is known without traffic. */
+  /** Requests the list now and whenever it expires, so that readiness is known without traffic. */
   start(): Promise<void>;
   stop(): void;
 }
 
-/** A scan from many addresses must not become as many questions: those that come meanwhile share the next one. */
+/** A scan from many addresses must not cause as many requests: addresses in this time share the next one. */
 const SPACING_MS = 250;
 const RETRY_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 const NOT_RECOGNISED =
-  'not-recognised: key or clock (the edge does not recognise this sidecar: its public key must be in MLLP_SIDECAR_KEYS, ' +
-  'the clocks must agree, and EDGE_URL must be the edge)';
-const NOBODY = { address: '' };
+  'not-recognised: key or clock (the edge rejected this sidecar: check MLLP_SIDECAR_KEYS, the clocks and EDGE_URL)';
+const NO_PEER = { address: '' };
 
-/** @param stateNow what the edge is told of this sidecar each time that it is asked */
+/** @param readState the state that the sidecar reports with each request */
 export function createAllowedRanges(
   edge: EdgeClient,
-  stateNow: () => SidecarState,
+  readState: () => SidecarState,
   metrics: Metrics,
   log: SidecarLog,
 ): AllowedRanges {
   let known: { readonly set: RangeSet; readonly expiresAt: number } | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
-  let problem: string | undefined = 'the edge was not asked yet';
+  let problem: string | undefined = 'the edge has not been asked yet';
   let asking: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  /** Each change is one line, not each time that it is still so. */
+  /** Logs each change once. */
   const found = (now: string | undefined, entry: LogEntry): void => {
     if (now !== problem) log(entry);
     problem = now;
@@ -57,7 +56,7 @@ export function createAllowedRanges(
     askedAt = performance.now();
     const exchange = beginExchange();
     try {
-      const about = { peer: NOBODY, state: stateNow() };
+      const about = { peer: NO_PEER, state: readState() };
       const reply = await edge.ask({
         exchange,
         method: 'GET',
@@ -92,17 +91,17 @@ export function createAllowedRanges(
     return asking;
   };
 
-  const nothingAsked = async (): Promise<void> => {
+  const requestsSettled = async (): Promise<void> => {
     if (asking === undefined) return;
     await asking;
-    await nothingAsked();
+    await requestsSettled();
   };
 
-  /** Settles with the answer to a question that was not yet asked when this was called. */
-  const askAnew = (): Promise<void> => {
+  /** Settles with the result of a request that starts after this call. */
+  const askAgain = (): Promise<void> => {
     next ??= (async () => {
       await delay(Math.max(0, askedAt + SPACING_MS - performance.now()));
-      await nothingAsked();
+      await requestsSettled();
       next = undefined;
       await ask();
     })();
@@ -118,13 +117,13 @@ export function createAllowedRanges(
 
   return {
     async allows(address) {
-      const isHeld = (): boolean =>
-        known !== undefined && known.expiresAt > performance.now() && known.set.holds(address);
-      if (isHeld()) return true;
-      // Asked a moment ago and not answered: it is for the edge to refuse, when it is back.
+      const isAllowed = (): boolean =>
+        known !== undefined && known.expiresAt > performance.now() && known.set.contains(address);
+      if (isAllowed()) return true;
+      // A recent request failed. Accept the address; the edge rejects it when it is reachable again.
       if (problem !== undefined && performance.now() - askedAt < RETRY_MS && asking === undefined) return true;
-      await askAnew();
-      return problem !== undefined || isHeld();
+      await askAgain();
+      return problem !== undefined || isAllowed();
     },
     edgeProblem: () => problem,
     start: keepAsking,

@@ -1,4 +1,4 @@
-/** Waits that grow between tries, with jitter, so that many connections do not come back in one instant. */
+/** Growing waits between attempts, with jitter, so that many connections do not retry in the same instant. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface BackoffOptions {
@@ -9,8 +9,8 @@ export interface BackoffOptions {
 
 export interface Backoff {
   /**
-   * Waits, but not beyond `deadline` (of `performance.now()`), so that one try is made at its very end. False when it
-   * has passed already, or when `signal` is aborted.
+   * Waits at most until `deadline` (of `performance.now()`), so that the last attempt is made at the deadline. Returns
+   * false if the deadline has passed or `signal` is aborted.
    */
   wait(deadline: number, signal: AbortSignal): Promise<boolean>;
 }
@@ -21,7 +21,7 @@ export function createBackoff({ firstMs, factor, maxMs }: BackoffOptions): Backo
     async wait(deadline, signal) {
       const left = deadline - performance.now();
       if (signal.aborted || left <= 0) return false;
-      // A timer may fire a millisecond early: what is to end at the deadline must not end before it, and wait once more.
+      // A timer may fire a millisecond early; without the extra millisecond the last attempt would wait twice.
       const ms = Math.ceil(Math.min(next * (0.5 + Math.random() / 2), left)) + 1;
       next = Math.min(next * factor, maxMs);
       return delay(ms, true, { signal }).catch(() => false);

@@ -1,4 +1,4 @@
-/** `node sidecar/build.ts`: the sidecar as one file, dist/mllp-sidecar.mjs, that needs nothing but Node 24. */
+/** `node sidecar/build.ts` builds the sidecar as one file, dist/mllp-sidecar.mjs, that requires only Node 24. */
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
@@ -12,6 +12,6 @@ await build({
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  // Two of the packages are CommonJS and ask for Node's modules by `require`.
+  // Two of the packages are CommonJS and load Node's modules with `require`.
   banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
 });

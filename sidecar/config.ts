@@ -1,6 +1,6 @@
 /**
- * The sidecar's environment, parsed once at the door: every problem is listed at once, and no value is ever repeated,
- * since one of them is a private key.
+ * Parses the sidecar's environment once. All problems are listed together, without values, because one of them is a private
+ * key.
  */
 import * as z from 'zod';
 
@@ -18,7 +18,7 @@ const seconds = (fallback: number) =>
     .default(fallback)
     .transform((value) => value * 1000);
 
-/** Every variable is one row: its rule, and the sentence that `edge/docs/configuration.md` says of it (npm run generate). */
+/** One row per variable: its rule, and its description for `edge/docs/configuration.md` (npm run generate). */
 const environment = z.object({
   MLLP_HOST: z.string().min(1).optional().describe('Address to listen on, if not every interface.'),
   MLLP_PORT: port(MLLP_DEFAULTS.port).describe(
@@ -60,7 +60,7 @@ const environment = z.object({
   MLLP_MAX_CONNECTIONS: count(4096).describe('Connections in all.'),
   MLLP_MAX_CONNECTIONS_PER_ADDRESS: count(512).describe('Connections of one address.'),
   MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: count(128).describe(
-    'Connections of one address in the middle of a frame. Beyond that, the one that began first is closed.',
+    'Connections of one address in the middle of a frame. Above that, the connection with the oldest frame is closed.',
   ),
   MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES).describe('Largest frame, in bytes. A larger one is answered AR.'),
   MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024).describe('Bytes that all connections may hold before reads pause.'),
@@ -91,19 +91,19 @@ const environment = z.object({
 /** Every variable that the sidecar reads, with its rule and its description. */
 export const SIDECAR_VARIABLES: Readonly<Record<string, z.ZodType>> = environment.shape;
 
-/** A name and the one it cannot be without. Apart from the schema, which looks at pairs only when nothing else is wrong. */
+/** Pairs of variables of which the first requires the second. The schema would check pairs only after everything else. */
 const NEEDS: readonly (readonly [string, string])[] = [
   ['MLLP_TLS_CERT_FILE', 'MLLP_TLS_KEY_FILE'],
   ['MLLP_TLS_KEY_FILE', 'MLLP_TLS_CERT_FILE'],
   ['MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE'],
 ];
 
-/** Names that are meant for us by their beginning. */
-const OURS = /^(?:MLLP|FORWARD)_/;
-/** The edge's; it stands beside the sidecar's key where `npm run keys -- sidecar` made both. */
-const THE_EDGES = 'MLLP_SIDECAR_KEYS';
+/** The prefixes of the sidecar's variables. */
+const SIDECAR_PREFIX = /^(?:MLLP|FORWARD)_/;
+/** A variable of the edge, which `npm run keys -- sidecar` prints beside the sidecar's key. */
+const EDGE_VARIABLE = 'MLLP_SIDECAR_KEYS';
 
-/** Names as in the environment; `…_SECONDS` hold milliseconds once parsed (the transform is in `seconds`). */
+/** Named as in the environment. `…_SECONDS` contain milliseconds after parsing (the transform is in `seconds`). */
 type Environment = z.infer<typeof environment>;
 
 export interface TlsFiles {
@@ -139,13 +139,13 @@ export interface SidecarConfig {
   readonly attemptTimeoutMs: number;
   readonly concurrency: number;
   readonly shutdownGraceMs: number;
-  /** Variables that look like ours and mean nothing: most likely misspelt. */
+  /** Variables with a prefix of the sidecar that it does not know: probably misspelt. */
   readonly unknownNames: readonly string[];
 }
 
 /**
- * @param env names to values; an empty value counts as absent
- * @throws ConfigError naming every variable that is missing or wrong, never a value
+ * @param env an empty value counts as absent
+ * @throws ConfigError that names every missing or wrong variable, without values
  */
 export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
   const given = givenVariables(env);
@@ -185,7 +185,7 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     concurrency: value.FORWARD_CONCURRENCY,
     shutdownGraceMs: value.SHUTDOWN_GRACE_SECONDS,
     unknownNames: Object.keys(given).filter(
-      (name) => OURS.test(name) && name !== THE_EDGES && !Object.hasOwn(environment.shape, name),
+      (name) => SIDECAR_PREFIX.test(name) && name !== EDGE_VARIABLE && !Object.hasOwn(environment.shape, name),
     ),
   };
 }

@@ -1,36 +1,35 @@
 /**
- * Who may have a connection, in all and of one source: an address, or an IPv6 /64. When all are taken, a source that has
- * few gets one from the source that has most, where one of its connections is idle; so no source keeps another out.
+ * Limits connections, in total and per source (an address, or an IPv6 /64). At the total limit, a new source gets an idle
+ * connection of the source that has most, so that no source can block another.
  */
 import { addressKey } from '../shared/ip.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 
 export interface ConnectionLimits {
   /**
-   * @param address of the sender; undefined where a balancer has not told it yet
-   * @param end ends the connection, for this reason
-   * @returns the reason where there is no room
+   * @param address the sender's; undefined until a balancer's header arrives
+   * @param end ends the connection with a reason
+   * @returns the place, or the reason to reject the connection
    */
   enter(address: string | undefined, end: (reason: RefusalReason) => void): RefusalReason | Place;
-  /** How many are open. */
   open(): number;
 }
 
 export interface Place {
-  /** The sender is of this address (PROXY protocol). @returns the reason where it has too many; its place it must leave */
-  isOf(address: string): RefusalReason | undefined;
-  /** @param isBusy something of the connection is under way: it gives way to nobody */
+  /** Sets the sender's address (PROXY protocol). @returns the reason to reject the connection, if its source has too many */
+  setAddress(address: string): RefusalReason | undefined;
+  /** @param isBusy a busy connection is never closed for another */
   setBusy(isBusy: boolean): void;
-  /** A whole frame has come: the sender works. */
+  /** Records that a complete frame arrived. */
   hasSent(): void;
-  /** The connection has ended. A second call does nothing. */
+  /** Records the end of the connection. A second call does nothing. */
   leave(): void;
 }
 
 export interface ConnectionMaxima {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
-  /** How long a connection may be without a whole frame while connections are scarce. */
+  /** The time for the first complete frame while connections are scarce. */
   readonly firstFrameTimeoutMs: number;
 }
 
@@ -42,17 +41,17 @@ interface Member {
   hasSent: boolean;
 }
 
-/** Of senders that a balancer has not told yet. */
-const UNTOLD = '';
+/** The source of connections whose balancer has not sent the header yet. */
+const UNKNOWN_SOURCE = '';
 
 export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metrics): ConnectionLimits {
   const { maxConnections, maxConnectionsPerAddress, firstFrameTimeoutMs } = maxima;
   let open = 0;
-  /** Of each source; who has sent last is the last one. */
+  /** By source; the connection with the most recent frame is the last. */
   const sources = new Map<string, Set<Member>>();
 
   const countOf = (source: string): number => sources.get(source)?.size ?? 0;
-  const isFull = (source: string): boolean => source !== UNTOLD && countOf(source) >= maxConnectionsPerAddress;
+  const isFull = (source: string): boolean => source !== UNKNOWN_SOURCE && countOf(source) >= maxConnectionsPerAddress;
   const join = (member: Member): void => {
     const members = sources.get(member.source) ?? new Set();
     sources.set(member.source, members.add(member));
@@ -70,13 +69,13 @@ export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metric
     metrics.connections.set(open);
   };
   const dismiss = (member: Member, reason: RefusalReason): void => {
-    // Now, and not when its socket has closed: its place is taken.
+    // Immediately, not when the socket has closed: another connection needs the place.
     leave(member);
     member.end(reason);
   };
 
-  /** The idle connection of whoever has most; first one that has never sent, then the one that was idle longest. */
-  const idleOfMost = (source: string): Member | undefined => {
+  /** An idle connection of the largest source: first one without any frame, then the one with the longest idle time. */
+  const findIdle = (source: string): Member | undefined => {
     const larger = [...sources].filter(([name, { size }]) => name !== source && size > countOf(source) + 1);
     for (const [, members] of larger.toSorted(([, a], [, b]) => b.size - a.size)) {
       const idle = [...members].filter(({ isBusy }) => !isBusy);
@@ -86,16 +85,16 @@ export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metric
     return undefined;
   };
 
-  /** Few are left, in all or of the source: who has not sent yet may keep its connection only so long. */
+  /** True if few places remain, in total or for the source: connections without a frame are then closed after a time. */
   const isScarce = (source: string): boolean =>
     open > maxConnections / 2 || countOf(source) > maxConnectionsPerAddress / 2;
 
   return {
     enter(address, end) {
-      const source = address === undefined ? UNTOLD : addressKey(address);
+      const source = address === undefined ? UNKNOWN_SOURCE : addressKey(address);
       if (isFull(source)) return 'too-many-connections-of-address';
       if (open >= maxConnections) {
-        const idle = idleOfMost(source);
+        const idle = findIdle(source);
         if (idle === undefined) return 'too-many-connections';
         dismiss(idle, 'gave-way');
       }
@@ -108,8 +107,8 @@ export function createConnectionLimits(maxima: ConnectionMaxima, metrics: Metric
       metrics.connections.set(open);
       join(member);
       return {
-        isOf(told) {
-          const own = addressKey(told);
+        setAddress(address) {
+          const own = addressKey(address);
           if (own === member.source) return undefined;
           if (isFull(own)) return 'too-many-connections-of-address';
           if (!part(member)) return 'gave-way';

@@ -1,13 +1,12 @@
 /**
- * One sender's connection: bytes in, frames forwarded one after another, ACKs back in the order of the messages. A
- * message is acknowledged when the edge has answered it, or not at all: whatever ends the connection before that makes
- * the sender send it again.
+ * One sender's connection: receives bytes, forwards frames one after another, and returns ACKs in order. A message is
+ * acknowledged only after the edge has answered it. If the connection ends before, the sender sends it again.
  */
 import type { Socket } from 'node:net';
 
 import { addressKey } from '../shared/ip.ts';
 import { createAckWriter } from './ack-writer.ts';
-import type { WaitForTurn } from './address-rate-limit.ts';
+import type { Pace } from './address-rate-limit.ts';
 import type { Place } from './connection-limits.ts';
 import { beginExchange } from './exchange.ts';
 import type { Forward } from './forward.ts';
@@ -23,7 +22,7 @@ import type { UnfinishedFrames } from './unfinished-frames.ts';
 
 export interface ConnectionOptions {
   readonly forward: Forward;
-  readonly waitForTurn: WaitForTurn;
+  readonly pace: Pace;
   readonly memoryBudget: MemoryBudget;
   readonly unfinishedFrames: UnfinishedFrames;
   readonly metrics: Metrics;
@@ -36,20 +35,20 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly closed: Promise<void>;
-  /** Takes no more, finishes and acknowledges what has arrived whole, and closes. */
+  /** Accepts no more bytes, finishes and acknowledges complete frames, and closes. */
   drain(): void;
-  /** At once. Nothing more is acknowledged. */
+  /** Closes immediately, without further acknowledgements. */
   abort(reason: RefusalReason): void;
 }
 
-/** After our FIN, bytes that were on their way are read and dropped: closing over them would reset our ACK away. */
+/** After the FIN, late bytes are read and dropped: closing with unread bytes would reset the connection and lose the ACK. */
 const LINGER_MS = 2_000;
 
 export function serveConnection(socket: Socket, peer: PeerIdentity, options: ConnectionOptions): Connection {
-  const { forward, waitForTurn, metrics, log, place } = options;
+  const { forward, pace, metrics, log, place } = options;
   const sourceAddress = peer.address;
   const gone = new AbortController();
-  /** No more is taken: the sender has ended, or we are about to. */
+  /** No more bytes are accepted: the sender has ended, or the sidecar is about to. */
   let isEnding = false;
   let isWorking = false;
   let isFinished = false;
@@ -68,7 +67,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   const unfinished = options.unfinishedFrames.open(addressKey(sourceAddress), () =>
     abort('too-many-unfinished-frames'),
   );
-  /** While we do not read, it is not the sender's fault that a frame does not end. */
+  /** The timer stops while reading is paused, because the sender cannot finish its frame then. */
   const watchFrame = (isBegun: boolean): void => {
     frameTimer.watch(isBegun);
     unfinished.watch(isBegun);
@@ -90,7 +89,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
       await writeAck(answerOversized(frame.head, options.maxFrameBytes));
       return;
     }
-    await waitForTurn(sourceAddress, gone.signal);
+    await pace(sourceAddress, gone.signal);
     const { bytes } = frame;
     const exchange = beginExchange();
     const outcome = await forward({ bytes, exchange }, peer, gone.signal);
@@ -110,7 +109,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     isWorking = true;
     for (let next = queue.first(); next !== undefined && !socket.destroyed; next = queue.first()) {
       await answer(next).catch((error: unknown) => {
-        // A fault of ours must not end the connections of others; this one's sender sends again.
+        // An internal error must not end other connections; this sender sends the message again.
         log({ level: 'error', event: 'connection.failed', error });
         abort('internal-error');
       });
@@ -145,7 +144,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     const frames = reader.push(chunk);
     if (typeof frames === 'string') return abort(frames);
     for (const frame of frames) queue.push(frame);
-    // The time of the frame that follows begins with it.
+    // The time of the next frame starts now.
     if (frames.length > 0) {
       watchFrame(false);
       place.hasSent();
@@ -153,7 +152,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     readOrPause();
     void work();
   });
-  // Half-open: what was sent before the FIN is answered all the same.
+  // Half-open: frames before the FIN are still answered.
   socket.on('end', () => {
     reader.end();
     isEnding = true;

@@ -1,4 +1,4 @@
-/** One HTTP request to the edge over kept-alive connections: it asks once, bounded in time and size, and judges nothing. */
+/** One HTTP request to the edge over kept-alive connections, limited in time and size. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
@@ -18,16 +18,16 @@ export interface EdgeReply {
   readonly body: Buffer;
 }
 
-/** Our key is not among the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL leads elsewhere. */
+/** The sidecar's key is not in the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL is wrong. */
 export const isNotRecognised = ({ status }: EdgeReply): boolean => status === 404;
 
 export interface EdgeCall {
-  /** The edge has its ids in its log lines, and the request's in refusals too. */
+  /** Ids that the edge writes to its log too. */
   readonly exchange: Exchange;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly peer: PeerIdentity;
-  /** What is told of this sidecar. */
+  /** The state that the sidecar reports. */
   readonly state?: SidecarState;
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
@@ -35,7 +35,7 @@ export interface EdgeCall {
 }
 
 export interface EdgeClient {
-  /** @throws the network's error, or `EdgeTimeout` */
+  /** @throws a network error, or `EdgeTimeout` */
   ask(call: EdgeCall): Promise<EdgeReply>;
   close(): void;
 }
@@ -49,14 +49,14 @@ class StaleConnection extends Error {}
 const isReset = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
 
 const EMPTY = new Uint8Array();
-/** An ACK holds at most a hundred ERR segments; the list of ranges is short. */
+/** An ACK has at most a hundred ERR segments; the list of ranges is short. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** @param baseUrl of the edge, with or without a path prefix */
+/** @param baseUrl the edge's, with or without a path prefix */
 export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSockets: number): EdgeClient {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const isHttps = protocol === 'https:';
-  // Taken apart once: parsing it for each message costs as much as framing it. Brackets are the URL's, not the host's.
+  // Parsed once: parsing it for each message costs as much as framing. Brackets belong to the URL, not to the host.
   const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port };
   const prefix = pathname.replace(/\/+$/, '');
   const keepAlive = { keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' } as const;
@@ -98,8 +98,8 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
     try {
       return await askOver(agent, call);
     } catch (error) {
-      // The edge closed a connection that we kept, just as we used it: no outage, and a new one will do. What it may
-      // have done with the request it does not do again.
+      // The edge closed the kept-alive connection while it was used: not an outage, so a new connection is tried. The edge
+      // deduplicates the message if it was already received.
       if (!(error instanceof StaleConnection)) throw error;
       return askOver(false, call);
     }
@@ -114,7 +114,7 @@ async function collect(response: IncomingMessage): Promise<EdgeReply> {
   for await (const chunk of response) {
     if (!(chunk instanceof Uint8Array)) continue;
     size += chunk.byteLength;
-    if (size > MAX_REPLY_BYTES) throw new Error('the answer is too long');
+    if (size > MAX_REPLY_BYTES) throw new Error(`the answer of the edge is longer than ${MAX_REPLY_BYTES} bytes`);
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };

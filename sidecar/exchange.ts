@@ -1,4 +1,4 @@
-/** One call to the edge as its log lines are matched, here and there: by a request id, and by trace and span. */
+/** The ids of one call to the edge, which both programs log: request id, trace and span. */
 import { beginTrace, type Span } from '../shared/trace-context.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 
@@ -6,5 +6,5 @@ export interface Exchange extends Span {
   readonly requestId: string;
 }
 
-/** MLLP has no word for a trace, so each begins with us. */
+/** MLLP carries no trace context, so each call starts a new trace. */
 export const beginExchange = (): Exchange => ({ requestId: uuidv7(Date.now()), ...beginTrace() });

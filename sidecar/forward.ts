@@ -1,7 +1,7 @@
 /**
- * A message to the edge and its ACK back. The rule of this file: only the edge's own answer becomes an ACK. Everything
- * else (no answer, 5xx, a proxy's page) means that nothing is known to be stored, and is tried again for a while; the
- * same bytes again are harmless, since the edge answers them with the stored ACK.
+ * Forwards a message to the edge and returns its ACK. Only the edge's own answer becomes an ACK. After anything else (no
+ * answer, 5xx, a proxy's page) the message may not be stored, and it is retried for a while. A retry is harmless, since the
+ * edge answers the same bytes with the stored ACK.
  */
 import { addressKey } from '../shared/ip.ts';
 import {
@@ -19,20 +19,20 @@ import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
 
 export type Outcome =
-  /** One ACK, or the accept acknowledgement and the application's, each for a frame of its own. */
+  /** One ACK, or the accept and the application acknowledgement, each for its own frame. */
   | { readonly kind: 'ack'; readonly acks: readonly Uint8Array[]; readonly close: boolean }
-  /** Stored, and the sender asked for no acknowledgement (MSH-15, MSH-16). */
+  /** Stored, but the sender requested no acknowledgement (MSH-15, MSH-16). */
   | { readonly kind: 'no-ack'; readonly close: boolean }
-  /** Not known to be stored: nothing may be acknowledged. */
+  /** Possibly not stored: must not be acknowledged. */
   | { readonly kind: 'unavailable' };
 
-/** A message, and what its log lines here and at the edge are matched by, whichever try they are of. */
+/** A message, and the ids that all its attempts log, here and at the edge. */
 export interface Forwarded {
   readonly bytes: Uint8Array;
   readonly exchange: Exchange;
 }
 
-/** @param signal ends the tries when nobody waits for the answer any more */
+/** @param signal ends the attempts, when no connection waits for the answer any more */
 export type Forward = (message: Forwarded, peer: PeerIdentity, signal: AbortSignal) => Promise<Outcome>;
 
 export interface ForwardOptions {
@@ -44,7 +44,7 @@ export interface ForwardOptions {
   readonly log: SidecarLog;
 }
 
-/** The try that begins when the time is over gets so much more. */
+/** The minimum time of the attempt that starts at the deadline. */
 const LAST_TRY_MS = 1_000;
 const BACKOFF: BackoffOptions = { firstMs: 100, factor: 2, maxMs: 3_000 };
 
@@ -90,12 +90,12 @@ export function createForward(options: ForwardOptions): Forward {
     const observe = metrics.forwardSeconds.startTimer();
     let tries: Tries | undefined;
     for (;;) {
-      // The place is given back between tries: while the edge is away, no connection waits for another's patience.
+      // The place is released between attempts, so that during an outage no connection waits for another's backoff.
       const outcome = await places.run(
         source,
         () => signal,
         () => {
-          // What was waited for the first try is no fault of the edge's: the message has all its time.
+          // The time starts with the first attempt: a wait for a place is not an outage.
           tries ??= { deadline: performance.now() + options.retryMs, signal };
           return attempt(message, peer, tries);
         },
@@ -111,22 +111,22 @@ export function createForward(options: ForwardOptions): Forward {
 }
 
 interface Tries {
-  /** Of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** Undefined: not an answer of the edge's ingest, or one that says that nothing is known. */
+/** Undefined if the answer is not from the edge's ingest, or reports that storing may have failed. */
 function outcomeOf({ status, headers, body }: EdgeReply): Outcome | undefined {
   const close = headers[MLLP_CONNECTION_HEADER] === 'close';
   if (status === 204) return { kind: 'no-ack', close };
-  // A page that some proxy serves with status 200 must not reach a sender as an acknowledgement.
+  // A proxy's page with status 200 must not reach a sender as an acknowledgement.
   const isAck = status === 200 && body.byteLength > 0 && mediaType(headers['content-type']) === MLLP_CONTENT_TYPE;
   const acks = isAck ? acksOf(body, headers[MLLP_ACCEPT_LENGTH_HEADER]) : undefined;
   return acks === undefined ? undefined : { kind: 'ack', acks, close };
 }
 
-/** Undefined: a length that does not fit its body, which is no answer of the edge's either. */
+/** Undefined if the length does not fit the body: not an answer of the edge. */
 function acksOf(body: Buffer, acceptLength: string | string[] | undefined): Uint8Array[] | undefined {
   if (acceptLength === undefined) return [body];
   const length = typeof acceptLength === 'string' && /^[1-9]\d{0,8}$/.test(acceptLength) ? Number(acceptLength) : 0;

@@ -1,11 +1,11 @@
 /**
- * The messages of one connection that wait for their answer, in the order they came, and what follows from their size:
- * whether more may be read. TCP tells the sender to wait while too much of this connection, or of all, is in memory.
+ * The unanswered messages of one connection, in order, and the decision to read more. TCP makes the sender wait while this
+ * connection, or all of them, keep too much in memory.
  */
 import type { MllpEvent } from '../shared/hl7/mllp.ts';
 import type { MemoryShare } from './memory-budget.ts';
 
-/** Reads pause while so much of one connection waits: a sender that pipelines is slowed, not refused. */
+/** Reading pauses at this length: a sender that pipelines is slowed down, not rejected. */
 const MAX_QUEUED_FRAMES = 32;
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
@@ -13,16 +13,15 @@ export type QueuedFrame = Extract<MllpEvent, { kind: 'frame' | 'oversized' }>;
 
 export interface FrameQueue {
   push(frame: QueuedFrame): void;
-  /** The one to answer next; it stays until `shift`. */
+  /** The next message to answer; `shift` removes it. */
   first(): QueuedFrame | undefined;
-  /** The first one is answered. */
   shift(): void;
   clear(): void;
   /**
-   * Reckons what the connection holds, and says what to do. `stuck`: part of a frame is held, nothing is queued whose
-   * answer would make room, and there is no room for more.
+   * Updates the connection's memory and returns what to do. `stuck`: an incomplete frame needs memory, and no queued
+   * message will release any.
    *
-   * @param pendingBytes held of the frame that is not complete yet
+   * @param pendingBytes the bytes of the incomplete frame
    */
   reckon(pendingBytes: number): 'read' | 'pause' | 'stuck';
 }

@@ -1,21 +1,21 @@
-/** From the bytes of one connection to its frames: what is no MLLP is refused by name, what is dropped is counted. */
+/** Decodes the frames of one connection, rejects other protocols, and counts dropped bytes. */
 import { createMllpDecoder, type MllpEvent } from '../shared/hl7/mllp.ts';
 import type { QueuedFrame } from './frame-queue.ts';
 import type { SidecarLog } from './log.ts';
 import type { Metrics, RefusalReason } from './metrics.ts';
 import { createProtocolCheck } from './other-protocol.ts';
 
-/** Bytes before a VT, since the last frame (edge/docs/behaviour.md, MLLP). */
+/** Junk bytes since the last frame (edge/docs/behaviour.md, MLLP). */
 const MAX_JUNK_BYTES = 1024;
 
 export interface FrameReader {
-  /** @returns the frames that are complete now, or why the connection must end */
+  /** @returns the frames that are now complete, or the reason to close the connection */
   push(chunk: Buffer): readonly QueuedFrame[] | RefusalReason;
-  /** The sender has ended. */
+  /** Reports the sender's FIN. */
   end(): void;
-  /** Bytes that are held of the frame that is not complete yet. */
+  /** Buffered bytes of the incomplete frame. */
   readonly pendingBytes: number;
-  /** Whether bytes have come that are no whole frame yet, be it a frame or what should have been one. */
+  /** True if bytes arrived that are not a complete frame yet, junk included. */
   readonly isBegun: boolean;
 }
 
@@ -30,7 +30,7 @@ export function createFrameReader({ sourceAddress, maxFrameBytes, metrics, log }
   const decoder = createMllpDecoder({ maxFrameBytes });
   const otherProtocol = createProtocolCheck();
 
-  /** Counts what happened; a frame comes back. */
+  /** Counts an event; returns its frame, if any. */
   const frameOf = (event: MllpEvent): readonly QueuedFrame[] => {
     switch (event.kind) {
       case 'frame':

@@ -1,14 +1,14 @@
 /**
- * What was begun must become a frame within its time, not merely go on, be it a frame or what should have been one. The
- * time in which we did not read does not count.
+ * A frame must be complete within its time, however steadily its bytes arrive; junk counts as a frame. The time in which
+ * reading is paused does not count.
  */
 
 export interface FrameTimer {
-  /** @param isBegun whether bytes have come that are no whole frame yet; after false the next one gets the whole time */
+  /** @param isBegun true while an incomplete frame is buffered; after false the next frame gets the full time */
   watch(isBegun: boolean): void;
 }
 
-/** @param expired called when the time of one frame is over */
+/** @param expired called when a frame's time is over */
 export function createFrameTimer(timeoutMs: number, expired: () => void): FrameTimer {
   let timer: NodeJS.Timeout | undefined;
   return {

@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz` and `/metrics` on a port of their own: loopback unless told otherwise, and no word of messages. */
+/** `/healthz`, `/readyz` and `/metrics` on a separate port, by default on loopback. They contain no message data. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 
@@ -15,7 +15,7 @@ export interface HealthOptions {
   readonly host: string;
   readonly port: number;
   readonly registry: Registry;
-  /** What keeps it from taking messages; empty: ready. */
+  /** The reasons why messages cannot be accepted; empty means ready. */
   readonly problems: () => readonly string[];
 }
 

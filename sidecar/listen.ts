@@ -1,8 +1,8 @@
-/** A server that listens, and the port it really has, which is another than the one asked for when that was 0. */
+/** Starts a server and returns its port, which the system chooses if the requested one is 0. */
 import { once } from 'node:events';
 import type { ListenOptions, Server } from 'node:net';
 
-/** Resolves with the port when it listens. @throws when it cannot (port taken, address not ours) */
+/** Resolves with the port. @throws if the port is in use or the address is not local */
 export async function listen(server: Server, options: ListenOptions): Promise<number> {
   server.listen(options);
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** The MLLP port: takes connections within the limits, opens each, and hands it to `connection.ts`. */
+/** The MLLP port: accepts connections within the limits, opens each, and hands it to `connection.ts`. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
@@ -22,15 +22,15 @@ export interface ListenerOptions extends Omit<ConnectionOptions, 'place'> {
 
 export interface Listener {
   readonly port: number;
-  /** Stops accepting, finishes what is in flight, and after `graceMs` ends what is not finished. */
+  /** Stops accepting, finishes messages in flight, and closes the rest after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Finds peers that vanished without a word, long before the idle timeout. */
+/** Detects vanished peers long before the idle timeout. */
 const TCP_KEEP_ALIVE_MS = 60_000;
 const BACKLOG = 1024;
 
-/** Resolves when it listens. @throws when it cannot (port taken, address not ours) */
+/** Resolves when the port listens. @throws if the port is in use or the address is not local */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { metrics, log, limits, balancers, acceptPeer } = options;
   const connections = new Map<Socket, Connection>();
@@ -38,7 +38,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   let isStopping = false;
 
   const refused = new WeakSet<Socket>();
-  /** Once: what is refused while it is being opened is not refused again when that ends. */
+  /** Logs and counts a rejected connection once, even if its opening ends later. */
   const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string): void => {
     if (refused.has(raw)) return;
     refused.add(raw);
@@ -55,7 +55,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     opening.delete(raw);
     clearTimeout(timer);
     if ('refused' in accepted) return refuse(raw, accepted.refused, accepted.address);
-    // It closed while it was being opened: its event has passed.
+    // The socket closed while the connection was opened, so its close event has passed.
     if (raw.destroyed) return;
     if (isStopping) return refuse(raw, 'shutting-down', accepted.peer.address);
     const connection = serveConnection(accepted.socket, accepted.peer, { ...options, place });
@@ -67,7 +67,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (raw) => {
     raw.on('error', () => undefined);
     const own = plainAddress(raw.remoteAddress ?? '');
-    const place = limits.enter(balancers.holds(own) ? undefined : own, (reason) => {
+    const place = limits.enter(balancers.contains(own) ? undefined : own, (reason) => {
       const connection = connections.get(raw);
       if (connection === undefined) refuse(raw, reason, own);
       else connection.abort(reason);
@@ -86,7 +86,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     backlog: BACKLOG,
     ...(options.host === undefined ? {} : { host: options.host }),
   });
-  // Out of file descriptors, say: the next accept may succeed.
+  // For example out of file descriptors: the next accept may succeed.
   server.on('error', (error) => log({ level: 'error', event: 'listener.error', code: errorCode(error) }));
 
   return {

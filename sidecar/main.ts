@@ -1,4 +1,4 @@
-/** The sidecar as a program: environment in, signals handled, JSON lines out. Ends with 1 when it cannot start. */
+/** The sidecar as a program: reads the environment and handles signals. Exits with 1 if it cannot start. */
 import { ConfigError } from '../shared/environment.ts';
 import { readSidecarConfig, type SidecarConfig } from './config.ts';
 import { createLog, errorCode } from './log.ts';
@@ -30,7 +30,7 @@ try {
 
   let isStopping = false;
   const stop = (): void => {
-    // A second signal does not wait.
+    // A second signal exits immediately.
     if (isStopping) process.exit(1);
     isStopping = true;
     log({ level: 'info', event: 'mllp.stopping' });
@@ -43,9 +43,9 @@ try {
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => void sidecar.reload());
 } catch (error) {
-  // What Node says of a port or a file that cannot be used: it names what is configured.
+  // Node's message about a port or a file names only configured values.
   const detail = error instanceof Error ? error.message : undefined;
   log({ level: 'fatal', event: 'mllp.start-failed', code: errorCode(error), detail });
-  // One of the two ports may listen already.
+  // One of the two ports may already listen.
   process.exit(1);
 }

@@ -1,15 +1,15 @@
-/** How many bytes of messages are in memory, in all and by source address: what back-pressure goes by. */
+/** Counts the bytes of messages in memory, in total and by source address, for back-pressure. */
 import type { Metrics } from './metrics.ts';
 
 export interface MemoryBudget {
-  /** A share for one connection. */
+  /** Opens the share of one connection. */
   open(address: string): MemoryShare;
 }
 
 export interface MemoryShare {
-  /** Says how much this connection holds now. */
+  /** Sets the bytes that this connection holds now. */
   set(bytes: number): void;
-  /** True while everybody together, or this address, holds more than it may. */
+  /** True if all connections together, or those of this address, exceed their limit. */
   isOver(): boolean;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** What Prometheus sees. Labels take values from closed lists only, so that no peer can make series without end. */
+/** Prometheus metrics. Labels have values from closed lists only, so that a peer cannot create series. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type RefusalReason =
@@ -44,7 +44,7 @@ export interface Metrics {
 
 const FORWARD_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** A registry of its own, so that two listeners in one process do not share counts. */
+/** A separate registry, so that two listeners in one process do not share counts. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -61,53 +61,53 @@ export function createMetrics(): Metrics {
     }),
     frames: new Counter({
       name: 'mllp_frames_total',
-      help: 'Frames by kind: whole, oversized, interrupted (dropped unfinished), unterminated (no CR after FS).',
+      help: 'Frames by kind: whole (complete), oversized, interrupted (dropped unfinished), unterminated (no CR after FS).',
       labelNames: ['kind'],
       registers,
     }),
     junkBytes: new Counter({
       name: 'mllp_junk_bytes_total',
-      help: 'Bytes outside any frame, dropped; line ends are not counted.',
+      help: 'Dropped bytes outside frames, without line ends.',
       registers,
     }),
     acks: new Counter({
       name: 'mllp_acks_total',
-      help: 'Acknowledgements written, by MSA-1; none: the sender asked for no acknowledgement.',
+      help: 'Acknowledgements written, by MSA-1; none: the sender requested no acknowledgement.',
       labelNames: ['code'],
       registers,
     }),
     forwardSeconds: new Histogram({
       name: 'mllp_forward_seconds',
-      help: 'From a whole frame to its answer from the edge, retries included.',
+      help: 'From a complete frame to the answer of the edge, including retries.',
       buckets: FORWARD_BUCKETS_SECONDS,
       registers,
     }),
     forwardWaiting: new Gauge({
       name: 'mllp_forward_waiting',
-      help: 'Messages that wait for their turn to be forwarded.',
+      help: 'Messages that wait to be forwarded.',
       registers,
     }),
     forwardAttempts: new Counter({
       name: 'mllp_forward_attempts_total',
-      help: 'Attempts to forward, by result; all but "answered" were tried again or given up.',
+      help: 'Attempts to forward, by result; every result but "answered" was retried or given up.',
       labelNames: ['result'],
       registers,
     }),
     paced: new Counter({
       name: 'mllp_paced_messages_total',
-      help: 'Messages that waited because their address sends faster than it may.',
+      help: 'Messages delayed by the rate limit of their address.',
       registers,
     }),
     refusals: new Counter({
       name: 'mllp_refusals_total',
-      help: 'Connections refused or closed by the sidecar, by reason.',
+      help: 'Connections that the sidecar rejected or closed, by reason.',
       labelNames: ['reason'],
       registers,
     }),
     heldBytes: new Gauge({ name: 'mllp_held_bytes', help: 'Bytes of messages held in memory.', registers }),
     edgeReachable: new Gauge({
       name: 'mllp_edge_reachable',
-      help: '1 when the edge answered the last time it was asked.',
+      help: '1 if the edge answered the last request.',
       registers,
     }),
   };

@@ -1,15 +1,15 @@
-/** Recognises by its first bytes what is no MLLP at all, so that it is refused at once and by its true name. */
+/** Recognises other protocols by their first bytes, so that the connection is rejected immediately with the right reason. */
 import type { RefusalReason } from './metrics.ts';
 
-/** So many bytes settle every row of the table. */
-const TELLING_BYTES = 16;
+/** Enough bytes to decide every row of the table. */
+const DECISIVE_BYTES = 16;
 const VT = '\u000b';
 
 const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'CONNECT', 'PRI'];
 
-/** Beginnings, one character a byte. What is not here is found by count (too many bytes that are no frame). */
+/** Beginnings, one character per byte. Other protocols are rejected by their number of junk bytes. */
 const OTHERS: readonly { readonly begins: readonly string[]; readonly reason: RefusalReason }[] = [
-  // A header that anybody may send would let anybody choose a source address.
+  // Without this row, any peer could choose its source address.
   { begins: ['PROXY ', '\r\n\r\n\0\r\nQUIT\n'], reason: 'proxy-header-unexpected' },
   // A TLS handshake record of any version (RFC 8446 §5.1).
   { begins: ['\u0016\u0003'], reason: 'tls-on-plain-port' },
@@ -21,14 +21,14 @@ export function otherProtocolOf(start: string): RefusalReason | undefined {
   return OTHERS.find(({ begins }) => begins.some((beginning) => start.startsWith(beginning)))?.reason;
 }
 
-/** @returns looks at each chunk of a connection until its beginning is settled: why to refuse it, or undefined */
+/** Checks the chunks of a connection until its protocol is known. @returns the reason to reject it, or undefined */
 export function createProtocolCheck(): (chunk: Buffer) => RefusalReason | undefined {
   let start: string | undefined = '';
   return (chunk) => {
     if (start === undefined) return undefined;
-    start += chunk.toString('latin1', 0, TELLING_BYTES - start.length);
+    start += chunk.toString('latin1', 0, DECISIVE_BYTES - start.length);
     const reason = otherProtocolOf(start);
-    if (start.startsWith(VT) || start.length >= TELLING_BYTES) start = undefined;
+    if (start.startsWith(VT) || start.length >= DECISIVE_BYTES) start = undefined;
     return reason;
   };
 }

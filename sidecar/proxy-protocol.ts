@@ -1,23 +1,23 @@
 /**
- * The PROXY protocol header, versions 1 and 2 (haproxy.org, "The PROXY protocol", §2.1 and §2.2): a balancer's word on
- * who its peer is. Pure; who may send one is decided by the caller.
+ * Parses the PROXY protocol header, versions 1 and 2 (haproxy.org, "The PROXY protocol", §2.1 and §2.2), in which a balancer
+ * names its peer. The caller decides which peers may send one.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
 export type ProxyHeader =
   | { readonly kind: 'incomplete' }
-  /** The bytes are the beginning of something else. */
+  /** The bytes begin with something else. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }
-  /** `address` is undefined where the balancer speaks for itself (health checks) or does not know. */
+  /** `address` is undefined if the balancer has no peer (a health check) or does not know it. */
   | { readonly kind: 'header'; readonly address: string | undefined; readonly length: number };
 
 const V1_START = Buffer.from('PROXY ');
-/** §2.1: the longest line a version 1 header can have, CRLF included. */
+/** §2.1: the longest version 1 header, CRLF included. */
 const V1_MAX_BYTES = 107;
 const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const V2_FIXED_BYTES = 16;
-/** Addresses take at most 216 bytes; the rest are additions (TLVs) that we do not read. */
+/** Addresses have at most 216 bytes; the rest are TLV extensions, which are ignored. */
 const V2_MAX_BYTES = 4096;
 
 const INCOMPLETE: ProxyHeader = { kind: 'incomplete' };
@@ -31,7 +31,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
   return MISSING;
 }
 
-/** True also when there are fewer bytes than the signature has, and all of them agree. */
+/** True also for a part of the signature. */
 function beginsLike(bytes: Buffer, signature: Buffer): boolean {
   const length = Math.min(bytes.length, signature.length);
   return bytes.subarray(0, length).equals(signature.subarray(0, length));
@@ -66,7 +66,7 @@ function readV2(bytes: Buffer): ProxyHeader {
   if ((command !== LOCAL && command !== PROXY) || length > V2_MAX_BYTES) return INVALID;
   if (bytes.length < length) return INCOMPLETE;
   const known = ADDRESS_FAMILIES.get(family);
-  // §2.2: with LOCAL, UNSPEC or UNIX the receiver uses the connection's own addresses.
+  // §2.2: for LOCAL, UNSPEC and UNIX the receiver uses the connection's addresses.
   if (command === LOCAL || known === undefined) return { kind: 'header', address: undefined, length };
   if (length < V2_FIXED_BYTES + 2 * known.bytes + 4) return INVALID;
   const address = known.print(bytes.subarray(V2_FIXED_BYTES, V2_FIXED_BYTES + known.bytes));
@@ -77,6 +77,6 @@ function printIPv6(address: Buffer): string {
   const isMapped = address.readUInt32BE(8) === 0xffff && address.subarray(0, 8).every((byte) => byte === 0);
   if (isMapped) return `::ffff:${address.subarray(12).join('.')}`;
   const groups = Array.from({ length: 8 }, (_, index) => address.readUInt16BE(index * 2).toString(16)).join(':');
-  // The URL parser writes the canonical form of RFC 5952.
+  // The URL parser prints the canonical form of RFC 5952.
   return new URL(`http://[${groups}]/`).hostname.slice(1, -1);
 }

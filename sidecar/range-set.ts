@@ -1,16 +1,16 @@
-/** Sets of address ranges. Which key an address belongs to is the edge's to decide; here is only asked whether any holds it. */
+/** Sets of address ranges. They only answer if any range contains an address; the edge decides which key matches. */
 import { parseAddress, parseRange, rangeContains } from '../shared/ip.ts';
 
 export interface RangeSet {
-  /** @param address as `plainAddress` (shared/ip.ts) gives it; what is no address is in no range */
-  holds(address: string): boolean;
+  /** @param address as `plainAddress` (shared/ip.ts) returns it; other text is in no range */
+  contains(address: string): boolean;
 }
 
-/** @param texts as `parseRange` takes them; what it does not take holds nothing */
+/** @param texts in the syntax of `parseRange`; other texts contain no address */
 export function rangeSet(texts: readonly string[]): RangeSet {
   const ranges = texts.flatMap((text) => parseRange(text) ?? []);
   return {
-    holds(address) {
+    contains(address) {
       const bytes = parseAddress(address);
       return bytes !== undefined && ranges.some((range) => rangeContains(range, bytes));
     },

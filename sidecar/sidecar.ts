@@ -1,4 +1,4 @@
-/** The parts of the sidecar, put together: started in order, stopped in the reverse. */
+/** Assembles the sidecar: starts its parts in order and stops them in reverse. */
 import { rangeSet } from './range-set.ts';
 import { createAcceptPeer } from './accept-peer.ts';
 import { createAddressRateLimit } from './address-rate-limit.ts';
@@ -20,17 +20,17 @@ import { VERSION } from './version.ts';
 export interface Sidecar {
   readonly port: number;
   readonly healthPort: number;
-  /** Certificates anew; says in the log how it went. */
+  /** Reads the certificates again and logs the result. */
   reload(): Promise<void>;
-  /** Stops accepting, finishes and acknowledges what is in flight, then resolves. */
+  /** Stops accepting, finishes and acknowledges messages in flight, then resolves. */
   stop(): Promise<void>;
 }
 
-/** Resolves when both ports listen. @throws when a port is taken or a certificate unfit */
+/** Resolves when both ports listen. @throws if a port is in use or a certificate is invalid */
 export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promise<Sidecar> {
   const metrics = createMetrics();
   const tls = config.tls === undefined ? undefined : await createTlsAcceptor(config.tls);
-  // One more socket than messages under way, for the ranges.
+  // One socket more than concurrent messages, for the ranges.
   const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 1);
   const limits = createConnectionLimits(config, metrics);
   const allowedRanges = createAllowedRanges(
@@ -48,7 +48,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     balancers,
     acceptPeer: createAcceptPeer({ balancers, allowedRanges, tls }),
     forward: createForward({ ...config, edge, metrics, log }),
-    waitForTurn: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
+    pace: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
     memoryBudget: createMemoryBudget(config, metrics),
     unfinishedFrames: createUnfinishedFrames(config.maxUnfinishedFramesPerAddress),
     metrics,
@@ -92,12 +92,12 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
 }
 
 const NOT_ENCRYPTED =
-  'messages with patient data come in plain text: set MLLP_TLS_CERT_FILE and MLLP_TLS_KEY_FILE, or let them come by an ' +
+  'messages with patient data arrive unencrypted: set MLLP_TLS_CERT_FILE and MLLP_TLS_KEY_FILE, or let them come by an ' +
   'encrypted network (VPN) only';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 
-/** Messages hold patient data: outside one machine they want https, or a network that is encrypted itself. */
+/** Messages contain patient data: beyond one machine they require https, or an encrypted network. */
 function isReadableOnTheWay(edgeUrl: string): boolean {
   const { protocol, hostname } = new URL(edgeUrl);
   return protocol === 'http:' && !isLoopback(hostname);

@@ -1,7 +1,7 @@
 /**
- * TLS for accepted sockets (1.2 and later), with client certificates where a CA is configured, and certificates that
- * can be exchanged while it runs. A tls.Server that never listens does the handshakes: the sockets come from the one
- * listener, after the PROXY header.
+ * TLS for accepted sockets (1.2 and later), with client certificates if a CA is configured. Certificates can be replaced
+ * while it runs. A tls.Server that never listens does the handshakes, because the sockets come from the listener after the
+ * PROXY header.
  */
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -10,9 +10,9 @@ import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tl
 import type { TlsFiles } from './config.ts';
 
 export interface TlsAcceptor {
-  /** @throws when the handshake fails; the socket is closed then */
+  /** @throws if the handshake fails, after closing the socket */
   accept(raw: Socket): Promise<SecurePeer>;
-  /** Reads the files again; connections that are open keep what they have. @throws and keeps all when one is unfit */
+  /** Reads the files again; open connections keep their certificates. @throws and changes nothing if a file is invalid */
   reload(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface SecurePeer {
   readonly subject: string | undefined;
 }
 
-/** As long as the contract's claim allows. */
+/** The maximum of the contract's claim. */
 const MAX_SUBJECT_LENGTH = 1024;
 
 async function readFiles({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<SecureContextOptions> {
@@ -34,7 +34,7 @@ async function readFiles({ certFile, keyFile, clientCaFile }: TlsFiles): Promise
   return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) };
 }
 
-/** @throws when a file cannot be read or holds no usable certificate or key */
+/** @throws if a file is not readable or contains no usable certificate or key */
 export async function createTlsAcceptor(files: TlsFiles): Promise<TlsAcceptor> {
   const asksForCertificate = files.clientCaFile !== undefined;
   const requiresCertificate = asksForCertificate && files.clientAuth === 'require';
@@ -42,12 +42,12 @@ export async function createTlsAcceptor(files: TlsFiles): Promise<TlsAcceptor> {
     ...(await readFiles(files)),
     requestCert: asksForCertificate,
     rejectUnauthorized: requiresCertificate,
-    // The opening timeout of the listener counts, which includes what comes before the handshake.
+    // The listener's opening timeout applies, which includes the steps before the handshake.
     handshakeTimeout: 0x7fffffff,
   });
   const waiting = new Map<string, (socket: TLSSocket) => void>();
   server.on('secureConnection', (socket) => waiting.get(endpointOf(socket))?.(socket));
-  // What went wrong is told to `accept` by the raw socket's end.
+  // `accept` learns of the failure by the end of the raw socket.
   server.on('tlsClientError', (_, socket) => socket.destroy());
 
   const accept = (raw: Socket): Promise<SecurePeer> =>
@@ -64,7 +64,7 @@ export async function createTlsAcceptor(files: TlsFiles): Promise<TlsAcceptor> {
         const isPresented = asksForCertificate && Object.keys(socket.getPeerCertificate()).length > 0;
         if (isPresented && !socket.authorized) {
           socket.destroy();
-          reject(new Error('the client certificate is of no known CA'));
+          reject(new Error('no configured CA has signed the client certificate'));
           return;
         }
         resolve({ socket, subject: isPresented ? subjectOf(socket) : undefined });
@@ -80,7 +80,7 @@ export async function createTlsAcceptor(files: TlsFiles): Promise<TlsAcceptor> {
   };
 }
 
-/** Unique among open connections to one listener. */
+/** Unique among the open connections of a listener. */
 const endpointOf = (socket: Socket): string => `${socket.remoteAddress}|${socket.remotePort}|${socket.localAddress}`;
 
 function subjectOf(socket: TLSSocket): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * The sidecar's own JWT (shared/mllp-contract.ts): signed anew for each attempt, so that a token seen on the way can be
- * used neither later nor for another body. It says who listened and what was seen, never who the sender is.
+ * The sidecar's JWT (shared/mllp-contract.ts). Each attempt gets a new one, so that an intercepted token is useless later
+ * and for another body. It states what the listener saw, never who the sender is.
  */
 import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
 
@@ -14,15 +14,15 @@ import {
   type SidecarState,
 } from '../shared/mllp-contract.ts';
 
-/** What the listener saw of a peer. */
+/** The listener's view of a peer. */
 export interface PeerIdentity {
-  /** Source address, after PROXY protocol. */
+  /** Source address, after the PROXY protocol. */
   readonly address: string;
   /** Subject of the peer's verified certificate. */
   readonly tlsSubject?: string | undefined;
 }
 
-/** @returns a compact JWS over the peer, `sha256` (base64url, of the request's body) and what the sidecar says of itself */
+/** @returns a compact JWS over the peer, `sha256` (base64url, of the request's body) and the sidecar's state */
 export type SignToken = (peer: PeerIdentity, sha256: string, state?: SidecarState) => string;
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -30,7 +30,7 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 /** Base64url SHA-256. */
 export const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64url');
 
-/** @throws when the JWK is no private P-256 key: at start, not at the first message */
+/** @throws if the JWK is not a private P-256 key, at start instead of at the first message */
 export function createSigner(name: string, jwk: Es256PrivateJwk): SignToken {
   const { kty, crv, x, y, d, kid } = jwk;
   const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' });
@@ -50,7 +50,7 @@ export function createSigner(name: string, jwk: Es256PrivateJwk): SignToken {
       ...(state === undefined ? {} : { state }),
     };
     const signed = `${header}.${base64url(claims)}`;
-    // JWS wants r and s side by side (RFC 7518 §3.4), not DER.
+    // JWS needs r and s concatenated (RFC 7518 §3.4), not DER.
     const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
     return `${signed}.${signature.toString('base64url')}`;
   };

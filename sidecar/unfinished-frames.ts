@@ -1,20 +1,19 @@
 /**
- * How many connections of one source may be in the middle of a frame. Whoever leaves frames half sent, by intent or by a
- * broken program, takes up that many places and no more, so that the others of the same address are served: where there
- * are too many, the one that was begun first is dropped, since a sender that works has ended his by then.
+ * Limits the connections of one source with an incomplete frame, so that abandoned frames cannot use up the source's
+ * memory. Above the limit the oldest frame is dropped, since a working sender has completed its frame by then.
  */
 export interface UnfinishedFrames {
-  /** For one connection. @param drop called when others need its place */
+  /** Opens the entry of one connection. @param drop closes the connection when another needs its place */
   open(source: string, drop: () => void): UnfinishedFrame;
 }
 
 export interface UnfinishedFrame {
-  /** @param isBegun whether bytes have come that are no whole frame yet */
+  /** @param isBegun true while an incomplete frame is buffered */
   watch(isBegun: boolean): void;
 }
 
 export function createUnfinishedFrames(maxPerSource: number): UnfinishedFrames {
-  /** By source, the one that was begun first in front. */
+  /** By source; the oldest frame is the first. */
   const bySource = new Map<string, Set<() => void>>();
 
   return {

@@ -1,4 +1,3 @@
-/** Which release this is. */
 import manifest from '../package.json' with { type: 'json' };
 
 export const VERSION: string = manifest.version;

@@ -1,11 +1,11 @@
-/** Headers that are added to an answer behind its handler. */
+/** Changes the headers of a finished answer. */
 import type { Context } from 'hono';
 
 /**
- * On the answer as it is: `c.header` would make a new one for each, whose body is a stream of the text before. Only what came
- * by a fetch, or is a redirect made as such, cannot be changed (Fetch, 5.1: its headers are immutable) and is copied.
+ * Changes the answer in place. `c.header` would copy the answer and turn its text into a stream each time. Only an answer
+ * with immutable headers (Fetch, 5.1: a fetched response or a redirect) is copied.
  *
- * @param change done twice where the first time cannot be
+ * @param change called again on the copy if the headers are immutable
  */
 export function changeHeaders(c: Context, change: (headers: Headers) => void): void {
   try {

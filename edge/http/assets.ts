@@ -1,4 +1,4 @@
-/** Static files of the console, the documentation and the API reference, from the runtime's asset store (edge/deps.ts). */
+/** Serves the static files of the console, the documentation and the API reference (edge/deps.ts). */
 import type { Deps } from '../deps.ts';
 import type { Surface } from './surface.ts';
 
@@ -9,10 +9,10 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 const NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(css|js|json|svg)$/;
-/** Names do not change with content, so a browser may keep a file only for a while, and asks with its ETag then. */
+/** File names do not change with the content, so browsers must revalidate with the ETag. */
 const CACHE_CONTROL = 'public, max-age=300';
 
-/** Adds `{path}/:file`. Only names of our own making are asked for. */
+/** Adds `{path}/:file` for the files that the build has made. */
 export function addAssets(app: Surface, { asset }: Pick<Deps, 'asset'>, path: string): void {
   app.get(`${path}/:file`, async (c) => {
     const [file, extension] = NAME.exec(c.req.param('file')) ?? [];

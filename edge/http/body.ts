@@ -1,26 +1,28 @@
 /**
- * A request's body as bytes, within a limit that holds for declared and for streamed lengths. Not Hono's `body-limit`: it
- * believes a declared length, keeps a Content-Encoding, and reads before it is known who calls.
+ * Reads a request's body within a limit for declared and streamed lengths. Hono's `body-limit` trusts a declared length,
+ * keeps a Content-Encoding, and reads before the caller is known.
  */
 import { Fault } from '../../shared/fault.ts';
 import { timeLimit } from './deadline.ts';
 
-/** For all of a body, however slowly it comes: the largest that is taken needs some 70 kB a second. */
+/** For the full body, however slowly it arrives: the largest accepted body needs some 70 kB a second. */
 const DEADLINE_MS = 30_000;
 
 const tooSlow = (ms: number) =>
-  new Fault('timeout', `the body did not arrive in full within ${ms / 1000} s`, { headers: { Connection: 'close' } });
+  new Fault('timeout', `the body did not arrive completely within ${ms / 1000} s`, {
+    headers: { Connection: 'close' },
+  });
 
 /**
  * @param maxBytes the limit, inclusive
- * @param deadlineMs for all of it
- * @throws Fault `timeout` (408), `malformed` where the caller left in the middle, `too-large` (413), or `unsupported-media-type` for a `Content-Encoding`: nothing is decompressed here,
- *   so that a small body cannot become a large one
+ * @param deadlineMs for the full body
+ * @throws Fault `timeout` (408), `malformed` if the caller disconnected, `too-large` (413), or `unsupported-media-type`
+ *   for a `Content-Encoding`. The gateway never decompresses, so that a small body cannot become a large one.
  */
 export async function readBody(request: Request, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity') {
-    throw new Fault('unsupported-media-type', 'a Content-Encoding is not supported: send the body as it is');
+    throw new Fault('unsupported-media-type', 'Content-Encoding is not supported: send the body without it');
   }
   const tooLarge = () => new Fault('too-large', `the body is larger than ${maxBytes} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
@@ -32,17 +34,19 @@ export async function readBody(request: Request, maxBytes: number, deadlineMs = 
   const within = timeLimit(deadlineMs);
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), within.passed]);
+      const { done, value } = await Promise.race([reader.read(), within.expired]);
       if (done) break;
       length += value.byteLength;
       if (length > maxBytes) throw tooLarge();
       chunks.push(value);
     }
   } catch (error) {
-    // What is not waited for any more may not be told of its end either.
+    // The pending read must not become an unhandled rejection.
     reader.cancel().catch(() => undefined);
     if (error instanceof Fault) throw error;
-    throw within.hasPassed() ? tooSlow(deadlineMs) : new Fault('malformed', 'the body broke off', { cause: error });
+    throw within.hasExpired()
+      ? tooSlow(deadlineMs)
+      : new Fault('malformed', 'the body ended before its declared length', { cause: error });
   } finally {
     within.clear();
   }
@@ -58,9 +62,9 @@ export async function readBody(request: Request, maxBytes: number, deadlineMs = 
 }
 
 /**
- * Bytes as UTF-8 text.
+ * Decodes UTF-8.
  *
- * @throws Fault `malformed` on invalid UTF-8; a byte order mark is kept, for the reader to refuse or to use
+ * @throws Fault `malformed` for invalid UTF-8; a byte order mark is kept for the parser
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {

@@ -1,4 +1,4 @@
-/** What the surfaces need of Web Crypto: the digest by which something is known, and keys derived from GATEWAY_SECRET. */
+/** Web Crypto for all surfaces: digests as ids, and keys derived from GATEWAY_SECRET. */
 import { encodeBase64url } from '../../shared/base64url.ts';
 
 const utf8 = new TextEncoder();
@@ -21,29 +21,29 @@ async function derive(secret: string, purpose: string): Promise<CryptoKey> {
 }
 
 /**
- * A key for AES-256-GCM, derived from a secret for one purpose alone (RFC 5869): what is sealed for one purpose cannot be
- * opened for another.
+ * Derives an AES-256-GCM key from a secret for one purpose (RFC 5869): a value sealed for one purpose cannot be opened for
+ * another.
  *
- * @returns asks for the key. It is derived at the first use and then kept; what is kept is the key and never a promise of
- *   it, because on Workers a promise belongs to the request that made it. Requests that come at once each derive the same.
+ * @returns a function that derives the key at its first use. It caches the key instead of a promise, because on Workers a
+ *   promise belongs to the request that made it.
  */
 export function sealingKey(secret: string, purpose: string): () => Promise<CryptoKey> {
   let kept: CryptoKey | undefined;
   return async () => (kept ??= await derive(secret, purpose));
 }
 
-/** The keys of a ring of secrets for one purpose: the first seals, each may have sealed what is to be opened. */
+/** The keys of a list of secrets for one purpose: the first seals, every key can open. */
 export interface SealingRing {
   readonly first: () => Promise<CryptoKey>;
-  /** What the first key that opens it gives; undefined where none does. @param open undefined where a key does not fit */
+  /** @returns the result of the first key that fits. @param open must return undefined if the key does not fit */
   readonly open: <T>(open: (key: CryptoKey) => Promise<T | undefined>) => Promise<T | undefined>;
 }
 
-/** @param secrets GATEWAY_SECRET, of which there is at least one */
+/** @param secrets GATEWAY_SECRET, at least one */
 export function sealingRing(secrets: readonly string[], purpose: string): SealingRing {
   const keys = secrets.map((secret) => sealingKey(secret, purpose));
   const [first] = keys;
-  if (first === undefined) throw new Error('a ring of secrets has at least one');
+  if (first === undefined) throw new Error('GATEWAY_SECRET must contain at least one secret');
   return {
     first,
     async open(open) {

@@ -1,4 +1,4 @@
-/** The HTTP status of each kind of failure (RFC 9110 §15), and what a surface logs of it. */
+/** The HTTP status of each kind of failure (RFC 9110 §15), and the log entry of a failure. */
 import type { Log, LogEntry } from '../../shared/log.ts';
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 
@@ -19,32 +19,32 @@ export const FAULT_STATUS = {
   unavailable: 503,
 } as const satisfies Record<FaultKind, number>;
 
-/** For whoever is over a rate limit: when in the limiter's window of 60 s it comes back under it is not known. */
+/** For a client over a rate limit: the limiter does not report when its window of 60 s ends. */
 export const AFTER_THE_WINDOW = { 'Retry-After': '60' } as const;
 
-/** For whoever meets a dependency that is away (RFC 9110 §10.2.3): about as often as balancers ask. */
+/** While a dependency is unavailable (RFC 9110 §10.2.3): about the interval of a balancer's checks. */
 export const WHILE_AWAY = { 'Retry-After': '5' } as const;
 
-/** Something was away, which is said once when it begins (./outage.ts), and not with each that meets it. */
-const isAway = (error: unknown): boolean => error instanceof Fault && error.kind === 'unavailable';
+/** True for an unavailable dependency, which is logged once when the outage begins (./outage.ts). */
+const isUnavailable = (error: unknown): boolean => error instanceof Fault && error.kind === 'unavailable';
 
-/** The line of work behind an answer that failed. */
+/** The log entry of background work that failed. */
 export const backgroundFailed = (error: unknown): LogEntry => ({
-  level: isAway(error) ? 'warn' : 'error',
+  level: isUnavailable(error) ? 'warn' : 'error',
   event: 'background',
   error,
 });
 
 /**
- * What was thrown, as a Fault; anything but a Fault is a bug of ours, logged, and `undefined` here: answer 500 without
- * its text. Every failure is logged with the request's id.
+ * Returns a thrown Fault and logs it. Anything else is a bug: it is logged, and the answer for `undefined` must be 500
+ * without its text.
  */
 export function faultOf(error: unknown, log: Log, surface: string, requestId: string): Fault | undefined {
   if (!(error instanceof Fault)) {
     log({ level: 'error', event: 'bug', surface, requestId, error });
     return undefined;
   }
-  const level = isAway(error) ? 'warn' : 'info';
+  const level = isUnavailable(error) ? 'warn' : 'info';
   const fault = error.code === undefined ? error.kind : `${error.kind}/${error.code}`;
   log({ level, event: 'fault', surface, requestId, fault, error: error.cause });
   if (error.kind !== 'unavailable' || error.headers['Retry-After'] !== undefined) return error;

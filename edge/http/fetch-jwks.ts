@@ -1,6 +1,6 @@
 /**
- * Fetches a client's JWKS from the URI its administrator registered, trusting neither: https to public hosts only, no
- * redirects, 3 s and 64 KiB in all. Caches nothing (edge/oauth/client-keys.ts does); says how long it may be kept.
+ * Fetches a client's JWKS from its registered URI: only https to public hosts, no redirects, 3 s and 64 KiB in total. It
+ * returns how long the result may be cached; edge/oauth/client-keys.ts caches it.
  */
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import { type Deadline, deadline } from './deadline.ts';
@@ -9,12 +9,12 @@ import { type FailedFetch, guardedFetch, type GuardedFetching, unreachable } fro
 const DEADLINE_MS = 3_000;
 const MAX_JWKS_BYTES = 64 * 1024;
 const DEFAULT_MAX_AGE_SECONDS = 300;
-/** However long the host allows: a key that was removed must stop working within the hour. */
+/** The upper limit of caching: a removed key must stop working within the hour. */
 const LONGEST_MAX_AGE_SECONDS = 3600;
 
 export type FetchedJwks = { readonly jwks: CheckedJwks; readonly maxAgeSeconds: number } | FailedFetch;
 
-/** How long a response may be kept (RFC 9111 §5.2.2): `no-store` and `no-cache` not at all. */
+/** The time that a response may be cached (RFC 9111 §5.2.2); 0 for `no-store` and `no-cache`. */
 export function maxAgeSeconds(headers: Headers): number {
   const control = (headers.get('cache-control') ?? '').toLowerCase();
   if (/(?:^|[\s,])no-(?:store|cache)\b/.test(control)) return 0;
@@ -24,8 +24,8 @@ export function maxAgeSeconds(headers: Headers): number {
   return Math.min(Math.max(maxAge, 0), LONGEST_MAX_AGE_SECONDS);
 }
 
-/** The body as text, or why not; never more of it than may be. */
-async function readText(response: Response, passed: Promise<never>): Promise<{ text: string } | FailedFetch> {
+/** Reads the body up to the limit; returns the text or the failure. */
+async function readText(response: Response, expired: Promise<never>): Promise<{ text: string } | FailedFetch> {
   if (response.body === null) return { text: '' };
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -33,17 +33,17 @@ async function readText(response: Response, passed: Promise<never>): Promise<{ t
   let length = 0;
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), passed]);
+      const { done, value } = await Promise.race([reader.read(), expired]);
       if (done) return { text: text + decoder.decode() };
       length += value.byteLength;
-      if (length > MAX_JWKS_BYTES) return unreachable(`it has more than ${MAX_JWKS_BYTES} bytes`);
+      if (length > MAX_JWKS_BYTES) return unreachable(`it is larger than ${MAX_JWKS_BYTES} bytes`);
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
     if (error instanceof TypeError) return unreachable('it is not UTF-8');
     throw error;
   } finally {
-    // A body that is not read to its end must not go on arriving.
+    // The rest of an unread body must not keep arriving.
     reader.cancel().catch(() => undefined);
   }
 }
@@ -62,18 +62,18 @@ async function fetchWithin(deps: GuardedFetching, uri: string, within: Deadline)
     await response.body?.cancel();
     return unreachable('its host answered with a web page (text/html)');
   }
-  const body = await readText(response, within.passed);
+  const body = await readText(response, within.expired);
   if ('failed' in body) return body;
   return { jwks: readJwks(body.text), maxAgeSeconds: maxAgeSeconds(response.headers) };
 }
 
-/** Fetches and looks at a JWKS. Nothing throws: whatever happens is an answer. */
+/** Fetches and checks a JWKS. It never throws: every failure is a result. */
 export async function fetchJwks(deps: GuardedFetching, uri: string): Promise<FetchedJwks> {
   const within = deadline(DEADLINE_MS);
   try {
     return await fetchWithin(deps, uri, within);
   } catch {
-    if (within.signal.aborted) return unreachable(`its host did not answer in full within ${DEADLINE_MS / 1000} s`);
+    if (within.signal.aborted) return unreachable(`its host did not answer completely within ${DEADLINE_MS / 1000} s`);
     return unreachable('its host cannot be reached (name, connection or certificate)');
   } finally {
     within.clear();

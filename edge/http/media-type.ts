@@ -1,8 +1,8 @@
-/** A media type with its parameters (RFC 9110 §8.3.1), as `Content-Type` and `Accept` have it. */
+/** A media type with its parameters (RFC 9110 §8.3.1), from `Content-Type` or `Accept`. */
 export interface MediaType {
   /** In lower case. */
   readonly type: string;
-  /** By name, in lower case; the values without quotes. */
+  /** Names are in lower case, values without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 

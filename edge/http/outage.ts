@@ -1,13 +1,12 @@
 /**
- * Whether a part that requests need is away, as this process sees it. When that begins a person is called, once; what fails
- * meanwhile is logged with its own request, and when the part is back it is said how much that was. One failed request
- * among others is no outage: whoever sent it was told to come again.
+ * Detects the outage of a dependency from the failures in this process. It logs an error once when the outage begins, and
+ * an entry with the number of failures when it ends. A single failure is not an outage.
  */
 import type { Log } from '../../shared/log.ts';
 
-/** Without an answer between them: one may be a connection that was cut. */
+/** Consecutive failures; a single one may be an interrupted connection. */
 const IN_A_ROW = 2;
-/** Who was called a moment ago is at it already. */
+/** In this time after an outage, a new one is logged as a warning: a person is already working on it. */
 const CALM_MS = 10 * 60_000;
 
 export interface Outage {
@@ -15,7 +14,7 @@ export interface Outage {
   readonly answered: () => void;
 }
 
-/** @param part a word of ours for it */
+/** @param part the dependency's name in the log */
 export function createOutage(part: string, log: Log, now: () => number): Outage {
   let failures = 0;
   let firstFailedAt = 0;

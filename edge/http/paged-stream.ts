@@ -1,8 +1,8 @@
-/** Bodies that are made while they are read: what a slow reader has not taken yet is not made. */
+/** Bodies that are produced while they are read, so that a slow reader uses little memory. */
 
 /**
- * @param first is sent first; whatever is wrong until it is there can still be answered
- * @param rest one page at a time, made when the one before was taken; where it throws, the body breaks off
+ * @param first is sent first; an error before it can still be answered with a status
+ * @param rest one page at a time, each produced after the previous one was read; if it throws, the body is cut off
  */
 export function pagedStream(
   first: Uint8Array,
@@ -23,7 +23,7 @@ export function pagedStream(
   });
 }
 
-/** @param pieces text, whose characters are whole in each */
+/** @param pieces text without divided characters */
 export function textStream(pieces: Generator<string, undefined>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({

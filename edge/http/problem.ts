@@ -1,4 +1,4 @@
-/** Failures as problem details (RFC 9457): the one error format of `/admin/api`. */
+/** Failures as problem details (RFC 9457), the error format of `/admin/api`. */
 import type { Fault } from '../../shared/fault.ts';
 import { FAULT_STATUS } from './fault-status.ts';
 
@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<number, string>> = {
   406: 'Not acceptable',
   408: 'The request took too long to arrive',
   409: 'Conflict',
-  412: 'Changed by someone else meanwhile',
+  412: 'Changed by another request meanwhile',
   413: 'Too large',
   415: 'Unsupported media type',
   422: 'The content is not acceptable',
@@ -21,7 +21,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available at the moment',
 };
 
-/** A Fault `precondition-failed` with this code is one that lacks its precondition (RFC 6585 §3). */
+/** A Fault `precondition-failed` with this code has no precondition (RFC 6585 §3). */
 export const PRECONDITION_REQUIRED = 'precondition-required';
 
 export function statusOf(fault: Fault): number {
@@ -33,7 +33,7 @@ export const titleOf = (status: number): string => TITLES[status] ?? 'Error';
 /** RFC 6901: a field's name, or one of its items (`allowedIps[2]`). */
 const pointer = (at: string): string => `#/${at.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`;
 
-/** @param fault undefined for a bug of ours, of which nothing is told */
+/** @param fault undefined for a bug, whose text is not shown */
 export function problem(fault: Fault | undefined, requestId: string): Response {
   const status = fault === undefined ? 500 : statusOf(fault);
   const errors = fault?.issues.map(({ at, message, code }) => {
@@ -44,7 +44,7 @@ export function problem(fault: Fault | undefined, requestId: string): Response {
     type: 'about:blank',
     title: titleOf(status),
     status,
-    detail: fault?.message ?? 'something went wrong here; the request id leads to it in the log',
+    detail: fault?.message ?? 'the gateway failed; its log has an entry with this request id',
     ...(fault?.code === undefined ? {} : { code: fault.code }),
     requestId,
     ...(errors === undefined || errors.length === 0 ? {} : { errors }),

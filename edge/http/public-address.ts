@@ -1,5 +1,5 @@
 /**
- * Whether an address is on the public internet, for what is fetched at a stranger's word (OWASP, server-side request
+ * Recognises addresses on the public internet, before a URL from outside is fetched (OWASP, server-side request
  * forgery). The lists are IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890).
  */
 import { parseAddress, parseRange, rangeContains, type IpRange } from '../../shared/ip.ts';
@@ -21,24 +21,24 @@ const SPECIAL: readonly string[] = [
   '224.0.0.0/3', // multicast, reserved, broadcast
   '2001::/23', // protocol assignments, Teredo
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: leads to any IPv4 address
+  '2002::/16', // 6to4: reaches any IPv4 address
   '3fff::/20', // documentation
 ];
 
 const known = (text: string): IpRange => {
   const range = parseRange(text);
-  if (range === undefined) throw new Error(`${text} is no address range`);
+  if (range === undefined) throw new Error(`${text} is not an address range`);
   return range;
 };
 const SPECIAL_RANGES = SPECIAL.map(known);
-/** All else is loopback, link-local, unique local, multicast, NAT64 (RFC 6052), IPv4-mapped, or not assigned. */
+/** The rest is loopback, link-local, unique local, multicast, NAT64 (RFC 6052), IPv4-mapped, or not assigned. */
 const GLOBAL_UNICAST_IPV6 = known('2000::/3');
 
-/** True for an address on the public internet; anything that is not an address is not. */
+/** True for an address on the public internet; false for text that is not an address. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   if (address === undefined) return false;
-  // An IPv4 address that is spelt as IPv6 has no place in a DNS answer.
+  // An IPv4 address in IPv6 spelling is not valid in a DNS answer.
   if (text.includes(':') && !rangeContains(GLOBAL_UNICAST_IPV6, address)) return false;
   return !SPECIAL_RANGES.some((range) => rangeContains(range, address));
 }

@@ -1,16 +1,16 @@
-/** A public document: any origin may read it, caches keep it by its ETag (RFC 9110 §8.8.3). */
+/** Serves a public document to any origin, cached by its ETag (RFC 9110 §8.8.3). */
 import type { Handler } from 'hono';
 import { cors } from 'hono/cors';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 
 import type { GatewayEnv, Surface } from './surface.ts';
 
-/** A 304 keeps what lets another origin use it. */
+/** A 304 must keep the header that lets another origin use it. */
 const etags = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'access-control-allow-origin'] });
 
 /**
  * @param document answers GET and HEAD
- * @param notAllowed answers any other method, given the value of `Allow`
+ * @param notAllowed answers other methods; its argument is the value of `Allow`
  */
 export function publish(
   app: Surface,

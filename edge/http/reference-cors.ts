@@ -1,7 +1,6 @@
 /**
- * What lets the API reference's page call a surface at another host (Fetch standard, §3.2 CORS protocol): its own origin,
- * compared as a whole, without credentials; a page of any other origin is told nothing. Documents that anybody may read are
- * `publish`'s.
+ * Lets the API reference's page call a surface at another host (Fetch standard, §3.2 CORS protocol). Only its exact origin
+ * is allowed, without credentials. `publish` handles public documents.
  */
 import { cors } from 'hono/cors';
 
@@ -10,7 +9,7 @@ import { changeHeaders } from './answer-headers.ts';
 import { referenceOrigin } from './reference-address.ts';
 import type { Surface } from './surface.ts';
 
-/** What a request of the page may carry beside what every page may send. */
+/** Request headers that the page may send besides the safelisted ones. */
 export const CALLERS_HEADERS = [
   'Accept',
   'Authorization',
@@ -24,7 +23,7 @@ export const CALLERS_HEADERS = [
   'X-Request-Id',
 ];
 
-/** What a script sees of an answer beside its type and length. */
+/** Response headers that a script can read besides the safelisted ones. */
 export const ANSWERS_HEADERS = [
   'Accept-Patch',
   'Allow',
@@ -39,10 +38,10 @@ export const ANSWERS_HEADERS = [
   'X-Request-Id',
 ];
 
-/** How long a browser may keep the answer to a preflight: as long as discovery documents. */
+/** The caching time of a preflight's answer, as for discovery documents. */
 const MAX_AGE_SECONDS = 300;
 
-/** @param path what is answered so, also where it is refused; to be added before its routes */
+/** @param path gets the headers on rejected requests too; call this before adding its routes */
 export function letReferenceCall(app: Surface, path: string, config: Addresses, methods: readonly string[]): void {
   const origin = referenceOrigin(config);
   if (origin === undefined) return;
@@ -56,7 +55,7 @@ export function letReferenceCall(app: Surface, path: string, config: Addresses, 
   app.use(path, async (c, next) => {
     if (c.req.header('origin') === origin) return allow(c, next);
     await next();
-    // A cache must not give one origin what another was answered (Fetch §3.2.5).
+    // A cache must not return one origin's answer to another (Fetch §3.2.5).
     changeHeaders(c, (headers) => headers.append('Vary', 'Origin'));
   });
 }

@@ -1,8 +1,7 @@
 /**
- * The log of refused and failed requests: those of one reason are added up in memory and written behind the answers, so that
- * a storm of them costs a statement in some seconds and a few rows, and no request waits for it or fails by it. What is
- * noted are codes, places and sentences of ours, and of a token request what it said of itself: never a token, never what a
- * resource or a message holds.
+ * The log of rejected and failed requests. Requests with the same reason are counted in memory and written in the
+ * background. A storm costs one statement every few seconds, and no request waits for it. An entry contains codes,
+ * locations, fixed sentences and the stated client of a token request, but never a token or any content.
  */
 import type { Context } from 'hono';
 
@@ -11,21 +10,21 @@ import type { UsageSurface } from '../store/usage.ts';
 import type { GatewayEnv } from './surface.ts';
 import { type Behind, writeBehind } from './write-behind.ts';
 
-/** One request that was refused or failed, of a key. */
+/** One rejected or failed request of a key. */
 export interface RefusedRequest extends Pick<Refusal, 'clientId' | 'answer' | 'code' | 'reason' | 'sourceAddress'> {
   readonly requestId: string;
-  /** There is such a key. Whoever is not known may name any, and crowds out only others of that kind. */
+  /** True if the key exists. Unknown Client IDs have their own limit, so that they cannot displace known ones. */
   readonly isKnown: boolean;
 }
 
 export type NoteRefusal = (request: RefusedRequest) => void;
 
-/** What is beyond it, until the next write, is counted nowhere. */
+/** Further reasons are not counted until the next write. */
 const MAX_REASONS = 1_000;
-/** Of a code of a key; the others are one that says no more. */
+/** Per key and code; further reasons of the code are counted together without a text. */
 const MAX_REASONS_OF_CODE = 10;
 const MAX_REASON_LENGTH = 1_000;
-/** Soon enough for who tries and looks. */
+/** Soon enough for a developer who tries a request and checks the console. */
 const FIRST_MS = 200;
 
 type Growing = { -readonly [Member in keyof Refusal]: Refusal[Member] } & { readonly requestIds: string[] };
@@ -40,9 +39,9 @@ function tally() {
       const { clientId, answer, code, sourceAddress } = request;
       const ofCode = JSON.stringify([clientId, surface, code]);
       const reasons = reasonsOfCode.get(ofCode) ?? 0;
-      const told = request.reason.slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll('\0', '');
+      const details = request.reason.slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll('\0', '');
       const keyOf = (reason: string): string => JSON.stringify([ofCode, answer, reason]);
-      const reason = noted.has(keyOf(told)) || reasons < MAX_REASONS_OF_CODE ? told : '';
+      const reason = noted.has(keyOf(details)) || reasons < MAX_REASONS_OF_CODE ? details : '';
       const known = noted.get(keyOf(reason));
       if (known !== undefined) {
         Object.assign(known, { requests: known.requests + 1, lastAt: at, sourceAddress });
@@ -67,7 +66,7 @@ function tally() {
 
 /**
  * @param collectMs between writes
- * @returns what notes the refusals of each surface, all of which are written together
+ * @returns a function for each surface that notes refusals; all are written together
  */
 export function createRefusals(
   behind: Behind,
@@ -89,20 +88,18 @@ export function createRefusals(
 }
 
 /**
- * Notes a request of a surface with access tokens, if it is known whose it is: who brings no token, or one that is not ours,
- * is nobody, whatever the token says.
- *
- * @param told undefined for what is not to be noted
+ * Notes a refused request of a surface with access tokens if its client has been authenticated. A request without a valid
+ * token belongs to no key.
  */
 export function noteAnswer(
   c: Context<GatewayEnv>,
   note: NoteRefusal | undefined,
   sourceAddress: string,
   status: number,
-  told: Pick<Refusal, 'code' | 'reason'>,
+  details: Pick<Refusal, 'code' | 'reason'>,
 ): void {
   const clientId = c.get('use')?.clientId;
   if (clientId === undefined) return;
   const requestId = c.get('requestId');
-  note?.({ clientId, isKnown: true, answer: `${status}`, requestId, sourceAddress, ...told });
+  note?.({ clientId, isKnown: true, answer: `${status}`, requestId, sourceAddress, ...details });
 }

@@ -1,15 +1,14 @@
 /**
- * What every page of ours tells the browser: no inline script or style, nothing from another host, no frames (Content
- * Security Policy Level 3). A form may lead to the OpenID provider, which is where signing out ends.
+ * The browser policy of the gateway's pages: no inline script or style, no other host, no frames (Content Security Policy
+ * Level 3). A form may redirect to the OpenID provider, where signing out ends.
  *
- * Not Hono's `secureHeaders`: it is a middleware that puts its headers on every answer of a surface, the JSON API's and the
- * assets' too. A page's policy depends on the page, and a value can be tested without an application.
+ * Hono's `secureHeaders` would add the same headers to every answer of a surface; a page's policy depends on the page.
  */
 
 export interface PolicyOptions {
-  /** Origins that a form of the page may lead to, by redirect. */
+  /** Origins that a form of the page may redirect to. */
   readonly formOrigins?: readonly string[];
-  /** Origins that a script of the page may call. */
+  /** Origins that the page's scripts may call. */
   readonly connectOrigins?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The SMART configuration document (SMART App Launch 2.2, "Using Well-Known"), served below the OAuth base URL and below
- * the FHIR base URL, and the addresses it names. What is published here is what the token service accepts.
+ * The SMART configuration document (SMART App Launch 2.2, "Using Well-Known"), served below the OAuth and the FHIR base
+ * URL. It publishes exactly what the token service accepts.
  */
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { Fault } from '../../shared/fault.ts';
@@ -8,13 +8,13 @@ import { SCOPES } from '../../shared/oauth/scope.ts';
 import type { Config } from '../config.ts';
 import { pathPrefix } from './surface.ts';
 
-/** Caches may keep discovery documents so long: addresses change with a deployment only. */
+/** The caching time of discovery documents, which change only with a deployment. */
 export const DISCOVERY_CACHE_CONTROL = 'public, max-age=300';
 
 /** The well-known name of authorization server metadata (RFC 8414 §3). */
 export const METADATA_PATH = '/.well-known/oauth-authorization-server';
 
-/** Where the metadata of an issuer is: RFC 8414 §3.1 puts the issuer's path behind the well-known name. */
+/** The path of an issuer's metadata: RFC 8414 §3.1 inserts the well-known name before the issuer's path. */
 export function metadataPathOf(issuer: string | undefined): string {
   return METADATA_PATH + pathPrefix(issuer);
 }
@@ -28,13 +28,14 @@ export interface OauthAddresses {
 }
 
 /**
- * The published addresses of the token service; always from configuration, never from a `Host` header.
+ * The public addresses of the token service, from the configuration, never from a `Host` header.
  *
- * @throws Fault `unavailable` while INTEGRATION_OAUTH_PUBLIC_BASE_URL is not configured
+ * @throws Fault `unavailable` if INTEGRATION_OAUTH_PUBLIC_BASE_URL is not configured
  */
 export function oauthAddresses(config: Pick<Config, 'INTEGRATION_OAUTH_PUBLIC_BASE_URL'>): OauthAddresses {
   const issuer = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
-  if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
+  if (issuer === undefined)
+    throw new Fault('unavailable', 'the token service is not configured: INTEGRATION_OAUTH_PUBLIC_BASE_URL is missing');
   return {
     issuer,
     tokenEndpoint: `${issuer}/oauth2/token`,
@@ -45,9 +46,9 @@ export function oauthAddresses(config: Pick<Config, 'INTEGRATION_OAUTH_PUBLIC_BA
 }
 
 /**
- * The document's members. There is no `authorization_endpoint`: there is none.
+ * The members of the document. `authorization_endpoint` is absent because the gateway has none.
  *
- * @throws Fault `unavailable` while the token service is not configured
+ * @throws Fault `unavailable` if the token service is not configured
  */
 export function smartConfiguration(config: Config) {
   const addresses = oauthAddresses(config);
@@ -59,7 +60,7 @@ export function smartConfiguration(config: Config) {
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHM_NAMES,
     grant_types_supported: ['client_credentials'],
     scopes_supported: SCOPES,
-    // SMART requires the member of every server; without an authorization endpoint no request uses it.
+    // SMART requires this member of every server; without an authorization endpoint no request uses it.
     code_challenge_methods_supported: ['S256'],
     introspection_endpoint: addresses.introspectionEndpoint,
     revocation_endpoint: addresses.revocationEndpoint,

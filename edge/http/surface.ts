@@ -1,6 +1,6 @@
 /**
- * What every surface starts from: a Hono application that answers below its base URL's path prefix, gives each request
- * an id and writes one access-log line. Routes are written without the prefix (`/fhir/:type`).
+ * The base of every surface: a Hono application below its base URL's path prefix that gives each request an id and writes
+ * one access-log line. Routes are written without the prefix (`/fhir/:type`).
  */
 import { Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
@@ -16,40 +16,38 @@ import { isRequestId } from './request-id.ts';
 import { createTableRouter } from './table-router.ts';
 import type { CountUse, Use } from './usage.ts';
 
-/** The facts of one request, nothing else. */
+/** The facts of one request. */
 export interface GatewayEnv {
   Variables: {
     requestId: string;
-    /** Set by whoever finds out whose the request is, so that it is counted and logged. */
+    /** The client of the request, set when it is authenticated; for counting and logging. */
     use?: Use;
     /** Asserts the console session of a request that has run no query (edge/admin/staff/guard.ts). */
     assertSession?: () => Promise<void>;
-    /** What a page's form has posted, once it was read. */
+    /** The submitted form of a page, once it has been read. */
     form?: URLSearchParams;
   };
 }
 
 export type Surface = Hono<GatewayEnv>;
 
-/** The path of a base URL, without a trailing slash: `https://host/a/b` has the prefix `/a/b`, `https://host` has ``. */
+/** The path of a base URL without a trailing slash: `/a/b` for `https://host/a/b`, empty for `https://host`. */
 export function pathPrefix(baseUrl: string | undefined): string {
   return !baseUrl ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
 }
 
-/**
- * For a year only https (RFC 6797 §6.1). Subdomains are the deployment's to speak for, and so is the preload list.
- */
+/** Only https for a year (RFC 6797 §6.1). Subdomains and the preload list are the operator's decision. */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-/** Content-Length (RFC 9110 §8.6); undefined where there is none, or the body comes in chunks. */
+/** Content-Length (RFC 9110 §8.6); undefined if it is absent or the body is chunked. */
 const bodyLength = (given: string | undefined): number | undefined =>
   given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
 
 /**
  * @param name for the log: `oauth`, `fhir`, `hl7`, `admin`
- * @param baseUrl the surface's public base URL, whose path is the prefix to take off; `undefined` is not configured, and
- *   every request a Fault `unavailable`; the empty string is a surface without an address of its own
- * @param countUse counts the requests whose site is known, where this surface has charts
+ * @param baseUrl the public base URL, whose path is the prefix. If undefined, the surface is not configured and every
+ *   request is a Fault `unavailable`. The empty string is a surface on every host
+ * @param countUse counts requests with a known site, on surfaces that the console's traffic page shows
  */
 export function createSurface(
   deps: Pick<Deps, 'now' | 'log' | 'measured' | 'exportedSpan'> & { readonly config: Addresses },
@@ -58,12 +56,12 @@ export function createSurface(
   countUse?: CountUse,
 ): Surface {
   const prefix = pathPrefix(baseUrl);
-  // A surface without an address of its own is reached by those of the others.
+  // A surface without an address is reached by the addresses of the others.
   const isHttps = (baseUrl ? [baseUrl] : surfaceUrls(deps.config)).some((url) => url.startsWith('https:'));
   const app = new Hono<GatewayEnv>({
     router: createTableRouter(),
     getPath: (request) => {
-      // Many clients escape the $ of an operation, which a path can have as it is (RFC 3986 §3.3).
+      // Many clients escape the $ of an operation, which RFC 3986 §3.3 allows unescaped.
       const pathname = pathOf(request.url).replaceAll('%24', '$');
       return prefix !== '' && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
     },

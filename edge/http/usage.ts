@@ -1,6 +1,6 @@
 /**
- * Counts requests for the charts of the console and for /metrics. Counts are added up in memory and written a few seconds
- * later, off the response path, so that however many requests there are, one process writes one statement in that time.
+ * Counts requests for the console's traffic page and /metrics. Counts are added in memory and written every few seconds in
+ * the background, so that one process writes one statement in that time.
  */
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import { isText } from '../../shared/text.ts';
@@ -16,43 +16,43 @@ import type {
 } from '../store/usage.ts';
 import { type Behind, COLLECT_MS, writeBehind } from './write-behind.ts';
 
-/** A message that was answered with an ACK, and who its sender says to be. */
+/** A message that got an ACK, and its sender according to MSH. */
 export interface AnsweredMessage {
   readonly outcome: ApplicationCode;
-  /** MSH-3 and MSH-4, as they are kept with the message. */
+  /** MSH-3 and MSH-4, as stored with the message. */
   readonly application: string;
   readonly facility: string;
 }
 
-/** Whose a request is, as soon as that is known: counted by site, and in the request's log line. */
+/** The client of a request, for counting by site and for the request's log line. */
 export interface Use {
   readonly site: string;
   readonly clientId?: string;
-  /** Who of the staff. */
+  /** A member of staff. */
   readonly actor?: string;
-  /** Where the status does not tell it: an ACK over MLLP is always 200. */
+  /** Set if the status does not show it: an ACK over MLLP always has status 200. */
   readonly outcome?: UsageOutcome;
-  /** What was answered beside the status: a token. */
+  /** Issued results besides the status: a token. */
   readonly answers?: readonly Answer[];
-  /** Of the public key that the client has authenticated with; empty for a key without one. */
+  /** The public key that authenticated the client; empty for a key without a kid. */
   readonly kid?: string;
-  /** A request with messages counts as them, and not at all where none was answered. */
+  /** A request with messages is counted by its messages, and not at all if none was answered. */
   readonly messages?: readonly AnsweredMessage[];
 }
 
 type Growing<Count> = { -readonly [Member in keyof Count]: Count[Member] };
 
 export interface UsageOptions extends Behind {
-  /** Upper bounds of the latency histogram, ascending. */
+  /** The upper bounds of the latency histogram, ascending. */
   readonly boundsMs: readonly number[];
   readonly write: (counted: Counted) => Promise<unknown>;
 }
 
-/** Beyond it new combinations are dropped until the next write: counts are no record. */
+/** Further combinations are dropped until the next write: counts are not exact. */
 const MAX_COUNTS = 1_000;
-/** Of a public key's name: an RFC 7638 thumbprint has 43. */
+/** For a public key's kid: an RFC 7638 thumbprint has 43. */
 export const MAX_KID_CHARACTERS = 200;
-/** Of a key: who calls itself something else each time leaves room for the others. */
+/** Per key: a sender that keeps changing its name must leave room for others. */
 const MAX_SENDERS = 20;
 
 const outcomeOf = (status: number): UsageOutcome => {
@@ -60,10 +60,10 @@ const outcomeOf = (status: number): UsageOutcome => {
   return status >= 400 ? 'refused' : 'ok';
 };
 
-/** Counts one request that was answered, if its site is known. It neither waits nor throws. */
+/** Counts an answered request if its site is known. It neither waits nor throws. */
 export type CountUse = (use: Use | undefined, status: number, durationMs: number) => void;
 
-/** What is kept by key, `first` where it is new; undefined where there is no room for more. */
+/** The entry of a key, added as `first` if new; undefined if there is no room. */
 function entryOf<Entry>(entries: Map<string, Entry>, key: string, first: () => Entry): Entry | undefined {
   const known = entries.get(key);
   if (known !== undefined || entries.size >= MAX_COUNTS) return known;
@@ -122,18 +122,18 @@ function tally(boundsMs: readonly number[]) {
       }
       if (clientId === undefined) return;
       if (use.kid !== undefined) {
-        // A name that cannot be kept is no name; one that is longer than names are is still told from others.
+        // A kid that cannot be stored counts as empty; a longer kid is shortened, which still distinguishes it.
         const kid = isText(use.kid) ? use.kid.slice(0, MAX_KID_CHARACTERS).toWellFormed() : '';
         const note = entryOf(kids, JSON.stringify([site, clientId, kid]), () => ({ site, clientId, kid, at }));
         if (note !== undefined) note.at = at;
       }
       const of = { site, clientId, surface };
-      // A message was heard of only when it was answered: one that nobody stored comes again.
-      const heard =
+      // A message without an ACK does not count: its sender will send it again.
+      const answered =
         messages === undefined
           ? [{ application: '', facility: '', what: REQUEST_OUTCOMES[outcome] }]
           : messages.map((message) => ({ ...message, what: MESSAGE_OUTCOMES[message.outcome] }));
-      for (const { application, facility, what } of heard) {
+      for (const { application, facility, what } of answered) {
         const key = ofKey(of, application, facility, at);
         if (key === undefined) continue;
         key.at = at;
@@ -143,7 +143,7 @@ function tally(boundsMs: readonly number[]) {
   };
 }
 
-/** @returns a counter for each surface, all of which are written together */
+/** @returns a counter for each surface; all are written together */
 export function createUsage({ boundsMs, write, ...behind }: UsageOptions): (surface: UsageSurface) => CountUse {
   let tallied = tally(boundsMs);
   const wake = writeBehind(behind, { firstMs: COLLECT_MS, collectMs: COLLECT_MS }, async () => {

@@ -1,13 +1,12 @@
 /**
- * How a receiver knows that a webhook is ours: Standard Webhooks 1.0, HMAC-SHA256 over id, time and body with a secret of the
- * site. The secret is derived from GATEWAY_SECRET, so it is kept nowhere; while that is rotated there is a signature by
- * each.
+ * Signs webhooks: Standard Webhooks 1.0, HMAC-SHA256 over id, time and body with a secret of the site. The secret is
+ * derived from GATEWAY_SECRET, so it is stored nowhere. During its rotation, each of its secrets signs.
  */
 const utf8 = new TextEncoder();
 
 const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
-/** 32 bytes of one site, for this purpose alone (RFC 5869). */
+/** 32 bytes for one site and this purpose (RFC 5869). */
 async function secretBytes(secret: string, site: string): Promise<Uint8Array<ArrayBuffer>> {
   const material = await crypto.subtle.importKey('raw', utf8.encode(secret), 'HKDF', false, ['deriveBits']);
   const info = utf8.encode(`alert webhook of ${site}`);
@@ -19,7 +18,7 @@ async function secretBytes(secret: string, site: string): Promise<Uint8Array<Arr
   return new Uint8Array(derived);
 }
 
-/** What a receiver is configured with, as Standard Webhooks writes a secret: `whsec_…`. */
+/** The secret to configure at the receiver, in the format of Standard Webhooks: `whsec_…`. */
 export async function webhookSecret([secret = '']: readonly string[], site: string): Promise<string> {
   return `whsec_${base64(await secretBytes(secret, site))}`;
 }
@@ -27,8 +26,8 @@ export async function webhookSecret([secret = '']: readonly string[], site: stri
 /**
  * The headers of a webhook.
  *
- * @param secrets GATEWAY_SECRET, the first of which receivers know; the others sign too
- * @param id the same whenever it is sent again
+ * @param secrets GATEWAY_SECRET; receivers know the first, and the others sign too
+ * @param id stays the same for every delivery attempt
  */
 export async function webhookHeaders(
   secrets: readonly string[],

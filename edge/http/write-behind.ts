@@ -1,9 +1,9 @@
 /**
- * Writes off the response path what requests have left in memory, so that however many there are, one process writes one
- * statement in a while, and no answer waits for it. Not a queue: what a process has not written when it dies is lost.
+ * Writes data that requests collect in memory, in the background, so that one process writes one statement per interval
+ * and no answer waits. Data that is not yet written when a process ends is lost.
  */
 
-/** Well within the 30 s that a Worker may go on after its response. */
+/** Well below the 30 s that a Worker may continue after its response. */
 export const COLLECT_MS = 5_000;
 
 export interface Behind {
@@ -13,8 +13,8 @@ export interface Behind {
   readonly ending?: AbortSignal | undefined;
 }
 
-/** Waits, or until the program ends. */
-function untilOver(ms: number, ending: AbortSignal | undefined): Promise<void> {
+/** Waits for a time, or until the program ends. */
+function waitOrEnd(ms: number, ending: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (ending?.aborted === true) return resolve();
     const over = (): void => {
@@ -28,15 +28,15 @@ function untilOver(ms: number, ending: AbortSignal | undefined): Promise<void> {
 }
 
 export interface Waits {
-  /** Of what comes after a pause. */
+  /** Before the first write after a pause. */
   readonly firstMs: number;
   /** Between writes. */
   readonly collectMs: number;
 }
 
 /**
- * @param write what was collected until then; begins a new collection
- * @returns to be called whenever something was added; it neither waits nor throws
+ * @param write writes the collected data and starts a new collection
+ * @returns a function to call after adding data; it neither waits nor throws
  */
 export function writeBehind(
   { now, background, ending }: Behind,
@@ -47,14 +47,14 @@ export function writeBehind(
   let writtenAt = -Infinity;
 
   const collect = async (): Promise<void> => {
-    await untilOver(Math.max(firstMs, writtenAt + collectMs - now()), ending);
+    await waitOrEnd(Math.max(firstMs, writtenAt + collectMs - now()), ending);
     collectingSince = -Infinity;
     writtenAt = now();
     await write();
   };
 
   return (): void => {
-    // A runtime may end background work with the request that began it; the next one begins again.
+    // A runtime may end background work together with its request; the next request starts it again.
     if (now() - collectingSince < 3 * collectMs) return;
     collectingSince = now();
     background(collect());

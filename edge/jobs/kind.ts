@@ -1,33 +1,33 @@
-/** What a kind of background work is: a step that is small, and may be run again. */
+/** The interface of a kind of background job: small steps that can run again. */
 import type { z } from 'zod';
 
 import type { Deps, Query } from '../deps.ts';
 import type { Progress } from '../store/job.ts';
 
-/** What steps may use. A command that runs jobs itself supplies no more. */
+/** The dependencies of a step. Commands that run jobs supply the same. */
 export type JobDeps = Pick<Deps, 'database' | 'now' | 'log'>;
 
 export interface Job<Cursor> {
   readonly id: string;
-  /** Null: of the gateway. */
+  /** Null for a job of the gateway. */
   readonly site: string | null;
-  /** Where the last step ended, or what `addJob` was given. */
+  /** The position after the last step, or the argument of `addJob`. */
   readonly cursor: Cursor;
   readonly progress: Progress;
 }
 
-/** What a step leaves. */
+/** The result of a step. */
 export interface Step<Cursor> {
   readonly cursor: Cursor;
   readonly progress: Progress;
-  /** There is nothing left to do. */
+  /** True if the job has no further steps. */
   readonly isDone: boolean;
   /**
-   * What the step writes, in one transaction with its cursor: all of it exactly once, or nothing where the step failed,
-   * the job was stopped, or another runner has it. What a step does beyond them may happen again.
+   * Written exactly once, in one transaction with the cursor. Nothing is written if the step failed, the job was stopped,
+   * or another runner has its lease. Any other effect of a step may happen again.
    */
   readonly writes: readonly Query[];
-  /** Until the next step, default none. */
+  /** Before the next step; none by default. */
   readonly pauseSeconds?: number;
 }
 
@@ -37,11 +37,11 @@ export interface JobKind {
 }
 
 /**
- * A row of edge/job-kinds.ts.
+ * Defines a row of edge/job-kinds.ts.
  *
- * @param definition `cursor` reads what was stored, also what the release before stored. `step` should take a second or
- * so; it reads by itself, and what it read may have changed when its writes are done, so they must look again (a version,
- * a lock). What it throws is tried again later; its message goes nowhere, its code or SQLSTATE is kept.
+ * @param definition `cursor` parses the stored position, also in the format of the previous release. `step` should take
+ * about a second. Data that it reads may have changed when its writes run, so they must check again (a version, a lock).
+ * An exception is retried later; only its code or SQLSTATE is stored.
  */
 export function jobKind<Cursor extends object>(definition: {
   readonly kind: string;

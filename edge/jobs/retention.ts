@@ -1,16 +1,16 @@
-/** Retention of a site: what its settings say is kept no longer is forgotten, a few rows with each step. */
+/** Deletes a site's data that is older than its settings allow, a few rows with each step. */
 import * as z from 'zod';
 
 import { inSite } from '../store/in-site.ts';
 import { type Forgotten, RETENTION_KIND, retentionStep, sumOf } from '../store/retention.ts';
 import { jobKind } from './kind.ts';
 
-/** Of each kind, so that nobody waits for the rows that a step holds. */
+/** Rows of each kind per step, so that other statements do not wait long for locked rows. */
 export const STEP_ROWS = 200;
 
 const count = z.number().default(0);
 
-/** What a job has forgotten so far stays with it, for as long as jobs are kept. */
+/** The numbers of deleted rows stay in the job as long as jobs are stored. */
 export const retentionCursor = z.object({
   attemptsAfter: z.string().nullable().default(null),
   messages: count,
@@ -32,11 +32,11 @@ export const RETENTION = jobKind({
   kind: RETENTION_KIND,
   cursor: retentionCursor,
   step: async ({ database, now, log }, { site, cursor, progress }) => {
-    if (site === null) throw new TypeError('retention is of one site');
-    // Not among the step's writes, which could not say how many there were: what is forgotten twice is forgotten once, and
-    // a runner that dies right here has forgotten one step's rows uncounted.
+    if (site === null) throw new TypeError('a retention job must have a site');
+    // Not among the step's writes, which could not return the numbers. Deleting again is harmless; if the runner ends right
+    // here, one step's rows are missing from the numbers.
     const [step] = await inSite(database, site).run(retentionStep(site, now(), cursor.attemptsAfter, STEP_ROWS));
-    if (step === undefined) throw new RangeError('retention_step answers with a row');
+    if (step === undefined) throw new RangeError('retention_step must return one row');
     const forgotten = plus(cursor, step);
     const done = sumOf(forgotten);
     if (step.is_done) log({ level: 'info', event: 'retention.done', site, counts: forgotten });

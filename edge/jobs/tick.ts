@@ -1,6 +1,6 @@
 /**
- * The one runner of background work. Each platform calls `tick` once a minute; it takes the jobs that are due and runs
- * small steps of them, in turn, until its time is used. Any number of runners may be at it at once.
+ * The runner of background jobs. Each platform calls `tick` once a minute. It claims due jobs and runs their steps until its
+ * time is used up. Any number of runners may work concurrently.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { LeveledEvent } from '../../shared/log-event.ts';
@@ -8,7 +8,7 @@ import { inSite } from '../store/in-site.ts';
 import { advanceJob, claimJob, type ClaimedRow, failJob } from '../store/job.ts';
 import type { JobDeps, JobKind } from './kind.ts';
 
-/** A step that takes longer has lost the job; a runner that died holds it no longer than this. */
+/** A longer step loses its lease; the lease of a crashed runner ends after this time. */
 const LEASE_SECONDS = 120;
 /** With the pauses below, some two hours. */
 const MAX_ATTEMPTS = 8;
@@ -16,12 +16,12 @@ const FIRST_RETRY_SECONDS = 60;
 const MAX_RETRY_SECONDS = 3600;
 
 export interface Ticked {
-  /** Steps that were run, by how they ended. */
+  /** The number of steps by result. */
   readonly advanced: number;
   readonly failed: number;
 }
 
-/** @param budgetMs no step is begun after this time; there is time for one in any case */
+/** @param budgetMs no step starts after this time, but one step always runs */
 export async function tick(deps: JobDeps, kinds: readonly JobKind[], budgetMs: number): Promise<Ticked> {
   const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
   const until = deps.now() + budgetMs;
@@ -38,12 +38,12 @@ export async function tick(deps: JobDeps, kinds: readonly JobKind[], budgetMs: n
   return { advanced, failed };
 }
 
-/** @returns whether the step succeeded */
+/** @returns true if the step succeeded */
 async function runStep(deps: JobDeps, kind: JobKind, row: ClaimedRow, lease: string): Promise<boolean> {
   try {
-    // A runner that dies reports nothing: the count of its claims must.
+    // A crashed runner reports nothing, so claims are counted instead of failures.
     if (row.attempts > MAX_ATTEMPTS)
-      throw new Fault('unavailable', 'no runner survived the step', { code: 'abandoned' });
+      throw new Fault('unavailable', 'the step ended without a result on every attempt', { code: 'abandoned' });
     const { cursor, progress, isDone, writes, pauseSeconds } = await kind.step(deps, {
       id: row.job_id,
       site: row.site_id,
@@ -76,12 +76,12 @@ function whatFailed(isHeld: boolean, isTriedAgain: boolean): LeveledEvent {
 
 const described = (row: ClaimedRow) => ({ job: row.kind, site: row.site_id ?? undefined });
 
-/** Seconds until attempt `attempts + 1`. */
+/** Seconds before attempt `attempts + 1`. */
 function retryAfter(attempts: number): number {
   return Math.min(FIRST_RETRY_SECONDS * 2 ** (attempts - 1), MAX_RETRY_SECONDS);
 }
 
-/** A Fault's code or kind, an SQLSTATE, or `bug`: never a message. */
+/** A Fault's code or kind, an SQLSTATE, or `bug`; never a message. */
 function codeOf(error: unknown): string {
   if (error instanceof Fault) return error.code ?? error.kind;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;

@@ -1,11 +1,11 @@
-/** Prometheus' text format 0.0.4: families of samples, as they are scraped. Pure. */
+/** Prometheus' text format 0.0.4. */
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
-  /** What a histogram adds to the family's name: `_bucket`, `_sum`, `_count`. */
+  /** A histogram's addition to the family's name. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly labels: Labels;
   readonly value: number;
@@ -22,11 +22,11 @@ const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 const escape = (text: string): string => text.replaceAll(/[\\"\n]/g, (character) => ESCAPED[character] ?? '');
 
 function line(name: string, { suffix, labels, value }: Sample): string {
-  const told = Object.entries(labels).map(([label, text]) => `${label}="${escape(text)}"`);
-  return `${name}${suffix ?? ''}${told.length === 0 ? '' : `{${told.join(',')}}`} ${value}`;
+  const printed = Object.entries(labels).map(([label, text]) => `${label}="${escape(text)}"`);
+  return `${name}${suffix ?? ''}${printed.length === 0 ? '' : `{${printed.join(',')}}`} ${value}`;
 }
 
-/** A family without samples is told all the same, so that a rule about it finds it. */
+/** A family without samples is printed too, so that rules about it find it. */
 export function exposition(families: readonly Family[]): string {
   const lines = families.flatMap(({ name, type, help, samples }) => [
     `# HELP ${name} ${help}`,

@@ -1,6 +1,6 @@
 /**
- * What /metrics tells, as one table of families. Labels are ids of ours and words of closed lists: no name that somebody
- * typed, nothing of a patient. A sidecar's name is the operator's.
+ * The metrics of /metrics as one table of families. Labels are ids and values from closed lists, without names that users
+ * have typed and without patient data. A sidecar's name is the operator's choice.
  */
 import * as z from 'zod';
 
@@ -40,7 +40,7 @@ function histogramOf({ site, surface, outcome, durationMs, latency }: Usage): Sa
   return [...buckets, { suffix: '_sum', labels, value: durationMs / 1000 }, { suffix: '_count', labels, value: below }];
 }
 
-/** Seconds since the epoch; a key whose age nobody knows has no sample. @param kids the first of them signs */
+/** In seconds since the epoch; a key of unknown age has no sample. @param kids the first of them signs */
 function signingKeysOf(kids: readonly string[], seen: ReadonlyMap<string, number>): Sample[] {
   return kids.flatMap((kid, place) => {
     const firstSeen = seen.get(kid);
@@ -50,12 +50,12 @@ function signingKeysOf(kids: readonly string[], seen: ReadonlyMap<string, number
   });
 }
 
-/** What of a deployment is not in its database. */
+/** Facts about a deployment that are not in its database. */
 interface Deployment {
   readonly schema: number;
-  /** Where the platform tells. */
+  /** Undefined if the platform does not report it. */
   readonly version: string | undefined;
-  /** Of the keys that are published; the first of them signs. */
+  /** The kids of the published keys; the first of them signs. */
   readonly kids: readonly string[];
 }
 
@@ -74,13 +74,13 @@ export function familiesOf(row: MetricsRow, { schema, version, kids }: Deploymen
     {
       name: 'gateway_info',
       type: 'gauge',
-      help: 'Which version answers, for which schema.',
+      help: 'The running version and its schema.',
       samples: [{ labels: { version: version ?? '', schema: String(schema) }, value: 1 }],
     },
     {
       name: 'gateway_request_duration_seconds',
       type: 'histogram',
-      help: 'Requests of clients that are known, by outcome: refused is the caller’s fault, failed is ours.',
+      help: 'Requests of known clients by outcome: refused is a client error, failed is a gateway error.',
       samples: usage.flatMap(histogramOf),
     },
     {
@@ -92,7 +92,7 @@ export function familiesOf(row: MetricsRow, { schema, version, kids }: Deploymen
     {
       name: 'gateway_acks_total',
       type: 'counter',
-      help: 'HL7 messages by what was decided (MSA-1).',
+      help: 'HL7 messages by acknowledgement code (MSA-1).',
       samples: answered('code', (answer) => answer.startsWith('A')),
     },
     {
@@ -115,31 +115,31 @@ export function familiesOf(row: MetricsRow, { schema, version, kids }: Deploymen
     {
       name: 'gateway_messages_to_replay',
       type: 'gauge',
-      help: 'Messages that a fault of the gateway keeps from being processed.',
+      help: 'Messages that are not processed because the gateway failed.',
       samples: parsed(LISTS.failed, row.failed).map(({ site, messages }) => ({ labels: { site }, value: messages })),
     },
     {
       name: 'gateway_sidecar_last_seen_timestamp_seconds',
       type: 'gauge',
-      help: 'When a sidecar of the last seven days called last.',
+      help: 'The last request of each sidecar seen in the last seven days.',
       samples: parsed(LISTS.sidecars, row.sidecars).map(({ name, at }) => ({ labels: { sidecar: name }, value: at })),
     },
     {
       name: 'gateway_alerts',
       type: 'gauge',
-      help: 'Alerts that are not resolved: open, acknowledged by somebody, or muted.',
+      help: 'Alerts that are not resolved: firing, acknowledged or silenced.',
       samples: parsed(LISTS.alerts, row.alerts).map(({ alerts: value, ...labels }) => ({ labels, value })),
     },
     {
       name: 'gateway_signing_key_created_timestamp_seconds',
       type: 'gauge',
-      help: 'When a key of the published JWKS was made, by its kid, or was first seen to sign.',
+      help: 'When a key of the published JWKS was made, by its kid or its first signature.',
       samples: signingKeysOf(kids, seen),
     },
     {
       name: 'gateway_jobs',
       type: 'gauge',
-      help: 'Background work that is open, or was given up within a day.',
+      help: 'Background jobs that are open, or were given up in the last day.',
       samples: jobs.flatMap(({ kind, open, failed }) => [
         { labels: { kind, state: 'open' }, value: open },
         { labels: { kind, state: 'failed' }, value: failed },
@@ -148,13 +148,13 @@ export function familiesOf(row: MetricsRow, { schema, version, kids }: Deploymen
     {
       name: 'gateway_job_due_seconds',
       type: 'gauge',
-      help: 'For how long the oldest open work of a kind has been due.',
+      help: 'How long the oldest open job of a kind has been due.',
       samples: jobs.map(({ kind, dueSeconds }) => ({ labels: { kind }, value: dueSeconds })),
     },
     {
       name: 'gateway_metrics_left_out',
       type: 'gauge',
-      help: 'Rows that are not told, since they are too many.',
+      help: 'Rows that are not reported because there are too many.',
       samples: [
         { labels: { of: 'usage' }, value: Math.max(0, counted.usage - usage.length) },
         { labels: { of: 'answers' }, value: Math.max(0, counted.answers - answers.length) },

@@ -1,6 +1,6 @@
 /**
- * Access tokens: JWTs of RFC 9068 (`typ: at+jwt`, ES256), signed and read here. Whether the key behind a token is still
- * enabled is not known here: that is asked in the database together with the data (store/api-key.ts).
+ * Issues and verifies access tokens: JWTs of RFC 9068 (`typ: at+jwt`, ES256). The database checks the status of the key
+ * together with the data (store/api-key.ts).
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { ACCESS_TOKEN_ALGORITHM, type Keyring } from './keyring.ts';
 
 /** RFC 9068 §2.1. */
 const ACCESS_TOKEN_TYPE = 'at+jwt';
-/** Far above what we issue; keeps a caller from having us decode and hash at length. */
+/** Far above an issued token; limits the work that a caller can cause. */
 const MAX_TOKEN_CHARACTERS = 8 * 1024;
 
 const accessTokenClaims = z.object({
@@ -24,7 +24,7 @@ const accessTokenClaims = z.object({
   exp: z.number().int(),
   jti: z.string().min(1),
 });
-/** RFC 9068 §2.2; `iat` and `exp` in seconds since the epoch, `site` the one site the key is bound to. */
+/** RFC 9068 §2.2; `iat` and `exp` in seconds since the epoch, `site` the key's site. */
 export type AccessTokenClaims = z.infer<typeof accessTokenClaims>;
 
 export interface Grant {
@@ -57,7 +57,7 @@ export async function issueAccessToken(keyring: Keyring, grant: Grant, nowMs: nu
 /** A token that this ring has signed for this issuer. */
 export interface SignedToken {
   readonly claims: AccessTokenClaims;
-  /** Those of `claims.scope`. */
+  /** Parsed from `claims.scope`. */
   readonly scopes: ReadonlySet<string>;
   readonly isExpired: boolean;
 }
@@ -86,22 +86,22 @@ async function verify(
     );
     return signed(payload, false);
   } catch (error) {
-    // Everything else of it was verified before.
+    // jose checks the expiry last, so everything else has been verified.
     if (error instanceof errors.JWTExpired) return signed(error.payload, true);
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
 }
 
-/** Tokens that were verified, by ring: a client sends the same one for minutes, and verifying costs 0.1 ms. */
+/** Verified tokens by ring: a client sends the same token for minutes, and verifying costs 0.1 ms. */
 const verified = new WeakMap<Keyring, Map<string, SignedToken>>();
-/** Some 6 MB; the token that was verified longest ago goes first. */
+/** Some 6 MB; the oldest entry is dropped first. */
 const MAX_VERIFIED = 2_000;
 
 /**
- * Verifies signature, `typ` and `iss`, and says whether it has expired; not the audience, which is the surface's to compare.
+ * Verifies signature, `typ`, `iss` and expiry. The surface must compare the audience.
  *
- * @returns undefined for anything that is no access token of ours
+ * @returns undefined for anything but an access token of this gateway
  */
 export async function readSignedToken(
   keyring: Keyring,
@@ -121,7 +121,7 @@ export async function readSignedToken(
   return read;
 }
 
-/** The claims of a token that is good; undefined for any other, one that has expired among them. */
+/** The claims of a valid token; undefined for any other, including an expired one. */
 export async function readAccessToken(
   ...given: Parameters<typeof readSignedToken>
 ): Promise<AccessTokenClaims | undefined> {

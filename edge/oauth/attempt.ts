@@ -1,4 +1,4 @@
-/** One request to the token service that may be refused: who and whence, and how the refusal is kept for its key. */
+/** A request to the token service that may be refused, and how its refusal is noted for the key. */
 import type { Context } from 'hono';
 
 import { addressKey } from '../../shared/ip.ts';
@@ -13,13 +13,13 @@ export interface Attempt {
   readonly request: Request;
   readonly requestId: string;
   readonly sourceAddress: string;
-  /** Says whose the request is, so that it is counted whether it is refused or not. */
+  /** Sets the client of the request, so that it is counted even if it is refused. */
   readonly countFor: (site: string, clientId: string) => void;
-  /** The key that was found to be there, whether the request has proven to be its or not. */
+  /** The existing key that the request names, even without proof. */
   readonly knownClient: () => string | undefined;
-  /** Says with which of its public keys the client has authenticated. */
+  /** Sets the public key that authenticated the client. */
   readonly signedWith: (kid: string | undefined) => void;
-  /** Says that a token was issued. */
+  /** Counts an issued token. */
   readonly countToken: () => void;
 }
 
@@ -54,15 +54,15 @@ export async function limitAddress(deps: Deps, { sourceAddress }: Attempt): Prom
 }
 
 /**
- * Counted once the client is known to be the one it claims to be, so that nobody else can use up its limit.
+ * Counts a request of an authenticated client, so that other clients cannot use up its limit.
  *
- * @returns why it is over its limit, or undefined
+ * @returns the reason if it is over its limit, or undefined
  */
 export async function overClientLimit(deps: Pick<Deps, 'rateLimiter'>, clientId: string): Promise<Reason | undefined> {
   return (await deps.rateLimiter.allow('token-client', clientId)) ? undefined : tooMany('client');
 }
 
-/** Logs a refusal and notes it for the key that it claims to come from, off the response path. */
+/** Logs a refusal and notes it for the claimed key, in the background. */
 export function keepRefusal(
   deps: Pick<Deps, 'log'>,
   note: NoteRefusal | undefined,

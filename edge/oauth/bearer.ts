@@ -1,7 +1,7 @@
 /**
- * The bearer check of every surface (RFC 6750). It verifies the token by itself; whether the key was disabled, the token
- * revoked or a scope taken from the key is decided by the first statement of the request's database batch (`assertCaller`),
- * whose Fault the surfaces' mappers give `challengeOf`.
+ * The bearer check of every surface (RFC 6750). It verifies only the token. `assertCaller`, the first statement of the
+ * request's database batch, checks the status and scopes of the key and the revocation of the token. The
+ * surfaces' mappers add `challengeOf` to its Fault.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Audience } from '../../shared/oauth/audience.ts';
@@ -14,10 +14,10 @@ import { readSignedToken, type SignedToken } from './access-token.ts';
 import { challenge } from './challenge.ts';
 import { keyringOf } from './keyring.ts';
 
-/** Who calls, what they may do, and on which surface. */
+/** The client, its scopes, and the surface. */
 export type Caller = CallerIdentity;
 
-/** A form is only read to find a token in it that should not be there. */
+/** A form is read only to detect a token that must not be in it. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 /** RFC 6750 §2.1: `b64token`. Two headers arrive joined by a comma, which it cannot contain. */
@@ -30,7 +30,7 @@ function refuse(code: 'invalid_token' | 'invalid_request', message: string): Fau
   });
 }
 
-/** True for a token sent as a form field: RFC 6750 §2.2 allows it, we do not, and the sender should learn why. */
+/** True for a token in a form field: RFC 6750 §2.2 allows it, the gateway does not, and the answer should say so. */
 async function hasTokenInForm(request: Request): Promise<boolean> {
   const type = request.headers.get('content-type') ?? '';
   if (request.body === null || request.bodyUsed || !/^application\/x-www-form-urlencoded\b/i.test(type)) return false;
@@ -44,34 +44,35 @@ async function hasTokenInForm(request: Request): Promise<boolean> {
 }
 
 /**
- * The token of a request, wherever it was put.
+ * The token in the Authorization header.
  *
- * @throws Fault `unauthenticated` without an error code when there is none (RFC 6750 §3.1), `malformed` with
- *   `invalid_request` when it is in the query, in a form or there are two
+ * @throws Fault `unauthenticated` without an error code if it is missing (RFC 6750 §3.1). `malformed` with
+ *   `invalid_request` if it is in the query or in a form, or there are two.
  */
 export async function bearerToken(request: Request): Promise<string> {
   if (queryPairsOf(request.url).some(([name]) => name === 'access_token')) {
-    throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in the query');
+    throw refuse('invalid_request', 'send the access token in the Authorization header, not in the query');
   }
   const header = request.headers.get('authorization');
   if (header !== null && /(?:^|, *)Bearer\b/i.test(header)) {
     const token = BEARER.exec(header)?.[1];
     if (token !== undefined) return token;
-    throw refuse('invalid_request', 'the Authorization header is not one Bearer token');
+    throw refuse('invalid_request', 'the Authorization header must contain exactly one Bearer token');
   }
   if (await hasTokenInForm(request)) {
-    throw refuse('invalid_request', 'an access token is sent in the Authorization header, never in a form');
+    throw refuse('invalid_request', 'send the access token in the Authorization header, not in a form');
   }
-  throw new Fault('unauthenticated', 'an access token is required', { headers: challenge() });
+  throw new Fault('unauthenticated', 'an access token is required: send it in the Authorization header', {
+    headers: challenge(),
+  });
 }
 
 /**
- * A request's access token, of whatever audience.
+ * A request's access token for any audience.
  *
- * @param countFor says whose the request is, as soon as its token has proven it, also where that has expired, so that it is
- *   counted and noted whether it is refused or not
- * @throws Fault as `bearerToken`, `invalid_token` for a token that is not ours or has expired, `unavailable` while no
- *   token service is configured
+ * @param countFor called with the client of a genuine token, even if it has expired, so that the request is counted
+ * @throws Fault as `bearerToken`; `invalid_token` for a token that is not genuine or has expired; `unavailable` if no token
+ *   service is configured
  */
 export async function readBearer(
   deps: Pick<Deps, 'config' | 'now'>,
@@ -79,23 +80,23 @@ export async function readBearer(
   countFor?: (site: string, clientId: string) => void,
 ): Promise<SignedToken> {
   const issuer = deps.config.INTEGRATION_OAUTH_PUBLIC_BASE_URL;
-  if (issuer === undefined) throw new Fault('unavailable', 'the token service is not configured');
+  if (issuer === undefined)
+    throw new Fault('unavailable', 'the token service is not configured: INTEGRATION_OAUTH_PUBLIC_BASE_URL is missing');
   const token = await bearerToken(request);
   const read = await readSignedToken(keyringOf(deps.config), issuer, token, deps.now());
   if (read === undefined) throw refuse('invalid_token', 'the access token is not valid');
   const { claims, isExpired } = read;
   countFor?.(claims.site, claims.client_id);
-  if (isExpired) throw refuse('invalid_token', 'the access token has expired');
+  if (isExpired) throw refuse('invalid_token', 'the access token has expired: request a new one');
   return read;
 }
 
 /**
- * Authenticates a request to a resource surface and takes it from the key's rate limit.
+ * Authenticates a request to a resource surface and counts it against the key's rate limit.
  *
- * @param countFor says whose the request is, as soon as its token has proven it, so that it is counted and noted whether it
- *   is refused or not
- * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code when there is no token), 400 `malformed`
- *   (`invalid_request`), 429 `throttled`; each carries its headers
+ * @param countFor called with the client of a genuine token, so that the request is counted even if it is refused
+ * @throws Fault 401 `unauthenticated` (with `invalid_token`, or without a code if there is no token), 400 `malformed`
+ *   (`invalid_request`), 429 `throttled`; each has its headers
  */
 export async function authenticate(
   deps: Pick<Deps, 'config' | 'now' | 'rateLimiter'>,
@@ -119,7 +120,7 @@ export async function authenticate(
   };
 }
 
-/** @throws Fault 403 `forbidden`, `insufficient_scope`, naming the scopes that would do (RFC 6750 §3.1) */
+/** @throws Fault 403 `forbidden`, `insufficient_scope`, which names the sufficient scopes (RFC 6750 §3.1) */
 export function requireScopes(caller: Caller, scopes: readonly string[]): void {
   if (scopes.every((scope) => caller.scopes.has(scope))) return;
   const needed = scopes.join(' ');
@@ -130,10 +131,10 @@ export function requireScopes(caller: Caller, scopes: readonly string[]): void {
 }
 
 /**
- * Does the work of a request for a caller. Where the database says that the key no longer allows some of the scopes, nothing
- * was done, and the work is done again with the rest: it then decides as for a token that never had them.
+ * Does the work of a request. If the database reports that the key lost some scopes, nothing was written, and the work is
+ * done again with the remaining scopes.
  *
- * @throws Fault as the work does
+ * @throws Fault as `work` does
  */
 export async function withAllowedScopes<Done>(caller: Caller, work: (caller: Caller) => Promise<Done>): Promise<Done> {
   try {
@@ -145,7 +146,7 @@ export async function withAllowedScopes<Done>(caller: Caller, work: (caller: Cal
   }
 }
 
-/** The headers a mapper adds for a Fault: those it brings, and the challenge that a refusal by the database lacks. */
+/** The headers for a Fault: its own, and the challenge if the database raised it. */
 export function challengeOf(fault: Fault): Readonly<Record<string, string>> {
   if (fault.kind !== 'unauthenticated' || fault.headers['WWW-Authenticate'] !== undefined) return fault.headers;
   return { ...fault.headers, ...challenge({ error: 'invalid_token', error_description: fault.message }) };

@@ -1,7 +1,7 @@
 /**
- * The public keys of a client: its inline JWKS, or what its JWKS URI holds, kept for as long as its `Cache-Control` says.
- * However many requests ask, one fetch runs at a time, and none within 30 s of the last that failed or was asked for
- * again; so nobody can make us flood a client's host.
+ * The public keys of a client: its inline JWKS, or the content of its JWKS URI, cached as its `Cache-Control` allows. To
+ * protect the client's host, only one fetch of a URI runs at a time. After a failed or repeated fetch, the next is
+ * possible after 30 s.
  */
 import { fetchJwks } from '../http/fetch-jwks.ts';
 import type { GuardedFetching } from '../http/guarded-fetch.ts';
@@ -10,22 +10,22 @@ import type { Deps } from '../deps.ts';
 import type { ClientRow } from '../store/client.ts';
 
 const COOLDOWN_MS = 30_000;
-/** Longer than a fetch may take: another request's fetch can die with that request. */
+/** Longer than a fetch may take, since another request's fetch can end together with that request. */
 const WAIT_FOR_OTHER_MS = 4_000;
-/** Clients whose keys are kept; the one that was asked for longest ago goes first. */
+/** Cached clients; the least recently used is dropped first. */
 const MAX_CLIENTS = 5_000;
 
 export type ClientKeys = { readonly jwks: CheckedJwks } | { readonly reason: string };
 
 export interface ClientKeyring {
-  /** The keys as far as known; a JWKS URI is fetched when what is kept is too old. */
+  /** The cached keys; a JWKS URI is fetched if the cache is too old. */
   readonly keysOf: (client: ClientRow) => Promise<ClientKeys>;
-  /** The keys fetched anew, because the known ones did not do; a clause that says why not where that may not be done. */
+  /** Fetches the keys again because the cached ones failed; returns a clause with the reason if that is not allowed yet. */
   readonly refreshedKeysOf: (client: ClientRow) => Promise<ClientKeys | { readonly notNow: string }>;
 }
 
 interface Entry {
-  /** The inline document or the URI; another one makes the entry worthless. */
+  /** The inline document or the URI; a changed source invalidates the entry. */
   readonly source: string;
   keys: ClientKeys;
   freshUntil: number;
@@ -44,7 +44,7 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
   const entryOf = (clientId: string, source: string, make: () => Entry): Entry => {
     const known = entries.get(clientId);
     const entry = known?.source === source ? known : make();
-    // Put at the end: the first is then the one that was asked for longest ago.
+    // Moved to the end, so that the first entry is the least recently used.
     entries.delete(clientId);
     entries.set(clientId, entry);
     const [oldest] = entries.keys();
@@ -65,7 +65,7 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
     return entry.keys;
   };
 
-  /** Joins the fetch under way, or begins one that goes on when this request is gone. */
+  /** Joins the fetch in progress, or starts a fetch that survives this request. */
   const fetchOnce = (entry: Entry, clientId: string): Promise<ClientKeys> => {
     if (entry.pending !== undefined) return orGiveUp(entry, entry.pending);
     entry.lastAttempt = deps.now();
@@ -114,8 +114,9 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
       const entry = remote(client, client.jwks_uri);
       const agoMs = deps.now() - entry.lastAttempt;
       if (entry.pending !== undefined || agoMs >= COOLDOWN_MS) return fetchOnce(entry, client.client_id);
-      const [ago, again] = [Math.round(agoMs / 1000), COOLDOWN_MS / 1000];
-      return { notNow: `; the JWKS was fetched ${ago} s ago and is fetched again for this after ${again} s` };
+      const ago = Math.round(agoMs / 1000);
+      const wait = COOLDOWN_MS / 1000 - ago;
+      return { notNow: `; the JWKS was fetched ${ago} s ago, the next fetch is possible in ${wait} s` };
     },
   };
 }

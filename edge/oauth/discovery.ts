@@ -1,17 +1,16 @@
-/** What the token service publishes about itself: RFC 8414 metadata and the public keys of access tokens. */
+/** The published documents of the token service: RFC 8414 metadata and the public keys of access tokens. */
 import type { Config } from '../config.ts';
 import { smartConfiguration } from '../http/smart-configuration.ts';
 import { keyringOf } from './keyring.ts';
 
-/** Keys are published long before they sign (keys-cli): a cache may be so old. */
+/** Keys are published long before they sign (keys-cli), so a cache may be this old. */
 export const JWKS_CACHE_CONTROL = 'public, max-age=300';
 
 /**
- * RFC 8414 §2. `response_types_supported` would be empty, since there is no authorization endpoint, and an empty list
- * is left out (§3.2).
+ * RFC 8414 §2. `response_types_supported` would be empty without an authorization endpoint, and §3.2 omits empty lists.
  */
 export function authorizationServerMetadata(config: Config) {
-  // `capabilities` is SMART's own. RFC 8414 §2 leaves the methods of PKCE out where there is no authorization endpoint.
+  // `capabilities` belongs to SMART. RFC 8414 §2 omits the PKCE methods without an authorization endpoint.
   const { capabilities: _, code_challenge_methods_supported: __, ...metadata } = smartConfiguration(config);
   const algorithms = metadata.token_endpoint_auth_signing_alg_values_supported;
   return {
@@ -24,7 +23,7 @@ export function authorizationServerMetadata(config: Config) {
   };
 }
 
-/** RFC 7517 §5: all keys of the ring, so that a token verifies whichever of them signed it. */
+/** RFC 7517 §5: every key of the ring, so that every valid token can be verified. */
 export function publishedJwks(config: Config) {
   return { keys: keyringOf(config).published };
 }

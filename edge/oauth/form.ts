@@ -1,6 +1,6 @@
 /**
- * The form of a request to the token service (RFC 6749 appendix B), parsed strictly: a parameter twice, in the query, in
- * another encoding or with a control character is refused, where general parsers take what they get.
+ * Parses the form of a request to the token service (RFC 6749 appendix B) strictly. It rejects
+ * duplicate parameters, parameters in the query, other encodings and control characters.
  */
 import { Fault } from '../../shared/fault.ts';
 import { quote } from '../../shared/quote.ts';
@@ -10,12 +10,12 @@ import { refuse as refuseWith } from './refused.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
 const MAX_PARAMETERS = 20;
-/** All but the tab, which `scope` refuses by a code of its own. */
+/** Without the tab, which the check of `scope` rejects with another code. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 export interface Form {
-  /** The value; undefined where it is absent or empty (RFC 6749 §3.2: an empty value counts as omitted). */
+  /** Undefined if absent or empty (RFC 6749 §3.2: an empty value counts as omitted). */
   get(name: string): string | undefined;
   /** True also for an empty value. */
   has(name: string): boolean;
@@ -23,7 +23,7 @@ export interface Form {
 
 const refuse = (reason: string) => refuseWith({ code: 'form', reason });
 
-/** @throws Refused 400, the status of every form that cannot be read (RFC 6749 §5.2) */
+/** @throws Refused 400, the status for every form that does not parse (RFC 6749 §5.2) */
 function decoderOf(request: Request): ReturnType<typeof formDecoder> {
   try {
     return formDecoder(request.headers.get('content-type'));
@@ -40,7 +40,6 @@ function decode(text: string): string {
   }
 }
 
-/** Parses `name=value&…`. */
 export function parseForm(body: string): Form {
   const values = new Map<string, string>();
   for (const pair of body.split('&')) {
@@ -48,7 +47,7 @@ export function parseForm(body: string): Form {
     const [name = '', ...rest] = pair.split('=');
     const [decodedName, value] = [decode(name), decode(rest.join('='))];
     if (CONTROL.test(decodedName) || CONTROL.test(value)) throw refuse('the form has control characters');
-    if (values.has(decodedName)) throw refuse(`the parameter ${quote(decodedName)} is given twice`);
+    if (values.has(decodedName)) throw refuse(`the parameter ${quote(decodedName)} occurs twice`);
     if (values.size === MAX_PARAMETERS) throw refuse(`the form has more than ${MAX_PARAMETERS} parameters`);
     values.set(decodedName, value);
   }
@@ -61,7 +60,7 @@ export function parseForm(body: string): Form {
  * @throws Refused `invalid_request` (400; 413 over 16 KiB, 415 for a Content-Encoding)
  */
 export async function readForm(request: Request): Promise<Form> {
-  if (new URL(request.url).search !== '') throw refuse('parameters are sent in the body, never in the query');
+  if (new URL(request.url).search !== '') throw refuse('send the parameters in the body, not in the query');
   const textOf = decoderOf(request);
   try {
     return parseForm(textOf(await readBody(request, MAX_FORM_BYTES)));

@@ -1,6 +1,6 @@
 /**
- * The keys that sign access tokens, from one secret (`TOKEN_SIGNING_KEYS`, a private JWKS): the first signs, all are
- * published and verify. So rotation is: publish the new key, wait, let it sign, retire the old one (keys-cli.ts).
+ * The keys that sign access tokens, from one secret (`TOKEN_SIGNING_KEYS`, a private JWKS). The first key signs; all are
+ * published and verify. To rotate: publish the new key, wait, let it sign, retire the old one (keys-cli.ts).
  */
 import { importJWK } from 'jose';
 
@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 
 export const ACCESS_TOKEN_ALGORITHM = 'ES256';
 
-/** A public key as `/oauth2/jwks` shows it (RFC 7517 §4). */
+/** A public key in `/oauth2/jwks` (RFC 7517 §4). */
 export interface PublishedJwk {
   readonly kty: 'EC';
   readonly crv: 'P-256';
@@ -24,11 +24,11 @@ export interface Keyring {
   readonly published: readonly PublishedJwk[];
   /** The key that signs now. */
   signingKey(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
-  /** The key of that `kid`, or undefined when the ring has none. */
+  /** The key with this `kid`; undefined if the ring does not contain it. */
   verificationKey(kid: string): Promise<CryptoKey | undefined>;
 }
 
-/** Named one by one, so that no private member can slip through. */
+/** Lists the members, so that a private one cannot be included. */
 const publish = (jwk: Es256PrivateJwk): PublishedJwk => ({
   kty: 'EC',
   crv: 'P-256',
@@ -44,9 +44,9 @@ const importEs256 = (jwk: Es256PrivateJwk | PublishedJwk): Promise<CryptoKey> =>
 
 function createKeyring(jwks: readonly Es256PrivateJwk[]): Keyring {
   const [signer] = jwks;
-  if (signer === undefined) throw new Error('the ring of signing keys is empty');
+  if (signer === undefined) throw new Error('TOKEN_SIGNING_KEYS must contain at least one key');
   const published = jwks.map(publish);
-  // Keys are kept, not promises: on Workers a promise belongs to the request that made it.
+  // The cache contains keys instead of promises: on Workers a promise belongs to the request that made it.
   const imported = new Map<string, CryptoKey>();
   let privateKey: CryptoKey | undefined;
 
@@ -77,7 +77,7 @@ function createKeyring(jwks: readonly Es256PrivateJwk[]): Keyring {
 
 const rings = new WeakMap<object, Keyring>();
 
-/** The ring of a configuration; its keys are imported once. */
+/** The keyring of a configuration; its keys are imported once. */
 export function keyringOf(config: Pick<Config, 'TOKEN_SIGNING_KEYS'>): Keyring {
   const known = rings.get(config.TOKEN_SIGNING_KEYS);
   if (known !== undefined) return known;

@@ -1,13 +1,13 @@
-/** The one mapper of the token service: any failure to the JSON of RFC 6749 §5.2. */
+/** Maps any failure of the token service to the JSON of RFC 6749 §5.2. */
 import type { Fault, FaultKind } from '../../shared/fault.ts';
 import { FAULT_STATUS } from '../http/fault-status.ts';
 import { challengeOf } from './bearer.ts';
 import { toDescription } from './refused.ts';
 
-/** RFC 6749 §5.1: neither tokens nor refusals are kept by caches. */
+/** RFC 6749 §5.1: caches must store neither tokens nor refusals. */
 export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
-/** The error code where the Fault names none. */
+/** The error code if the Fault has none. */
 const CODE: Readonly<Record<FaultKind, string>> = {
   malformed: 'invalid_request',
   invalid: 'invalid_request',
@@ -26,8 +26,8 @@ const CODE: Readonly<Record<FaultKind, string>> = {
 };
 
 /**
- * A challenge only for a client that used the `Authorization` header, as RFC 6749 §5.2 has it. Client libraries take a
- * challenge for a resource server's and hide the body, in which the reason is.
+ * The challenge is only for a client that used the `Authorization` header (RFC 6749 §5.2). Client libraries mistake a
+ * challenge for a resource server's and hide the body, which contains the reason.
  */
 function headersOf(fault: Fault, request: Request): Readonly<Record<string, string>> {
   if (request.headers.has('authorization')) return challengeOf(fault);
@@ -36,8 +36,8 @@ function headersOf(fault: Fault, request: Request): Readonly<Record<string, stri
 }
 
 /**
- * @param fault undefined for a bug of ours, which is told nothing about
- * @param request that it answers
+ * @param fault undefined for a bug, whose text is not shown
+ * @param request the request that is answered
  */
 export function errorResponse(fault: Fault | undefined, request: Request): Response {
   if (fault === undefined) return Response.json({ error: 'server_error' }, { status: 500, headers: NO_STORE });

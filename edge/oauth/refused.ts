@@ -1,13 +1,13 @@
 /**
- * A refused token request: what the caller is told, and apart from it the exact reason for the administrator. Which of
- * both a caller learns is said by one table (edge/refusals.ts).
+ * A refused token request: the public answer, and separately the exact reason for the administrator. One table decides
+ * which of the two a caller gets (edge/refusals.ts).
  */
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 import { AFTER_THE_WINDOW } from '../http/fault-status.ts';
 import { type Reason, tokenRefusal } from '../refusals.ts';
 import { challenge } from './challenge.ts';
 
-/** A sentence as RFC 6749 §5.2 allows it in `error_description`: printable ASCII without `"` and `\`. */
+/** A sentence in the characters of `error_description` (RFC 6749 §5.2): printable ASCII without `"` and `\`. */
 export function toDescription(message: string): string {
   return message
     .replaceAll('"', "'")
@@ -17,11 +17,11 @@ export function toDescription(message: string): string {
 
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** What the caller is told. */
+  /** The public answer. */
   readonly fault: Fault;
-  /** What the administrator is told. */
+  /** The reason for the administrator. */
   readonly refusal: Reason;
-  /** Whom the request claims to come from, where it was read that far. Not verified. */
+  /** The claimed client, if the request was read that far; not verified. */
   readonly clientId: string | undefined;
 
   constructor(fault: Fault, refusal: Reason, clientId?: string) {
@@ -32,28 +32,28 @@ export class Refused extends Error {
   }
 }
 
-/** The one answer to a client of which nothing is known yet. */
+/** The only answer to a client that is not authenticated. */
 const CONSTANT_ANSWER = 'client authentication failed';
 
-function headersOf(kind: FaultKind, error: string, told: string | undefined): Readonly<Record<string, string>> {
+function headersOf(kind: FaultKind, error: string, description: string | undefined): Readonly<Record<string, string>> {
   if (kind === 'throttled') return AFTER_THE_WINDOW;
   if (kind !== 'unauthenticated') return {};
-  // For a client that used the Authorization header (edge/oauth/oauth-error.ts). Some libraries show of a 401 only its
-  // challenge: what may be told stands there too.
-  return challenge(told === undefined ? { error } : { error, error_description: toDescription(told) });
+  // For a client that used the Authorization header (edge/oauth/oauth-error.ts). Some libraries show only the challenge of a
+  // 401, so it repeats the public description.
+  return challenge(description === undefined ? { error } : { error, error_description: toDescription(description) });
 }
 
-/** @param kind where a part that the request went through knows better than the table: 413, 415 */
+/** @param kind replaces the table's kind: 413, 415 */
 export function refuse(refusal: Reason, kind?: FaultKind): Refused {
   const { code, reason, isMissing } = refusal;
   const wire = tokenRefusal(code);
   const error = isMissing === true ? (wire.errorIfMissing ?? wire.error) : wire.error;
-  const told = wire.told === 'reason' ? reason : undefined;
-  const headers = headersOf(wire.kind, error, told);
-  return new Refused(new Fault(kind ?? wire.kind, told ?? CONSTANT_ANSWER, { code: error, headers }), refusal);
+  const description = wire.description === 'reason' ? reason : undefined;
+  const headers = headersOf(wire.kind, error, description);
+  return new Refused(new Fault(kind ?? wire.kind, description ?? CONSTANT_ANSWER, { code: error, headers }), refusal);
 }
 
-/** What was thrown as a refusal that is kept for its key; undefined for what is none. */
+/** A thrown Refused; undefined for any other error. */
 export function asRefused(error: unknown): Refused | undefined {
   if (error instanceof Refused) return error;
   if (!(error instanceof Fault) || error.kind !== 'unavailable') return undefined;
@@ -61,9 +61,9 @@ export function asRefused(error: unknown): Refused | undefined {
 }
 
 /**
- * Does the work of a request that claims to come from a client.
+ * Does the work of a request that claims to be from a client.
  *
- * @throws what the work throws; a refusal that names no client yet names this one
+ * @throws the error of `work`; a Refused without a client gets this client
  */
 export async function inNameOf<T>(clientId: string | undefined, work: () => Promise<T>): Promise<T> {
   try {

@@ -1,6 +1,9 @@
 /**
- * How the ring of signing keys (`TOKEN_SIGNING_KEYS`) is made and turned, one safe step at a time: publish a new key,
- * wait until every cache has it, let it sign, wait until the tokens of the old one have expired, retire the old one.
+ * Creates and rotates the ring of signing keys (`TOKEN_SIGNING_KEYS`) in safe steps:
+ *
+ * 1. Publish a new key, and wait until every cache has it.
+ * 2. Let it sign, and wait until the tokens of the old key have expired.
+ * 3. Retire the old key.
  */
 import { exportJWK, generateKeyPair } from 'jose';
 
@@ -9,18 +12,18 @@ import { signingKid } from '../../shared/oauth/signing-kid.ts';
 import type { SigningRing } from '../config.ts';
 import { ACCESS_TOKEN_ALGORITHM } from './keyring.ts';
 
-/** The JWKS is cached for 300 s; twice that is certain. */
+/** Caches keep the JWKS for 300 s; twice that is safe. */
 const PUBLISHED_EVERYWHERE_MINUTES = 10;
-/** No access token lives longer than 3600 s (edge/docs/behaviour.md, Token service). */
+/** The maximum lifetime of an access token is 3600 s (edge/docs/behaviour.md, Token service). */
 const LONGEST_TOKEN_MINUTES = 60;
 
 export interface Step {
   readonly ring: SigningRing;
-  /** What to do next, in words. */
+  /** The next step, as a sentence. */
   readonly next: string;
 }
 
-/** @param nowMs milliseconds since the epoch; the day becomes part of the `kid` */
+/** @param nowMs milliseconds since the epoch; the day becomes a part of the `kid` */
 async function newSigningKey(nowMs: number): Promise<Es256PrivateJwk> {
   const { privateKey } = await generateKeyPair(ACCESS_TOKEN_ALGORITHM, { extractable: true });
   const kid = signingKid(nowMs, crypto.randomUUID().slice(0, 8));
@@ -42,11 +45,11 @@ export async function publishKey(ring: SigningRing, nowMs: number): Promise<Step
   };
 }
 
-/** Lets the newest key sign; the others stay published, for the tokens they have signed. */
+/** Lets the newest key sign. The others stay published, for their tokens. */
 export function signWithNewest(ring: SigningRing): Step {
   const newest = ring.keys.at(-1);
   if (newest === undefined || ring.keys.length === 1)
-    return { ring, next: 'there is one key only: publish first (npm run -s keys -- publish)' };
+    return { ring, next: 'there is only one key: publish a new one first (npm run -s keys -- publish)' };
   const turned = { keys: [newest, ...ring.keys.slice(0, -1)] };
   return {
     ring: turned,
@@ -54,7 +57,7 @@ export function signWithNewest(ring: SigningRing): Step {
   };
 }
 
-/** Leaves only the key that signs. */
+/** Keeps only the key that signs. */
 export function retireOthers(ring: SigningRing): Step {
   return { ring: { keys: ring.keys.slice(0, 1) }, next: 'deploy this; the rotation is complete' };
 }

@@ -1,4 +1,4 @@
-/** The surface of the token service: discovery, keys, token, introspection, revocation. */
+/** The routes of the token service: discovery, keys, token, introspection, revocation. */
 import type { Handler } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
@@ -28,17 +28,17 @@ type Endpoint = (deps: Deps, clientKeys: ClientKeyring, attempt: Attempt) => Pro
 const notAllowed =
   (allow: string): Handler<GatewayEnv> =>
   () => {
-    throw new Fault('method-not-allowed', `the method is not supported here: use ${allow}`, {
+    throw new Fault('method-not-allowed', `the method is not supported at this address: use ${allow}`, {
       headers: { Allow: allow },
     });
   };
 
-/** Where OpenID clients look unless they are told not to (OpenID Connect Discovery 1.0 §4). */
+/** The path that OpenID clients try by default (OpenID Connect Discovery 1.0 §4). */
 const OPENID_DISCOVERY = /\/\.well-known\/openid-configuration$/;
 
 function nothingHere(path: string): Fault {
   const instead = OPENID_DISCOVERY.test(path)
-    ? `: this is no OpenID provider but an OAuth 2.0 server, whose metadata is at ${METADATA_PATH} (RFC 8414)`
+    ? `: this is an OAuth 2.0 server, not an OpenID provider; its metadata is at ${METADATA_PATH} (RFC 8414)`
     : '';
   return new Fault('not-found', `there is nothing at this address${instead}`);
 }
@@ -57,7 +57,7 @@ export function createOauth(
   const publishJson = (path: string, cacheControl: string, document: () => object) =>
     publish(app, path, () => Response.json(document(), { headers: { 'Cache-Control': cacheControl } }), notAllowed);
   publishJson('/.well-known/smart-configuration', DISCOVERY_CACHE_CONTROL, () => smartConfiguration(config));
-  // Below the base URL, where clients look that treat it as any other document, and where the standard has it.
+  // Below the base URL, where many clients try it, and at the standard's path.
   for (const path of new Set([METADATA_PATH, metadataPathOf(base)])) {
     publishJson(path, DISCOVERY_CACHE_CONTROL, () => authorizationServerMetadata(config));
   }

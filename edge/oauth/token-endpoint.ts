@@ -1,4 +1,4 @@
-/** The token endpoint (RFC 6749 §4.4, RFC 7523 §2.2): one grant, one way to authenticate, a short-lived access token. */
+/** The token endpoint (RFC 6749 §4.4, RFC 7523 §2.2): one grant, one authentication method, short-lived access tokens. */
 import { chooseAudience } from '../../shared/oauth/audience.ts';
 import { quote } from '../../shared/quote.ts';
 import { grantScopes } from '../../shared/oauth/scope.ts';
@@ -18,9 +18,9 @@ import { inNameOf, refuse } from './refused.ts';
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: 'Bearer';
-  /** Seconds. */
+  /** In seconds. */
   readonly expires_in: number;
-  /** What was granted, possibly less than what was asked for. */
+  /** The granted scopes, possibly fewer than requested. */
   readonly scope: string;
 }
 

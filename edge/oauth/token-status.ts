@@ -1,6 +1,6 @@
 /**
- * Introspection (RFC 7662) and revocation (RFC 7009) of access tokens. The caller authenticates by a client assertion or
- * by an access token, and learns of, or ends, tokens of its own client only.
+ * Introspection (RFC 7662) and revocation (RFC 7009) of access tokens. A caller authenticates by a client assertion or by an
+ * access token, and can inspect and revoke only the tokens of its client.
  */
 import type { Deps, Query } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
@@ -16,7 +16,7 @@ import type { ClientKeyring } from './client-keys.ts';
 import { keyringOf } from './keyring.ts';
 import { inNameOf, refuse } from './refused.ts';
 
-/** Who asks: a client, and the access token it authenticated by, if it was one. */
+/** The calling client, and the access token that authenticated it, if any. */
 interface Asker {
   readonly clientId: string;
   readonly bearer: CallerIdentity | undefined;
@@ -27,11 +27,11 @@ const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
   clientId: claims.client_id,
   tokenId: claims.jti,
   audience: claims.aud,
-  // Neither endpoint needs a scope.
+  // Neither endpoint requires a scope.
   scopes: new Set(),
 });
 
-/** What a batch about a token of the asker's client begins with. */
+/** The first statements of a batch about a token of the asker's client. */
 const openingOf = (bearer: CallerIdentity | undefined, { site }: AccessTokenClaims): Query =>
   bearer === undefined ? enterSite(site) : assertCaller(bearer);
 
@@ -47,15 +47,15 @@ async function authenticateAsker(
     const client = await authenticateClient(deps, clientKeys, attempt, presented, audiences);
     return { clientId: client.client_id, bearer: undefined };
   }
-  // Without a Bearer token nobody has been named: client authentication failed (RFC 7662 §2.3, RFC 6749 §5.2).
+  // Without a Bearer token, client authentication has failed (RFC 7662 §2.3, RFC 6749 §5.2).
   if (!/^Bearer /i.test(attempt.request.headers.get('authorization') ?? '')) {
-    throw refuse({ code: 'authentication', reason: 'there is neither a client_assertion nor a Bearer token' });
+    throw refuse({ code: 'authentication', reason: 'send a client_assertion or a Bearer token' });
   }
   const { claims } = await readBearer(deps, attempt.request);
   return { clientId: claims.client_id, bearer: identityOf(claims) };
 }
 
-/** Both endpoints: who asks, the token it asks about where that is one of ours, and then what is asked. */
+/** Both endpoints: authenticates the asker, reads the token if it is genuine, and calls `answer`. */
 async function answerAsker<Answer>(
   deps: Deps,
   clientKeys: ClientKeyring,
@@ -70,7 +70,7 @@ async function answerAsker<Answer>(
     authenticateAsker(deps, clientKeys, attempt, presented, endpoint),
   );
   return inNameOf(asker.clientId, async () => {
-    // A client that sent an assertion was counted when that was checked.
+    // The check of a client assertion has already counted its client.
     const over = asker.bearer === undefined ? undefined : await overClientLimit(deps, asker.clientId);
     if (over !== undefined) throw refuse(over);
     const token = presented.form.get('token');
@@ -82,10 +82,10 @@ async function answerAsker<Answer>(
 export type Introspection = { readonly active: false } | (AccessTokenClaims & { active: true; token_type: 'Bearer' });
 
 /**
- * RFC 7662 §2.2. Whatever is not a live token of the caller's own client is `{"active":false}` and nothing else. `scope`
- * has the scopes that the key still allows; a token without any can do nothing, and is not active.
+ * RFC 7662 §2.2. The answer is `{"active":false}` unless the token is active and belongs to the caller's client. `scope`
+ * contains the scopes that the key still has; a token without any is not active.
  *
- * @throws Refused or Fault as client authentication and the bearer check do
+ * @throws Refused or Fault, as client authentication and the bearer check do
  */
 export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<Introspection> {
   const endpoint = oauthAddresses(deps.config).introspectionEndpoint;
@@ -106,7 +106,7 @@ export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt:
 }
 
 /**
- * RFC 7009 §2.1. A token that is unknown, expired or already revoked is no error.
+ * RFC 7009 §2.1. An unknown, expired or revoked token is not an error.
  *
  * @throws Refused 400 `invalid_grant` for a token of another client
  */

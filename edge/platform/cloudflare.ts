@@ -1,4 +1,4 @@
-/** The Workers entry: bindings and secrets to `Deps`, once for each isolate. */
+/** The entry for Workers: makes `Deps` from bindings and secrets, once per isolate. */
 import { resolve4, resolve6 } from 'node:dns/promises';
 
 import { env, waitUntil } from 'cloudflare:workers';
@@ -23,11 +23,11 @@ interface Bindings {
   ADMIN_ADDRESS_LIMIT: RateLimit;
   KEY_LIMIT: RateLimit;
   ASSETS: Fetcher;
-  /** Absent where the Worker runs without Wrangler. */
+  /** Absent if the Worker runs without Wrangler. */
   VERSION?: WorkerVersionMetadata;
 }
 
-/** Workers Logs takes a line of JSON from the console and indexes its fields. */
+/** Workers Logs reads a line of JSON from the console and indexes its fields. */
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
@@ -52,14 +52,14 @@ function start(): App {
       const found = await Promise.allSettled([resolve4(hostname), resolve6(hostname)]);
       return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     },
-    // The binding looks at the path only.
+    // The binding uses only the path.
     asset: (path) => bindings.ASSETS.fetch(new URL(path, 'https://assets.invalid/')),
-    // Cloudflare sets this header itself and drops a client's own.
+    // Cloudflare sets this header and drops the client's.
     sourceAddress: (request) => request.headers.get('cf-connecting-ip') ?? 'unknown',
   });
 }
 
-/** Undefined when the configuration has problems, which are logged then. */
+/** Undefined if the configuration has problems, which are then logged. */
 function started(): App | undefined {
   try {
     return (app ??= start());
@@ -77,7 +77,7 @@ export default {
   async fetch(request): Promise<Response> {
     return started()?.fetch(request) ?? notConfigured();
   },
-  /** Once a minute: [triggers] in wrangler.toml. */
+  /** Called once a minute: [triggers] in wrangler.toml. */
   async scheduled(): Promise<void> {
     await started()?.tick();
   },

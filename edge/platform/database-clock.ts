@@ -1,28 +1,28 @@
 /**
- * How far the database's clock is ahead of ours. Deadlines are told to the database by its own clock, so that a machine
- * whose clock is wrong serves all the same, and what was given up still never commits. Pure: it is told times, it reads none.
+ * Estimates how far the database's clock is ahead of this machine's. Deadlines are sent in the database's time: a
+ * machine with a wrong clock still serves, and a request that was given up never commits. It reads no clock itself.
  */
 
 export interface DatabaseClock {
-  /** Milliseconds to add to a time of ours. */
+  /** Milliseconds to add to this machine's time. */
   readonly aheadMs: () => number;
   /**
-   * Learns from an answer. The difference lies between what the first statement says of when we asked, and what the last
-   * says of when it came: only an estimate outside is moved, so that a slow network moves nothing.
+   * Learns from an answer, whose times bound the difference of the clocks. The estimate changes only if it is outside the
+   * bounds, so that a slow network does not change it.
    *
-   * @param first the database's clock at the first statement, `askedAt` ours before it
-   * @param last the database's clock at the last statement, `answeredAt` ours behind it
+   * @param first the database's clock at the first statement, `askedAt` this machine's before it
+   * @param last the database's clock at the last statement, `answeredAt` this machine's after it
    */
   readonly learn: (first: number, askedAt: number, last: number, answeredAt: number) => void;
   /**
-   * Learns from a refusal that said the deadline had passed.
+   * Learns from an error that the deadline had passed.
    *
-   * @returns whether the clocks were to blame, so that the same may be asked again; time that has really passed is not
+   * @returns true if the clocks were the reason, so that the request may be sent again
    */
   readonly learnFromRefusal: (at: number, answeredAt: number) => boolean;
 }
 
-/** What clocks that are kept in time may differ by. */
+/** The usual difference of synchronised clocks. */
 const TOLERATED_MS = 1_000;
 
 export function createDatabaseClock(): DatabaseClock {

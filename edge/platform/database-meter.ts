@@ -1,13 +1,13 @@
 /**
- * What each piece of work asks of the database, for its log line. The work's own context tells requests apart that run at
- * the same time; workerd and Deno both have Node's AsyncLocalStorage for it.
+ * Measures the database use of each piece of work for its log line. Node's AsyncLocalStorage, which workerd and Deno have
+ * too, separates concurrent requests.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { Measured } from '../deps.ts';
 
 export interface DatabaseMeter {
-  /** Notes one HTTP request to the database, answered or not, with the work that made it. */
+  /** Counts one HTTP request to the database, even a failed one, for the work that made it. */
   readonly note: (ms: number) => void;
   readonly measured: <T>(work: () => Promise<T>) => Promise<Measured<T>>;
 }

@@ -1,8 +1,7 @@
 /**
- * The database port over a driver. What every driver's answers have alike is here: a transaction begins and ends with a limit
- * of its time, which costs no round trip; what a wrong clock refused is asked again, and so is, within the same deadline,
- * what failed for a moment (a database that wakes up, a pooler that starts anew): a transaction that reads only, or one that
- * has not begun. Errors of the driver become Faults.
+ * The database port over a driver, with everything that is the same for all drivers. A transaction begins and ends with a
+ * limit of its time, without an extra round trip. After a wrong clock or a temporary failure it is retried within the
+ * deadline if it only reads or has not begun. Driver errors become Faults.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Log } from '../../shared/log.ts';
@@ -14,15 +13,15 @@ import { REQUEST_LIMITS } from '../store/time-limits.ts';
 import { createDatabaseClock } from './database-clock.ts';
 
 export interface TransactOptions {
-  /** The transaction may write nothing. */
+  /** The transaction must not write. */
   readonly readOnly: boolean;
-  /** Nobody waits any more: the answer need not come. */
+  /** Aborted when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
-/** What an error of a driver says. */
+/** The parts of a driver's error. */
 export interface Failure {
-  /** SQLSTATE; empty where PostgreSQL did not say anything: the answer did not come, or is not PostgreSQL's. */
+  /** SQLSTATE; empty if there was no answer, or it was not PostgreSQL's. */
   readonly state: string;
   readonly message: string;
   readonly detail: string | undefined;
@@ -30,40 +29,40 @@ export interface Failure {
 
 export interface Driver {
   /**
-   * All statements in one round trip and one transaction.
+   * Runs all statements in one round trip and one transaction.
    *
-   * @returns the rows of each; column types as store/column-types.ts says
+   * @returns the rows of each; store/column-types.ts lists the column types
    */
   readonly transact: (queries: readonly Query[], options: TransactOptions) => Promise<object[][]>;
-  /** Undefined: no error of the driver, but a bug of ours, or a Fault already. */
+  /** Undefined for an error that is not the driver's: a bug, or already a Fault. */
   readonly failureOf: (error: unknown) => Failure | undefined;
 }
 
 export interface DatabaseOptions {
-  /** Milliseconds since the epoch; default the machine's clock. */
+  /** Milliseconds since the epoch; the machine's clock by default. */
   readonly now?: () => number;
-  /** Told of each round trip that has ended, and how many milliseconds it took. */
+  /** Called after each round trip with its milliseconds. */
   readonly requested?: (ms: number) => void;
-  /** Told when the database is away, and when it is back. */
+  /** Logs the begin and the end of an outage. */
   readonly log?: Log;
 }
 
-/** PostgreSQL lets nobody in at this moment (57P03, 53300), or no way was found to it (08001, 08004). */
+/** PostgreSQL accepts no connection now (57P03, 53300), or is unreachable (08001, 08004). */
 const NOT_BEGUN = new Set(['57P03', '53300', '08001', '08004']);
 
-/** Pauses before the second and the third attempt, in milliseconds. */
+/** Milliseconds before the second and the third attempt. */
 const PAUSES_MS = [100, 500];
 
-/** Whether all of it may be asked again, whatever became of it. */
+/** True if the queries may run again after an unknown result. */
 const repeats = (queries: readonly Query[]): boolean =>
   queries.every(({ reads, notes, once }) => reads === true || notes === true || once === true);
 const readsOnly = (queries: readonly Query[]): boolean => queries.every(({ reads }) => reads === true);
 
-/** The statement that is a request of its own; undefined where the queries are none. */
+/** The statement of a standalone request; undefined for other queries. */
 function standaloneOf(queries: readonly Query[]): Query | undefined {
   const standalone = queries.find((query) => query.standalone === true);
   if (standalone !== undefined && queries.length > 1)
-    throw new TypeError('a request of its own is alone in its transaction');
+    throw new TypeError('a standalone request must be alone in its transaction');
   return standalone;
 }
 
@@ -77,20 +76,20 @@ interface BeganRow {
 }
 
 /**
- * First and last statement of each transaction (migrations/functions/limit_time.sql), so that nothing commits past its time.
+ * The first and last statement of each transaction (migrations/functions/limit_time.sql), so that nothing commits late.
  *
- * @param deadline milliseconds since the epoch, by the database's clock
+ * @param deadline milliseconds since the epoch, on the database's clock
  */
 const limitTime = (deadline: number, { lockMs, workMs }: TimeLimits): Query<TimeRow> =>
   sql<TimeRow>`select limit_time(${deadline}, ${lockMs}, ${workMs}) as at`;
 
-/** The database's clock, where it refused to work on because the deadline had passed. */
+/** The database's clock when it rejected the work because the deadline had passed. */
 function lateAt({ state, message }: Failure): number | undefined {
   const at = state === 'GW503' ? /^late (\d+)$/.exec(message)?.[1] : undefined;
   return at === undefined ? undefined : Number(at);
 }
 
-/** Whether the same may be asked again: nothing of it was done, or there was nothing to do. */
+/** True if the queries may be sent again: nothing was done, or repeating is harmless. */
 function mayRepeat(failure: Failure | undefined, isHarmless: boolean): boolean {
   if (failure === undefined || lateAt(failure) !== undefined) return false;
   const { state } = failure;
@@ -98,45 +97,45 @@ function mayRepeat(failure: Failure | undefined, isHarmless: boolean): boolean {
   return isHarmless && (state === '' || /^(?:08|57P0)/.test(state));
 }
 
-/** @param saysItReads what then writes is a bug of ours, whatever the database is like */
+/** @param saysItReads a write in such a transaction is a bug, even if the database is read-only */
 function toFault(error: unknown, failure: Failure | undefined, saysItReads: boolean): unknown {
   if (failure === undefined) return error;
   const { state, message, detail } = failure;
-  // Every transaction asks for one of them: migrations go first, and until they have, nothing is served.
+  // Every transaction calls a migrated function, so nothing is served before the migrations.
   const missing =
     state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write)|hl7_commit)\b/.exec(message)?.[0] : undefined;
   if (missing !== undefined)
-    return new Fault('unavailable', `the database does not have the function ${missing}`, { cause: error });
+    return new Fault('unavailable', `the database lacks the function ${missing}: run the migrations`, { cause: error });
   if (state === '') return new Fault('unavailable', 'the database cannot be reached', { cause: error });
   if (state === '25006' && saysItReads) return error;
   return faultOfState(state, detail, error) ?? error;
 }
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** It answers and takes no writes: a fail-over to a replica, or no room. */
+/** The database answers but does not accept writes: it is a replica after a fail-over, or its disk is full. */
 const takesNoWrites = (state: string): boolean =>
   state === '25006' || (state.startsWith('53') && state !== TOO_MANY_CONNECTIONS);
-/** It answers, and this one request was too slow, or in the way of another. */
+/** The database answers, but this request was too slow or conflicted with another. */
 const isOfRequest = (state: string): boolean =>
   /^(?:GW|40|55P03)/.test(state) || ['57014', '25P03', '25P04'].includes(state);
 
-/** Judges by each request that has ended whether the database is away, or takes no writes. */
+/** Detects from each finished request that the database is unavailable, or does not accept writes. */
 function createWatch(log: Log, now: () => number) {
-  const whole = createOutage('database', log, now);
+  const availability = createOutage('database', log, now);
   const writes = createOutage('database writes', log, now);
   return {
     answered(queries: readonly Query[]): void {
-      whole.answered();
+      availability.answered();
       if (!readsOnly(queries)) writes.answered();
     },
-    /** @param fault what the caller is told @param state SQLSTATE, where there is one */
+    /** @param fault the answer to the caller @param state SQLSTATE, if any */
     failed(fault: unknown, state: string | undefined): void {
       const isUnavailable = fault instanceof Fault && fault.kind === 'unavailable';
       if (isUnavailable && (state === undefined || !(takesNoWrites(state) || isOfRequest(state)))) {
-        whole.failed();
+        availability.failed();
         return;
       }
-      whole.answered();
+      availability.answered();
       if (isUnavailable && state !== undefined && takesNoWrites(state)) writes.failed();
     },
   };
@@ -169,13 +168,13 @@ export function createDatabase(
     const limit = limitTime(deadline + clock.aheadMs(), limits);
     const asked = transact([limit, ...queries, limit], { readOnly: readsOnly(queries), signal });
     const results = await asked.finally(() => requested(now() - askedAt));
-    // Rows are what the query's author declared them to be: this is the door.
+    // The query's author has declared the type of the rows; this cast is the only one.
     const [first, last] = [results[0], results.at(-1)] as readonly (TimeRow[] | undefined)[];
     clock.learn(Number(first?.[0]?.at), askedAt, Number(last?.[0]?.at), now());
     return results.slice(1, -1);
   };
 
-  /** Once more, with the database's clock known, where only the difference of the clocks was the reason. */
+  /** Retries once with the database's clock if only the difference of the clocks was the reason. */
   const transactInTime: typeof transactLimited = (queries, limits, deadline, signal) =>
     transactLimited(queries, limits, deadline, signal).catch((error: unknown) => {
       const failure = failureOf(error);

@@ -1,9 +1,9 @@
-/** What the program on Deno may do: use the network, read its own variables and its assets, and trust the usual authorities. */
+/** The permissions of the program on Deno: the network, its variables, its assets, and the usual certificate authorities. */
 import { VARIABLES } from '../config.ts';
 
 export const DENO_PERMISSIONS: readonly string[] = [
   '--allow-net',
-  // Deno asks for the last one by itself.
+  // Deno itself reads the last variable.
   `--allow-env=${[...Object.keys(VARIABLES), 'DENO_DEPLOYMENT_ID'].join(',')}`,
   '--ignore-env',
   '--allow-sys=ca',

@@ -1,7 +1,7 @@
 /**
- * The program for Deno (`deno run edge/platform/deno.ts`): environment variables to `Deps`. It listens on loopback unless it is told
- * otherwise. At SIGTERM or SIGINT it takes no new request, answers those that are under way, ends its background work
- * and says good-bye to the database.
+ * The program for Deno (`deno run edge/platform/deno.ts`): makes `Deps` from environment variables. It listens on loopback
+ * by default. On SIGTERM or SIGINT it accepts no new requests, answers those in progress, ends its background work and
+ * closes its connections to the database.
  */
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 
@@ -23,7 +23,7 @@ import { createUnderWay } from './under-way.ts';
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
-// Each by its name: the program needs, and is given, no other.
+// Read one by one, since the program has permission for no other variable.
 const config = readConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, Deno.env.get(name)])));
 const meter = createDatabaseMeter();
 const { database, close } = connect(config);
@@ -31,13 +31,13 @@ const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
 const underWay = createUnderWay(log);
 const ends = new AbortController();
-/** The peer of each request under way: Deno tells it beside the request, not in it. */
+/** The peer of each request in progress, which Deno passes beside the request. */
 const peers = new WeakMap<Request, string>();
 
-/** Where Deno exports spans, it would tell whom we ask the trace of who asked us, and the `baggage` that came with it. */
+/** Without this, Deno's tracing would send the caller's trace and `baggage` to every fetched host. */
 const ofNoTrace = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
 
-/** Neon's over HTTP, any other over TCP. */
+/** Uses Neon's HTTP driver for Neon, and TCP for any other PostgreSQL. */
 function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
   const options = { requested: meter.note, log };
   if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
@@ -56,7 +56,7 @@ const app = createApp({
   config,
   database,
   measured: meter.measured,
-  // Deno Deploy; elsewhere whoever starts the program knows which it is.
+  // Deno Deploy sets it; elsewhere the operator knows the version.
   version: Deno.env.get('DENO_DEPLOYMENT_ID'),
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
@@ -81,8 +81,8 @@ const app = createApp({
   sourceAddress: (request) => sourceAddress(peers.get(request) ?? 'unknown', request.headers.get('x-forwarded-for')),
 });
 
-// `Deno.cron` is unstable. A tick that takes longer than the interval meets the next one, which is harmless.
-const ticks = setInterval(() => underWay.add(app.tick()), config.JOB_TICK_SECONDS * 1000);
+// `Deno.cron` is unstable. Overlapping timer are harmless.
+const timer = setInterval(() => underWay.add(app.tick()), config.JOB_TICK_SECONDS * 1000);
 
 const server = Deno.serve(
   {
@@ -98,10 +98,10 @@ const server = Deno.serve(
 
 async function end(): Promise<void> {
   log({ level: 'info', event: 'stopping' });
-  clearInterval(ticks);
+  clearInterval(timer);
   const ended = (async () => {
     await server.shutdown();
-    // Not before the last answer, which is counted too.
+    // After the last answer, which is counted too.
     ends.abort();
     await underWay.settled();
     await close();
@@ -110,13 +110,13 @@ async function end(): Promise<void> {
   const late = new Promise<false>((resolve) => setTimeout(resolve, config.SHUTDOWN_GRACE_SECONDS * 1000, false));
   const isInTime = await Promise.race([ended, late]);
   if (isInTime) log({ level: 'info', event: 'stopped' });
-  else log({ level: 'warn', event: 'stopped', detail: 'work was cut off' });
+  else log({ level: 'warn', event: 'stopped', detail: 'some work did not end in time' });
   Deno.exit(isInTime ? 0 : 1);
 }
 let ending: Promise<void> | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   Deno.addSignalListener(signal, () => {
-    // Whoever asks twice does not want to wait.
+    // A second signal exits immediately.
     if (ending !== undefined) Deno.exit(1);
     ending = end();
   });

@@ -1,16 +1,15 @@
 /**
- * Where a request comes from behind proxies: each appends to `X-Forwarded-For` the address it was called from, so of the
- * entries only those that a proxy of ours wrote are true, which are the last ones. What comes before was sent by whoever
- * called, who may write there what they like.
+ * Determines the source address behind proxies. Each proxy appends its peer's address to `X-Forwarded-For`, so only the last
+ * entries, which the deployment's own proxies wrote, can be trusted. A client can write anything before them.
  */
 import { parseAddress, parseRange, plainAddress, rangeContains } from '../../shared/ip.ts';
 
-/** Some balancers append the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some balancers append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
 
 /**
  * @param trusted ranges of the proxies
- * @returns the nearest address that is no proxy's, of the peer itself (as the socket gives it) and of the header's entries
+ * @returns a function of the peer's address and the header: the nearest address that does not belong to a proxy
  */
 export function createSourceAddress(trusted: readonly string[]): (peer: string, forwardedFor: string | null) => string {
   const ranges = trusted.flatMap((text) => parseRange(text) ?? []);
@@ -26,7 +25,7 @@ export function createSourceAddress(trusted: readonly string[]): (peer: string, 
       if (!isTrusted(nearest)) break;
       const [, ipv6, ipv4] = WITH_PORT.exec(entry.trim()) ?? [];
       const address = plainAddress(ipv6 ?? ipv4 ?? entry.trim());
-      // `unknown`, a name, nothing: no proxy told where this came from.
+      // `unknown`, a name, or nothing: the proxy did not report an address.
       if (parseAddress(address) === undefined) break;
       nearest = address;
     }

@@ -1,12 +1,12 @@
 /**
- * Rate limits in memory, for one process: windows of 60 s that begin with the first request of a key. Several processes
- * behind a balancer each have their own count.
+ * Rate limits in the memory of one process: windows of 60 s that begin with a key's first request. Several processes behind
+ * a balancer count separately.
  */
 import type { Config } from '../config.ts';
 import type { RateLimitBucket, RateLimiter } from '../deps.ts';
 
 const WINDOW_MS = 60_000;
-/** Bounds the memory a flood of addresses can take; when it is full, windows that ended go first. */
+/** Bounds the memory during a flood of addresses; when it is full, ended windows are dropped first. */
 const MAX_WINDOWS = 100_000;
 
 interface Window {
@@ -27,7 +27,7 @@ export function memoryRateLimiter(limits: Limits, now: () => number): RateLimite
     'admin-address': limits.RATE_LIMIT_ADMIN_PER_ADDRESS,
     key: limits.RATE_LIMIT_PER_KEY,
   };
-  // A map keeps the order of insertion, and all windows are equally long: the first is the first to end.
+  // All windows are equally long, so in order of insertion the first ends first.
   const windows = new Map<string, Window>();
 
   const makeRoom = (time: number): void => {

@@ -1,4 +1,4 @@
-/** The database over Neon's HTTP driver. A batch is one transaction and one HTTP request, and so is a single statement. */
+/** The database over Neon's HTTP driver. A batch or a single statement is one transaction and one HTTP request. */
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
 import type { Config } from '../config.ts';
@@ -8,10 +8,10 @@ import { createDatabase, type DatabaseOptions, type Driver } from './database.ts
 import { parameter } from './parameter.ts';
 
 /**
- * What the driver needs of a response, read to its end: an answer that stops half-way fails here, where the driver makes
- * a NeonDbError of it and the deadline still counts.
+ * Reads a response to its end. A truncated answer then fails here, where the driver makes a NeonDbError of it and the
+ * deadline still applies.
  */
-async function fetchWhole(url: string, init: RequestInit) {
+async function fetchCompletely(url: string, init: RequestInit) {
   const response = await fetch(url, init);
   const body = await response.text();
   return {
@@ -22,7 +22,7 @@ async function fetchWhole(url: string, init: RequestInit) {
   };
 }
 
-/** Whether the database is asked by Neon's driver: it is at Neon, or has an endpoint that speaks as Neon's does. */
+/** True if Neon's driver is used: for a database at Neon, or a configured endpoint with Neon's protocol. */
 export const isNeon = ({
   DATABASE_URL,
   DATABASE_FETCH_ENDPOINT,
@@ -30,7 +30,7 @@ export const isNeon = ({
   DATABASE_FETCH_ENDPOINT !== undefined ||
   (URL.canParse(DATABASE_URL) && new URL(DATABASE_URL).hostname.endsWith('.neon.tech'));
 
-/** The driver takes the string apart at each request, and prints it anew where it has to add the name of who asks. */
+/** The driver parses the string for each request, and reprints it if it must add the application's name. */
 function withName(connectionString: string): string {
   if (!URL.canParse(connectionString)) return connectionString;
   const url = new URL(connectionString);
@@ -38,19 +38,19 @@ function withName(connectionString: string): string {
   return url.href;
 }
 
-/** @param config the connection string, and the endpoint to post to when it is not Neon's own */
+/** @param config the connection string, and an endpoint that replaces Neon's own */
 export function neonDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>,
   options: DatabaseOptions = {},
 ): Database {
   const endpoint = config.DATABASE_FETCH_ENDPOINT;
   if (endpoint !== undefined) neonConfig.fetchEndpoint = endpoint;
-  neonConfig.fetchFunction = fetchWhole;
+  neonConfig.fetchFunction = fetchCompletely;
   const connect = neon(withName(config.DATABASE_URL));
   const driver: Driver = {
     async transact(queries, { readOnly, signal }) {
       const [only] = queries;
-      // Alone it is a transaction of itself, without the statements that begin and end one.
+      // A single statement is its own transaction, without begin and commit.
       if (only?.standalone === true) {
         const options = { types: columnTypes, fetchOptions: { signal } };
         return [(await connect.query(only.text, only.params.map(parameter), options)) as object[]];
@@ -61,10 +61,10 @@ export function neonDatabase(
       return (await connect.transaction(statements, { fetchOptions: { signal }, readOnly })) as object[][];
     },
     failureOf(error) {
-      // An answer that is not JSON: something stands where the endpoint should, or a proxy whose database is away.
+      // Not JSON: another service is at the endpoint, or a proxy whose database is unavailable.
       if (error instanceof SyntaxError) return { state: '', message: error.message, detail: undefined };
       if (!(error instanceof NeonDbError)) return undefined;
-      // Without an SQLSTATE the endpoint itself could not be reached or did not speak to PostgreSQL.
+      // No SQLSTATE: the endpoint was unreachable or could not connect to PostgreSQL.
       return { state: error.code ?? '', message: error.message, detail: error.detail };
     },
   };

@@ -1,4 +1,4 @@
-/** Parameters as the text that PostgreSQL reads them from, so that every driver sends the same and none has an idea of its own. */
+/** Prints parameters as text for PostgreSQL, so that every driver sends the same. */
 import type { Param } from '../deps.ts';
 
 /** Characters that an array literal escapes. */
@@ -12,7 +12,7 @@ function hex(bytes: Uint8Array): string {
   return out;
 }
 
-/** Arrays become PostgreSQL array literals and bytes hex. */
+/** Arrays become PostgreSQL array literals, bytes become hex. */
 export function parameter(value: Param): string | null {
   if (value instanceof Uint8Array) return `\\x${hex(value)}`;
   if (value === null) return null;

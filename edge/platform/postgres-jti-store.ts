@@ -1,4 +1,4 @@
-/** Single use of client assertions in Postgres, where there are no Durable Objects: the primary key decides who is first. */
+/** Single use of client assertions in PostgreSQL, on runtimes without Durable Objects: the primary key decides which is first. */
 import { claimJti } from '../store/token.ts';
 import type { Database, JtiStore } from '../deps.ts';
 import { attemptClaim } from './claim.ts';

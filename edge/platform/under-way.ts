@@ -1,11 +1,11 @@
-/** Work that nobody waits for, kept in mind until it has ended, so that a program can end after it. */
+/** Tracks background work until it has ended, so that a program can end after it. */
 import type { Log } from '../../shared/log.ts';
 import { backgroundFailed } from '../http/fault-status.ts';
 
 export interface UnderWay {
-  /** Begins nothing: it notes work that has begun, and logs how it failed. */
+  /** Tracks work that has already begun, and logs its failure. */
   readonly add: (work: Promise<unknown>) => void;
-  /** Settles when there is none, that which began meanwhile included. */
+  /** Settles when no work is left, including work that began meanwhile. */
   readonly settled: () => Promise<void>;
 }
 

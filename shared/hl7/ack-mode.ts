@@ -1,6 +1,6 @@
 /**
- * Whether a message is answered, and with which code: original mode (HL7 v2.5.1 §2.9.2) unless MSH-15 or MSH-16 asks
- * for enhanced mode (§2.9.3). It decides; `ack.ts` writes.
+ * Decides which acknowledgements a message gets: original mode (HL7 v2.5.1 §2.9.2) unless MSH-15 or MSH-16 requests
+ * enhanced mode (§2.9.3). `ack.ts` writes them.
  */
 import type { ApplicationCode } from './error-code.ts';
 import type { Header } from './header.ts';
@@ -11,20 +11,20 @@ export type AcknowledgmentCode = ApplicationCode | AcceptCode;
 
 export interface AckDecision {
   readonly mode: 'original' | 'enhanced';
-  /** The accept acknowledgement that MSH-15 asks for. */
+  /** The accept acknowledgement that MSH-15 requests. */
   readonly accept: AcceptCode | undefined;
-  /** The application acknowledgement: always in original mode, as MSH-16 asks in enhanced mode. */
+  /** The application acknowledgement: always in original mode, as MSH-16 requests in enhanced mode. */
   readonly application: ApplicationCode | undefined;
   /**
-   * The one to send where a message gets one answer: the application's, where both are asked for, since it says what
-   * the other says and what became of the message. Undefined: send none.
+   * The one to send if the transport carries a single answer. The application acknowledgement wins, because it includes
+   * what the accept acknowledgement says. Undefined: send none.
    */
   readonly send: AcknowledgmentCode | undefined;
 }
 
 const ACCEPT: Readonly<Record<ApplicationCode, AcceptCode>> = { AA: 'CA', AE: 'CE', AR: 'CR' };
 
-// Table 0155. A condition we do not know is treated as AL: a sender that asks is better answered.
+// Table 0155. An unknown condition counts as AL: its sender expects an answer.
 const CONDITIONS: ReadonlyMap<string, (outcome: ApplicationCode) => boolean> = new Map<
   string,
   (outcome: ApplicationCode) => boolean
@@ -36,8 +36,8 @@ const CONDITIONS: ReadonlyMap<string, (outcome: ApplicationCode) => boolean> = n
 ]);
 
 /**
- * Which acknowledgements a message gets. The content has been judged before either is sent, so that an accept
- * acknowledgement never says CA to what was refused.
+ * The acknowledgements of a message. The content is checked before either is sent, so that a rejected message never gets
+ * CA.
  */
 export function ackDecision(header: Header, outcome: ApplicationCode): AckDecision {
   const { acceptAcknowledgment, applicationAcknowledgment } = header;
@@ -50,7 +50,7 @@ export function ackDecision(header: Header, outcome: ApplicationCode): AckDecisi
 }
 
 function isAsked(condition: string | undefined, outcome: ApplicationCode): boolean {
-  // In enhanced mode an empty field asks for nothing (§2.9.3).
+  // In enhanced mode an empty field requests nothing (§2.9.3).
   if (condition === undefined) return false;
   return CONDITIONS.get(condition.toUpperCase())?.(outcome) ?? true;
 }

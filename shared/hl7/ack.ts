@@ -1,6 +1,6 @@
 /**
- * The ACK to a message: MSH, MSA and one ERR per fault (HL7 v2.5.1 §2.13.1, §2.15.5, §2.15.8), in the sender's
- * delimiters and character set and in the shape of its version. Which code it carries is decided before (`ack-mode.ts`).
+ * The ACK of a message: MSH, MSA and one ERR per fault (HL7 v2.5.1 §2.13.1, §2.15.5, §2.15.8). It uses the sender's
+ * delimiters, character set and version. `ack-mode.ts` decides its code.
  */
 import { Fault } from '../fault.ts';
 import type { AcknowledgmentCode } from './ack-mode.ts';
@@ -20,47 +20,47 @@ export interface AckError {
   /** ERR-3. */
   readonly code: ErrorCode;
   readonly severity: Severity;
-  /** ERR-8: a sentence without patient data. */
+  /** ERR-8, without patient data. */
   readonly message: string;
   /** ERR-2, `PID^1^5^1^2`. */
   readonly at?: string;
-  /** ERR-5: our own stable code. */
+  /** ERR-5. */
   readonly reason?: ErrorReason;
-  /** ERR-7: what our support needs, such as a request id. */
+  /** ERR-7: for support, such as a request id. */
   readonly diagnostics?: string;
 }
 
 export interface AckRequest {
-  /** Of the message that is answered. */
+  /** The header of the message that is answered. */
   readonly header: Header;
   readonly code: AcknowledgmentCode;
   readonly errors?: readonly AckError[];
-  /** MSH-10 of the ACK: unique among all we send, at most 20 characters (§2.15.9.10). */
+  /** MSH-10 of the ACK: unique among all ACKs of the gateway, at most 20 characters (§2.15.9.10). */
   readonly ackControlId: string;
   /** MSH-7 of the ACK. */
   readonly at: Date;
 }
 
 export interface Ack {
-  /** MSA-1 as sent: AR or CR, whatever was asked for, when the message has no control id to echo. */
+  /** MSA-1 as sent. It is AR or CR if the message has no control id to echo. */
   readonly code: AcknowledgmentCode;
   readonly text: string;
   /** The text in the sender's character set. */
   readonly bytes: Uint8Array;
 }
 
-/** More ERR segments help nobody, and a hostile message must not make a large answer. */
+/** A longer list does not help, and a hostile message must not cause a large answer. */
 export const MAX_ERR_SEGMENTS = 100;
 
 const NO_CONTROL_ID: AckError = {
   code: '101',
   severity: 'E',
-  message: 'MSH-10 (message control id) is missing or cannot be read',
+  message: 'MSH-10 (message control id) is missing or does not parse',
   at: 'MSH^1^10',
   reason: 'no-control-id',
 };
 
-/** Builds the ACK. Errors come first, then warnings, then information, each in the order given. */
+/** Builds the ACK, with errors first, then warnings, then information. */
 export function buildAck({ header, code, errors = [], ackControlId, at }: AckRequest): Ack {
   const hasControlId = header.controlId !== undefined;
   const sent = hasControlId ? code : rejectionOf(code);
@@ -79,8 +79,8 @@ export function buildAck({ header, code, errors = [], ackControlId, at }: AckReq
 }
 
 /**
- * The errors a Fault stands for: one per issue, with the Fault's own code as ERR-5. A Fault without issues, or an
- * issue with a code that is not of table 0357, is 207.
+ * The errors in a Fault: one per issue, with the Fault's code as ERR-5. ERR-3 is 207 for a Fault without issues and for an
+ * issue whose code is not in table 0357.
  */
 export function errorsOfFault(fault: Fault, severity: Severity = 'E'): AckError[] {
   const reason = fault.code !== undefined && isErrorReason(fault.code) ? { reason: fault.code } : {};
@@ -109,7 +109,7 @@ function bounded(errors: readonly AckError[]): readonly AckError[] {
   return [...kept, { code: '207', severity: 'I', message, reason: 'more-findings' }];
 }
 
-// What is copied is copied raw: it is already escaped with these very delimiters.
+// Copied fields stay raw: they are already escaped with these delimiters.
 function writeMsh(header: Header, syntax: Syntax, ackControlId: string, at: Date): string {
   const isMessage = header.segment?.id === 'MSH';
   const copied = (field: number): string => rawOf(header, field);
@@ -130,13 +130,13 @@ function writeMsh(header: Header, syntax: Syntax, ackControlId: string, at: Date
     (isMessage && copied(11)) || 'P',
     (isMessage && copied(12)) || '2.5.1',
   ];
-  // MSH-13 to MSH-17 are not valued: an ACK asks for no acknowledgement of its own.
+  // MSH-13 to MSH-17 stay empty: an ACK requests no acknowledgement.
   const charset = isMessage ? copied(18) : '';
   return (charset === '' ? fields : [...fields, '', '', '', '', '', charset]).join(field);
 }
 
 function writeMsa(header: Header, syntax: Syntax, code: AcknowledgmentCode, errors: readonly AckError[]): string {
-  // MSA-3 is for receivers that know no ERR-8: versions before 2.5, and most screens.
+  // MSA-3 is for receivers without ERR-8: versions before 2.5, and most screens.
   const sentence = errors.find(({ severity }) => severity === 'E')?.message;
   const echoed = header.controlId === undefined ? '' : rawOf(header, header.segment?.id === 'MSH' ? 10 : 11);
   const { field } = syntax.delimiters;
@@ -148,7 +148,7 @@ function writeErr({ code, severity, message, at, reason, diagnostics }: AckError
   return writeSegment(
     'ERR',
     [
-      undefined, // ERR-1 is withdrawn in favour of ERR-2
+      undefined, // ERR-2 replaced ERR-1.
       at === undefined ? undefined : [at.split('^')],
       [[code, ERROR_CODES[code], 'HL70357']],
       severity,
@@ -161,12 +161,12 @@ function writeErr({ code, severity, message, at, reason, diagnostics }: AckError
   );
 }
 
-/** ERR-2 to ERR-8 and the structure in MSH-9 came with 2.5; strict readers of an older version refuse them. */
+/** Version 2.5 added ERR-2 to ERR-8 and the structure in MSH-9; strict readers of older versions reject them. */
 const isBefore25 = ({ versionId = '' }: Header): boolean => /^2\.[0-4](?:\.|$)/.test(versionId);
 
 /**
- * ERR as it was before 2.5: one segment, with a repetition of ERR-1 for each error (ELD: segment, sequence, field, code;
- * HL7 v2.3 §2.24.6). It knows no severity, so that a warning would be read as an error: it is not told.
+ * ERR before version 2.5: one segment, with a repetition of ERR-1 for each error (ELD: segment, sequence, field, code;
+ * HL7 v2.3 §2.24.6). It has no severity, so warnings are left out: a reader would take them for errors.
  */
 function writeOldErr(errors: readonly AckError[], syntax: Syntax): string[] {
   const places = errors
@@ -187,7 +187,7 @@ function timestamp(at: Date): string {
 }
 
 function inCharset(text: string, header: Header): Uint8Array {
-  // Two bytes a character need the mark that tells their order.
+  // The receiver needs a mark for the byte order of two-byte characters.
   const marked = header.charset === 'utf-16le' || header.charset === 'utf-16be' ? `\ufeff${text}` : text;
   return encodeLossy(marked, header.charset);
 }

@@ -1,19 +1,19 @@
 /**
- * The sets that `\Cxxyy\` and `\Mxxyyzz\` switch to inside a value (HL7 v2.5.1 §2.7.2, §2.7.3; ISO 2022 and the
- * ISO-IR registry). A set that is not listed leaves the sequence as it was written.
+ * The character sets that `\Cxxyy\` and `\Mxxyyzz\` select inside a value (HL7 v2.5.1 §2.7.2, §2.7.3; ISO 2022 and the
+ * ISO-IR registry). A sequence for an unlisted set stays as written.
  */
 import { decodeText, type Charset } from './charset.ts';
 import { encodeText } from './encode.ts';
 
 interface SwitchedSet {
   readonly charset: Charset;
-  /** Bytes that tell the decoder which set is meant, where one decoder knows several. */
+  /** Bytes that select the set, if one decoder supports several. */
   readonly before?: readonly number[];
-  /** Put before each pair of bytes (code set 3 of EUC). */
+  /** Precedes each pair of bytes (code set 3 of EUC). */
   readonly pairPrefix?: number;
 }
 
-// The hexadecimal digits are those of the ISO 2022 escape sequence without its ESC.
+// The digits of the ISO 2022 escape sequence without its ESC.
 const SETS: ReadonlyMap<string, SwitchedSet> = new Map<string, SwitchedSet>([
   ['C2842', { charset: 'us-ascii' }],
   ['C2D41', { charset: 'iso-8859-1' }],
@@ -32,11 +32,11 @@ const SETS: ReadonlyMap<string, SwitchedSet> = new Map<string, SwitchedSet>([
 ]);
 
 /**
- * The characters of a run after a switch, or undefined when the set is unknown or the run is not of it.
+ * Decodes the characters after a switch; undefined if the set is unknown or the bytes do not fit it.
  *
- * @param sequence between the escape characters, `C2D42`
- * @param run as the message's own set read it
- * @param charset the message's own
+ * @param sequence the text between the escape characters, `C2D42`
+ * @param run the characters, decoded with the message's character set
+ * @param charset the message's character set
  */
 export function decodeInSwitchedSet(sequence: string, run: string, charset: Charset): string | undefined {
   const set = SETS.get(sequence.toUpperCase());
@@ -47,6 +47,6 @@ export function decodeInSwitchedSet(sequence: string, run: string, charset: Char
 
 function framed(bytes: Uint8Array, { before = [], pairPrefix }: SwitchedSet): Uint8Array {
   if (pairPrefix === undefined) return Uint8Array.from([...before, ...bytes]);
-  // JIS X 0212 in seven bits becomes EUC: prefix, and the high bit on both bytes.
+  // JIS X 0212 in seven bits becomes EUC: the prefix, and the high bit on both bytes.
   return Uint8Array.from([...bytes].flatMap((byte, at) => (at % 2 === 0 ? [pairPrefix, byte | 0x80] : [byte | 0x80])));
 }

@@ -1,9 +1,9 @@
 /**
- * The character sets of HL7 table 0211 (MSH-18) and how their bytes are decoded. Fatal throughout: bytes that are not
- * of the set give no text, never a replacement character. Not here: which set a message is in (`decode.ts`).
+ * The character sets of HL7 table 0211 (MSH-18) and their decoders. Bytes that do not fit the set fail; they are never
+ * replaced. `decode.ts` decides which set a message uses.
  */
 
-/** Names as IANA writes them, in lower case. */
+/** IANA names in lower case. */
 export const CHARSETS = [
   'utf-8',
   'us-ascii',
@@ -29,8 +29,8 @@ export const CHARSETS = [
 ] as const;
 export type Charset = (typeof CHARSETS)[number];
 
-// Keys are compared in capitals and without spaces, hyphens, underscores and slashes. Table 0211 first, then what
-// senders really write. Plain UNICODE meant two bytes a character; who sends it today sends UTF-8.
+// Keys are in capitals, without spaces, hyphens, underscores and slashes: table 0211, then the spellings of real senders.
+// Plain UNICODE once meant two bytes a character; senders that write it today send UTF-8.
 const NAMES: ReadonlyMap<string, Charset> = new Map<string, Charset>([
   ['ASCII', 'us-ascii'],
   ['USASCII', 'us-ascii'],
@@ -69,12 +69,12 @@ const NAMES: ReadonlyMap<string, Charset> = new Map<string, Charset>([
   ]),
 ]);
 
-/** The set that one repetition of MSH-18 (or a setting) names; undefined when it names none we know. */
+/** The set that a repetition of MSH-18 or a setting names; undefined if it is unknown. */
 export function charsetNamed(name: string): Charset | undefined {
   return NAMES.get(name.toUpperCase().replaceAll(/[ _/-]/g, ''));
 }
 
-// ISO 8859-9 is 8859-1 but for six letters.
+// ISO 8859-9 differs from 8859-1 in six letters.
 const LATIN5 = new Map([
   ['\u00d0', '\u011e'],
   ['\u00dd', '\u0130'],
@@ -87,14 +87,14 @@ const LATIN5 = new Map([
 const decoders = new Map<Charset, TextDecoder>();
 
 /**
- * The text of some bytes, or undefined when they are not of that set (or the runtime does not know the set).
- * A byte order mark is kept as U+FEFF.
+ * Decodes bytes; undefined if they do not fit the set or the runtime does not support it. A byte order mark is kept as
+ * U+FEFF.
  */
 export function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
   switch (charset) {
     case 'us-ascii':
       return bytes.some((byte) => byte > 0x7f) ? undefined : latin1(bytes);
-    // The Encoding Standard reads these two as windows-1252 and windows-1254; HL7 means what ISO wrote.
+    // The Encoding Standard decodes these two as windows-1252 and windows-1254; HL7 means the ISO sets.
     case 'iso-8859-1':
       return latin1(bytes);
     case 'iso-8859-9':
@@ -104,7 +104,7 @@ export function decodeText(bytes: Uint8Array, charset: Charset): string | undefi
   }
 }
 
-/** Whether bytes are UTF-8 and not ASCII alone. */
+/** True for UTF-8 with at least one character that is not ASCII. */
 export const isUtf8BeyondAscii = (bytes: Uint8Array): boolean =>
   bytes.some((byte) => byte > 0x7f) && decodeFatally(bytes, 'utf-8') !== undefined;
 
@@ -121,9 +121,9 @@ function decodeFatally(bytes: Uint8Array, charset: Charset): string | undefined 
   }
 }
 
-/** One character a byte, U+0000 to U+00FF: ISO 8859-1, and a view of any bytes in which ASCII can be found. */
+/** One character per byte, U+0000 to U+00FF: ISO 8859-1, and a view of any bytes in which ASCII can be searched. */
 export function latin1(bytes: Uint8Array): string {
-  const step = 8192; // arguments of one call; engines allow some 65,000
+  const step = 8192; // Engines allow some 65,000 arguments in a call.
   let text = '';
   for (let at = 0; at < bytes.length; at += step) {
     text += String.fromCharCode(...bytes.subarray(at, at + step));

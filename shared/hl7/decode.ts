@@ -1,6 +1,6 @@
 /**
- * From the bytes of a message to its text: byte order mark, then MSH-18, then the default the key is set to
- * (HL7 v2.5.1 §2.15.9.18). Bytes that do not decode are a located Fault; nothing is ever replaced.
+ * Decodes the bytes of a message: by byte order mark, else by MSH-18, else by the key's default (HL7 v2.5.1 §2.15.9.18).
+ * Bytes that do not decode are a located Fault; no character is ever replaced.
  */
 import { charsetNamed, decodeText, latin1, type Charset } from './charset.ts';
 import { declaresDelimiters } from './delimiters.ts';
@@ -17,24 +17,24 @@ const MARKS: readonly { readonly bytes: readonly number[]; readonly charset: Cha
   { bytes: [0xef, 0xbb, 0xbf], charset: 'utf-8', skip: 3 },
   { bytes: [0xff, 0xfe], charset: 'utf-16le', skip: 2 },
   { bytes: [0xfe, 0xff], charset: 'utf-16be', skip: 2 },
-  // No mark, but the M of MSH in two bytes.
+  // Without a mark, the M of MSH in two bytes shows the order.
   { bytes: [0x4d, 0x00], charset: 'utf-16le', skip: 0 },
   { bytes: [0x00, 0x4d], charset: 'utf-16be', skip: 0 },
 ];
 
 /**
- * Decodes a whole message.
+ * Decodes a message.
  *
- * @param fallback the set of a message that names none; UTF-8, of which ASCII is a part, when not given
- * @throws Fault 103 at MSH-18 for a set we do not know; 102 at the field whose bytes do not decode
+ * @param fallback the set of a message that names no set; UTF-8, which includes ASCII, if omitted
+ * @throws Fault 103 at MSH-18 for an unknown set; 102 at the field whose bytes do not decode
  */
 export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): Decoded {
   const mark = MARKS.find(({ bytes: start }) => start.every((byte, at) => bytes[at] === byte));
   const rest = mark === undefined ? bytes : bytes.subarray(mark.skip);
   const candidates = mark === undefined ? declaredCharsets(bytes, fallback) : [mark.charset];
 
-  // The first repetition of MSH-18 is the message's set. A later one is tried only when the first does not fit, which
-  // mends `ASCII~UNICODE UTF-8` of senders that mean the second.
+  // The first repetition of MSH-18 is the message's set. The next is tried only if the first does not fit: some senders
+  // write `ASCII~UNICODE UTF-8` and send UTF-8.
   for (const charset of candidates) {
     const text = decodeText(rest, charset);
     if (text !== undefined) return { text, charset };
@@ -48,18 +48,13 @@ function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
   const charsets = names.split(repetition).map((name) => (name === '' ? fallback : charsetNamed(name)));
   const known = charsets.filter((charset) => charset !== undefined);
   if (known.length === 0) {
-    throw hl7Fault(
-      '103',
-      'MSH^1^18',
-      'MSH-18 names no character set of table 0211 that is supported',
-      'unknown-charset',
-    );
+    throw hl7Fault('103', 'MSH^1^18', 'MSH-18 names no supported character set of table 0211', 'unknown-charset');
   }
-  // Each set once: a header that repeats one a thousand times must not make a thousand attempts.
+  // Each set once: a header that repeats one a thousand times must not cause a thousand attempts.
   return [...new Set(known)];
 }
 
-// MSH is searched byte by byte: the separators and MSH-18 are ASCII in every set but UTF-16, which is told otherwise.
+// MSH is searched byte by byte: separators and MSH-18 are ASCII in every set but UTF-16, which is detected before.
 function declaration(bytes: Uint8Array): { names: string; repetition: string } {
   const start = headerStart(bytes);
   const separator = bytes[start + 3];
@@ -68,7 +63,7 @@ function declaration(bytes: Uint8Array): { names: string; repetition: string } {
   let at = start + 3;
   for (; at < bytes.length && !isLineEnd(bytes[at]); at += 1) {
     if (bytes[at] !== separator) continue;
-    field += 1; // the first separator is MSH-1 itself, and what follows it MSH-2
+    field += 1; // The first separator is MSH-1 itself.
     if (field === 18) from = at + 1;
     if (field === 19) break;
   }
@@ -89,7 +84,7 @@ function undecodable(bytes: Uint8Array, charset: Charset) {
   return hl7Fault('102', at, `the bytes of ${pathOf(at)} are not ${charset}`, 'undecodable-bytes', 'malformed');
 }
 
-// Only when decoding has failed: lines, then fields, are decoded one by one to name the place.
+// Only after decoding has failed: decodes line by line, then field by field, to locate the fault.
 function whereUndecodable(bytes: Uint8Array, charset: Charset): string {
   const separator = bytes[headerStart(bytes) + 3];
   const seen = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * The separators of one message, read from MSH-1 and MSH-2 (also FHS and BHS, which begin alike). HL7 v2.5.1 §2.5.4;
- * the fifth character, the truncation character, is v2.7 §2.5.5.2 and is sent by v2.5.1 systems too.
+ * The delimiters of a message, read from field 1 and 2 of MSH, FHS or BHS (HL7 v2.5.1 §2.5.4). The fifth character, the
+ * truncation character, is from v2.7 §2.5.5.2, but v2.5.1 systems send it too.
  */
 import { hl7Fault } from './error-code.ts';
 
@@ -9,13 +9,13 @@ export interface Delimiters {
   readonly component: string;
   readonly repetition: string;
   readonly escape: string;
-  /** Empty when MSH-2 has three characters: such a message has no subcomponents. */
+  /** Empty if MSH-2 has three characters: such a message has no subcomponents. */
   readonly subcomponent: string;
   /** Empty unless MSH-2 has five characters. */
   readonly truncation: string;
 }
 
-/** What the standard recommends, and what an answer uses when the sender's own cannot be read. */
+/** The standard's recommendation, also used in an ACK if the sender's delimiters do not parse. */
 export const RECOMMENDED: Delimiters = {
   field: '|',
   component: '^',
@@ -25,21 +25,21 @@ export const RECOMMENDED: Delimiters = {
   truncation: '',
 };
 
-/** Whether fields 1 and 2 of this segment are the separators themselves and must be neither split nor unescaped. */
+/** True if fields 1 and 2 of this segment are the delimiters, which are neither split nor unescaped. */
 export function declaresDelimiters(id: string): boolean {
   return id === 'MSH' || id === 'FHS' || id === 'BHS';
 }
 
-// ASCII punctuation: a letter or digit would split data, `"` would make `""` ambiguous, and a character beyond ASCII
-// could not be found before the charset is known.
+// ASCII punctuation without `"`. A letter or digit would split data, `"` would make `""` ambiguous, and other characters
+// cannot be found before the character set is known.
 const USABLE = /^[!#-/:-@[-`{-~]$/;
 
 /**
- * Reads the separators from the first line of a message.
+ * Reads the delimiters from the first line of a message.
  *
- * @param text from `MSH`, `FHS` or `BHS` on, with CR between its lines
- * @throws Fault 100 when it begins with no such segment; 101 when MSH-1 or MSH-2 is missing; 102 when a separator is
- *   no punctuation, is given twice, or MSH-2 has not 3 to 5 characters
+ * @param text begins with `MSH`, `FHS` or `BHS`, and has CR between its lines
+ * @throws Fault 100 if it begins with another segment; 101 if MSH-1 or MSH-2 is missing. 102 if a delimiter is not
+ *   punctuation or is repeated, or MSH-2 does not have 3 to 5 characters.
  */
 export function readDelimiters(text: string): Delimiters {
   if (text.startsWith('MSH|^~\\&|')) return RECOMMENDED;
@@ -51,7 +51,7 @@ export function readDelimiters(text: string): Delimiters {
 
   const field = line.charAt(3);
   if (field === '') throw missing(id, 1);
-  if (!USABLE.test(field)) throw unusable(id, 1, `${id}-1 is no punctuation character of ASCII`);
+  if (!USABLE.test(field)) throw unusable(id, 1, `${id}-1 must be a punctuation character of ASCII`);
 
   const end = line.indexOf(field, 4);
   const encoding = line.slice(4, end < 0 ? undefined : end);
@@ -60,18 +60,17 @@ export function readDelimiters(text: string): Delimiters {
     throw unusable(id, 2, `${id}-2 has ${encoding.length} characters where 3 to 5 are expected`);
   }
 
-  // `^~\\&`: the escape character doubled, as a sender's source code wrote it. Taken as one.
+  // `^~\\&`: the escape character is doubled, as in the sender's source code. It counts once.
   const all = Array.from(field + encoding).filter((character, at, list) => at !== 4 || character !== list[3]);
   if (!all.every((character) => USABLE.test(character))) {
-    throw unusable(id, 2, `${id}-2 holds a character that is no punctuation of ASCII`);
+    throw unusable(id, 2, `${id}-2 must contain only punctuation characters of ASCII`);
   }
-  if (new Set(all).size !== all.length) throw unusable(id, 2, `${id}-1 and ${id}-2 hold one character twice`);
+  if (new Set(all).size !== all.length) throw unusable(id, 2, `${id}-1 and ${id}-2 must not repeat a character`);
 
   const [, component = '', repetition = '', escape = '', subcomponent = '', truncation = ''] = all;
   return { field, component, repetition, escape, subcomponent, truncation };
 }
 
-/** MSH-2 as it is written. */
 export function encodingCharacters(delimiters: Delimiters): string {
   const { component, repetition, escape, subcomponent, truncation } = delimiters;
   return component + repetition + escape + subcomponent + truncation;

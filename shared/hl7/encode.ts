@@ -1,12 +1,12 @@
 /**
- * From text back to the bytes of a character set, for an ACK in the sender's own. The web platform only encodes UTF-8,
- * so the other tables are made once each, by decoding every code of the set.
+ * Encodes text in the sender's character set, for an ACK. The web platform encodes only UTF-8, so the tables of other sets
+ * are built once, by decoding every code of the set.
  */
 import { decodeText, latin1, type Charset } from './charset.ts';
 
 const tables = new Map<Charset, ReadonlyMap<string, readonly number[]>>();
 
-/** The bytes of a text, without byte order mark; undefined when a character is not in the set. */
+/** The bytes of a text, without byte order mark; undefined if the set lacks a character. */
 export function encodeText(text: string, charset: Charset): Uint8Array | undefined {
   if (charset === 'utf-8') return new TextEncoder().encode(text);
   if (charset === 'utf-16le' || charset === 'utf-16be') return encodeUtf16(text, charset === 'utf-16le');
@@ -21,7 +21,7 @@ export function encodeText(text: string, charset: Charset): Uint8Array | undefin
   return charset === 'iso-2022-jp' ? withoutIdleSwitches(bytes) : Uint8Array.from(bytes);
 }
 
-// To ASCII and at once back to JIS X 0208 is an error to a decoder (Encoding Standard, ISO-2022-JP).
+// A decoder rejects a switch to ASCII that is followed immediately by a switch back (Encoding Standard, ISO-2022-JP).
 function withoutIdleSwitches(bytes: readonly number[]): Uint8Array {
   const text = latin1(Uint8Array.from(bytes)).replaceAll('\u001b(B\u001b$B', '');
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -29,8 +29,8 @@ function withoutIdleSwitches(bytes: readonly number[]): Uint8Array {
 
 /** Like `encodeText`, but a character that the set lacks becomes `?`. */
 export function encodeLossy(text: string, charset: Charset): Uint8Array {
-  const whole = encodeText(text, charset);
-  if (whole !== undefined) return whole;
+  const complete = encodeText(text, charset);
+  if (complete !== undefined) return complete;
   const known = Array.from(text, (character) => (encodeText(character, charset) === undefined ? '?' : character));
   return encodeText(known.join(''), charset) ?? new Uint8Array();
 }
@@ -47,7 +47,7 @@ function tableOf(charset: Charset): ReadonlyMap<string, readonly number[]> {
   const table = new Map<string, readonly number[]>();
   for (const [code, bytes] of codesOf(charset)) {
     const character = decodeText(Uint8Array.from(code), charset);
-    // The first code of a character wins; a pair that decodes to two characters was two codes.
+    // The first code of a character wins. A pair that decodes to two characters consists of two codes.
     if (character !== undefined && Array.from(character).length === 1 && !table.has(character))
       table.set(character, bytes);
   }
@@ -55,11 +55,11 @@ function tableOf(charset: Charset): ReadonlyMap<string, readonly number[]> {
   return table;
 }
 
-/** Every code of a set that may stand for a character beyond ASCII: what to decode, and what to write. */
+/** The codes of a set for characters beyond ASCII: the bytes to decode, and the bytes to write. */
 function* codesOf(charset: Charset): Iterable<[readonly number[], readonly number[]]> {
   if (charset === 'iso-2022-jp') {
     for (const pair of pairs(0x21, 0x7e, 0x21, 0x7e)) {
-      // JIS X 0208 between its own switch and the switch back to ASCII.
+      // JIS X 0208, between the switch to it and the switch back to ASCII.
       const code = [0x1b, 0x24, 0x42, ...pair, 0x1b, 0x28, 0x42];
       yield [code, code];
     }

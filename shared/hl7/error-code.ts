@@ -1,6 +1,6 @@
 /**
- * HL7 table 0357 (message error condition codes), the acknowledgement each one leads to, and the Fault that carries
- * one. It does not decide what is an error; it only names it (HL7 v2.5.1 §2.15.5.3, ERR-3).
+ * HL7 table 0357 (message error condition codes), the acknowledgement code of each, and a Fault with such a code (HL7
+ * v2.5.1 §2.15.5.3, ERR-3).
  */
 import { Fault, type FaultKind } from '../fault.ts';
 import type { ErrorReason } from './error-reason.ts';
@@ -27,7 +27,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** MSA-1 in original mode (table 0008). */
 export type ApplicationCode = 'AA' | 'AE' | 'AR';
 
-// The header makes the message unfit for us (AR: another system or a setting must change), or its content does (AE).
+// AR: another system or a setting must change. Every other error is in the content: AE.
 const REJECTED: ReadonlySet<string> = new Set(['200', '201', '202', '203', '206']);
 
 export function isErrorCode(code: string): code is ErrorCode {
@@ -35,9 +35,9 @@ export function isErrorCode(code: string): code is ErrorCode {
 }
 
 /**
- * MSA-1 for a set of errors: AR as soon as one of them refuses the message as such, else AE; AA without errors.
+ * MSA-1 for a list of errors: AR if one of them rejects the message as such, else AE; AA without errors.
  *
- * @param codes table 0357 codes of severity E only; warnings do not count
+ * @param codes table 0357 codes with severity E; warnings do not count
  */
 export function applicationCodeFor(codes: readonly string[]): ApplicationCode {
   if (codes.some((code) => REJECTED.has(code))) return 'AR';
@@ -49,8 +49,8 @@ export function applicationCodeFor(codes: readonly string[]): ApplicationCode {
  *
  * @param code table 0357
  * @param at ERR-2 form, `PID^1^5^1^2`
- * @param message a sentence without patient data: it goes into ERR-8
- * @param reason our own stable code, which goes into ERR-5
+ * @param message becomes ERR-8; without patient data
+ * @param reason becomes ERR-5
  */
 export function hl7Fault(
   code: ErrorCode,

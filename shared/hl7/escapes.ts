@@ -1,16 +1,15 @@
 /**
- * Escape sequences inside a value, both ways (HL7 v2.5.1 §2.7): delimiters, hexadecimal data, formatting commands,
- * highlighting and character set switches. A sequence that is unknown, unfinished or local (`\Zxx\`) stays as it was
- * written, so that nothing of a message is lost.
+ * Escape sequences in a value, both ways (HL7 v2.5.1 §2.7): delimiters, hexadecimal data, formatting commands,
+ * highlighting and character set switches. A sequence that is unknown, unfinished or local (`\Zxx\`) stays as written.
  */
 import { decodeText, type Charset } from './charset.ts';
 import { decodeInSwitchedSet } from './charset-switch.ts';
 import type { Delimiters } from './delimiters.ts';
 
-/** What reading a value depends on: one per message. */
+/** The properties of a message that its values depend on. */
 export interface Syntax {
   readonly delimiters: Delimiters;
-  /** In which `\Xdd..\` is to be understood. */
+  /** The set that decodes `\Xdd..\`. */
   readonly charset: Charset;
 }
 
@@ -23,7 +22,7 @@ const DELIMITER_ESCAPES: ReadonlyMap<string, keyof Delimiters> = new Map([
   ['P', 'truncation'],
 ]);
 
-// §2.7.6, reduced to plain text: line ends and spaces stay, what only a printer understands goes.
+// §2.7.6, reduced to plain text: line ends and spaces stay, commands for printers are dropped.
 const FORMATTING: ReadonlyMap<string, (count?: number) => string> = new Map<string, (count?: number) => string>([
   ['br', () => '\n'],
   ['sp', (count) => '\n'.repeat(count ?? 1)],
@@ -35,18 +34,18 @@ const FORMATTING: ReadonlyMap<string, (count?: number) => string> = new Map<stri
   ['nf', () => ''],
 ]);
 
-// Two digits: `\.sk999999999\` must not become a gigabyte.
+// At most two digits: `\.sk999999999\` must not become a gigabyte.
 const FORMATTING_COMMAND = /^\.([a-z]{2})([+-]?)([0-9]{0,2})$/i;
 const HEXADECIMAL = /^X((?:[0-9A-Fa-f]{2})+)$/;
 const CHARSET_SWITCH = /^(?:C[0-9A-Fa-f]{4}|M[0-9A-Fa-f]{4}(?:[0-9A-Fa-f]{2})?)$/;
-// Tab, line feed and carriage return are text; the other control characters are not, and NUL cannot be stored.
+// Tab, line feed and carriage return are text. Other control characters are not, and PostgreSQL cannot store NUL.
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 /**
- * The text of a value.
+ * Unescapes a value.
  *
- * @param raw as it stands between separators
+ * @param raw the text between two delimiters
  */
 export function unescape(raw: string, syntax: Syntax): string {
   const mark = syntax.delimiters.escape;
@@ -62,7 +61,7 @@ export function unescape(raw: string, syntax: Syntax): string {
     const switched = CHARSET_SWITCH.test(sequence) ? runAfterSwitch(raw, sequence, close, syntax) : undefined;
     const meaning = switched?.text ?? meaningOf(sequence, syntax);
     if (meaning === undefined) {
-      // Not a sequence: the second mark may open one.
+      // Not a sequence: the second mark may begin one.
       open = close;
       continue;
     }
@@ -76,7 +75,7 @@ export function unescape(raw: string, syntax: Syntax): string {
 function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | undefined {
   const delimiter = DELIMITER_ESCAPES.get(sequence);
   if (delimiter !== undefined) return delimiters[delimiter] || undefined;
-  if (sequence === 'H' || sequence === 'N') return ''; // start and end of highlighting
+  if (sequence === 'H' || sequence === 'N') return ''; // Start and end of highlighting.
 
   const command = FORMATTING_COMMAND.exec(sequence);
   if (command !== null) {
@@ -93,7 +92,7 @@ function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | 
   return text === undefined || CONTROL.test(text) ? undefined : text;
 }
 
-// §2.7.2 and §2.7.3: the characters after a switch, up to the next escape or the end of the value, are of another set.
+// §2.7.2 and §2.7.3: a switch applies up to the next escape sequence or the end of the value.
 function runAfterSwitch(raw: string, sequence: string, close: number, { delimiters, charset }: Syntax) {
   const next = raw.indexOf(delimiters.escape, close + 1);
   const end = next < 0 ? raw.length : next;
@@ -107,8 +106,8 @@ const LINE_ENDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Text as it may stand between separators. `unescape` of the result gives the text back, also when the text looks like
- * an escape sequence or like the null value `""`.
+ * Escapes a text. `unescape` of the result returns the text, even if it looks like an escape sequence or like the null
+ * value `""`.
  */
 export function escape(text: string, { delimiters }: Syntax): string {
   const mark = delimiters.escape;

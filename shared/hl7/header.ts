@@ -1,6 +1,6 @@
 /**
- * The fields of MSH that everybody needs (HL7 v2.5.1 §2.15.9), read from any MSH, also one that is cut short or whose
- * message cannot be decoded. It reads and does not judge: which types and versions are served is not its matter.
+ * Reads the fields of MSH (HL7 v2.5.1 §2.15.9), also from an MSH that is truncated or whose message does not decode. It
+ * does not check them.
  */
 import { latin1, type Charset } from './charset.ts';
 import { RECOMMENDED, type Delimiters } from './delimiters.ts';
@@ -8,9 +8,9 @@ import type { Issue } from '../fault.ts';
 import { readMessage, type Message, type Segment } from './message.ts';
 import { rawAt, valueAt } from './value.ts';
 
-/** Text fields are undefined when absent, empty or `""`. */
+/** Texts are undefined if they are absent, empty or `""`. */
 export interface Header {
-  /** The segment itself; undefined when there is none that can be read. */
+  /** Undefined if no header segment parses. */
   readonly segment: Segment | undefined;
   readonly delimiters: Delimiters;
   readonly charset: Charset;
@@ -34,13 +34,13 @@ export interface Header {
   /** MSH-15 and MSH-16, table 0155: `AL`, `NE`, `ER`, `SU`. */
   readonly acceptAcknowledgment: string | undefined;
   readonly applicationAcknowledgment: string | undefined;
-  /** MSH-18 as written, one entry a repetition. */
+  /** MSH-18 as written, by repetition. */
   readonly characterSets: readonly string[];
 }
 
 /**
- * The header of a message. A batch is headed by its first MSH, or by FHS or BHS when it holds none: their fields 3 to
- * 7 have the meaning of MSH's, and their control id is field 11.
+ * The header of a message. For a batch without an MSH it is FHS or BHS. Their fields 3 to 7 have the meaning of
+ * MSH's, and their control id is field 11.
  */
 export function readHeader(message: Message, charset = message.charset): Header {
   const segment = message.first('MSH') ?? message.segments[0];
@@ -75,11 +75,11 @@ export function readHeader(message: Message, charset = message.charset): Header 
 }
 
 /**
- * The header of bytes that `readMessage` refuses, so that they are answered all the same: the first line read as one
- * character a byte, which gives the sender's own bytes back when it is echoed. Never throws.
+ * The header of bytes that `readMessage` rejects, for the ACK. The first line is read as one character per byte, so that
+ * echoing it returns the sender's bytes. Never throws.
  */
 export function salvageHeader(bytes: Uint8Array): Header {
-  // MSH of real senders is some 150 bytes; a line longer than this is not worth echoing.
+  // A real MSH has some 150 bytes; a longer line is not worth echoing.
   const start = latin1(bytes.subarray(0, 4096)).replaceAll('\0', '');
   const from = start.search(/MSH|FHS|BHS/);
   if (from < 0) return NO_HEADER;
@@ -91,7 +91,7 @@ export function salvageHeader(bytes: Uint8Array): Header {
   }
 }
 
-/** What is known of a message without a readable MSH. */
+/** For a message without a readable MSH. */
 export const NO_HEADER: Header = {
   segment: undefined,
   delimiters: RECOMMENDED,
@@ -119,7 +119,7 @@ const REQUIRED: readonly { readonly field: keyof Header; readonly at: string; re
   { field: 'versionId', at: 'MSH^1^12', name: 'MSH-12 (version id)' },
 ];
 
-/** One issue 101 for each field of MSH that is required (§2.15.9) and not there; MSH-7 and MSH-11 we can do without. */
+/** One issue 101 for each required field of MSH (§2.15.9) that is missing. MSH-7 and MSH-11 are optional here. */
 export function missingHeaderFields(header: Header): Issue[] {
   return REQUIRED.filter(({ field }) => header[field] === undefined).map(({ at, name }) => ({
     code: '101',

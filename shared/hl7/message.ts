@@ -1,6 +1,6 @@
 /**
- * A message as a list of segments that find their fields only when asked (HL7 v2.5.1 §2.5). It knows separators,
- * not meaning: any segment name is read, Z segments and misspelt ones alike. Values are read with `value.ts`.
+ * A message as a list of segments that parse their fields on demand (HL7 v2.5.1 §2.5). It accepts any segment name, Z
+ * segments and misspelt names included. `value.ts` reads values.
  */
 import type { Charset } from './charset.ts';
 import { decodeMessage } from './decode.ts';
@@ -13,24 +13,21 @@ import { locate } from './value.ts';
 
 export { isSegmentId, type Segment };
 
-/**
- * Reading finds where the lines are; a segment is made when it is asked for, because most readers want a few of many.
- */
+/** Finds the lines first, and makes a segment on demand, because most readers need only a few. */
 export class Message implements Source {
-  /** Decoded, without byte order mark and without what stood before the first segment. */
+  /** Decoded, without byte order mark and without text before the first segment. */
   readonly text: string;
   readonly delimiters: Delimiters;
   readonly charset: Charset;
-  /** The text with CR between its segments. */
+  /** The text with CR between segments. */
   readonly lines: string;
   readonly separators: Separators;
-  // Where each segment starts and ends in it: two numbers a segment.
+  // Start and end of each segment in `lines`: two numbers a segment.
   readonly #bounds: readonly number[];
-  // By index, those that have been asked for.
+  // By index, made on demand.
   readonly #made: (Segment | undefined)[] = [];
   #all: readonly Segment[] | undefined;
 
-  /** Messages are made by `readMessage`. */
   constructor(text: string, lines: string, bounds: readonly number[], { delimiters, charset }: Syntax) {
     this.text = text;
     this.delimiters = delimiters;
@@ -40,19 +37,16 @@ export class Message implements Source {
     this.#bounds = bounds;
   }
 
-  /** Every segment, in order. */
   get segments(): readonly Segment[] {
     return (this.#all ??= this.#makeAll());
   }
 
-  /** The first segment of a name such as `PID`. */
   first(id: string): Segment | undefined {
     if (id.length !== 3) return this.segments.find((segment) => segment.id === id);
     const index = this.#find(id, 0);
     return index < 0 ? undefined : this.#segment(index, id, 1);
   }
 
-  /** The segments of a name such as `OBX`, in order. */
   named(id: string): Segment[] {
     if (id.length !== 3) return this.segments.filter((segment) => segment.id === id);
     const segments: Segment[] = [];
@@ -62,7 +56,7 @@ export class Message implements Source {
     return segments;
   }
 
-  // The index of the next segment of a name of three characters, or -1.
+  // The index of the next segment with a name of three characters, or -1.
   #find(id: string, from: number): number {
     const { lines } = this;
     const bounds = this.#bounds;
@@ -110,7 +104,7 @@ export class Message implements Source {
     return at === this.#end(index) || this.lines.charCodeAt(at) === this.separators.field;
   }
 
-  // What stands before the first separator, whether or not it is a name.
+  // The text before the first separator, even if it is not a valid name.
   #idAt(index: number): string {
     const start = this.#start(index);
     if (this.#isIdEnd(index, start + 3)) {
@@ -124,7 +118,7 @@ export class Message implements Source {
 }
 
 export interface ReadOptions {
-  /** The set of bytes that neither a mark nor MSH-18 names: a setting of the key. UTF-8 when not given. */
+  /** The set if neither a byte order mark nor MSH-18 names one: a setting of the key. UTF-8 if omitted. */
   readonly defaultCharset?: Charset;
 }
 
@@ -132,12 +126,11 @@ export interface ReadOptions {
 export const MAX_SEGMENTS = 20_000;
 
 /**
- * Reads one message, a batch, or several messages in one body; which of them it is tells `envelope.ts`.
+ * Reads one message, a batch, or several messages in one body; `envelope.ts` distinguishes them. Segments end with CR, LF or
+ * CRLF; empty lines are skipped.
  *
- * Segments end with CR, LF or CRLF; empty lines are skipped.
- *
- * @throws Fault 100, 101 or 102 located in MSH when it cannot be read as HL7 v2; 102 and 103 from decoding; 207 for
- *   more than 20,000 segments
+ * @throws Fault 100, 101 or 102 located in MSH if it is not HL7 v2; 102 and 103 from decoding; 207 for more than 20,000
+ *   segments
  */
 export function readMessage(input: Uint8Array | string, options: ReadOptions = {}): Message {
   const decoded =
@@ -152,7 +145,7 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
   return message;
 }
 
-// A mark in a string, white space, and the start of an MLLP frame that a sender left in a body.
+// A byte order mark, white space, and the start of an MLLP frame that a sender left in a body.
 function withoutLead(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.startsWith('MSH') ? text : text.replace(/^[\ufeff\u000b\s]+/, '');
@@ -170,7 +163,7 @@ function boundsOf(lines: string): number[] {
   return bounds;
 }
 
-// Empty, white space, or the end of an MLLP frame on a line of its own.
+// Empty, white space, or the end of an MLLP frame on its own line.
 function isBlank(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) {
     if (text.charCodeAt(at) > 0x20) return false;
@@ -179,14 +172,14 @@ function isBlank(text: string, start: number, end: number): boolean {
 }
 
 const tooMany = (header: string) => {
-  const message = `the message has more than ${MAX_SEGMENTS} segments`;
+  const message = `the message has more than ${MAX_SEGMENTS} segments, which is the limit`;
   return hl7Fault('207', `${header}^1`, message, 'too-many-segments', 'too-large');
 };
 
-// PostgreSQL cannot store NUL in a text, and no character set of HL7 gives it a meaning.
+// PostgreSQL cannot store NUL in a text, and NUL has no meaning in a character set of HL7.
 function nulFault({ segments }: Message) {
   const holder = segments.find((segment) => segment.raw.includes('\0'));
   const field = holder?.fields().findIndex((raw) => raw.includes('\0')) ?? 0;
   const at = holder === undefined ? 'MSH^1' : locate(holder, ...(field > 0 ? [field] : []));
-  return hl7Fault('102', at, 'the message holds a NUL character', 'nul', 'malformed');
+  return hl7Fault('102', at, 'the message contains a NUL character', 'nul', 'malformed');
 }

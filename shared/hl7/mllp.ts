@@ -1,6 +1,6 @@
 /**
- * MLLP framing (HL7 v2 Implementation Guide, appendix C; MLLP Release 1): VT, the message, FS, CR. The decoder knows no
- * sockets and no clock. Every byte is looked at once, however the stream is cut, and what is held is bounded.
+ * MLLP framing (HL7 v2 Implementation Guide, appendix C; MLLP Release 1): VT, the message, FS, CR. The decoder uses no
+ * sockets and no clock. It reads every byte once, and its memory is bounded.
  */
 
 const VT = 0x0b;
@@ -8,21 +8,21 @@ const FS = 0x1c;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Of a frame over the limit only so much is kept: enough to answer its MSH. */
+/** Only the start of a frame over the limit is kept: enough to answer its MSH. */
 const OVERSIZED_HEAD_BYTES = 4096;
-/** What is first set aside for a frame that does not come in one piece; it doubles as the frame grows. */
+/** The first buffer for a frame that arrives in several chunks; it doubles as the frame grows. */
 const INITIAL_BUFFER_BYTES = 4096;
-/** Between frames nothing is held: most connections are idle most of the time. */
+/** No buffer between frames: most connections are idle most of the time. */
 const NO_BYTES = new Uint8Array(0);
 
 export type MllpEvent =
-  /** A whole message, without its frame; the bytes are the receiver's own. */
+  /** A message without its frame. The receiver owns the bytes. */
   | { readonly kind: 'frame'; readonly bytes: Uint8Array }
-  /** A frame over the limit, now ended: its first bytes. The stream goes on behind it. */
+  /** The end of a frame over the limit, with its first bytes. Decoding continues behind it. */
   | { readonly kind: 'oversized'; readonly head: Uint8Array }
-  /** A frame that was begun and dropped, because another began inside it or the stream ended. */
+  /** A frame was dropped because another began inside it or the stream ended. */
   | { readonly kind: 'interrupted'; readonly bytes: number }
-  /** Bytes outside any frame, dropped. Line ends are not counted: senders put them between frames. */
+  /** Dropped bytes outside frames. Line ends do not count, because senders put them between frames. */
   | { readonly kind: 'junk'; readonly bytes: number }
   | { readonly kind: 'warning'; readonly what: 'no-cr-after-fs' };
 
@@ -32,13 +32,13 @@ export interface MllpDecoderOptions {
 }
 
 export interface MllpDecoder {
-  /** @param chunk what came, cut anywhere; it may be reused afterwards */
+  /** @param chunk received bytes, divided anywhere; the caller may reuse the buffer */
   push(chunk: Uint8Array): MllpEvent[];
-  /** The stream has ended. */
+  /** Reports the end of the stream. */
   end(): MllpEvent[];
-  /** Bytes that are held of the frame that is not complete yet; 0 between frames. */
+  /** Buffered bytes of the incomplete frame; 0 between frames. */
   readonly pendingBytes: number;
-  /** Junk since the last frame that was complete: a peer with much of it speaks something else. */
+  /** Junk since the last complete frame. Much of it means that the peer uses another protocol. */
   readonly junkBytes: number;
   /** True from a frame's VT to its FS. */
   readonly isInFrame: boolean;
@@ -46,7 +46,7 @@ export interface MllpDecoder {
 
 type State = 'outside' | 'inside' | 'after-fs';
 
-/** Where the byte is next, or the end of the chunk. */
+/** The next index of the byte, or the end of the chunk. */
 function find(chunk: Uint8Array, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at < 0 ? chunk.length : at;
@@ -63,7 +63,7 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
   let state: State = 'outside';
   let buffer = NO_BYTES;
   let kept = 0;
-  /** Bytes of the frame so far, also those over the limit, which are not kept. */
+  /** Bytes of the frame so far, including those over the limit, which are not kept. */
   let length = 0;
   let junk = 0;
   let junkSinceFrame = 0;
@@ -105,7 +105,7 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
     junkSinceFrame += count;
   };
 
-  /** A VT begins a frame, and ends none: what it interrupts is dropped, so that two messages are never mixed. */
+  /** A VT begins a frame and never ends one: an interrupted frame is dropped, so that two messages never mix. */
   const begin = (): void => {
     reportJunk();
     // A doubled VT interrupts nothing.
@@ -114,7 +114,7 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
     state = 'inside';
   };
 
-  /** @param last the frame's bytes that are not kept yet */
+  /** @param last the bytes of the frame that are not buffered yet */
   const finish = (last: Uint8Array): void => {
     if (length === 0 && last.length <= maxFrameBytes) {
       events.push({ kind: 'frame', bytes: new Uint8Array(last) });
@@ -131,7 +131,7 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
   return {
     push(chunk) {
       events = [];
-      // Each search goes on where the last one ended, so that no byte is searched twice.
+      // Each search continues at the end of the last one, so that no byte is searched twice.
       let vt = -1;
       let fs = -1;
       let at = 0;
@@ -186,7 +186,6 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
   };
 }
 
-/** A message in its frame. */
 export function encodeMllpFrame(message: Uint8Array): Uint8Array {
   const frame = new Uint8Array(message.length + 3);
   frame[0] = VT;

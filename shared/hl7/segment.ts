@@ -1,13 +1,12 @@
 /**
- * One segment: a stretch of its message's text in which a value is found when it is asked for (HL7 v2.5.1 §2.5.2).
- * A class, because a message has hundreds of them and none should carry closures of its own. It is read by its numbers
- * with `value.ts`.
+ * One segment: a range of its message's text in which values are found on demand (HL7 v2.5.1 §2.5.2). It is a class because
+ * a message has hundreds of segments, and closures for each would cost too much. `value.ts` reads it.
  */
 import { declaresDelimiters, type Delimiters } from './delimiters.ts';
 import { unescape, type Syntax } from './escapes.ts';
 import type { Separators } from './separators.ts';
 
-/** Whether a name has the form of a segment's (§2.5.2). `__proto__` has not, nor has the rest of a broken line. */
+/** True if a name has the form of a segment name (§2.5.2), unlike `__proto__` or the rest of a broken line. */
 export function isSegmentId(id: string): boolean {
   return id.length === 3 && isCapital(id.charCodeAt(0)) && isAlphanumeric(id, 1) && isAlphanumeric(id, 2);
 }
@@ -16,19 +15,19 @@ const isAlphanumeric = (id: string, at: number): boolean => isCapital(id.charCod
 const isCapital = (code: number): boolean => code >= 0x41 && code <= 0x5a;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** The text that holds a segment, and how it is to be read. */
+/** The text that contains a segment. */
 export interface Source extends Syntax {
-  /** The message with CR between its segments. */
+  /** The message with CR between segments. */
   readonly lines: string;
   readonly separators: Separators;
 }
 
-/** The longest message whose values are found by `scan`; few are a tenth of it. */
+/** The longest message whose values `scan` finds; few messages reach a tenth of it. */
 export const MAX_SCANNED = 64 * 1024;
 
-// The characters of the message that was read last, one byte each, with 0 for those beyond ASCII, which separate
-// nothing. In an array of bytes that is a constant of this very module V8 finds a character in half the time of
-// `charCodeAt`, and to make an array for each message would cost more than to read it.
+// The characters of the last message, one byte each, with 0 for those beyond ASCII, which are never delimiters. V8
+// searches a constant array of bytes of this module twice as fast as `charCodeAt`. A new array for each message would
+// cost more than reading it.
 const CODES = new Uint8Array(MAX_SCANNED);
 let holder: Source | undefined;
 const encoder = new TextEncoder();
@@ -46,9 +45,9 @@ function hold(source: Source): void {
 }
 
 export class Segment {
-  /** What stands before the first field separator: `PID`, `ZPI`. */
+  /** The text before the first field separator: `PID`, `ZPI`. */
   readonly id: string;
-  /** Which of its name this is in the message, from 1: ERR-2.2. */
+  /** The number of this segment among those of its name, from 1: ERR-2.2. */
   readonly sequence: number;
   /** Position among all segments, from 0. */
   readonly index: number;
@@ -56,10 +55,10 @@ export class Segment {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
-  /** MSH, FHS or BHS: fields 1 and 2 are the separators themselves, neither split nor unescaped. */
+  /** MSH, FHS or BHS: fields 1 and 2 are the delimiters, neither split nor unescaped. */
   readonly isDeclaring: boolean;
-  // Where the last reading was, because the next is nearly always behind it: at a component of the first repetition of
-  // the field that stands behind so many separators, from where to where. Going back starts from the beginning.
+  // The position of the last read: a component in the first repetition of the field behind so many separators. The next
+  // read nearly always follows it; a read of an earlier position starts from the beginning.
   #place = 0;
   #component = 1;
   #from: number;
@@ -77,7 +76,7 @@ export class Segment {
     this.#to = start + id.length;
   }
 
-  /** As it was sent, without its line end. */
+  /** As sent, without its line end. */
   get raw(): string {
     return this.source.lines.slice(this.start, this.end);
   }
@@ -91,7 +90,7 @@ export class Segment {
     return fields;
   }
 
-  /** One raw field; undefined when the segment ends before it. */
+  /** One raw field; undefined if the segment ends before it. */
   field(number: number): string | undefined {
     if (number === 1 && this.isDeclaring) return this.#delimiters.field;
     const start = this.#seek(this.#placeOf(number));
@@ -102,16 +101,16 @@ export class Segment {
   }
 
   /**
-   * The text at a position, all numbers from 1: `undefined` absent, `null` for `""`. What `valueAt` calls for messages
-   * of up to `MAX_SCANNED` characters, and not for the fields that declare the separators.
+   * The text at a position, all numbers from 1: `undefined` absent, `null` for `""`. `valueAt` calls it for messages of up
+   * to `MAX_SCANNED` characters, except for the fields that declare the delimiters.
    *
-   * The hot path of every mapping: it looks at each character once, goes on where the last reading stopped, and makes
-   * no string but the value. `| 0` tells V8 that a number is an integer, without which the loop takes twice as long.
+   * This is the hot path of every mapping. It reads each character once, continues where the last read stopped, and makes
+   * no string but the value. `| 0` shows V8 an integer; without it the loop takes twice as long.
    */
   scan(field: number, repetition: number, component: number, subcomponent: number): string | null | undefined {
     const { lines, separators } = this.source;
     const place = this.#placeOf(field) | 0;
-    // What is still to be passed at each level; to meet an outer separator before the inner are passed is absence.
+    // The delimiters to skip at each level. An outer delimiter before the last inner one means that the value is absent.
     let r = repetition | 0;
     let c = component | 0;
     let s = subcomponent | 0;
@@ -168,14 +167,14 @@ export class Segment {
     return this.source.delimiters;
   }
 
-  // MSH-2 stands behind the first separator, as PID-1 does.
+  // MSH-2 is behind the first separator, like PID-1.
   #placeOf(field: number): number {
     return this.isDeclaring && field > 0 ? field - 1 : field;
   }
 
-  // Where the field behind so many separators starts; -1 when the segment ends before it. A search that runs beyond the
-  // end stops at the next separator there is, and a segment without any makes none (its id is all of it), so that many
-  // of them cannot make the reading of a message quadratic.
+  // The start of the field behind so many separators; -1 if the segment ends before it. A search beyond the end stops at
+  // the next separator. A segment without a separator is not searched (its id is all of it), so that many of them cannot
+  // make reading quadratic.
   #seek(place: number): number {
     if (place < this.#place || (place === this.#place && this.#component > 1)) this.#rewind();
     if (place === this.#place) return this.#from;

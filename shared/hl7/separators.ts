@@ -1,4 +1,4 @@
-/** Separators as character codes, for the loop that looks at every character of a value. */
+/** Delimiters as character codes, for the loop over the characters of a value. */
 import { RECOMMENDED, type Delimiters } from './delimiters.ts';
 
 export interface Separators {
@@ -6,16 +6,15 @@ export interface Separators {
   readonly component: number;
   readonly repetition: number;
   readonly escape: number;
-  /** -1, which no character has, when the message has no subcomponents. */
+  /** -1, which no character equals, if the message has no subcomponents. */
   readonly subcomponent: number;
   /**
-   * One bit for each of the five, by its code modulo 32: a character whose bit (`1 << code`) is not set is none of
-   * them, which spares most characters five comparisons.
+   * One bit for each delimiter, by its code modulo 32. A character whose bit (`1 << code`) is not set is not a
+   * delimiter. This saves most comparisons.
    */
   readonly mask: number;
 }
 
-/** The separators of a message. */
 export function separatorsOf(delimiters: Delimiters): Separators {
   return delimiters === RECOMMENDED ? recommended : separators(delimiters);
 }

@@ -1,13 +1,13 @@
 /**
- * HL7 dates and times as FHIR writes them, without gaining or losing precision (HL7 v2.5.1 §2.A.21 DT, §2.A.75 TM,
- * §2.A.22 DTM; FHIR R4 date, dateTime, time). It knows no clock; the offset of a time zone is asked of `zone.ts`.
+ * Converts HL7 dates and times to FHIR without changing their precision (HL7 v2.5.1 §2.A.21 DT, §2.A.75 TM, §2.A.22 DTM;
+ * FHIR R4 date, dateTime, time). It reads no clock; `zone.ts` computes the offset of a time zone.
  */
 import { Fault } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
 import { pathOf } from './value.ts';
 import { offsetInZone } from './zone.ts';
 
-/** A point in time as precise as it was sent. */
+/** A time with the precision that was sent. */
 export interface Timestamp {
   readonly year: number;
   readonly month?: number;
@@ -17,15 +17,15 @@ export interface Timestamp {
   readonly second?: number;
   /** Digits after the point, as sent. */
   readonly fraction?: string;
-  /** `+01:00`, when sent. */
+  /** `+01:00`, if sent. */
   readonly offset?: string;
 }
 
-/** Where the offset of a time that has none comes from; the first that is given wins. */
+/** The offset of a time without one; the first that is given wins. */
 export interface ZoneFallback {
-  /** `+01:00`, of MSH-7. */
+  /** `+01:00`, from MSH-7. */
   readonly offset?: string | undefined;
-  /** IANA name, `Europe/Vienna`: the site's. */
+  /** The site's IANA name, `Europe/Vienna`. */
   readonly timeZone?: string | undefined;
 }
 
@@ -35,12 +35,12 @@ const TM = /^(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,4}))?)?)?([+-]\d{4})?$/;
 /**
  * Reads a DT, DTM or the first component of a TS.
  *
- * @param at where it stands, for the Fault
- * @throws Fault 102 when it is not one, or no day of the calendar, or no time of a day
+ * @param at the ERR-2 location for the Fault
+ * @throws Fault 102 if it is not a date or time, or not one of the calendar
  */
 export function readTimestamp(text: string, at: string): Timestamp {
   const match = DTM.exec(text.trim());
-  if (match === null) throw wrong(at, 'not a date or time of the form YYYYMMDDHHMMSS.SSSS+ZZZZ');
+  if (match === null) throw wrong(at, 'not a date or time in the format YYYYMMDDHHMMSS.SSSS+ZZZZ');
   const [, year, month, day, hour, minute, second, fraction, offset] = match;
   const stamp: Timestamp = {
     year: Number(year),
@@ -52,12 +52,12 @@ export function readTimestamp(text: string, at: string): Timestamp {
     ...(fraction !== undefined && { fraction }),
     ...(offset !== undefined && { offset: readOffset(offset, at) }),
   };
-  if (!isOnCalendar(stamp)) throw wrong(at, 'no day of the calendar');
-  if (!isTimeOfDay(stamp.hour, stamp.minute, stamp.second)) throw wrong(at, 'no time of a day');
+  if (!isOnCalendar(stamp)) throw wrong(at, 'not a day of the calendar');
+  if (!isTimeOfDay(stamp.hour, stamp.minute, stamp.second)) throw wrong(at, 'not a time of day');
   return stamp;
 }
 
-/** The offset of a time, `+01:00`; undefined where it has none or cannot be read. */
+/** The offset of a time, `+01:00`; undefined if it has none or does not parse. */
 export function offsetOf(text: string | undefined): string | undefined {
   try {
     return readTimestamp(text ?? '', '').offset;
@@ -67,15 +67,15 @@ export function offsetOf(text: string | undefined): string | undefined {
   }
 }
 
-/** FHIR date: `2026`, `2026-02` or `2026-02-03`; a time of day is left out. */
+/** FHIR date: `2026`, `2026-02` or `2026-02-03`, without the time of day. */
 export function fhirDate(stamp: Timestamp): string {
   const { year, month, day } = stamp;
   return [digits(year, 4), ...[month, day].filter((part) => part !== undefined).map((part) => digits(part))].join('-');
 }
 
 /**
- * FHIR dateTime. Seconds (and the minutes of an hour) that were not sent are written as zero, because FHIR's syntax
- * demands them; a time whose offset nobody knows is reduced to its date.
+ * FHIR dateTime. Minutes and seconds that were not sent become zero, because FHIR requires them. A time with an unknown
+ * offset is reduced to its date.
  */
 export function fhirDateTime(stamp: Timestamp, fallback: ZoneFallback = {}): string {
   const date = fhirDate(stamp);
@@ -86,8 +86,8 @@ export function fhirDateTime(stamp: Timestamp, fallback: ZoneFallback = {}): str
 }
 
 /**
- * FHIR instant, for elements that take no less than a second. Minutes are enough, which is how precise most systems send:
- * seconds that were not sent are zero, as in a dateTime. Undefined when the time is less precise or its offset unknown.
+ * FHIR instant, for elements that require seconds. Seconds that were not sent become zero, because most systems send
+ * minutes. Undefined if the time is less precise or its offset is unknown.
  */
 export function fhirInstant(stamp: Timestamp, fallback: ZoneFallback = {}): string | undefined {
   if (stamp.minute === undefined) return undefined;
@@ -96,25 +96,25 @@ export function fhirInstant(stamp: Timestamp, fallback: ZoneFallback = {}): stri
 }
 
 /**
- * A TM as FHIR time, `13:45:00.5`; FHIR's has no offset.
+ * A TM as FHIR time, `13:45:00.5`, which has no offset.
  *
- * @throws Fault 102 when it is no time of a day
+ * @throws Fault 102 if it is not a time of day
  */
 export function fhirTime(text: string, at: string): string {
   const match = TM.exec(text.trim());
-  if (match === null) throw wrong(at, 'not a time of the form HHMMSS.SSSS+ZZZZ');
+  if (match === null) throw wrong(at, 'not a time in the format HHMMSS.SSSS+ZZZZ');
   const [, hour, minute, second, fraction, offset] = match;
   if (offset !== undefined) readOffset(offset, at);
   const [h, m, s] = [Number(hour), Number(minute ?? 0), Number(second ?? 0)];
-  if (!isTimeOfDay(h, m, s)) throw wrong(at, 'no time of a day');
+  if (!isTimeOfDay(h, m, s)) throw wrong(at, 'not a time of day');
   return clock(h, m, s, fraction);
 }
 
-/** `+0100` as `+01:00`. FHIR R4 goes to 14:00, which is also the greatest in use. */
+/** Converts `+0100` to `+01:00`. The largest offset in FHIR R4 and in use is 14:00. */
 function readOffset(text: string, at: string): string {
   const hours = Number(text.slice(1, 3));
   const minutes = Number(text.slice(3));
-  if (minutes > 59 || hours * 60 + minutes > 14 * 60) throw wrong(at, 'no offset from UTC');
+  if (minutes > 59 || hours * 60 + minutes > 14 * 60) throw wrong(at, 'not an offset from UTC');
   const sign = hours === 0 && minutes === 0 ? '+' : text.charAt(0);
   return `${sign}${text.slice(1, 3)}:${text.slice(3)}`;
 }

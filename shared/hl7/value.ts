@@ -1,14 +1,14 @@
 /**
- * Reading a value by its numbers: field, repetition, component, subcomponent, each from 1 (HL7 v2.5.1 §2.5.3, §2.6).
- * Four results: `undefined` absent, `''` empty (leave what is stored), `null` for `""` (delete what is stored), text.
+ * Reads a value by field, repetition, component and subcomponent, each from 1 (HL7 v2.5.1 §2.5.3, §2.6). The result is
+ * `undefined` for absent, `''` for empty (keep the stored value), `null` for `""` (delete the stored value), or a text.
  */
 import { unescape } from './escapes.ts';
 import { isSegmentId, MAX_SCANNED, type Segment } from './segment.ts';
 
-/** Absent: nothing at that position was sent, not even its separator. Empty: sent with nothing in it. */
+/** Absent: the segment ends before the position. Empty: the position was sent without content. */
 export type Value = string | null | undefined;
 
-/** HL7's explicit null (§2.5.3). */
+/** The explicit null of HL7 (§2.5.3). */
 const NULL = '""';
 
 export type Presence = 'absent' | 'empty' | 'null' | 'value';
@@ -20,8 +20,8 @@ export function presenceOf(value: Value): Presence {
 }
 
 /**
- * The text at a position. A level that is not given is its first: a receiver of a later version reads the first
- * component of what once was a simple field (§2.8.2).
+ * The text at a position. An omitted level is 1: a receiver of a later version reads the first component of a field that
+ * used to be simple (§2.8.2).
  */
 export function valueAt(segment: Segment, field: number, repetition = 1, component = 1, subcomponent = 1): Value {
   if (isVerbatim(segment, field)) return rawAt(segment, field, repetition, component, subcomponent);
@@ -30,8 +30,8 @@ export function valueAt(segment: Segment, field: number, repetition = 1, compone
 }
 
 /**
- * What stands at a position, neither unescaped nor split below the deepest level given; undefined when absent.
- * `rawAt(pid, 3)` is the whole of PID-3 with its repetitions.
+ * The raw text at a position, neither unescaped nor split below the deepest level given; undefined if absent. `rawAt(pid, 3)`
+ * is PID-3 with its repetitions.
  */
 export function rawAt(
   segment: Segment,
@@ -53,26 +53,26 @@ export function rawAt(
   return piece(raw, delimiters.subcomponent, subcomponent);
 }
 
-/** Whether a field was sent at all, sent empty, sent as `""`, or sent with a value. */
+/** Distinguishes a field that is absent, empty, `""`, or has a value. */
 export function fieldPresence(segment: Segment, field: number): Presence {
   const raw = segment.field(field);
   return presenceOf(raw === NULL ? null : raw);
 }
 
-/** One repetition of a field, or one component of it: what a datatype is read from. */
+/** One repetition of a field, or one of its components: the input of a datatype. */
 export interface Part {
   readonly segment: Segment;
   readonly field: number;
   readonly repetition: number;
-  /** 0 for a whole repetition, whose children are components; else the children are subcomponents. */
+  /** 0 for a repetition, whose children are components; otherwise the children are subcomponents. */
   readonly component: number;
   readonly raw: string;
 }
 
 /**
- * The repetitions of a field, with their numbers; none when it is absent or empty. `""` is one repetition.
+ * The repetitions of a field; empty if it is absent or empty. `""` is one repetition.
  *
- * @param most no more than the first so many are read
+ * @param most the number of repetitions to read at most
  */
 export function repetitions(segment: Segment, field: number, most?: number): Part[] {
   const raw = segment.field(field);
@@ -81,7 +81,7 @@ export function repetitions(segment: Segment, field: number, most?: number): Par
   return raws.map((raw, at) => ({ segment, field, repetition: at + 1, component: 0, raw }));
 }
 
-/** The whole of each repetition as a text, as `partText` gives it: a text may come in very many lines. */
+/** The text of each repetition, as in `partText`: a text may arrive in very many lines. */
 export function repetitionTexts(segment: Segment, field: number): Value[] {
   const raw = segment.field(field);
   if (raw === undefined || raw === '') return [];
@@ -89,7 +89,7 @@ export function repetitionTexts(segment: Segment, field: number): Value[] {
   return raw.split(segment.source.delimiters.repetition).map((line) => leaf(line, segment));
 }
 
-/** The first repetition of a field, without splitting the rest; undefined when the field is absent or empty. */
+/** The first repetition of a field, without splitting the rest; undefined if the field is absent or empty. */
 export function firstRepetition(segment: Segment, field: number): Part | undefined {
   const all = segment.field(field);
   if (all === undefined || all === '') return undefined;
@@ -97,7 +97,7 @@ export function firstRepetition(segment: Segment, field: number): Part | undefin
   return raw === undefined ? undefined : { segment, field, repetition: 1, component: 0, raw };
 }
 
-/** The nth child of a part: of a repetition the component (its first subcomponent), of a component the subcomponent. */
+/** The nth child of a part: a component (its first subcomponent) of a repetition, a subcomponent of a component. */
 export function child(part: Part, number: number): Value {
   if (isVerbatim(part.segment, part.field)) return number === 1 ? part.raw : undefined;
   const { component, subcomponent } = part.segment.source.delimiters;
@@ -106,7 +106,7 @@ export function child(part: Part, number: number): Value {
   return raw === undefined ? undefined : leafOrAbsent(piece(raw, subcomponent, 1), part.segment);
 }
 
-/** The nth component of a repetition as a part of its own, such as the HD in PID-3.4; undefined when absent. */
+/** The nth component of a repetition as a part, such as the HD in PID-3.4; undefined if absent. */
 export function componentOf(part: Part, number: number): Part | undefined {
   if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;
   const raw = piece(part.raw, part.segment.source.delimiters.component, number);
@@ -114,29 +114,29 @@ export function componentOf(part: Part, number: number): Part | undefined {
 }
 
 /**
- * The whole of a part as one text, separators and all: for ST, TX and FT, where `Smith & Jones` is a separator that
- * the sender forgot to escape and not a subcomponent.
+ * The text of a part including separators: in ST, TX and FT, `Smith & Jones` contains a separator that the sender forgot to
+ * escape, not a subcomponent.
  */
 export function partText(part: Part): Value {
   return isVerbatim(part.segment, part.field) ? part.raw : leaf(part.raw, part.segment);
 }
 
 /**
- * A place as ERR-2 writes it (§2.15.5.2): segment, sequence, field, repetition, component, subcomponent. It names
- * positions only, so that it may go where no patient data may: a name that is no segment's is given as `???`.
+ * A location as in ERR-2 (§2.15.5.2): segment, sequence, field, repetition, component, subcomponent. It contains no patient
+ * data: an invalid segment name is written as `???`.
  */
 export function locate(segment: Segment, ...numbers: readonly number[]): string {
   return [isSegmentId(segment.id) ? segment.id : '???', segment.sequence, ...numbers].join('^');
 }
 
-/** The place of a part, or of its nth child. */
+/** The location of a part, or of its nth child. */
 export function locatePart(part: Part, number?: number): string {
   const { segment, field, repetition, component } = part;
   const below = [component, number ?? 0].filter((step) => step > 0);
   return locate(segment, field, repetition, ...below);
 }
 
-/** A place as ERR-2 writes it (`PID^1^3^2^1`), for people: `PID-3[2].1`. */
+/** The location of ERR-2 (`PID^1^3^2^1`) for people: `PID-3[2].1`. */
 export function pathOf(place: string): string {
   const [segment = '', sequence, field, repetition, ...below] = place.split('^');
   const which = (number: string | undefined): string => (number === undefined || number === '1' ? '' : `[${number}]`);
@@ -154,7 +154,7 @@ function leafOrAbsent(raw: string | undefined, segment: Segment): Value {
   return raw === undefined ? undefined : leaf(raw, segment);
 }
 
-/** How often a separator stands in a text; an empty one separates nothing. */
+/** The number of separators in a text; an empty separator occurs nowhere. */
 export function countOf(text: string, separator: string): number {
   if (separator === '') return 0;
   let found = 0;
@@ -162,7 +162,7 @@ export function countOf(text: string, separator: string): number {
   return found;
 }
 
-/** The nth piece between separators, without splitting the rest; an empty separator separates nothing. */
+/** The nth piece between separators, without splitting the rest; an empty separator divides nothing. */
 function piece(raw: string, separator: string, number: number): string | undefined {
   if (separator === '') return number === 1 ? raw : undefined;
   let start = 0;

@@ -1,6 +1,4 @@
-/**
- * From values back to segments (HL7 v2.5.1 §2.6). What it writes, the reader reads as the same values.
- */
+/** Writes values as segments (HL7 v2.5.1 §2.6). Reading the segments returns the same values. */
 import { declaresDelimiters, encodingCharacters } from './delimiters.ts';
 import { escape, type Syntax } from './escapes.ts';
 
@@ -12,9 +10,9 @@ export type RepetitionContent = Leaf | readonly ComponentContent[];
 export type FieldContent = Leaf | readonly RepetitionContent[];
 
 /**
- * Writes one segment without its line end. Empty fields at the end are left out.
+ * Writes one segment without its line end, leaving out empty fields at the end.
  *
- * @param fields from field 1 on; of MSH, FHS and BHS from field 3 on, since the first two are the separators
+ * @param fields from field 1 on; for MSH, FHS and BHS from field 3 on, since fields 1 and 2 are the delimiters
  */
 export function writeSegment(id: string, fields: readonly FieldContent[], syntax: Syntax): string {
   const { delimiters } = syntax;
@@ -23,7 +21,7 @@ export function writeSegment(id: string, fields: readonly FieldContent[], syntax
   return withoutTail([id, ...declared, ...written].join(delimiters.field), delimiters.field);
 }
 
-/** One field with its repetitions, escaped. */
+/** Writes one field with its repetitions, escaped. */
 export function writeField(field: FieldContent, syntax: Syntax): string {
   if (!isList(field)) return writeLeaf(field, syntax);
   return field.map((repetition) => writeRepetition(repetition, syntax)).join(syntax.delimiters.repetition);
@@ -38,7 +36,7 @@ function writeRepetition(repetition: RepetitionContent, syntax: Syntax): string 
 function writeComponent(component: ComponentContent, syntax: Syntax): string {
   if (!isList(component)) return writeLeaf(component, syntax);
   const { subcomponent } = syntax.delimiters;
-  // A message without a subcomponent separator has one subcomponent, and the rest has no place.
+  // Without a subcomponent separator, only the first subcomponent can be written.
   if (subcomponent === '') return writeLeaf(component[0], syntax);
   return withoutTail(component.map((leaf) => writeLeaf(leaf, syntax)).join(subcomponent), subcomponent);
 }

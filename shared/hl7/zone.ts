@@ -1,6 +1,6 @@
 /**
- * The offset from UTC that a wall clock in an IANA time zone shows at a local time. Where a clock is set back and shows
- * a time twice the first is meant; where it skips a time the offset before the change is taken.
+ * The offset from UTC of a local time in an IANA time zone. If the clock shows a time twice, the first is meant; if it skips
+ * a time, the offset before the change applies.
  */
 
 export interface WallTime {
@@ -20,21 +20,21 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /**
  * @param timeZone IANA name
  * @returns `+02:00`; an offset with seconds (local mean time before standard time) is cut to whole minutes
- * @throws RangeError for a name that the runtime does not know: settings are checked with `isTimeZone` when saved
+ * @throws RangeError for a name that the runtime does not know; settings are checked with `isTimeZone` when saved
  */
 export function offsetInZone(time: WallTime, timeZone: string): string {
   const [first] = offsetsInZone(time, timeZone);
   return first;
 }
 
-/** As `offsetInZone`, but both where a clock shows the time twice: that of the earlier instant first. */
+/** Like `offsetInZone`, but returns both offsets of a time that occurs twice, the earlier instant first. */
 export function offsetsInZone(time: WallTime, timeZone: string): readonly [string, ...string[]] {
   const local = new Date(0);
   local.setUTCFullYear(time.year, time.month - 1, time.day);
   local.setUTCHours(time.hour, time.minute, time.second);
   const wall = local.getTime();
 
-  // Offsets on both sides of any change near that time; a change is never within a day of another.
+  // The offsets on both sides of a possible change: two changes are never less than two days apart.
   const before = minutesEastOf(wall - DAY_MS, timeZone);
   const after = minutesEastOf(wall + DAY_MS, timeZone);
   const [valid = before, ...more] = [...new Set([before, after])].filter(
@@ -43,7 +43,6 @@ export function offsetsInZone(time: WallTime, timeZone: string): readonly [strin
   return [written(valid), ...more.map(written)];
 }
 
-/** Whether the runtime knows a time zone of that name. */
 export function isTimeZone(name: string): boolean {
   try {
     return formatOf(name) !== undefined;
@@ -52,7 +51,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How many minutes east of UTC the clocks of a zone are at an instant. @throws RangeError as offsetInZone */
+/** The minutes east of UTC in a zone at an instant. @throws RangeError like `offsetInZone` */
 export function minutesEastOf(instantMs: number, timeZone: string): number {
   const name = formatOf(timeZone)
     .formatToParts(instantMs)

@@ -1,13 +1,12 @@
 /**
- * The algorithms a client may sign its assertion with, and the type of key each needs (RFC 7518 §3.1, RFC 8037 §3.1).
- * Nothing else lists them: discovery, the checks and the choice of keys, decoys, examples and what people read all follow
- * from this table (RFC 8725 §3.1).
+ * The algorithms of client assertions, and the type of key that each needs (RFC 7518 §3.1, RFC 8037 §3.1). This is the only
+ * list: discovery, checks, choice of keys, decoys, examples and texts use it (RFC 8725 §3.1).
  */
 
 interface Algorithm {
-  /** The `kty` of its keys, and behind it their `crv` where there are several. */
+  /** `kty`, and `crv` if the type has several curves. */
   readonly keyType: string;
-  /** Other values of the JWK's `alg` that mean the same (RFC 9864 renamed EdDSA). */
+  /** Synonyms in a JWK's `alg` (RFC 9864 renamed EdDSA). */
   readonly aliases?: readonly string[];
 }
 
@@ -23,7 +22,6 @@ export const ASSERTION_ALGORITHMS = {
 
 export type AssertionAlgorithm = keyof typeof ASSERTION_ALGORITHMS;
 
-/** The types of key that can verify an assertion. */
 export type KeyType = (typeof ASSERTION_ALGORITHMS)[AssertionAlgorithm]['keyType'];
 
 export const ASSERTION_ALGORITHM_NAMES = Object.keys(ASSERTION_ALGORITHMS) as readonly AssertionAlgorithm[];
@@ -32,10 +30,9 @@ export function isAssertionAlgorithm(value: unknown): value is AssertionAlgorith
   return typeof value === 'string' && Object.hasOwn(ASSERTION_ALGORITHMS, value);
 }
 
-/** The type a key must have to verify an algorithm. */
 export const keyTypeFor = (algorithm: AssertionAlgorithm): KeyType => ASSERTION_ALGORITHMS[algorithm].keyType;
 
-/** True where the `alg` of a JWK is this algorithm, by its name or an alias. */
+/** True if the `alg` of a JWK is this algorithm or an alias. */
 export function isNamed(algorithm: AssertionAlgorithm, alg: unknown): boolean {
   const { aliases = [] }: Algorithm = ASSERTION_ALGORITHMS[algorithm];
   return alg === algorithm || (typeof alg === 'string' && aliases.includes(alg));

@@ -1,9 +1,9 @@
-/** Audiences and protocols (edge/docs/behaviour.md, Token service): which surface a token is for, and what a key needs to get one. */
+/** Audiences and protocols of access tokens (edge/docs/behaviour.md, Token service). */
 
 export const PROTOCOLS = ['fhir', 'hl7', 'hl7-mllp'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** Each audience and the protocol the key must list. MLLP has none: it uses no tokens. */
+/** The protocol that a key must list for each audience. MLLP has no audience, because it uses no tokens. */
 export const AUDIENCE_PROTOCOL = { 'svc-fhir': 'fhir', 'svc-hl7-http': 'hl7' } as const satisfies Record<
   string,
   Protocol
@@ -11,7 +11,7 @@ export const AUDIENCE_PROTOCOL = { 'svc-fhir': 'fhir', 'svc-hl7-http': 'hl7' } a
 export type Audience = keyof typeof AUDIENCE_PROTOCOL;
 export const AUDIENCES = Object.keys(AUDIENCE_PROTOCOL) as readonly Audience[];
 
-/** Of a request without `audience`, for a key without Allowed audiences. */
+/** For a request without `audience` and a key without Allowed audiences. */
 const DEFAULT_AUDIENCE: Audience = 'svc-fhir';
 
 export function isAudience(value: string): value is Audience {
@@ -21,8 +21,8 @@ export function isAudience(value: string): value is Audience {
 export type ChosenAudience = { readonly audience: Audience } | { readonly reason: string };
 
 /**
- * The `aud` of the token: the one asked for, else the first Allowed audience, else `svc-fhir`; it must be one the key
- * may have.
+ * Chooses the `aud` of a token: the requested audience, else the first Allowed audience, else `svc-fhir`. The key must
+ * allow it.
  *
  * @param requested the `audience` parameter
  */

@@ -1,4 +1,4 @@
-/** Whether an EC public key is a point of its curve (NIST SP 800-186 §3.2.1): runtimes differ in when they notice. */
+/** Checks that an EC public key is a point on its curve (NIST SP 800-186 §3.2.1): not every runtime does on import. */
 
 import type { KeyType } from './algorithms.ts';
 
@@ -28,12 +28,12 @@ const DOMAINS: Readonly<Record<Curve, Domain>> = {
 const integer = (bytes: Uint8Array): bigint =>
   BigInt(`0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`);
 
-/** The size of its keys. */
+/** The size of a curve's keys. */
 export const curveBits = (curve: Curve): number => DOMAINS[curve].bytes * 8;
 
 /**
- * @param x the coordinates, undefined where they are not base64url
- * @returns what is wrong, or undefined
+ * @param x the coordinate, undefined if it is not base64url
+ * @returns the problem, or undefined
  */
 export function checkEcPoint(curve: Curve, x: Uint8Array | undefined, y: Uint8Array | undefined): string | undefined {
   const { bytes, p, b } = DOMAINS[curve];

@@ -1,12 +1,12 @@
 /**
- * Which JWKS URIs may be fetched: https, a public name of someone else's. Pure; whether the name leads to a private
- * address is checked where it is resolved, with `isPublicAddress` (OWASP, server-side request forgery).
+ * Decides which JWKS URIs may be fetched: https, and a public host that is not the gateway's. This check uses the text
+ * only; `isPublicAddress` checks the resolved address (OWASP, server-side request forgery).
  */
 
 export interface JwksUriContext {
-  /** Our own base URLs. */
+  /** The gateway's base URLs. */
   readonly ownUrls: readonly string[];
-  /** Hosts that may be fetched although they are not public: test and local stacks only. */
+  /** Hosts that may be fetched although they are not public, in tests and local stacks. */
   readonly trustedHosts: readonly string[];
 }
 
@@ -29,10 +29,10 @@ const MAX_URI_CHARACTERS = 2048;
 
 const hostOf = (url: URL): string => url.hostname.replace(/\.$/, '');
 
-/** The parser has turned every spelling of an IPv4 address (`0x7f.1`, `2130706433`) into the dotted one. */
+/** The URL parser has already written every spelling of an IPv4 address (`0x7f.1`, `2130706433`) as dotted decimal. */
 const isAddress = (host: string): boolean => host.startsWith('[') || /^[0-9.]+$/.test(host);
 
-/** @returns why it may not be fetched, or undefined */
+/** @returns the reason to reject the URI, or undefined */
 export function checkJwksUri(uri: string, { ownUrls, trustedHosts }: JwksUriContext): string | undefined {
   if (!URL.canParse(uri) || uri.length > MAX_URI_CHARACTERS) return 'it is not a URL';
   const url = new URL(uri);
@@ -41,7 +41,7 @@ export function checkJwksUri(uri: string, { ownUrls, trustedHosts }: JwksUriCont
   if (uri.includes('#')) return 'it must not have a fragment';
   const host = hostOf(url);
   const trusted = trustedHosts.includes(host);
-  // A trusted host is one machine with many ports; elsewhere every port of ours is ours.
+  // A trusted host is one machine with many ports; on other hosts every port belongs to the gateway.
   const own = ownUrls
     .map((own) => new URL(own))
     .some((own) => (trusted ? own.host === url.host : hostOf(own) === host));

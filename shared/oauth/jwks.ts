@@ -1,6 +1,6 @@
 /**
- * A client's JWKS (RFC 7517), looked at key by key: what each is, and whether it can verify an assertion. Pure: used
- * when a key is saved, when a JWKS URI is fetched and when a token is asked for.
+ * Checks a client's JWKS (RFC 7517) key by key: the type of each key, and if it can verify an assertion. Used when an API
+ * key is saved, when a JWKS URI is fetched and when a token is requested.
  */
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json.ts';
 import { Fault } from '../fault.ts';
@@ -12,32 +12,31 @@ import { quote } from '../quote.ts';
 const MAX_JWKS_KEYS = 20;
 const MAX_JWKS_DEPTH = 8;
 const MIN_RSA_BITS = 2048;
-/** Longer keys cost more to verify than an anonymous caller may have us spend. */
+/** The cost of verifying grows with the length, and anonymous callers can cause it. */
 const MAX_RSA_BITS = 4096;
-/** 65537. With exponent 1 anyone can forge a signature; nobody who makes keys properly uses another. */
+/** 65537. A signature for exponent 1 can be forged, and other exponents are not in use. */
 const RSA_EXPONENT = 'AQAB';
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'] as const;
 
 export interface CheckedKey {
   readonly kid: string | undefined;
-  /** `RSA`, `EC P-256`, `OKP Ed25519`, or what the key says of itself. */
+  /** `RSA`, `EC P-256`, `OKP Ed25519`, or the type that the key states. */
   readonly type: string;
   /** Bits of the modulus or the curve; 0 when unknown. */
   readonly size: number;
   readonly use: string | undefined;
   readonly usable: boolean;
-  /** Why it is not usable. */
   readonly reason?: string;
-  /** True where the key is dangerous rather than merely not for signatures: such a JWKS is refused when it is saved. */
+  /** True if the key is unsafe, not only unsuitable for signatures: such a JWKS cannot be saved. */
   readonly dangerous: boolean;
   readonly jwk: JsonObject;
 }
 
 export interface CheckedJwks {
   readonly keys: readonly CheckedKey[];
-  /** What is wrong with the document as a whole; empty when it can be used. */
+  /** Problems of the whole document; empty if it can be used. */
   readonly problems: readonly string[];
-  /** A private key was published: an alert, not only a refusal. */
+  /** A private key was published, which also raises an alert. */
   readonly hasPrivateKey: boolean;
 }
 
@@ -88,18 +87,18 @@ const TYPES: Readonly<Record<KeyType | 'oct', (jwk: JsonObject) => Finding>> = {
   oct: () => ({ size: 0, reason: 'a shared secret is not a public key', dangerous: true }),
 };
 
-const IN_WORDS: Readonly<Record<KeyType, string>> = {
+const TITLES: Readonly<Record<KeyType, string>> = {
   RSA: `RSA from ${MIN_RSA_BITS} bits`,
   'EC P-256': 'EC P-256',
   'EC P-384': 'EC P-384',
   'OKP Ed25519': 'Ed25519',
 };
-/** The keys that can be used, for people. */
-export const USABLE_KEYS = Object.values(IN_WORDS).join(', ');
+/** The usable types of key, for texts. */
+export const USABLE_KEYS = Object.values(TITLES).join(', ');
 
 const isKnownType = (type: string): type is keyof typeof TYPES => Object.hasOwn(TYPES, type);
 
-/** The members of a public key that are the key (RFC 7638 §3.2), for a library that is given no other. */
+/** The members that define a public key (RFC 7638 §3.2), for a library that accepts no others. */
 export function publicMembersOf({ kty, crv, n, e, x, y }: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries({ kty, crv, n, e, x, y }).flatMap(([name, value]) =>
@@ -108,7 +107,7 @@ export function publicMembersOf({ kty, crv, n, e, x, y }: JsonObject): Readonly<
   );
 }
 
-/** RFC 7517 §4.2, §4.3: what the key says it is for. */
+/** RFC 7517 §4.2, §4.3: the declared purpose of a key. */
 function checkPurpose({ use, key_ops: operations, kid }: JsonObject): string | undefined {
   if (kid !== undefined && typeof kid !== 'string') return 'kid is not a string';
   if (use !== undefined && use !== 'sig') return `use is ${quote(use)}, not "sig"`;
@@ -146,7 +145,7 @@ const noneUsable = (keys: readonly CheckedKey[]): string => {
 
 const refused = (problem: string): CheckedJwks => ({ keys: [], problems: [problem], hasPrivateKey: false });
 
-/** Looks at a JWKS that was parsed. Problems and reasons are sentences for whoever published it. */
+/** Checks a parsed JWKS. Problems and reasons are sentences for its publisher. */
 export function checkJwks(json: Json): CheckedJwks {
   const list = isJsonObject(json) ? json['keys'] : undefined;
   if (!Array.isArray(list)) return refused('it is not a JSON object with a "keys" array');
@@ -163,7 +162,7 @@ export function checkJwks(json: Json): CheckedJwks {
   return { keys, problems, hasPrivateKey };
 }
 
-/** Looks at a JWKS as text. */
+/** Checks the text of a JWKS. */
 export function readJwks(document: string): CheckedJwks {
   try {
     return checkJwks(parseJson(document, MAX_JWKS_DEPTH));

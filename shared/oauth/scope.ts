@@ -1,22 +1,22 @@
 /**
- * Scopes (edge/docs/behaviour.md, Token service): the fourteen names that can be granted, the spellings a request may use for
- * them (SMART App Launch 2.2, "Scopes for requesting FHIR Resources"), and what is granted of a request.
+ * Scopes (edge/docs/behaviour.md, Token service): the fourteen names that can be granted, and the granted scopes of
+ * a request. A request may use the spellings of SMART App Launch 2.2 ("Scopes for requesting FHIR Resources").
  */
 import { RESOURCE_TYPES } from '../resource-type.ts';
 
-/** All that can be granted, in the order in which a token lists them. */
+/** Every scope that can be granted, in the order of a token. */
 export const SCOPES: readonly string[] = RESOURCE_TYPES.flatMap((type) => [
   `system/${type}.read`,
   `system/${type}.write`,
 ]);
 
-/** A request for each of the fourteen has 14; a hundred is no request but a probe. */
+/** A request for everything has 14 scopes. More than 100 can only be a probe. */
 const MAX_SCOPES = 100;
-/** RFC 6749 §3.3: scope-token, and the space between them. */
+/** RFC 6749 §3.3: scope-token, separated by spaces. */
 const SCOPE_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const SYSTEM_SCOPE = /^system\/([A-Za-z]+|\*)\.([a-z]+|\*)$/;
 
-/** SMART v1 words and v2 letters: `rs` is what `read` was, `cud` what `write` was. */
+/** SMART v1 words and v2 letters: `rs` equals `read`, `cud` equals `write`. */
 function accessOf(permission: string): readonly ('read' | 'write')[] {
   if (permission === 'read' || permission === 'write') return [permission];
   if (permission === '*') return ['read', 'write'];
@@ -26,7 +26,7 @@ function accessOf(permission: string): readonly ('read' | 'write')[] {
   return [...(reads ? (['read'] as const) : []), ...(writes ? (['write'] as const) : [])];
 }
 
-/** The names among the fourteen that one requested scope stands for; none for a scope we do not know. */
+/** The granted names that one requested scope includes; empty for an unknown scope. */
 export function expandScope(scope: string): readonly string[] {
   const [, type, permission] = SYSTEM_SCOPE.exec(scope) ?? [];
   if (type === undefined || permission === undefined) return [];
@@ -37,7 +37,7 @@ export function expandScope(scope: string): readonly string[] {
 export type GrantedScopes = { readonly granted: readonly string[] } | { readonly reason: string };
 
 /**
- * What is granted of a request: what it stands for and the key allows, in the order of `SCOPES` (RFC 6749 §3.3).
+ * The scopes to grant: requested and allowed, in the order of `SCOPES` (RFC 6749 §3.3).
  *
  * @param requested the `scope` parameter
  * @param allowed the key's Allowed scopes
@@ -46,9 +46,10 @@ export function grantScopes(requested: string | undefined, allowed: readonly str
   const scopes = (requested ?? '').split(' ').filter((scope) => scope !== '');
   if (scopes.length === 0) return { reason: 'scope is required: name the scopes, separated by spaces' };
   if (!SCOPE_TEXT.test(requested ?? '')) {
-    return { reason: 'scope has characters that no scope can have; scopes are separated by single spaces' };
+    return { reason: 'scope contains invalid characters: separate the scopes by single spaces' };
   }
-  if (scopes.length > MAX_SCOPES) return { reason: `scope names more than ${MAX_SCOPES} scopes` };
+  if (scopes.length > MAX_SCOPES)
+    return { reason: `scope contains ${scopes.length} scopes, at most ${MAX_SCOPES} are allowed` };
   const asked = new Set(scopes.flatMap(expandScope));
   if (asked.size === 0) {
     const commas = scopes.some((scope) => scope.includes(',')) ? '; scopes are separated by spaces, not commas' : '';

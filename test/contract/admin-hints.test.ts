@@ -111,7 +111,7 @@ describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
     expect(status).toBe(422);
     expect(await noted(id)).toMatchObject({
       code: 'broken-batch',
-      hint: expect.stringContaining('Nothing of the batch'),
+      hint: expect.stringContaining('No message of the batch'),
     });
     expect((await api<List>('/messages?q=H-4')).items).toEqual([]);
   });

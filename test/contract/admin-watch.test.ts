@@ -138,13 +138,13 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
         'insufficient_scope',
         'the access token lacks a scope: system/Condition.read is needed',
       ],
-      [await fhir(`Patient/${crypto.randomUUID()}`), 404, 'not-found', 'there is nothing of this id in the site'],
-      [await fhir(`Patient/${id}`, ifMatch), 412, 'precondition-failed', 'a condition in the headers does not hold'],
+      [await fhir(`Patient/${crypto.randomUUID()}`), 404, 'not-found', 'the site has no resource with this id'],
+      [await fhir(`Patient/${id}`, ifMatch), 412, 'precondition-failed', 'a precondition in the headers failed'],
       [
         await fhir('Patient', { method: 'POST', body: 'x', headers: { 'content-type': 'text/nosy' } }),
         415,
         'unsupported-media-type',
-        'the Content-Type cannot be read',
+        'the Content-Type is not supported',
       ],
       [
         await post({
@@ -155,7 +155,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
         }),
         400,
         'code-invalid',
-        expect.stringContaining('Observation.code: an element that must be there is missing'),
+        expect.stringContaining('Observation.code: a required element is missing'),
       ],
       [
         await post({

@@ -102,7 +102,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
         return reply.status === 503 && reply;
       });
       expect(comeAgain(readiness)).toEqual(COME_AGAIN);
-      expect(readiness.text).toContain('takes no writes');
+      expect(readiness.text).toContain('does not accept writes');
     } finally {
       await alter('reset default_transaction_read_only');
     }

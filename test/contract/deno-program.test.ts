@@ -100,7 +100,7 @@ describe('TLS', () => {
 
 test('a database of another machine without a word on TLS: the program does not start, and says why', async () => {
   await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
-    /DATABASE_URL must say how the connection is protected: sslmode=/,
+    /DATABASE_URL must set the protection of the connection: sslmode=/,
   );
 });
 
@@ -229,7 +229,7 @@ describe('at its end', () => {
     await until('it waits', async () => (await client.query('select from pg_locks where not granted')).rows.length > 0);
     await edge.stop();
     expect([await asked, await edge.exited]).toEqual(['cut off', 1]);
-    await until('it says so', () => edge.logs().join('\n').includes('work was cut off'));
+    await until('it says so', () => edge.logs().join('\n').includes('some work did not end in time'));
     await lock.end();
   });
 });

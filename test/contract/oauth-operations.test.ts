@@ -74,7 +74,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       await gateway.kill();
 
       const second = await startGateway(again);
-      expectRefusal(await present({ ...subject, gateway: second }, text), 401, 'invalid_client', /already used/);
+      expectRefusal(await present({ ...subject, gateway: second }, text), 401, 'invalid_client', /already been used/);
       await second.kill();
     } finally {
       await database.drop();
@@ -99,7 +99,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       if (runtime !== 'workerd') await subject.db.client.query('drop function jti_claim_add');
       else await rm(persistDir, { recursive: true });
       const answer = await present(subject, await assertion(subject, await subject.createKey()));
-      expectRefusal(answer, 503, 'temporarily_unavailable', /single use cannot be checked/);
+      expectRefusal(answer, 503, 'temporarily_unavailable', /jti store is temporarily unavailable/);
       expect(answer.headers.get('retry-after')).toBe('5');
       expect(await reasonKept(subject, answer)).toMatch(/^unavailable: /);
     });

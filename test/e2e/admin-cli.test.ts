@@ -185,22 +185,28 @@ test('changes the settings of a site and what a key says otherwise, and clears t
 
 test.each([
   [[], /Usage/],
-  [['site', 'destroy'], /there is no site destroy/],
+  [['site', 'destroy'], /the command site destroy does not exist/],
   [['site', 'create'], /--name is needed/],
   [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not a known IANA name/],
-  [['key', 'create', '--site', 'x', '--name', 'A'], /^there is no site x: `npm run -s admin -- site list`/],
-  [['key', 'list', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],
-  [['site', 'show', '--site', '0192f0c1-0000-7000-8000-000000000000'], /^there is no site 0192f0c1/],
+  [['key', 'create', '--site', 'x', '--name', 'A'], /^the site x does not exist: `npm run -s admin -- site list`/],
+  [
+    ['key', 'list', '--site', '0192f0c1-0000-7000-8000-000000000000'],
+    /^the site 0192f0c1-0000-7000-8000-000000000000 does not exist/,
+  ],
+  [
+    ['site', 'show', '--site', '0192f0c1-0000-7000-8000-000000000000'],
+    /^the site 0192f0c1-0000-7000-8000-000000000000 does not exist/,
+  ],
   [
     ['key', 'create', '--site', '0192f0c1-0000-7000-8000-000000000000', '--name', 'A', '--jwks', 'none.json'],
-    /^there is no file none\.json/,
+    /^the file none\.json does not exist/,
   ],
   [['site', 'list', '--nonsense'], /^Unknown option '--nonsense'/],
   [
     ['site', 'update', '--site', '0192f0c1-0000-7000-8000-000000000000', '--charset', 'x'],
     /defaultCharset: "x" is not/,
   ],
-  [['key', 'list', '--time-zone', 'Europe/Berlin'], /key list has no option --time-zone/],
+  [['key', 'list', '--time-zone', 'Europe/Berlin'], /key list does not have the option --time-zone/],
   [
     [
       'key',
@@ -234,13 +240,13 @@ test('why a client was refused, and what messages came', async () => {
   expect(json(await admin('refusal', 'list', ...of, '--text', 'nothing'))).toEqual([]);
   expect(json(await admin('message', 'list', ...of, '--outcome', 'AE'))).toEqual([]);
   const wrong = await admin('message', 'list', ...of, '--outcome', 'XX');
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--outcome is AA, AE or AR/)]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--outcome must be AA, AE or AR/)]);
 });
 
 test('a second site of one name is refused by its id', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Twin'));
   const again = await admin('site', 'create', '--name', 'Twin');
-  expect([again.code, again.stderr]).toEqual([1, `there is a site of that name already: ${site}\n`]);
+  expect([again.code, again.stderr]).toEqual([1, `a site with this name already exists: ${site}\n`]);
 });
 
 test.each([
@@ -333,9 +339,9 @@ test('alerts are listed, acknowledged, muted and unmuted, and it is on record wh
   for (const [args, says] of [
     [['acknowledge', site, randomUUID()], /there is no such alert/],
     [['unmute', site, alertId], /there is no such alert, or nothing to do/],
-    [['mute', site, alertId, '--minutes', '0'], /--minutes is a whole number from 1/],
-    [['list', '--site', site, '--state', 'open-ish'], /--state is open or resolved/],
-    [['acknowledge', randomUUID(), alertId], /there is no site/],
+    [['mute', site, alertId, '--minutes', '0'], /--minutes must be a whole number from 1/],
+    [['list', '--site', site, '--state', 'open-ish'], /--state must be open or resolved/],
+    [['acknowledge', randomUUID(), alertId], /the site \S+ does not exist/],
   ] as const) {
     expect([args, await admin('alert', ...args)]).toEqual([
       args,

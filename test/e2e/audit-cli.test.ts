@@ -29,7 +29,7 @@ test('prints an AuditEvent for each row of the time asked for; the next run show
 
 test.each([
   [['--from', 'yesterday', '--to', '2026-01-01'], /--from must be a date/],
-  [['--from', '2026-01-01', '--to', '2026-01-02', '--site', 'none'], /no site none/],
+  [['--from', '2026-01-01', '--to', '2026-01-02', '--site', 'none'], /the site none does not exist/],
 ])('%j is refused in words', async (words, said) => {
   expect(await audit(...words)).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
 });

@@ -31,9 +31,9 @@ test('what lacks rows is told by its table; what is whole is told, and what came
 
   await createApiKey(copy.client, { site: await createSite(copy.client) });
   await migrate(copy.ownerUrl);
-  expect(await compare('--exact')).toMatchObject({ code: 0, stderr: 'the copy is whole\n' });
+  expect(await compare('--exact')).toMatchObject({ code: 0, stderr: 'the copy is complete\n' });
 
   await createSite(original.client);
-  expect(await compare()).toMatchObject({ code: 0, stderr: 'the copy is whole\n' });
+  expect(await compare()).toMatchObject({ code: 0, stderr: 'the copy is complete\n' });
   expect(await compare('--exact')).toMatchObject({ code: 1, stderr: expect.stringContaining('site has fewer rows') });
 });

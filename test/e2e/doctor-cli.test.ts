@@ -55,7 +55,7 @@ test('all is well, and nothing was changed', async () => {
   ]) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
-  expect([code, stderr]).toEqual([0, 'all is well of what was looked at\n']);
+  expect([code, stderr]).toEqual([0, 'all checked items are OK\n']);
   expect(await rows()).toEqual(before);
 });
 
@@ -115,7 +115,7 @@ test('a sidecar with a wrong clock is told by its name; what a stranger may have
     / sidecar key: somebody called from 127\.0\.0\.1 .* the key somebody-s that is not/.test(await told()),
   );
   const { code, stdout, stderr } = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
-  expect([code, stderr]).toEqual([0, 'all is well of what was looked at; 1 to look at\n']);
+  expect([code, stderr]).toEqual([0, 'all checked items are OK; 1 to check\n']);
   expect(stdout).toMatch(/^\? +sidecar key +somebody called.*\n +→ is it a sidecar of yours/m);
 
   const iat = Math.floor(Date.now() / 1000) + 3600;
@@ -151,9 +151,9 @@ test('nobody there', async () => {
 });
 
 test.each([
-  [[], /which deployment\?/],
-  [['here'], /here is not an http or https address/],
-  [['http://a', 'http://b'], /Give one base URL/],
+  [[], /name one base URL/],
+  [['here'], /here must be an http or https URL/],
+  [['http://a', 'http://b'], /name one base URL/],
 ])('%j is told how to call it', async (args, expected) => {
   const { code, stderr } = await doctor({}, ...args);
   expect([code, stderr]).toEqual([1, expect.stringMatching(expected)]);

@@ -70,7 +70,7 @@ test('interrupted, it ends after its step, and run again it goes on from there',
   await holder.end();
   expect(await ended).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining(`400 of ${PATIENTS} resources, interrupted: run it again to go on`),
+    stdout: expect.stringContaining(`400 of ${PATIENTS} resources, interrupted: run it again to continue`),
   });
   expect(await indexed(site)).toBe(400);
   await db.client.query('delete from resource_identifier where site_id = $1', [site]);
@@ -82,7 +82,7 @@ test('interrupted, it ends after its step, and run again it goes on from there',
 });
 
 test.each([
-  [['--site', randomUUID()], 'there is no site'],
+  [['--site', randomUUID()], 'does not exist'],
   [['--site', 'north'], '--site north is not the id of a site'],
   [['--sites', 'x'], "Unknown option '--sites'"],
 ])('%s is a clear error', async (args, message) => {

@@ -35,13 +35,13 @@ test('says what would go, does the named site and no other, and nothing under le
 
   const dry = await retention('--dry-run');
   expect(dry.code).toBe(0);
-  expect(dry.stdout).toContain(`${one} Old: ${counts} would be forgotten\n`);
-  expect(dry.stdout).toContain(`${held} Old: legal hold, nothing is forgotten\n`);
+  expect(dry.stdout).toContain(`${one} Old: ${counts} would be deleted\n`);
+  expect(dry.stdout).toContain(`${held} Old: legal hold, nothing is deleted\n`);
   expect(await left(one)).toBe(450);
 
-  expect(await retention('--site', one)).toMatchObject({ code: 0, stdout: `${one} Old: ${counts} forgotten, done\n` });
+  expect(await retention('--site', one)).toMatchObject({ code: 0, stdout: `${one} Old: ${counts} deleted, done\n` });
   expect([await left(one), await left(other), await left(held)]).toEqual([0, 450, 450]);
-  expect((await retention()).stdout).toContain(`${other} Old: ${counts} forgotten, done\n`);
+  expect((await retention()).stdout).toContain(`${other} Old: ${counts} deleted, done\n`);
   expect([await left(other), await left(held)]).toEqual([0, 450]);
 
   expect(await retention('--site', randomUUID())).toMatchObject({ code: 1, stdout: '' });

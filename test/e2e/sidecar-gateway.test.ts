@@ -196,7 +196,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await peer.closed).toBe('');
     const ready = await fetch(`http://127.0.0.1:${unknown.healthPort}/readyz`);
     const [status, text] = [ready.status, await ready.text()];
-    expect([status, text]).toEqual([503, expect.stringContaining('does not recognise')]);
+    expect([status, text]).toEqual([503, expect.stringContaining('rejected this sidecar')]);
     expect(text).toContain('not-recognised: key or clock');
     const said = () => unknown.logs().filter((line) => line.includes('"event":"edge.'));
     await until('it is logged', () => said().length > 0);

@@ -61,25 +61,29 @@ test.each([
   [
     'without a function',
     "delete from schema_function where name in ('job_claim', 'assert_caller')",
-    [503, 'the database does not have the functions assert_caller, job_claim'],
+    [503, 'the database lacks the functions assert_caller, job_claim: run the migrations'],
   ],
   [
     'of before the function that every transaction begins with',
     'drop function limit_time',
-    [503, 'the database does not have the function limit_time'],
+    [503, 'the database lacks the function limit_time: run the migrations'],
   ],
   [
     'that takes no writes',
     `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
-    [503, 'the database takes no writes: it is read-only, or a replica'],
+    [503, 'the database does not accept writes: it is read-only or a replica'],
   ],
-  ['without anything', 'drop table schema_migration', [503, 'the database has no migrations']],
+  [
+    'without anything',
+    'drop table schema_migration',
+    [503, 'the database has no migrations: run them with npm run migrate'],
+  ],
 ])('a database %s', async (_, change, expected) => {
   expect(await readyAfter(change)).toEqual(expected);
 });
 
 test('a login for which row-level security does not hold', async () => {
-  const detail = 'DATABASE_URL is of a login for which row-level security does not hold';
+  const detail = "the login in DATABASE_URL bypasses row-level security: use the gateway's login";
   expect(await readyAfter('select 1', db.ownerUrl)).toEqual([503, detail]);
 });
 

@@ -17,8 +17,7 @@ const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 /** Masks code as one word. */
 const code = (text: string): string => blank(text).replace(/ +/, (spaces) => 'X'.repeat(spaces.length));
 
-const masked = (text: string): string =>
-  text.replaceAll(/`[^`\n]*`|https?:\/\/\S+/g, code).replaceAll(/\\[nrt]/g, '  ');
+const masked = (text: string): string => text.replaceAll(/`[^`\n]*`|https?:\/\/\S+/g, code);
 
 /** Between paragraphs, list entries, tags of a docstring and cells. */
 const SEPARATOR = /\n[^\S\n]*\n|\n[^\S\n]*(?=[-*•] |\d+[.)] |@[a-z]+ )|\|/g;
@@ -87,7 +86,9 @@ function joinRanges(source: string, ranges: readonly [number, number][]): string
   let last = ranges[0]?.[0] ?? 0;
   for (const [start, end] of ranges) {
     const gap = source.slice(last, start);
-    text += (/[$\w]/.test(gap) ? code(gap) : blank(gap)) + source.slice(start, end);
+    const joint = (/[$\w]/.test(gap) ? code(gap) : blank(gap)).replaceAll('\n', ' ');
+    // A line of output is a separate text.
+    text += joint + source.slice(start, end).replaceAll(/\n|\\[nt]/g, (mark) => '|'.padEnd(mark.length));
     last = end;
   }
   return text;

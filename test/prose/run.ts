@@ -21,6 +21,9 @@ const MAX_ERROR = 20;
 /** A finding at an offset of the file. */
 type Found = readonly [offset: number, found: string, instead: string];
 
+/** A source in parentheses does not make a sentence longer. */
+const CITATION = /\([^()]*(?:§|\.md|RFC|FHIR R4|HL7 v2)[^()]*\)/g;
+
 interface Parsed {
   readonly type: string;
   readonly children?: readonly Parsed[];
@@ -56,8 +59,13 @@ function sentencesIn({ kind, start: at, text }: Piece): Found[] {
   if (kind === 'name' || kind === 'part') return [];
   const most = kind === 'error' ? MAX_ERROR : MAX_SENTENCE;
   return sentencesOf(text).flatMap(({ start, text: sentence }): Found[] => {
-    const count = sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word)).length;
-    const fragment = sentence.endsWith('?') ? undefined : FRAGMENT.exec(sentence)?.[0];
+    const count = sentence
+      .replaceAll(CITATION, ' ')
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\d]/u.test(word)).length;
+    // A text in small letters may be the rest of a sentence that the code builds.
+    const isRest = kind === 'text' && /^[a-z]/.test(sentence);
+    const fragment = isRest || sentence.endsWith('?') ? undefined : FRAGMENT.exec(sentence)?.[0];
     const begins = sentence.slice(0, 40).replaceAll(/\s+/g, ' ');
     return [
       ...(count > most ? [[at + start, `${count} words: ${begins}…`, `at most ${most}`] as const] : []),

@@ -18,7 +18,7 @@ describe('configuration', () => {
     } catch (error) {
       const { problems } = error as ConfigError;
       expect(problems.join('\n')).toMatch(/DATABASE_URL must be/);
-      expect(problems.join('\n')).toMatch(/INTEGRATION_FHIR_PUBLIC_BASE_URL is not a URL/);
+      expect(problems.join('\n')).toMatch(/INTEGRATION_FHIR_PUBLIC_BASE_URL must be a URL/);
       expect(problems.join('\n')).toMatch(/TOKEN_SIGNING_KEYS is missing/);
       expect(problems.join('\n')).toMatch(/GATEWAY_SECRET must be/);
       expect(problems.join('\n')).not.toMatch(/secret|short/);
@@ -41,6 +41,6 @@ describe('configuration', () => {
     expect(config).toEqual({ DATABASE_URL: 'postgres://u:p@host/db', TRUSTED_PROXIES: [], JWKS_TRUSTED_HOSTS: [] });
     const read = () => readCommandConfig({ ADMIN_PUBLIC_BASE_URL: 'x' });
     expect(read).toThrow(/DATABASE_URL is missing/);
-    expect(read).toThrow(/ADMIN_PUBLIC_BASE_URL is not a URL/);
+    expect(read).toThrow(/ADMIN_PUBLIC_BASE_URL must be a URL/);
   });
 });

@@ -32,7 +32,7 @@ async function webhookProblem({ config, resolveHost }: Looking, body: unknown): 
   const { hostname } = new URL(url);
   if (problem !== undefined || config.JWKS_TRUSTED_HOSTS.includes(hostname)) return problem;
   const within = deadline(LOOK_UP_MS);
-  const addresses = await Promise.race([resolveHost(hostname), within.passed])
+  const addresses = await Promise.race([resolveHost(hostname), within.expired])
     .catch(() => [])
     .finally(() => within.clear());
   return addresses.every(isPublicAddress) ? undefined : 'its host name leads to a private address';

@@ -1,4 +1,4 @@
-/** Client authentication for a request: the steps in their order, up to the first that refuses (`steps.ts`). */
+/** Authenticates the client of a request: runs the steps in order, up to the first rejection (`steps.ts`). */
 import { isAssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import type { Deps } from '../../deps.ts';
 import type { Reason } from '../../refusals.ts';
@@ -10,28 +10,28 @@ import { firstBroken } from './check.ts';
 import { type Presented, requireAssertion } from './credentials.ts';
 import { HEADER_CHECKS } from './header.ts';
 import { checkAgainstDecoy } from './signature.ts';
-import type { Known, Means } from './step.ts';
+import type { Progress, StepDeps } from './step.ts';
 import { STEPS } from './steps.ts';
 
-type Made = { readonly known: Known; readonly refused: Reason | undefined };
+type Made = { readonly progress: Progress; readonly refused: Reason | undefined };
 
-async function makeSteps(begun: Known, means: Means): Promise<Made> {
-  let known = begun;
+async function makeSteps(begun: Progress, stepDeps: StepDeps): Promise<Made> {
+  let progress = begun;
   for (const step of STEPS) {
-    const outcome = await step.run(known, means);
-    if ('refused' in outcome) return { known, refused: outcome.refused };
-    // Whatever it needs was learned before, or a step before has refused.
+    const outcome = await step.run(progress, stepDeps);
+    if ('refused' in outcome) return { progress, refused: outcome.refused };
+    // Every step gets its input from the steps before it, or one of them has rejected.
     if ('skipped' in outcome) throw new Error(`the step ${step.code} could not be made: ${outcome.skipped}`);
-    known = { ...known, ...outcome.learned };
+    progress = { ...progress, ...outcome.findings };
   }
-  return { known, refused: undefined };
+  return { progress, refused: undefined };
 }
 
 /**
- * Does the work of a signature check for an assertion that was refused before there was one, so that the time of the answer
- * does not tell whether there is such a client or such a key. Spared is what has a header that no client may send.
+ * Does the work of a signature check for an assertion that was rejected earlier. The time of the answer then does not
+ * reveal if the client or the key exists. An assertion whose header is never valid needs no such work.
  */
-async function takeAsLong({ jws: { text, header }, signing }: Known): Promise<void> {
+async function spendVerifyingTime({ jws: { text, header }, signing }: Progress): Promise<void> {
   const wasChecked = signing !== undefined && (signing.isSigned || signing.failed === 'signature');
   const { alg, jku } = header;
   const context = { jwksUri: typeof jku === 'string' ? jku : null };
@@ -40,10 +40,10 @@ async function takeAsLong({ jws: { text, header }, signing }: Known): Promise<vo
 }
 
 /**
- * Authenticates the client of a request by the assertion in its form.
+ * Authenticates a client by the assertion in its form.
  *
- * @param audiences what `aud` may be: the published URL of the endpoint, first the one to name in a refusal
- * @throws Refused; Fault `unavailable` while the database or the store of claims is away
+ * @param audiences the accepted values of `aud`: URLs of the endpoint; a rejection names the first
+ * @throws Refused; Fault `unavailable` if the database or the jti store is unavailable
  */
 export async function authenticateClient(
   deps: Deps,
@@ -52,13 +52,13 @@ export async function authenticateClient(
   presented: Presented,
   audiences: readonly string[],
 ): Promise<ClientRow> {
-  const begun: Known = {
+  const begun: Progress = {
     jws: requireAssertion(presented),
     clientId: presented.claimedClient,
     formClientId: presented.form.get('client_id'),
     audiences,
   };
-  const { known, refused } = await makeSteps(begun, {
+  const { progress, refused } = await makeSteps(begun, {
     deps,
     clientKeys,
     async findClient(clientId) {
@@ -68,10 +68,10 @@ export async function authenticateClient(
     },
   });
   if (refused !== undefined) {
-    await takeAsLong(known);
+    await spendVerifyingTime(progress);
     throw refuse(refused);
   }
-  if (known.client === undefined) throw new Error('every step has passed, and the client is not known');
-  if (known.signing?.isSigned === true) attempt.signedWith(known.signing.kid);
-  return known.client;
+  if (progress.client === undefined) throw new Error('every step succeeded, but the client is not known');
+  if (progress.signing?.isSigned === true) attempt.signedWith(progress.signing.kid);
+  return progress.client;
 }

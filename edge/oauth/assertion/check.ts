@@ -1,16 +1,16 @@
-/** One rule for a part of an assertion, its header or its claims: pure, with all it needs passed in. */
+/** A rule for one part of an assertion, its header or its claims, as a pure function. */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { Reason, RefusalCode } from '../../refusals.ts';
 
 export interface Check<Context> {
   readonly code: RefusalCode;
-  /** What is checked, for the workbench. */
+  /** For the workbench. */
   readonly title: string;
-  /** @returns why it is refused, or undefined */
+  /** @returns the reason for a rejection, or undefined */
   readonly check: (part: JsonObject, context: Context) => string | undefined;
 }
 
-/** The first of the rules that the part breaks. */
+/** The first rule that the part breaks. */
 export function firstBroken<Context>(
   checks: readonly Check<Context>[],
   part: JsonObject,

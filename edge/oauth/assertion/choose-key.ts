@@ -1,6 +1,6 @@
 /**
- * Which keys of a client's JWKS may verify an assertion: those its `alg` needs, and of these the one its `kid` names
- * (RFC 7515 §4.1.4). Without a `kid` every key that fits may be tried.
+ * Chooses the keys of a client's JWKS that may verify an assertion: those for its `alg`, and with a `kid` only that key
+ * (RFC 7515 §4.1.4). Without a `kid`, every key for the `alg` may be tried.
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import { type AssertionAlgorithm, isNamed, keyTypeFor } from '../../../shared/oauth/algorithms.ts';
@@ -10,7 +10,7 @@ import type { Reason } from '../../refusals.ts';
 
 export type ChosenKeys = { readonly keys: readonly CheckedKey[] } | Reason;
 
-/** Why the key cannot verify this algorithm, or undefined. */
+/** The reason why the key cannot verify this algorithm, or undefined. */
 function misfit(key: CheckedKey, algorithm: AssertionAlgorithm): string | undefined {
   const needed = keyTypeFor(algorithm);
   if (key.type !== needed) return `is of type ${key.type}, ${algorithm} needs ${needed}`;
@@ -20,18 +20,18 @@ function misfit(key: CheckedKey, algorithm: AssertionAlgorithm): string | undefi
   return `is for alg ${quote(own)}, the assertion has ${algorithm}`;
 }
 
-/** `header.alg` was checked; `header.kid` is a string or absent. */
+/** `header.alg` is already checked; `header.kid` is a string or absent. */
 export function chooseKeys(header: JsonObject, algorithm: AssertionAlgorithm, keys: readonly CheckedKey[]): ChosenKeys {
   const { kid } = header;
   const named = typeof kid === 'string' ? keys.filter((key) => key.kid === kid) : keys;
   if (typeof kid === 'string' && named.length === 0) {
     const known = keys.flatMap((key) => key.kid ?? []);
-    const has = known.length === 0 ? 'whose keys have no kid' : `which has ${quoteAll(known)}`;
+    const has = known.length === 0 ? 'which has only keys without a kid' : `which has ${quoteAll(known)}`;
     return { code: 'kid', reason: `kid ${quote(kid)} is not in the JWKS, ${has}` };
   }
   const fitting = named.filter((key) => misfit(key, algorithm) === undefined);
   if (typeof kid === 'string' && fitting.length > 1) {
-    return { code: 'kid', reason: `kid ${quote(kid)} is in the JWKS ${fitting.length} times with the same type` };
+    return { code: 'kid', reason: `kid ${quote(kid)} occurs ${fitting.length} times in the JWKS with the same type` };
   }
   if (fitting.length > 0) return { keys: fitting };
   const [first] = named;
@@ -41,6 +41,6 @@ export function chooseKeys(header: JsonObject, algorithm: AssertionAlgorithm, ke
   const why = named.map((key) => `${key.kid === undefined ? 'a key' : quote(key.kid)} ${misfit(key, algorithm)}`);
   return {
     code: 'jwks',
-    reason: `no key of the JWKS fits ${algorithm}: ${why.slice(0, 5).join('; ') || 'it is empty'}`,
+    reason: `no key in the JWKS fits ${algorithm}: ${why.slice(0, 5).join('; ') || 'it is empty'}`,
   };
 }

@@ -1,29 +1,29 @@
 /**
- * The claims of a client assertion whose signature has verified (RFC 7523 §3), one small check for each rule, time
- * passed in. Single use of the `jti` is not decided here: that needs a store.
+ * The rules for the claims of a client assertion with a valid signature (RFC 7523 §3), one check for each rule. Single use
+ * of the `jti` is checked elsewhere, since it needs a store.
  */
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import { quote } from '../../../shared/quote.ts';
 import type { Check } from './check.ts';
 
 export interface ClaimContext {
-  /** The client the assertion was looked up by; undefined where it names none, and then no `iss` or `sub` will do. */
+  /** The client from `sub` or `iss`; undefined if neither is a Client ID, so that both are rejected. */
   readonly clientId: string | undefined;
-  /** What `aud` may be: the published URL of the endpoint the assertion was posted to. */
+  /** The accepted values of `aud`: URLs of the endpoint. */
   readonly audiences: readonly string[];
   /** Seconds since the epoch. */
   readonly now: number;
 }
 
-/** `exp` at most so far ahead; SMART asks for five minutes. */
+/** The maximum distance of `exp`; SMART specifies five minutes. */
 export const MAX_ASSERTION_LIFETIME_SECONDS = 300;
-/** How much the client's clock may differ from ours. */
+/** The accepted difference between the client's clock and the gateway's. */
 export const CLOCK_TOLERANCE_SECONDS = 30;
-/** Clocks ahead are common and harmless, since `exp` bounds the life: `iat` and `nbf` get more. */
+/** `iat` and `nbf` may be further ahead: such clocks are common, and harmless because `exp` is limited. */
 const MAX_AHEAD_SECONDS = 60;
 const MAX_JTI_BYTES = 255;
-/** Seconds in year 5138: whoever sends more has sent milliseconds. */
-const LOOKS_LIKE_MILLISECONDS = 1e11;
+/** Seconds in the year 5138: a larger value is in milliseconds. */
+const MIN_MILLISECONDS = 1e11;
 
 const CLOCK = "is the client's clock right?";
 
@@ -32,14 +32,13 @@ function checkIdentity(name: string, value: Json | undefined, clientId: string |
   return value === clientId ? undefined : `${name} was ${quote(value)}, expected the Client ID ${quote(clientId)}`;
 }
 
-/** RFC 7519 §2 NumericDate, of which we take whole seconds. */
+/** RFC 7519 §2 NumericDate, restricted to whole seconds. */
 function wholeSeconds(name: string, value: Json | undefined): { seconds: number } | { reason: string } {
   if (value === undefined) return { reason: `${name} is missing` };
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
     return { reason: `${name} was ${quote(value)}, expected whole seconds since 1970` };
   }
-  if (value > LOOKS_LIKE_MILLISECONDS)
-    return { reason: `${name} was ${value}: are these milliseconds? expected seconds` };
+  if (value > MIN_MILLISECONDS) return { reason: `${name} was ${value}: are these milliseconds? expected seconds` };
   return { seconds: value };
 }
 
@@ -54,7 +53,7 @@ function checkExp({ exp }: JsonObject, { now }: ClaimContext): string | undefine
   return undefined;
 }
 
-/** `nbf` and `iat` are optional and checked when present; an assertion cannot end before it began. */
+/** `nbf` and `iat` are optional and checked if present; an assertion cannot end before it begins. */
 const checkStart =
   (name: 'nbf' | 'iat') =>
   (claims: JsonObject, { now }: ClaimContext): string | undefined => {
@@ -100,8 +99,8 @@ export const CLAIM_CHECKS: readonly Check<ClaimContext>[] = [
       return `aud was ${quote(aud)}, expected ${quote(audiences[0])}`;
     },
   },
-  { code: 'exp', title: 'exp is soon, and not past', check: checkExp }, // RFC 7523 §3 rule 4
-  { code: 'nbf', title: 'nbf, when present, has come', check: checkStart('nbf') }, // rule 5
-  { code: 'iat', title: 'iat, when present, is recent', check: checkStart('iat') }, // rule 6
+  { code: 'exp', title: 'exp is in the future, but not too far', check: checkExp }, // RFC 7523 §3 rule 4
+  { code: 'nbf', title: 'nbf, if present, is not in the future', check: checkStart('nbf') }, // rule 5
+  { code: 'iat', title: 'iat, if present, is recent', check: checkStart('iat') }, // rule 6
   { code: 'jti', title: 'jti is a usable identifier', check: checkJti }, // rule 7
 ];

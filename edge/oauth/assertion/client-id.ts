@@ -5,7 +5,7 @@ const CLIENT_ID = /^svc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const isClientId = (value: unknown): value is string => typeof value === 'string' && CLIENT_ID.test(value);
 
-/** Whom an assertion claims to come from: `sub` (RFC 7523 §3 rule 2.B), or `iss` where `sub` names no client. */
+/** The client that an assertion claims: `sub` (RFC 7523 §3 rule 2.B), or `iss` if `sub` is not a Client ID. */
 export function claimedClient({ sub, iss }: JsonObject): string | undefined {
   return [sub, iss].find(isClientId);
 }

@@ -1,12 +1,12 @@
 /**
- * A client assertion read as a JWS in compact serialization (RFC 7515 §3.1), before any key is looked for. Stricter than
- * a JOSE library: bounded, one spelling only, no member twice; so that what we check is what a signature covers.
+ * Reads a client assertion as a JWS in compact serialization (RFC 7515 §3.1), before any key is searched. It is stricter than
+ * a JOSE library (limits, one spelling, no duplicate members), so that the checked text is the signed text.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
 import { decodeBase64url } from '../../../shared/base64url.ts';
 
-/** The JWT itself; real ones have under 1 KiB. */
+/** Real assertions have less than 1 KiB. */
 const MAX_ASSERTION_CHARACTERS = 8 * 1024;
 const MAX_HEADER_BYTES = 1024;
 const MAX_PAYLOAD_BYTES = 4 * 1024;
@@ -20,7 +20,7 @@ export interface CompactJws {
 
 export type ReadJws = { readonly jws: CompactJws } | { readonly reason: string };
 
-/** One segment as a JSON object. */
+/** Parses one segment as a JSON object. */
 function readSegment(name: string, segment: string, maxBytes: number): { object: JsonObject } | { reason: string } {
   const bytes = decodeBase64url(segment);
   if (bytes === undefined) return { reason: `the ${name} is not base64url (no padding, no white space)` };
@@ -35,7 +35,7 @@ function readSegment(name: string, segment: string, maxBytes: number): { object:
   }
 }
 
-/** Reads header and claims; nothing of them is verified yet. */
+/** Parses header and claims, neither of which is verified yet. */
 export function readCompactJws(text: string): ReadJws {
   if (text.length > MAX_ASSERTION_CHARACTERS) {
     return { reason: `the assertion has more than ${MAX_ASSERTION_CHARACTERS} characters` };

@@ -1,6 +1,6 @@
 /**
- * How a client authenticates (RFC 7521 §4.2, RFC 7523 §2.2): one assertion in the form, and nothing beside it. Only finds
- * and reads it; the checks of what it says come after.
+ * Reads the credentials of a client (RFC 7521 §4.2, RFC 7523 §2.2): exactly one assertion in the form. The checks of its
+ * content follow later.
  */
 import { type Form, readForm } from '../form.ts';
 import { refuse } from '../refused.ts';
@@ -10,17 +10,17 @@ import { type CompactJws, type ReadJws, readCompactJws } from './compact-jws.ts'
 /** RFC 7523 §2.2. */
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** What a request to the token service brings. */
+/** The credentials in a request to the token service. */
 export interface Presented {
   readonly request: Request;
   readonly form: Form;
-  /** The assertion in the form as far as it can be read; undefined where there is none. */
+  /** The parsed assertion or its syntax error; undefined if the form has none. */
   readonly assertion: ReadJws | undefined;
-  /** Whom the assertion claims to come from. Not verified. */
+  /** The Client ID that the assertion claims, not verified. */
   readonly claimedClient: string | undefined;
 }
 
-/** @throws Refused `invalid_request` for a form that cannot be read */
+/** @throws Refused `invalid_request` for a form that does not parse */
 export async function readPresented(request: Request): Promise<Presented> {
   const form = await readForm(request);
   const text = form.get('client_assertion');
@@ -29,7 +29,7 @@ export async function readPresented(request: Request): Promise<Presented> {
   return { request, form, assertion, claimedClient: isRead ? claimedClient(assertion.jws.claims) : undefined };
 }
 
-/** True where a form brings, or tries to bring, an assertion. */
+/** True if a form contains an assertion or a part of one. */
 export function hasAssertion({ form }: Presented): boolean {
   return form.has('client_assertion') || form.has('client_assertion_type');
 }
@@ -37,10 +37,10 @@ export function hasAssertion({ form }: Presented): boolean {
 const refuseForm = (reason: string) => refuse({ code: 'credentials', reason });
 
 /**
- * The assertion of a request, where it is alone and whole.
+ * The assertion of a request.
  *
- * @throws Refused 400 `invalid_request` where it is half there or not alone, the constant 401 where there is none or it
- *   cannot be read
+ * @throws Refused 400 `invalid_request` if it is incomplete or not the only credential; the constant 401 if it is missing or
+ *   does not parse
  */
 export function requireAssertion({ request, form, assertion }: Presented): CompactJws {
   const type = form.get('client_assertion_type');
@@ -49,14 +49,17 @@ export function requireAssertion({ request, form, assertion }: Presented): Compa
   if (type !== undefined && !isSent) throw refuseForm('client_assertion_type is sent without client_assertion');
   if (type !== undefined && type !== ASSERTION_TYPE) throw refuseForm(`client_assertion_type is not ${ASSERTION_TYPE}`);
   if (assertion === undefined) {
-    // Sent empty is an attempt to authenticate that failed, as is any other way that we do not have.
-    const reason = isSent ? 'the assertion is empty' : 'there is no client_assertion: the one way to authenticate';
+    // An empty assertion is a failed authentication, like any unsupported method.
+    const reason = isSent
+      ? 'the assertion is empty'
+      : 'client_assertion is missing: it is the only way to authenticate';
     throw refuse({ code: 'authentication', reason });
   }
   if (request.headers.has('authorization')) {
-    throw refuseForm('an assertion and an Authorization header are sent: use one');
+    throw refuseForm('the request has an assertion and an Authorization header: use only one');
   }
-  if (form.has('client_secret')) throw refuseForm('an assertion and a client_secret are sent: use the assertion only');
+  if (form.has('client_secret'))
+    throw refuseForm('the request has an assertion and a client_secret: use only the assertion');
   if ('reason' in assertion) throw refuse({ code: 'format', reason: assertion.reason });
   return assertion.jws;
 }

@@ -1,6 +1,6 @@
 /**
- * Keys whose private halves were thrown away. Where a client or its key is unknown the signature is checked against one
- * of these, so that the answer takes as long as for a key that exists.
+ * Public keys without private halves. If a client or its key is unknown, the signature is checked against one of these.
+ * The answer then takes as long as for a known key.
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import { type AssertionAlgorithm, keyTypeFor, type KeyType } from '../../../shared/oauth/algorithms.ts';

@@ -1,6 +1,6 @@
 /**
- * Every step of the token endpoint on one assertion, for the administrator of its key, with the value seen. Nothing is used
- * up: what spends is not run, and no refusal is kept.
+ * Runs every step of the token endpoint on one assertion, for its key's administrator, and shows the checked values. Steps
+ * with an effect are skipped, and no refusal is noted.
  */
 import type { Json } from '../../../shared/json.ts';
 import { grantScopes, SCOPES } from '../../../shared/oauth/scope.ts';
@@ -12,33 +12,33 @@ import { findClient } from '../../store/client.ts';
 import type { ClientKeyring } from '../client-keys.ts';
 import { claimedClient } from './client-id.ts';
 import { readCompactJws } from './compact-jws.ts';
-import type { Known, Outcome, Step } from './step.ts';
+import type { Progress, Outcome, Step } from './step.ts';
 import { FORMAT, STEPS } from './steps.ts';
 
 function toCheck({ code, title }: Pick<Step, 'code' | 'title'>, outcome: Outcome, value?: Json): AssertionCheck {
   if ('skipped' in outcome) return { code, title, result: 'skipped', reason: outcome.skipped };
   const seen = value === undefined ? {} : { seen: quote(value) };
-  if ('learned' in outcome) return { code, title, result: 'passed', ...seen };
+  if ('findings' in outcome) return { code, title, result: 'passed', ...seen };
   return { code: outcome.refused.code, title, result: 'failed', reason: outcome.refused.reason, ...seen };
 }
 
-/** A request asks for scopes, which an assertion alone does not: here whether any request could be granted some. */
-function checkScopes({ client }: Known): AssertionCheck {
+/** An assertion has no scopes, so this checks if any request with it could be granted some. */
+function checkScopes({ client }: Progress): AssertionCheck {
   const step = { code: 'scope', title: 'the API key has Allowed scopes' } as const;
   if (client === undefined) return toCheck(step, { skipped: 'the client is not known' });
   const granted = grantScopes(SCOPES.join(' '), client.allowed_scopes);
   const outcome: Outcome =
-    'reason' in granted ? { refused: { code: 'scope', reason: granted.reason } } : { learned: {} };
+    'reason' in granted ? { refused: { code: 'scope', reason: granted.reason } } : { findings: {} };
   return toCheck(step, outcome, client.allowed_scopes.join(' '));
 }
 
-const UNTRIED: Outcome = { skipped: 'not tried: that would use the assertion up' };
+const UNTRIED: Outcome = { skipped: 'skipped: this step would use up the assertion' };
 
 /**
- * Explains an assertion to the administrators of a site.
+ * Explains an assertion to a site's administrators.
  *
- * @param clientKeys the ring that the token endpoint asks, so that both know the same keys
- * @param site only its own keys: another site's client is as unknown as one that does not exist
+ * @param clientKeys the token endpoint's key cache, so that both use the same keys
+ * @param site only its keys are found: a client of another site is unknown
  */
 export async function explainAssertion(
   deps: Deps,
@@ -53,13 +53,13 @@ export async function explainAssertion(
   }
   const { header, claims } = read.jws;
   const clientId = claimedClient(claims);
-  let known: Known = {
+  let progress: Progress = {
     jws: read.jws,
     clientId,
     formClientId: undefined,
     audiences: [oauthAddresses(deps.config).tokenEndpoint],
   };
-  const means = {
+  const stepDeps = {
     deps,
     clientKeys,
     async findClient(id: string) {
@@ -67,13 +67,13 @@ export async function explainAssertion(
       return client?.site_id === site ? client : undefined;
     },
   };
-  const checks = [toCheck(FORMAT, { learned: {} })];
+  const checks = [toCheck(FORMAT, { findings: {} })];
   for (const step of STEPS.filter(({ spends }) => spends === undefined)) {
-    const outcome = await step.run(known, means);
-    if ('learned' in outcome) known = { ...known, ...outcome.learned };
-    checks.push(toCheck(step, outcome, step.seen?.(known)));
+    const outcome = await step.run(progress, stepDeps);
+    if ('findings' in outcome) progress = { ...progress, ...outcome.findings };
+    checks.push(toCheck(step, outcome, step.seen?.(progress)));
   }
-  checks.push(checkScopes(known));
+  checks.push(checkScopes(progress));
   const accepted = checks.every(({ result }) => result === 'passed');
   const untried = STEPS.filter(({ spends }) => spends === 'jti').map((step) => toCheck(step, UNTRIED));
   return { accepted, clientId: clientId ?? null, header, claims, checks: [...checks, ...untried] };

@@ -1,15 +1,15 @@
-/** The header of a client assertion (RFC 7515 §4, RFC 8725 §3.1, §3.10, §3.11): one small check for each rule. */
+/** The rules for the header of a client assertion (RFC 7515 §4, RFC 8725 §3.1, §3.10, §3.11), one check for each rule. */
 import { ASSERTION_ALGORITHM_NAMES, isAssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { quote } from '../../../shared/quote.ts';
 import type { Check } from './check.ts';
 
 export interface HeaderContext {
-  /** The registered JWKS URI of the client, null when its JWKS is inline or the client is unknown. */
+  /** The client's registered JWKS URI; null if its JWKS is inline or the client is unknown. */
   readonly jwksUri: string | null;
 }
 
 const MAX_KID_CHARACTERS = 256;
-/** Keys that come with the assertion prove nothing: anyone can sign with a key of their own. */
+/** A key inside the assertion proves nothing: any sender can include its own. */
 const KEY_MEMBERS = ['jwk', 'x5u', 'x5c', 'x5t', 'x5t#S256'] as const;
 
 export const HEADER_CHECKS: readonly Check<HeaderContext>[] = [
@@ -24,7 +24,7 @@ export const HEADER_CHECKS: readonly Check<HeaderContext>[] = [
   {
     code: 'typ',
     title: 'typ is JWT, or absent',
-    // Absent is accepted: many libraries send none. Another type is another kind of token (RFC 8725 §3.11).
+    // An absent typ is accepted, since many libraries send none. Another typ means another kind of token (RFC 8725 §3.11).
     check: ({ typ }) =>
       typ === undefined || (typeof typ === 'string' && typ.toLowerCase() === 'jwt')
         ? undefined
@@ -40,10 +40,10 @@ export const HEADER_CHECKS: readonly Check<HeaderContext>[] = [
   },
   {
     code: 'header',
-    title: 'no key of its own',
+    title: 'no key in the header',
     check: (header) => {
       const found = KEY_MEMBERS.find((member) => Object.hasOwn(header, member));
-      return found === undefined ? undefined : `the header has ${found}: keys are taken from the registered JWKS only`;
+      return found === undefined ? undefined : `the header has ${found}: only keys from the registered JWKS are used`;
     },
   },
   {

@@ -1,4 +1,4 @@
-/** The signature of a client assertion, checked by jose against keys that were chosen before (RFC 8725 §3.1). */
+/** Verifies a client assertion's signature with jose and the chosen keys (RFC 8725 §3.1). */
 import { compactVerify, errors, importJWK } from 'jose';
 
 import type { JsonObject } from '../../../shared/json.ts';
@@ -6,7 +6,7 @@ import type { AssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import { decoyKey } from './decoy-key.ts';
 
-/** Imported keys live as long as the JWK they came from; a JWK serves several algorithms. */
+/** Imported keys live as long as their JWK; a JWK can serve several algorithms. */
 const imported = new WeakMap<JsonObject, Map<AssertionAlgorithm, CryptoKey>>();
 
 async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promise<CryptoKey> {
@@ -19,7 +19,7 @@ async function importKey(jwk: JsonObject, algorithm: AssertionAlgorithm): Promis
   return key;
 }
 
-/** The first of the keys that has signed `text`; each is tried in turn. */
+/** The first key that verifies `text`. */
 export async function signerOf<Key extends { readonly jwk: JsonObject }>(
   text: string,
   algorithm: AssertionAlgorithm,
@@ -36,7 +36,7 @@ export async function signerOf<Key extends { readonly jwk: JsonObject }>(
   return undefined;
 }
 
-/** Does the work of a check that fails. */
+/** Does the work of a failing check. */
 export async function checkAgainstDecoy(text: string, algorithm: AssertionAlgorithm): Promise<void> {
   await signerOf(text, algorithm, [{ jwk: decoyKey(algorithm) }]);
 }

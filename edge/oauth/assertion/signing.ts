@@ -1,6 +1,6 @@
 /**
- * How far an assertion comes with the keys of its client: with the keys as far as known, and once more with what the
- * client's JWKS URI holds now, since it may have changed its keys since we looked.
+ * Finds the key that signed an assertion among the cached keys of its client. If none did, it fetches the JWKS URI again,
+ * since the client may have rotated its keys.
  */
 import type { AssertionAlgorithm } from '../../../shared/oauth/algorithms.ts';
 import { quote } from '../../../shared/quote.ts';
@@ -11,9 +11,9 @@ import { chooseKeys } from './choose-key.ts';
 import type { CompactJws } from './compact-jws.ts';
 import { signerOf } from './signature.ts';
 
-/** `keys`: there are usable ones; `fit`: one of them fits `kid` and `alg`; `signature`: it has signed. */
+/** The failed stage. `keys`: no key is usable; `fit`: no key fits `kid` and `alg`; `signature`: no key verifies it. */
 export type Signing =
-  /** `kid` is the key's own; undefined for a key without one. */
+  /** `kid` is undefined for a key without one. */
   | { readonly isSigned: true; readonly kid: string | undefined }
   | { readonly isSigned: false; readonly failed: 'keys' | 'fit' | 'signature'; readonly refusal: Reason };
 
@@ -33,7 +33,7 @@ async function signingWith(
   return { isSigned: false, failed: 'signature', refusal: { code: 'signature', reason } };
 }
 
-/** With the keys as known, and where they do not do and may be fetched anew, with those. */
+/** Tries the cached keys, and if they fail and a fetch is allowed, the fetched ones. */
 export async function findSigning(
   clientKeys: ClientKeyring,
   client: ClientRow,

@@ -1,4 +1,4 @@
-/** One step of client authentication: what it is given, and what comes of it. */
+/** The interface of a step of client authentication. */
 import type { Json } from '../../../shared/json.ts';
 import type { Deps } from '../../deps.ts';
 import type { Reason, RefusalCode } from '../../refusals.ts';
@@ -7,40 +7,39 @@ import type { ClientKeyring } from '../client-keys.ts';
 import type { CompactJws } from './compact-jws.ts';
 import type { Signing } from './signing.ts';
 
-interface Learned {
+interface Findings {
   readonly client?: ClientRow;
   readonly signing?: Signing;
 }
 
-/** An assertion that could be read, and what the steps so far have learned of it. */
-export interface Known extends Learned {
+/** A parsed assertion, and the results of the previous steps. */
+export interface Progress extends Findings {
   readonly jws: CompactJws;
-  /** Whom it claims to come from; undefined where it names no client. */
+  /** The client that the assertion claims; undefined if it claims none. */
   readonly clientId: string | undefined;
-  /** The `client_id` beside it, where there is one. */
+  /** The form's `client_id`, if any. */
   readonly formClientId: string | undefined;
-  /** What `aud` may be, first the one to name in a refusal. */
+  /** The accepted values of `aud`; a rejection names the first. */
   readonly audiences: readonly string[];
 }
 
-/** What the steps ask and use. */
-export interface Means {
+export interface StepDeps {
   readonly deps: Pick<Deps, 'now' | 'rateLimiter' | 'jtiStore'>;
   readonly clientKeys: ClientKeyring;
   readonly findClient: (clientId: string) => Promise<ClientRow | undefined>;
 }
 
-/** What comes of a step: it passes and may have learned something, it refuses, or what it needs is not known. */
-export type Outcome = { readonly learned: Learned } | { readonly refused: Reason } | { readonly skipped: string };
+/** The result of a step: success with findings, a rejection, or skipped because its input is missing. */
+export type Outcome = { readonly findings: Findings } | { readonly refused: Reason } | { readonly skipped: string };
 
 export interface Step {
-  /** Of its refusals, and under which it is listed. */
+  /** The code of its refusals. */
   readonly code: RefusalCode;
-  /** What is checked, for the workbench. */
+  /** For the workbench. */
   readonly title: string;
-  /** What it uses up, so that it is made for a request only. */
+  /** The step's effect, because of which the workbench skips it. */
   readonly spends?: 'limit' | 'jti';
-  readonly run: (known: Known, means: Means) => Outcome | Promise<Outcome>;
-  /** The value that is checked, for the workbench. */
-  readonly seen?: (known: Known) => Json | undefined;
+  readonly run: (progress: Progress, stepDeps: StepDeps) => Outcome | Promise<Outcome>;
+  /** The checked value, for the workbench. */
+  readonly seen?: (progress: Progress) => Json | undefined;
 }

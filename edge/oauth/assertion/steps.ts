@@ -1,7 +1,6 @@
 /**
- * Client authentication by `private_key_jwt` (RFC 7523 §3) as one table of steps, in the order in which they are made. The
- * token endpoint stops at the first refusal (`authenticate.ts`), the workbench makes them all but those that use something
- * up (`explain.ts`).
+ * Client authentication by `private_key_jwt` (RFC 7523 §3) as a table of steps in order. The token endpoint stops at the
+ * first rejection (`authenticate.ts`). The workbench runs every step without an effect (`explain.ts`).
  */
 import * as z from 'zod';
 
@@ -15,13 +14,13 @@ import { HEADER_CHECKS } from './header.ts';
 import { findSigning } from './signing.ts';
 import type { Outcome, Step } from './step.ts';
 
-const PASSED: Outcome = { learned: {} };
+const SUCCESS: Outcome = { findings: {} };
 const UNKNOWN: Outcome = { skipped: 'the client is not known' };
 
-const outcomeOf = (refused: Reason | undefined): Outcome => (refused === undefined ? PASSED : { refused });
+const outcomeOf = (refused: Reason | undefined): Outcome => (refused === undefined ? SUCCESS : { refused });
 const refusedFor = (code: RefusalCode, reason: string): Outcome => ({ refused: { code, reason } });
 
-/** Made before the table, which is about assertions that could be read. */
+/** This check precedes the table, whose steps need a parsed assertion. */
 export const FORMAT = { code: 'format', title: 'three base64url parts, header and payload in JSON' } as const;
 
 const findTheClient: Step = {
@@ -39,7 +38,7 @@ const findTheClient: Step = {
     const client = await findClient(clientId);
     return client === undefined
       ? refusedFor('client', 'no API key of this site has this Client ID')
-      : { learned: { client } };
+      : { findings: { client } };
   },
 };
 
@@ -49,11 +48,11 @@ const headerSteps = HEADER_CHECKS.map(({ code, title, check }): Step => ({
   seen: ({ jws }) => jws.header[code],
   run({ jws, client }) {
     const reason = check(jws.header, { jwksUri: client?.jwks_uri ?? null });
-    return reason === undefined ? PASSED : refusedFor(code, reason);
+    return reason === undefined ? SUCCESS : refusedFor(code, reason);
   },
 }));
 
-/** The keys are tried in the first of the three, all of them at once; each says what it has to say of that. */
+/** The first of the three steps tries all keys; each step reports its part of the result. */
 const keySteps: readonly Step[] = [
   {
     code: 'jwks',
@@ -63,7 +62,7 @@ const keySteps: readonly Step[] = [
       const { alg } = jws.header;
       if (!isAssertionAlgorithm(alg)) return { skipped: 'alg is not supported' };
       const signing = await findSigning(clientKeys, client, jws, alg);
-      return !signing.isSigned && signing.failed === 'keys' ? { refused: signing.refusal } : { learned: { signing } };
+      return !signing.isSigned && signing.failed === 'keys' ? { refused: signing.refusal } : { findings: { signing } };
     },
   },
   {
@@ -72,7 +71,7 @@ const keySteps: readonly Step[] = [
     seen: ({ jws }) => jws.header['kid'],
     run({ signing }) {
       if (signing === undefined) return { skipped: 'there are no keys' };
-      return !signing.isSigned && signing.failed === 'fit' ? { refused: signing.refusal } : PASSED;
+      return !signing.isSigned && signing.failed === 'fit' ? { refused: signing.refusal } : SUCCESS;
     },
   },
   {
@@ -80,13 +79,13 @@ const keySteps: readonly Step[] = [
     title: 'the signature verifies with a key of the JWKS',
     run({ signing }) {
       if (signing === undefined) return { skipped: 'there are no keys' };
-      if (signing.isSigned) return PASSED;
+      if (signing.isSigned) return SUCCESS;
       return signing.failed === 'signature' ? { refused: signing.refusal } : { skipped: 'no key fits' };
     },
   },
 ];
 
-/** Here the client is who it claims to be: before, anybody could use up its limit. */
+/** The client is authenticated here. Counting earlier would let other clients use up its limit. */
 const countTheClient: Step = {
   code: 'rate',
   title: 'the client is within its limit of token requests',
@@ -102,26 +101,28 @@ const claimSteps = CLAIM_CHECKS.map(({ code, title, check }): Step => ({
   seen: ({ jws }) => jws.claims[code],
   run({ jws, clientId, audiences }, { deps }) {
     const reason = check(jws.claims, { clientId, audiences, now: Math.floor(deps.now() / 1000) });
-    return reason === undefined ? PASSED : refusedFor(code, reason);
+    return reason === undefined ? SUCCESS : refusedFor(code, reason);
   },
 }));
 
-/** What single use needs of claims that were checked. */
+/** The claims that single use depends on, after their checks. */
 const singleUse = z.object({ jti: z.string(), exp: z.number() });
-/** Beyond `exp` and the clock's tolerance, so that no replay finds the claim just gone. */
+/** Added to `exp` and the clock tolerance, so that a claim never expires before a replay is rejected. */
 const CLAIM_MARGIN_SECONDS = 60;
 
-/** RFC 7523 §3 rule 7: the first use of a `jti` by its client is the only one. */
+/** RFC 7523 §3 rule 7: a client may use a `jti` once. */
 const claimTheJti: Step = {
   code: 'replay',
-  title: 'the jti was not used before',
+  title: 'the jti has not been used before',
   spends: 'jti',
   async run({ jws, client }, { deps }) {
     if (client === undefined) return UNKNOWN;
     const { jti, exp } = singleUse.parse(jws.claims);
     const expires = exp + CLOCK_TOLERANCE_SECONDS + CLAIM_MARGIN_SECONDS;
     const isFirst = await deps.jtiStore.claim(client.client_id, await sha256Of(jti), expires, crypto.randomUUID());
-    return isFirst ? PASSED : refusedFor('replay', 'assertion already used: each request needs a new jti');
+    return isFirst
+      ? SUCCESS
+      : refusedFor('replay', 'the assertion has already been used: each request needs a new jti');
   },
 };
 
@@ -131,13 +132,12 @@ const checkTheStatus: Step = {
   seen: ({ client }) => client?.status,
   run({ client }) {
     if (client === undefined) return UNKNOWN;
-    return client.status === 'active' ? PASSED : refusedFor('status', 'the API key is disabled');
+    return client.status === 'active' ? SUCCESS : refusedFor('status', 'the API key is disabled');
   },
 };
 
 /**
- * An assertion whose signature is bad spends nothing; one that is refused for what follows its single use has used its
- * `jti`.
+ * An assertion with an invalid signature has no effect. A rejection after the single-use step has used up the `jti`.
  */
 export const STEPS: readonly Step[] = [
   findTheClient,

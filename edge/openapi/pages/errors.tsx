@@ -64,13 +64,13 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         <code>client authentication failed</code>; which of these it was, the administrator sees.
       </p>
       <Table label="Refusals of the token service" head={['What is checked', 'Answer', 'Told', 'What to do']}>
-        {TOKEN_ROWS.map(({ label, hint, error, kind, told }) => (
+        {TOKEN_ROWS.map(({ label, hint, error, kind, description }) => (
           <Row>
             <th scope="row">{label}</th>
             <td>
               {FAULT_STATUS[kind]} <code>{error}</code>
             </td>
-            <td>{told === 'reason' ? 'the exact reason' : 'nothing more'}</td>
+            <td>{description === 'reason' ? 'the exact reason' : 'nothing more'}</td>
             <td>{hint}</td>
           </Row>
         ))}

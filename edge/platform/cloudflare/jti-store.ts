@@ -1,7 +1,7 @@
 /**
- * Single use of client assertions on Workers: one SQLite Durable Object for each API key. An object runs one call at a
- * time, and the insert is synchronous, so of simultaneous claims exactly one is first; its answer leaves only after the
- * row is on disk (output gate), so a claim survives a restart.
+ * Single use of client assertions on Workers: one SQLite Durable Object per API key. An object runs one call at a time, and
+ * the insert is synchronous, so exactly one of several simultaneous claims succeeds. Its answer is sent only after the row
+ * is on disk (output gate), so a claim survives a restart.
  */
 import { DurableObject } from 'cloudflare:workers';
 
@@ -9,9 +9,9 @@ import type { JtiStore as JtiStorePort } from '../../deps.ts';
 import type { Outage } from '../../http/outage.ts';
 import { attemptClaim } from '../claim.ts';
 
-/** Live claims of one key: 2,000 tokens a second for the seven minutes a claim lives. Beyond it no token is issued. */
+/** Live claims of one key: 2,000 tokens a second for the seven minutes of a claim. Above it no token is issued. */
 const MAX_CLAIMS = 1_000_000;
-/** Expired claims are forgotten at most this often, so that a busy key is not always deleting. */
+/** The minimum time between two deletions of expired claims, so that a busy key does not delete constantly. */
 const SWEEP_INTERVAL_MS = 60_000;
 
 export class JtiStore extends DurableObject {
@@ -30,7 +30,7 @@ export class JtiStore extends DurableObject {
     });
   }
 
-  /** As the port of the same name; `expires` in seconds since the epoch. */
+  /** Implements the port of this name; `expires` in seconds since the epoch. */
   claim(hash: string, expires: number, attempt: string): boolean {
     if (this.#claims >= MAX_CLAIMS) throw new Error('too many live claims');
     const { rowsWritten } = this.#sql.exec(
@@ -51,7 +51,7 @@ export class JtiStore extends DurableObject {
     return true;
   }
 
-  /** Forgets what has expired, and comes again while claims are left. */
+  /** Deletes expired claims, and sets the next alarm if claims remain. */
   override async alarm(): Promise<void> {
     this.#sql.exec('delete from claim where expires <= ?', Math.floor(Date.now() / 1000));
     const { n, next } = this.#sql
@@ -63,12 +63,12 @@ export class JtiStore extends DurableObject {
   }
 }
 
-/** The port over a namespace of such objects, found by client id. */
+/** The port over a namespace of these objects, found by client id. */
 export function durableJtiStore(namespace: DurableObjectNamespace<JtiStore>, outage: Outage): JtiStorePort {
   return {
     async claim(clientId, jtiHash, expires, attempt) {
       try {
-        // A stub that failed stays broken: each attempt gets a new one.
+        // A failed stub stays broken, so each attempt gets a new one.
         const claimed = await attemptClaim(async () => namespace.getByName(clientId).claim(jtiHash, expires, attempt));
         outage.answered();
         return claimed;

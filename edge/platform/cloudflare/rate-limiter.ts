@@ -1,4 +1,4 @@
-/** Rate limits by Workers' own bindings; their numbers are in wrangler.toml. They count per location, which is enough. */
+/** Rate limits by Workers' bindings, with numbers from wrangler.toml. They count per location, which is sufficient. */
 import type { RateLimitBucket, RateLimiter } from '../../deps.ts';
 
 export interface RateLimitBindings {

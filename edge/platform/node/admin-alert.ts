@@ -1,4 +1,4 @@
-/** `npm run admin -- alert …`: what needs people, and what an operator does about it, as `/admin/api/alerts` has it. */
+/** `npm run admin -- alert …`: lists and changes alerts, like `/admin/api/alerts`. */
 import {
   acknowledge,
   alertQuery,
@@ -24,7 +24,7 @@ import {
 } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
-/** What is done about one alert of a site, on record. */
+/** A change of one alert of a site, with a row of the audit. */
 const acting = (
   options: readonly string[],
   act: (database: Database, actor: Actor, id: string, options: Options) => Promise<{ alertId: string }>,
@@ -39,23 +39,23 @@ const acting = (
   },
 });
 
-/** Null: until somebody unmutes it. @throws UsageError */
+/** Null means until a person ends the silence. @throws UsageError */
 function minutesOf(options: Options): number | null {
   const text = textOf(options, 'minutes');
   const { data } = muteBody.safeParse({ minutes: text === '' ? null : Number(text) });
-  if (data === undefined) throw new UsageError(`--minutes is a whole number from 1 to ${MAX_MUTE_MINUTES}`);
+  if (data === undefined) throw new UsageError(`--minutes must be a whole number from 1 to ${MAX_MUTE_MINUTES}`);
   return data.minutes;
 }
 
 export const ALERT_COMMANDS: Readonly<Record<string, Command>> = {
   'alert list': {
-    next: 'alert acknowledge SITE ID says that somebody is at it; alert mute SITE ID tells nobody of it',
+    next: 'alert acknowledge SITE ID marks an alert as being handled; alert mute SITE ID silences it',
     usage: [SITE, '[--state open|resolved]'],
     options: ['site', 'state'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       const { data } = alertQuery.safeParse({ state: textOf(options, 'state') || undefined, limit: NEWEST });
-      if (data === undefined) throw new UsageError('--state is open or resolved');
+      if (data === undefined) throw new UsageError('--state must be open or resolved');
       await knownSite(database, site);
       return (await findAlerts(database, site, data)).items.map(viewAlert);
     },

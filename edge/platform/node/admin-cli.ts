@@ -1,6 +1,6 @@
 /**
- * `npm run admin`: the first steps of a deployment, without a browser and without SQL. Sites are made here only; keys are
- * made by the rules of the console, looked at by the same checks.
+ * `npm run admin`: the first steps of a deployment, without a browser and without SQL. Only this command creates sites. API
+ * keys follow the rules and checks of the console.
  */
 import { readFile } from 'node:fs/promises';
 import { lookup } from 'node:dns/promises';
@@ -66,7 +66,9 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw new UsageError(isMissing ? `there is no file ${path}` : `the file ${path} cannot be read`, { cause: error });
+    throw new UsageError(isMissing ? `the file ${path} does not exist` : `the file ${path} is not readable`, {
+      cause: error,
+    });
   }
 }
 
@@ -80,7 +82,7 @@ const setStatus = (status: 'active' | 'disabled'): Command => ({
   },
 });
 
-/** What tells one range from another: the range, and which senders of it. */
+/** The columns that identify a range: the addresses, and the senders at them. */
 const ADDRESS = [
   '--range ADDRESS|CIDR|*',
   '[--sender-application MSH-3]',
@@ -106,8 +108,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'site create': {
     next:
       'npm run -s keys -- client FOLDER; then npm run -s admin -- key create with --site, this id, and --jwks ' +
-      'FOLDER/jwks.json. For MLLP: the first site has every source address (*) and keeps it, a further one has none until ' +
-      'npm run -s admin -- site address add says which',
+      'FOLDER/jwks.json. For MLLP: the first site has every source address (*). A further site has none until ' +
+      'npm run -s admin -- site address add assigns some',
     usage: usageOf(SITE_MEMBERS, true),
     options: siteOptions,
     async run(deps, options) {
@@ -117,7 +119,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       await requireWebhook(deps, body);
       const sites = await database.run(listSites());
       const known = sites.find(({ name }) => name === need(options, 'name').trim());
-      if (known !== undefined) throw new Fault('conflict', `there is a site of that name already: ${known.site_id}`);
+      if (known !== undefined) throw new Fault('conflict', `a site with this name already exists: ${known.site_id}`);
       const site = uuidv7(Date.now());
       const actor = operator(site);
       return viewSite(await createSite(asOperator({ database }, actor).database, site, authorOf(actor), body));
@@ -146,7 +148,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'site address add': {
-    next: 'API keys of the site for hl7-mllp may allow these addresses now; sidecars know in 15 s',
+    next: 'API keys of the site for hl7-mllp may now allow these addresses; sidecars use them within 15 s',
     usage: [SITE, ...ADDRESS],
     options: addressOptions,
     async run({ database }, options) {
@@ -219,7 +221,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const actor = operator(need(options, 'site'));
       const given = { clientId: textOf(options, 'client-id'), outcome: textOf(options, 'outcome') };
       const { data } = messageQuery.safeParse({ ...given, q: textOf(options, 'text'), limit: NEWEST });
-      if (data === undefined) throw new UsageError('--outcome is AA, AE or AR; --text has 200 characters at most');
+      if (data === undefined)
+        throw new UsageError('--outcome must be AA, AE or AR; --text may have at most 200 characters');
       await knownSite(database, actor.site);
       const { items } = await findMessages({ actor, database, auditActor: operatorAsks() }, data);
       return items.map(viewMessageRow);
@@ -265,7 +268,7 @@ const OPTIONS = {
 
 const MAX_COLUMNS = 110;
 
-/** What a command and its options are, in lines that a terminal shows whole. */
+/** The usage of a command, wrapped for a terminal. */
 function lines(start: string, options: readonly string[]): string {
   const rows = [start];
   for (const option of options) {
@@ -282,10 +285,10 @@ ${Object.entries(COMMANDS)
   .map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage))
   .join('\n')}
 
-Lists have commas between. An option with an empty value ("") clears what it names. What is answered is JSON.
+Separate lists by commas. An option with an empty value ("") clears its setting. The output is JSON.
 `;
 
-/** What to say of a failure: each finding on a line of its own, by the field's name. */
+/** The text of a failure: one line for each issue, with the field's name. */
 function explain(error: unknown): string {
   if (error instanceof Fault) {
     const issues = error.issues.map(({ at, message }) => `  ${at ?? ''}: ${message}\n`);
@@ -294,32 +297,34 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The command whose name the words begin with, of two words or three, and what stands behind it. */
-function meantBy(words: readonly string[]): { name: string; command: Command; operands: readonly string[] } {
+/** Finds the command whose name of two or three words begins the arguments; the rest are its operands. */
+function findCommand(words: readonly string[]): { name: string; command: Command; operands: readonly string[] } {
   for (const count of [3, 2]) {
     const name = words.slice(0, count).join(' ');
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command !== undefined) return { name, command, operands: words.slice(count) };
   }
-  throw new UsageError(words.length === 0 ? 'what shall be done?' : `there is no ${words.slice(0, 3).join(' ')}`);
+  throw new UsageError(
+    words.length === 0 ? 'name a command' : `the command ${words.slice(0, 3).join(' ')} does not exist`,
+  );
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  const { name, command, operands } = meantBy(positionals);
+  const { name, command, operands } = findCommand(positionals);
   if (operands.length !== (command.operands ?? 0)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !command.options.includes(option));
-  if (foreign !== undefined) throw new UsageError(`${name} has no option --${foreign}`);
+  if (foreign !== undefined) throw new UsageError(`${name} does not have the option --${foreign}`);
   const deps = await connect();
   try {
     const answer = await command.run(deps, values, operands).catch(async (error: unknown) => {
-      // What is wrong with the values is told first; what else fails may be because there is no such site.
+      // Wrong values are reported first; any other failure may be caused by a missing site.
       const isInvalid = error instanceof UsageError || (error instanceof Fault && error.kind === 'invalid');
       if (!isInvalid && values.site !== undefined) await knownSite(deps.database, values.site);
       throw error;
     });
     process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-    // For people; a script that keeps what is said on standard error is not told.
+    // Only for people: scripts that read standard error do not get it.
     if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
   } finally {
     await deps.database.close();

@@ -1,4 +1,4 @@
-/** What every command of `npm run admin` is made of: its options, who does it, and at which site. */
+/** The parts of every command of `npm run admin`: its options, the operator, and the site. */
 import { userInfo } from 'node:os';
 
 import { isUuid } from '../../../shared/uuid.ts';
@@ -12,7 +12,6 @@ import type { CommandDatabase } from './database.ts';
 import type { fetchAt } from './fetch-at.ts';
 import { UsageError } from './program.ts';
 
-/** What was given, by option. */
 export type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export function need(options: Options, name: string): string {
@@ -28,7 +27,7 @@ export const textOf = (options: Options, name: string): string => {
 
 export const SITE = '--site ID';
 
-/** How many of a log are answered, the newest first. */
+/** The number of log entries to print, newest first. */
 export const NEWEST = '50';
 
 /** The runtime of a command. */
@@ -41,21 +40,20 @@ export interface CommandDeps {
 }
 
 export interface Command {
-  /** How its options are told, each. */
+  /** The usage of each option. */
   readonly usage: readonly string[];
-  /** What to do with what it answers. */
+  /** The next step for the operator. */
   readonly next?: string;
-  /** The names of its options. */
   readonly options: readonly string[];
-  /** How many words follow its name. */
+  /** The number of words after its name. */
   readonly operands?: number;
   readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
 
 const noSite = (site: string) =>
-  new UsageError(`there is no site ${site}: \`npm run -s admin -- site list\` shows those there are`);
+  new UsageError(`the site ${site} does not exist: \`npm run -s admin -- site list\` lists the sites`);
 
-/** Whoever runs this may do everything; the history names the account of the machine. */
+/** The operator has every permission; the history records the account on this machine. */
 export function operator(site: string): Actor {
   if (!isUuid(site)) throw noSite(site);
   return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
@@ -70,12 +68,12 @@ export const operatorAsks = (): AuditActor => ({
   requestId: crypto.randomUUID(),
 });
 
-/** The same runtime, with a row of the audit for what the operator changes. */
+/** The same dependencies, with a row of the audit for each change. */
 export function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
   return { ...deps, database: audited(deps.database, site, operatorAsks()) };
 }
 
-/** @throws UsageError for a site that is not there */
+/** @throws UsageError if the site does not exist */
 export async function knownSite(database: CommandDatabase, id: string): Promise<void> {
   const sites = await database.run(listSites());
   if (!sites.some(({ site_id }) => site_id === id)) throw noSite(id);

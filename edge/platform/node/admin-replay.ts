@@ -1,6 +1,6 @@
 /**
- * `npm run admin -- replay …`: replays of many messages, as `/admin/api/replays` has them; the gateway does them in the
- * background. By default it is only counted how many are meant.
+ * `npm run admin -- replay …`: replays of many messages, like `/admin/api/replays`; the gateway runs them in the background.
+ * By default it only counts the messages.
  */
 import { askReplay, endReplay, findReplay, listReplays, replayRequest } from '../../admin/replays/operations.ts';
 import { asOperator, type Command, knownSite, need, operator, SITE, textOf } from './admin-command.ts';
@@ -21,7 +21,7 @@ const ending = (change: 'stop' | 'resume'): Command => ({
 
 export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
   'replay start': {
-    next: 'with --apply newest it is done in the background, one at a time: replay list says how far it is',
+    next: 'with --apply newest the gateway replays them in the background, one at a time; replay list shows the progress',
     usage: [
       SITE,
       '[--client-id svc-…]',

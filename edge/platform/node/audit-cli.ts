@@ -1,4 +1,4 @@
-/** `npm run audit`: the audit of a site as FHIR AuditEvent, a line each, the oldest first, for an archive. */
+/** `npm run audit`: exports a site's audit as FHIR AuditEvent, one per line, the oldest first, for an archive. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
@@ -16,7 +16,7 @@ import { runProgram, UsageError } from './program.ts';
 const USAGE = `usage: npm run -s audit -- --from INSTANT --to INSTANT [--site ID]     with DATABASE_URL in the environment
 
 From (inclusive) and to (exclusive) are dates or instants: 2026-01-01, 2026-01-01T06:00:00Z; dates are UTC. Without --site
-it is all sites. What is written is NDJSON on standard output; that it was read is on record.
+the export contains all sites. It is NDJSON on standard output. The audit records the export.
 `;
 
 /** @throws UsageError */
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const database = await connectDatabase(url);
   try {
     const sites = (await database.run(listSites())).filter(({ site_id: id }) => id === (values.site ?? id));
-    if (values.site !== undefined && sites.length === 0) throw new UsageError(`there is no site ${values.site}`);
+    if (values.site !== undefined && sites.length === 0) throw new UsageError(`the site ${values.site} does not exist`);
     for (const { site_id: site } of sites) {
       const operator = {
         kind: 'operator',

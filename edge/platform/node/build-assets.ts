@@ -1,6 +1,6 @@
 /**
- * Puts the static files of the console, the documentation and the API reference into `dist/assets`: our own and those of
- * libraries, so that a browser loads nothing from another host. Run by Wrangler before it bundles, and before Deno starts.
+ * Collects the static files of the console, the documentation and the API reference in `dist/assets`. They include
+ * libraries, so that a browser loads nothing from another host. Wrangler runs it before it bundles; run it before Deno starts.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { renderDocs } from './build-docs.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** Name below `dist/assets`, and where it comes from. */
+/** The name below `dist/assets`, and the source. */
 const FILES: Readonly<Record<string, string>> = {
   'console.css': 'edge/admin/web/assets/console.css',
   'console.js': 'edge/admin/web/assets/console.js',
@@ -29,7 +29,7 @@ const FILES: Readonly<Record<string, string>> = {
   'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
 };
 
-/** A file is put in place whole, since another process may be serving it at this moment. */
+/** Files are replaced atomically, since another process may be serving them. */
 export async function buildAssets(): Promise<void> {
   const folder = new URL('dist/assets/', ROOT);
   await mkdir(folder, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Renders the documentation (edge/docs) for the gateway: a fragment of HTML for each chapter and one search index over all sections.
- * Runs with the other assets, so that neither runtime needs a Markdown parser.
+ * Renders the documentation (edge/docs) for the gateway: an HTML fragment for each chapter, and a search index over all
+ * sections. It runs at build time, so that neither runtime needs a Markdown parser.
  */
 import { readFile } from 'node:fs/promises';
 
@@ -20,7 +20,7 @@ interface Section {
   readonly text: string;
 }
 
-/** The anchor of a heading, as GitHub makes it, so that one link works in the repository and in the gateway. */
+/** The anchor of a heading in GitHub's format, so that a link works in the repository and in the gateway. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -36,7 +36,7 @@ const plain = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** In the repository a link names a file; in the gateway the chapters lie beside each other without the ending. */
+/** Links name files in the repository; in the gateway, chapters have no file extension. */
 const addressOf = (href: string): string => (/^[a-z]+\.md(?:#|$)/.test(href) ? href.replace('.md', '') : href);
 
 function renderChapter(markdown: string): { html: string; sections: Omit<Section, 'chapter'>[] } {
@@ -50,7 +50,7 @@ function renderChapter(markdown: string): { html: string; sections: Omit<Section
       link({ href, tokens }: Tokens.Link) {
         return `<a href="${escaped(addressOf(href))}">${this.parser.parseInline(tokens)}</a>`;
       },
-      // Wide content scrolls by itself; the page never does. A keyboard reaches what scrolls.
+      // Only wide content scrolls horizontally, never the page. A keyboard can reach it.
       code({ text }: Tokens.Code) {
         return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
       },
@@ -66,7 +66,7 @@ function renderChapter(markdown: string): { html: string; sections: Omit<Section
   return { html, sections };
 }
 
-/** The assets of the documentation: file name to content. @throws where a chapter's file is missing */
+/** The assets of the documentation by file name. @throws if a chapter's file is missing */
 export async function renderDocs(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   const index = new MiniSearch<Section>({ fields: ['heading', 'text'], storeFields: ['chapter', 'heading'] });

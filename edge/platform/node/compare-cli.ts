@@ -1,6 +1,6 @@
 /**
- * `npm run compare`: whether a database that was restored from a backup is a whole copy: every table of the original, with
- * no fewer rows than the backup can have had and the schema of this release. It reads both and changes neither.
+ * `npm run compare`: checks that a database restored from a backup is complete. It must have every table of the original,
+ * the schema of this release, and no fewer rows than the backup can have had. Neither database is changed.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -12,11 +12,11 @@ import { runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s compare -- [--exact]     with DATABASE_URL and RESTORED_DATABASE_URL in the environment, of the owner
 
-Compares a restored database with the one that it was saved from: schema, tables, rows. Rows that the original has more may
-have come after the backup; with --exact they are a fault too. Ends with 1 where the copy is not whole.
+Compares a restored database with its original: schema, tables, rows. The original may have additional rows from after the
+backup; with --exact these are a fault too. Exits with 1 if the copy is not complete.
 `;
 
-/** What a database holds: rows by table, and what the release says of its schema. */
+/** The content of a database: rows by table, and the version of its schema. */
 interface Content {
   readonly schema: string;
   readonly rows: ReadonlyMap<string, number>;
@@ -32,7 +32,7 @@ async function contentOf(database: CommandDatabase): Promise<Content> {
   );
   const rows = new Map<string, number>();
   for (const { name } of tables) {
-    // A name as PostgreSQL quotes it itself.
+    // PostgreSQL has already quoted the name.
     const [counted] = await database.run(read<{ count: string }>`select count(*)::text as count from ${raw(name)}`);
     rows.set(name, Number(counted?.count ?? 0));
   }
@@ -40,11 +40,11 @@ async function contentOf(database: CommandDatabase): Promise<Content> {
   return { schema: `${state?.version ?? 0}${missing.length === 0 ? '' : `, without ${missing.join(', ')}`}`, rows };
 }
 
-/** What is wrong with a table's copy, or undefined. */
+/** The problem with a table's copy, or undefined. */
 function faultOf(original: number | undefined, restored: number | undefined, exact: boolean): string | undefined {
   if (restored === undefined) return 'is missing in the copy';
-  if (original === undefined) return 'is in the copy only';
-  if (restored > original) return 'has more rows in the copy: is it the copy?';
+  if (original === undefined) return 'exists only in the copy';
+  if (restored > original) return 'has more rows in the copy: are the two URLs swapped?';
   if (restored === 0 && original > 0) return 'is empty in the copy';
   return exact && restored < original ? 'has fewer rows in the copy' : undefined;
 }
@@ -67,7 +67,7 @@ async function withDatabase<T>(url: string, use: (database: CommandDatabase) => 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { exact: { type: 'boolean' } } });
   const [from, to] = [need('DATABASE_URL'), need('RESTORED_DATABASE_URL')];
-  // The copy first: what comes meanwhile is then more in the original, never in the copy.
+  // The copy is read first: rows written meanwhile can then only be missing in the copy.
   const restored = await withDatabase(to, contentOf);
   const original = await withDatabase(from, contentOf);
   const faults: string[] = [];
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     if (fault !== undefined) faults.push(`${name} ${fault}`);
   }
   for (const fault of faults) process.stderr.write(`${fault}\n`);
-  process.stderr.write(faults.length === 0 ? 'the copy is whole\n' : 'the copy is not whole\n');
+  process.stderr.write(faults.length === 0 ? 'the copy is complete\n' : 'the copy is not complete\n');
   if (faults.length > 0) process.exitCode = 1;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The database for commands on a machine: any PostgreSQL at DATABASE_URL, Neon's own included, over a connection. The
- * same values come back as from the edge's drivers, and the same errors are Faults.
+ * The database for commands on a machine: a connection to any PostgreSQL at DATABASE_URL, including Neon. Values and Faults
+ * are the same as from the edge's drivers.
  */
 import pg from 'pg';
 
@@ -20,7 +20,7 @@ export interface CommandDatabase extends Database {
   close(): Promise<void>;
 }
 
-/** @throws when the server cannot be reached */
+/** @throws if the server is unreachable */
 export async function connectDatabase(url: string): Promise<CommandDatabase> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -36,7 +36,7 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
 
   return {
     async run<Row extends object>(query: Query<Row>): Promise<Row[]> {
-      // The rows are what the query's author declared them to be: this is the door.
+      // The query's author has declared the type of the rows; this cast is the only one.
       return (await ask(query)) as Row[];
     },
     async batch<const Queries extends readonly Query[]>(queries: Queries): Promise<Results<Queries>> {

@@ -1,4 +1,4 @@
-/** `npm run doctor`: looks at a deployment that runs and says, thing by thing, what is well and what to do. It changes nothing. */
+/** `npm run doctor`: checks a running deployment item by item and recommends what to do. It changes nothing. */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 
@@ -10,10 +10,10 @@ import { runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL]
 
-Looks at a live deployment and says what is well and what is not. BASE_URL is that of FHIR or of the token service, --console
-ADMIN_PUBLIC_BASE_URL where it is another. It sees more with DATABASE_URL (of the gateway's login) and ADMIN_TOKEN (an access
-token with site.endpoints.read) in the environment. Ends with 0 when nothing is
-wrong; what only a person can judge (?) does not change that.
+Checks a running deployment and reports its problems. BASE_URL is the base URL of FHIR or of the token service, --console is
+ADMIN_PUBLIC_BASE_URL if it differs. With DATABASE_URL (the gateway's login) and ADMIN_TOKEN (an access token with
+site.endpoints.read) in the environment it checks more. Exits with 0 if it found no problem; items marked ? need a
+person's judgement and do not count.
 `;
 
 const MARKS: Readonly<Record<Finding['state'], string>> = {
@@ -23,11 +23,11 @@ const MARKS: Readonly<Record<Finding['state'], string>> = {
   unknown: '-   ',
 };
 
-/** A base URL with a slash at its end, so that what is below it can be written behind it. */
+/** A base URL with a final slash, so that relative paths are resolved below it. */
 function baseOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`${text} is not an http or https address`);
+    throw new UsageError(`${text} must be an http or https URL`);
   return new URL(`${url.origin}${url.pathname.replace(/\/+$/, '')}/`);
 }
 
@@ -37,7 +37,7 @@ const shown = ({ state, subject, says, next }: Finding): string =>
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: { console: { type: 'string' } }, allowPositionals: true });
   const [given, ...more] = positionals;
-  if (given === undefined || more.length > 0) throw new UsageError('which deployment? Give one base URL');
+  if (given === undefined || more.length > 0) throw new UsageError('name one base URL of the deployment');
   const base = baseOf(given);
   const { DATABASE_URL, ADMIN_TOKEN } = process.env;
   const findings = [
@@ -48,8 +48,8 @@ async function main(): Promise<void> {
   process.stdout.write(findings.map(shown).join(''));
   const count = (of: Finding['state']): number => findings.filter(({ state }) => state === of).length;
   const [wrong, doubts] = [count('bad'), count('doubtful')];
-  const summary = wrong === 0 ? 'all is well of what was looked at' : `${wrong} to mend`;
-  process.stderr.write(`${summary}${doubts === 0 ? '' : `; ${doubts} to look at`}\n`);
+  const summary = wrong === 0 ? 'all checked items are OK' : `${wrong} ${wrong === 1 ? 'problem' : 'problems'}`;
+  process.stderr.write(`${summary}${doubts === 0 ? '' : `; ${doubts} to check`}\n`);
   if (wrong > 0) process.exitCode = 1;
 }
 

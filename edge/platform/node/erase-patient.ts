@@ -1,4 +1,4 @@
-/** `npm run admin -- patient erase SITE ID`: says what it will touch, asks twice, and erases one person of a site. */
+/** `npm run admin -- patient erase SITE ID`: lists the affected rows, asks twice, and erases one patient of a site. */
 import { createInterface } from 'node:readline';
 import process from 'node:process';
 
@@ -7,17 +7,18 @@ import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
 import { type ErasureRow, erasePatient } from '../../store/patient-erasure.ts';
 
-/** What is typed at the second question. */
+/** The answer to the second question. */
 const WORD = 'erase';
 
 /** @throws Fault for a patient that cannot be erased */
 function countsOf(rows: readonly ErasureRow[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const row of rows) {
-    if (row.refusal === 'legal-hold') throw new Fault('conflict', 'the site is under legal hold: nobody is erased');
+    if (row.refusal === 'legal-hold')
+      throw new Fault('conflict', 'the site is under legal hold: patients cannot be erased');
     if (row.refusal === 'missing') throw new Fault('not-found', 'the site has no such patient');
     if (row.refusal === 'merged') {
-      throw new Fault('conflict', `it was merged into ${row.what}: erase that one, and this goes with it`);
+      throw new Fault('conflict', `it was merged into ${row.what}: erase that patient, which includes this one`);
     }
     if (row.refusal === null) counts[row.what] = row.number;
   }
@@ -25,12 +26,12 @@ function countsOf(rows: readonly ErasureRow[]): Readonly<Record<string, number>>
 }
 
 /**
- * Erases a patient, those merged into it and all that is about them, in one transaction.
+ * Erases a patient, the patients merged into it and all of their data, in one transaction.
  *
- * @param database whose database leaves a row of the audit for what is erased
- * @param ask what is answered to a question; undefined where nobody answers
- * @returns how many of what it erased
- * @throws Fault for a patient that cannot be erased, and where the answers are others
+ * @param database writes a row of the audit for the erasure
+ * @param ask returns the answer to a question; undefined without an answer
+ * @returns the numbers of erased rows by kind
+ * @throws Fault for a patient that cannot be erased, or if an answer is wrong
  */
 export async function erase(
   database: Database,
@@ -42,16 +43,16 @@ export async function erase(
   const would = countsOf(await database.run(erasePatient(site, patient, false)));
   const lines = Object.entries(would).map(([what, number]) => `  ${number} ${what}\n`);
   const said =
-    `Of Patient/${patient} these rows would be erased or emptied, for good:\n${lines.join('')}` +
-    'Of messages that also tell of others the bytes go too; the records of those others stay.\n' +
-    'Backups, and what clients have taken, are not reached; a message that comes later makes the patient anew.\n';
+    `These rows of Patient/${patient} will be erased or emptied permanently:\n${lines.join('')}` +
+    'Messages that also concern other patients lose their bytes too. The records of those patients stay.\n' +
+    'Backups and copies at clients are not erased. A later message creates the patient again.\n';
   const unsure = () => new Fault('invalid', 'nothing was erased');
-  if ((await ask(`${said}Type the id of the patient to go on: `)) !== patient) throw unsure();
+  if ((await ask(`${said}Type the id of the patient to continue: `)) !== patient) throw unsure();
   if ((await ask(`Type ${WORD} to erase it: `)) !== WORD) throw unsure();
   return { site, patient, erased: countsOf(await database.run(erasePatient(site, patient, true))) };
 }
 
-/** Questions on standard error, answers from standard input, a line each; `close` lets the program end. */
+/** Asks on standard error and reads answers from standard input, one line each; `close` lets the program end. */
 export function openTerminal() {
   const lines = createInterface({ input: process.stdin });
   const answers = lines[Symbol.asyncIterator]();

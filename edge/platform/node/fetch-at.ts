@@ -1,7 +1,7 @@
 /**
- * A request of an https URL at addresses that were looked at before: the name is not resolved again, so that no second answer of
- * its DNS leads elsewhere (OWASP, DNS rebinding). Host, SNI and the certificate are those of the name. For Node and Deno,
- * whose own `fetch` cannot be told where to connect; redirects are not followed.
+ * Requests an https URL at addresses that were checked before. The name is not resolved again, so that a second DNS answer
+ * cannot redirect the request (OWASP, DNS rebinding). Host, SNI and certificate use the name. It is for Node and Deno, whose
+ * `fetch` cannot connect to a given address. Redirects are not followed.
  */
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -17,7 +17,7 @@ export interface FetchAtInit {
 /** Statuses whose response has no body (Fetch, null body status). */
 const WITHOUT_BODY = [204, 205, 304];
 
-/** Read only as fast as it is asked for; the connection ends with whoever stops reading. */
+/** Reads only on demand; the connection ends when the reader stops. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = incoming[Symbol.asyncIterator]();
   return new ReadableStream({
@@ -40,8 +40,8 @@ function toResponse(incoming: IncomingMessage): Response {
 }
 
 /**
- * @param addresses at least one; tried in their order, as the platform does
- * @throws whatever the connection fails with: no address, no connection, a certificate that is not the name's
+ * @param addresses at least one; tried in order
+ * @throws the connection's error: no address, no connection, a certificate for another name
  */
 export function fetchAt(
   addresses: readonly string[],
@@ -56,7 +56,7 @@ export function fetchAt(
         method,
         headers,
         signal,
-        // A connection of its own: none that was made to another address is used again.
+        // A new connection, since an existing one may lead to another address.
         agent: false,
         lookup: (_name, options, done) => {
           const [first] = found;

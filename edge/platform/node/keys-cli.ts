@@ -1,7 +1,7 @@
 /**
- * `npm run keys`: makes a deployment's keys and secrets, and turns the ring of signing keys (oauth/ring-rotation.ts).
- * A ring comes from TOKEN_SIGNING_KEYS or standard input. What was made goes to standard output, what to do next to
- * standard error.
+ * `npm run keys`: makes a deployment's keys and secrets, and rotates the ring of signing keys (oauth/ring-rotation.ts). The
+ * ring is read from TOKEN_SIGNING_KEYS or standard input. Results are printed to standard output, next steps to standard
+ * error.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { type SigningRing, signingRing } from '../../config.ts';
 import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
 import { helpOn } from './program.ts';
 
-/** What every JWT library has (RFC 7518 §3.1). */
+/** Every JWT library supports it (RFC 7518 §3.1). */
 const CLIENT_ALGORITHM = 'ES256';
 
 const USAGE = `usage: npm run -s keys -- new              > ring.json
@@ -29,10 +29,10 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
        npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: edge.json, edge.env and sidecar.env in FOLDER
 
-\`deployment\` takes DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment where they are set. What is there already
-is never written over.
+\`deployment\` copies DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment if they are set. It never overwrites
+files.
 
-The ring is read from TOKEN_SIGNING_KEYS where that is set, else from standard input. Then:
+The ring is read from TOKEN_SIGNING_KEYS, or else from standard input. Then:
        npx wrangler secret put TOKEN_SIGNING_KEYS < ring.json
 `;
 
@@ -46,7 +46,7 @@ const made = ({ ring, next }: Step): Made => ({
   notes: [`keys: ${ring.keys.map(({ kid }, at) => (at === 0 ? `${kid} (signs)` : kid)).join(', ')}`, `next: ${next}`],
 });
 
-/** Both halves of a sidecar's key, each as the JSON that the sidecar and the edge take. */
+/** Both halves of a sidecar's key as JSON: for the sidecar's environment, and for the edge. */
 async function sidecarKey(): Promise<{ readonly ownKey: string; readonly knownKeys: string }> {
   const { privateKey } = await generateKeyPair(SIDECAR_TOKEN_ALGORITHM, { extractable: true });
   const privateJwk = { ...(await exportJWK(privateKey)), kid: `sidecar-${randomUUID().slice(0, 8)}` };
@@ -54,23 +54,25 @@ async function sidecarKey(): Promise<{ readonly ownKey: string; readonly knownKe
   return { ownKey: JSON.stringify(privateJwk), knownKeys: JSON.stringify({ keys: [publicJwk] }) };
 }
 
-/** The key as the two lines of environment. */
+/** The key as two lines of an environment file. */
 async function newSidecarKey(): Promise<Made> {
   const { ownKey, knownKeys } = await sidecarKey();
   const lines = [`SIDECAR_PRIVATE_KEY='${ownKey}'`, `MLLP_SIDECAR_KEYS='${knownKeys}'`];
   return {
     output: lines.join('\n'),
-    notes: ["next: the first line is the sidecar's environment, the value of the second a secret of the edge"],
+    notes: [
+      "next: put the first line into the sidecar's environment, and store the value of the second as a secret of the edge",
+    ],
   };
 }
 
-/** 32 random bytes, as the key of page cursors and of the console's sessions has them. */
+/** 32 random bytes, for page cursors and the console's sessions. */
 const randomSecret = (): string => randomBytes(32).toString('base64url');
 
 const newSecret = (): Made => ({
   output: randomSecret(),
   notes: [
-    'next: use it as a password, as METRICS_TOKEN or as GATEWAY_SECRET; another GATEWAY_SECRET goes behind the one there is',
+    'next: use it as a password, as METRICS_TOKEN or as GATEWAY_SECRET; append another GATEWAY_SECRET behind the existing one',
     '      first (edge/docs/operate.md)',
   ],
 });
@@ -81,33 +83,33 @@ interface SecretFile {
   readonly mode: number;
 }
 
-/** Where a command is called from: npm runs scripts in the repository, whoever calls from wherever. */
+/** The caller's folder: npm runs scripts in the repository. */
 const folderOf = (given: string): string => resolve(process.env['INIT_CWD'] ?? '', given);
 
-/** Files that are there already stay: nothing is written where one is. Where the folder is made here, Git leaves it out. */
+/** Writes nothing if one of the files exists. A folder that is created here is ignored by Git. */
 async function writeNew(folder: string, files: readonly SecretFile[]): Promise<string> {
   const paths = files.map(({ name }) => join(folder, name));
   const present = paths.find((path) => existsSync(path));
-  if (present !== undefined) throw new Error(`${present} is there already: nothing was changed`);
+  if (present !== undefined) throw new Error(`${present} already exists: nothing was changed`);
   const made = await mkdir(folder, { recursive: true });
   if (made !== undefined) await writeFile(join(folder, '.gitignore'), '*\n');
   for (const { name, text: content, mode } of files) await writeFile(join(folder, name), content, { mode, flag: 'wx' });
   return paths.join('\n');
 }
 
-/** Lines of an environment file as a shell, `deno run --env-file` and systemd read them alike. */
+/** Lines of an environment file that a shell, `deno run --env-file` and systemd read alike. */
 function environmentFile(variables: Readonly<Record<string, string>>): string {
   const lines = Object.entries(variables).map(([name, value]) => {
     if (/['\n]/.test(value))
-      throw new Error(`${name} has a ' or a line's end in it, which no environment file can hold`);
+      throw new Error(`${name} contains a ' or a line end, which an environment file cannot contain`);
     return `${name}='${value}'\n`;
   });
   return lines.join('');
 }
 
 /**
- * All secrets of a deployment at once: those of the edge in a file that Wrangler takes and in one for Deno, with the connection
- * string and the OpenID provider's secret where the environment has them, and the sidecar's own.
+ * Makes all secrets of a deployment: those of the edge in a file for Wrangler and in one for Deno, and the sidecar's. The
+ * connection string and the OpenID provider's secret are copied from the environment.
  */
 async function newDeployment(given = ''): Promise<Made> {
   if (given === '') throw new Error('name a folder for the files: npm run -s keys -- deployment FOLDER');
@@ -125,7 +127,7 @@ async function newDeployment(given = ''): Promise<Made> {
   const output = await writeNew(folderOf(given), [
     { name: 'edge.json', text: `${JSON.stringify(edge, null, 2)}\n`, mode: 0o600 },
     { name: 'edge.env', text: environmentFile(edge), mode: 0o600 },
-    // Without quotes, which `docker run --env-file` would keep; systemd's EnvironmentFile takes either.
+    // Without quotes, which `docker run --env-file` would keep; systemd's EnvironmentFile accepts both.
     { name: 'sidecar.env', text: `SIDECAR_PRIVATE_KEY=${ownKey}\n`, mode: 0o600 },
   ]);
   const lacking = ['DATABASE_URL', 'ADMIN_OIDC_CLIENT_SECRET'].filter((name) => !Object.hasOwn(edge, name));
@@ -135,14 +137,14 @@ async function newDeployment(given = ''): Promise<Made> {
       ...(lacking.length === 0 ? [] : [`left out, since the environment has none: ${lacking.join(', ')}`]),
       `next: npx wrangler deploy --secrets-file ${join(given, 'edge.json')}`,
       '      (edge.env is the same for Deno, sidecar.env the sidecar’s environment);',
-      '      then keep the files where your other secrets are, and nowhere else',
+      '      then store the files with your other secrets, and delete them here',
     ],
   };
 }
 
 /**
- * A client's key pair, for a client that has no tool of its own: the private half in a file that only its owner reads,
- * the public half as the JWKS that is registered with an API key.
+ * Makes a key pair for a client without a tool. The private half is in a file that only its owner can read, the public
+ * half is the JWKS to register with an API key.
  */
 async function newClientKey(folder = ''): Promise<Made> {
   if (folder === '') throw new Error('name a folder for the two files: npm run -s keys -- client FOLDER');
@@ -156,8 +158,8 @@ async function newClientKey(folder = ''): Promise<Made> {
   return {
     output,
     notes: [
-      `kid: ${kid}, which the header of each assertion names, with alg ${CLIENT_ALGORITHM}`,
-      'next: private.pem stays with the client and goes nowhere else; jwks.json is pasted into the console or given to',
+      `kid: ${kid}; put it into the header of each assertion, with alg ${CLIENT_ALGORITHM}`,
+      'next: keep private.pem with the client only; paste jwks.json into the console or pass it to',
       '      npm run -s admin -- key create --jwks FILE',
     ],
   };
@@ -168,9 +170,9 @@ async function readRing(): Promise<SigningRing> {
   try {
     return signingRing.parse(JSON.parse(given));
   } catch {
-    // What was read is secret: it is not shown.
+    // The input is secret, so it is not shown.
     throw new Error(
-      'the input is not a ring of signing keys: it is the value of TOKEN_SIGNING_KEYS (edge/docs/operate.md, Rotate the signing keys)',
+      'the input is not a ring of signing keys: pass the value of TOKEN_SIGNING_KEYS (edge/docs/operate.md, Rotate the signing keys)',
     );
   }
 }

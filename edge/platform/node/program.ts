@@ -1,16 +1,16 @@
-/** What every command line here does alike: `--help`, a call that is wrong, and an error, each in words and not a stack. */
+/** The common parts of all command lines: `--help`, wrong usage, and errors as a sentence instead of a stack. */
 import process from 'node:process';
 
-/** The call is wrong: what is said is followed by how to call it. */
+/** Wrong usage: the message is followed by the usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What `parseArgs` of Node throws is a TypeError with a code. */
+/** `parseArgs` of Node throws a TypeError with a code. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || (error instanceof TypeError && 'code' in error);
 
-/** Where `--help` is among the words of the call: says how to call the program, and ends it. */
+/** Prints the usage and exits if the arguments contain `--help`. */
 export function helpOn(usage: string): void {
   if (!process.argv.slice(2).some((word) => word === '--help' || word === '-h')) return;
   process.stdout.write(`${usage.trim()}\n`);
@@ -18,10 +18,9 @@ export function helpOn(usage: string): void {
 }
 
 /**
- * Runs a program and ends it with 0, or with 1 after an error.
+ * Runs a program and exits with 0, or with 1 after an error.
  *
- * @param usage how to call it
- * @param explain what to say of an error; default its message
+ * @param explain returns the text for an error, by default its message
  */
 export async function runProgram(
   usage: string,

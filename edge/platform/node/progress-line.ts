@@ -1,8 +1,8 @@
-/** How far a program is, on one line that is written over; where nobody looks at a terminal, a line every so often. */
+/** Shows a program's progress on one line that is overwritten; without a terminal, as a line every few seconds. */
 import type { WriteStream } from 'node:tty';
 
 const BAR_CHARACTERS = 30;
-/** Into a file or another program's log. */
+/** For a file or another program's log. */
 const LINE_EVERY_MS = 10_000;
 
 export interface ProgressLine {
@@ -10,7 +10,7 @@ export interface ProgressLine {
   readonly end: () => void;
 }
 
-/** Not a library: those that are alive take the terminal's input too, and with it Ctrl-C, on which a step must end first. */
+/** The maintained libraries also capture the terminal's input and Ctrl-C, which must let a step end first. */
 export function progressLine(to: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean }): ProgressLine {
   let shownAt = -Infinity;
   let last = '';

@@ -1,7 +1,7 @@
 /**
- * `npm run reindex`: what of stored resources is searched is taken out anew, site by site. The work is jobs like any
- * other (edge/jobs), so the gateway's own runners help; this program works until they have ended. Interrupted, it ends
- * after the step that it is at, and run again it goes on from there.
+ * `npm run reindex`: extracts the search index of stored resources again, site by site. The work is jobs (edge/jobs), so the
+ * gateway's runners help, and this program works until they have ended. After an interruption, running it again
+ * continues the jobs.
  */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
@@ -18,10 +18,10 @@ import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-j
 
 const USAGE = `usage: npm run reindex -- [--site ID] [--restart]     with DATABASE_URL in the environment
 
-Without --site all sites are done. --restart begins anew what an earlier run has left half done.
+Without --site it does all sites. --restart starts unfinished jobs from the beginning.
 `;
 
-const BEHIND = 'not complete: an older release of the gateway has written meanwhile; run it again when none is running';
+const BEHIND = 'not complete: an older release of the gateway wrote during the run; stop it, then run this again';
 
 /** @returns the job's id */
 async function ask(database: CommandDatabase, { site_id: site }: SiteRow, restart: boolean): Promise<string> {
@@ -29,7 +29,7 @@ async function ask(database: CommandDatabase, { site_id: site }: SiteRow, restar
   const askedBy = `npm run reindex, ${userInfo().username}`;
   const job = reindexJob(randomUUID(), site, counted?.total ?? 0, askedBy);
   const [open] = await database.run(addJob(job));
-  if (open === undefined) throw new RangeError('job_add answers with an id');
+  if (open === undefined) throw new RangeError('job_add must return an id');
   if (!restart || open.id === job.id) return open.id;
   const [, [added]] = await database.batch([stopJob(open.id), addJob(job)] as const);
   return added?.id ?? job.id;

@@ -1,6 +1,6 @@
 /**
- * `npm run retention`: what sites keep no longer is forgotten now, as the gateway does it by itself once a day
- * (edge/jobs/retention.ts), or it is only said how much that would be.
+ * `npm run retention`: deletes what is older than the sites' settings allow, as the gateway does once a day
+ * (edge/jobs/retention.ts), or only counts it.
  */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
@@ -16,17 +16,17 @@ import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-j
 
 const USAGE = `usage: npm run retention -- [--site ID] [--dry-run]     with DATABASE_URL, the owner's, in the environment
 
-Forgets what is older than the settings of its site say. Without --site all sites are done. --dry-run only says how much
-would be forgotten. Clinical resources and their versions are never deleted.
+Deletes data that is older than the settings of its site allow. Without --site it does all sites. --dry-run only counts
+what would be deleted. Clinical resources and their versions are never deleted.
 `;
 
-const inWords = (counts: Forgotten): string => KEPT_KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ');
+const describe = (counts: Forgotten): string => KEPT_KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ');
 
 async function ask(database: CommandDatabase, site: string, total: number): Promise<string> {
   const [job] = await database.run(
     addJob(retentionJob(randomUUID(), site, total, `npm run retention, ${userInfo().username}`)),
   );
-  if (job === undefined) throw new RangeError('job_add answers with an id');
+  if (job === undefined) throw new RangeError('job_add must return an id');
   return job.id;
 }
 
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     const ids: string[] = [];
     for (const site of sites) {
       const [counts] = await database.run(retentionDue(site.site_id, Date.now()));
-      const said = counts === undefined ? 'legal hold, nothing is forgotten' : `${inWords(counts)} would be forgotten`;
+      const said = counts === undefined ? 'legal hold, nothing is deleted' : `${describe(counts)} would be deleted`;
       if (counts === undefined || values['dry-run'] === true)
         process.stdout.write(`${site.site_id} ${site.name}: ${said}\n`);
       else ids.push(await ask(database, site.site_id, sumOf(counts)));
@@ -51,9 +51,7 @@ async function main(): Promise<void> {
       cursors.map(({ job_id, cursor }) => [job_id, retentionCursor.parse(JSON.parse(cursor))] as const),
     );
     const none = retentionCursor.parse({});
-    process.stdout.write(
-      reportJobs(sites, jobs, ({ job_id }) => `${inWords(forgotten.get(job_id) ?? none)} forgotten`),
-    );
+    process.stdout.write(reportJobs(sites, jobs, ({ job_id }) => `${describe(forgotten.get(job_id) ?? none)} deleted`));
     if (jobs.some(({ state }) => state !== 'done')) process.exitCode = 1;
   } finally {
     await database.close();

@@ -1,6 +1,6 @@
 /**
- * What commands that do background work by hand do alike: they choose sites, ask for a job of each, and work until those
- * have ended. The gateway's own runners help. Interrupted, a command ends after the step that it is at.
+ * The common parts of commands that run background jobs: they choose sites, create a job for each, and work until all have
+ * ended. The gateway's runners help. After an interruption, a command ends with its current step.
  */
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,19 +15,19 @@ import type { CommandDatabase } from './database.ts';
 import { UsageError } from './program.ts';
 import { progressLine } from './progress-line.ts';
 
-/** How long it waits when others are at all that is left, or a step is to be tried again later. */
+/** The wait while other runners have all remaining jobs, or a step must be retried later. */
 const PAUSE_MS = 500;
 
-/** All sites, or the one that is named. @throws UsageError */
+/** All sites, or the given one. @throws UsageError */
 export async function chooseSites(database: CommandDatabase, id: string | undefined): Promise<readonly SiteRow[]> {
   if (id !== undefined && !isUuid(id)) throw new UsageError(`--site ${id} is not the id of a site`);
   const sites = await database.run(listSites());
   const chosen = id === undefined ? sites : sites.filter(({ site_id }) => site_id === id);
-  if (id !== undefined && chosen.length === 0) throw new UsageError(`there is no site ${id}`);
+  if (id !== undefined && chosen.length === 0) throw new UsageError(`the site ${id} does not exist`);
   return chosen;
 }
 
-/** What steps of a command use; what went wrong stands on standard error. */
+/** The dependencies of a command's steps; failures are logged to standard error. */
 export function commandJobDeps(database: CommandDatabase): JobDeps & { readonly database: CommandDatabase } {
   const log: JobDeps['log'] = (entry) => {
     if (entry.level !== 'info') process.stderr.write(`\n${logLine(new Date(), entry)}\n`);
@@ -38,7 +38,7 @@ export function commandJobDeps(database: CommandDatabase): JobDeps & { readonly 
 const sum = (jobs: readonly JobRow[], count: (job: JobRow) => number): number =>
   jobs.reduce((total, job) => total + count(job), 0);
 
-/** Until all have ended, or it was interrupted. */
+/** Returns when all jobs have ended, or after an interruption. */
 export async function workUntilDone(
   deps: JobDeps & { readonly database: CommandDatabase },
   kind: JobKind,
@@ -60,7 +60,7 @@ export async function workUntilDone(
       line.end();
       return jobs;
     }
-    // One step: then it looks at Ctrl-C and shows how far it is.
+    // One step, to check for Ctrl-C and to show the progress after it.
     const { advanced } = await tick(deps, [kind], 0);
     if (advanced === 0) await pause(PAUSE_MS);
   }
@@ -68,12 +68,12 @@ export async function workUntilDone(
 
 const OUTCOMES: Readonly<Record<JobRow['state'], string>> = {
   done: 'done',
-  open: 'interrupted: run it again to go on',
+  open: 'interrupted: run it again to continue',
   failed: 'failed',
-  stopped: 'stopped by somebody else',
+  stopped: 'stopped by another operator',
 };
 
-/** A line for each job: its site, what it did, how it ended. @param what it did, in words */
+/** Prints a line for each job: its site, its work, its result. @param what describes the work */
 export function reportJobs(sites: readonly SiteRow[], jobs: readonly JobRow[], what: (job: JobRow) => string): string {
   return jobs
     .map((job) => {

@@ -1,10 +1,9 @@
 /**
- * A connection string as PostgreSQL's own programs read it (PostgreSQL manual §32.1.1.2, Connection URIs), with the modes of
- * TLS that protect something. Whatever is in it and not understood is refused, since a word that is ignored may be the one
- * that was to protect.
+ * Parses a connection string like PostgreSQL's own programs (PostgreSQL manual §32.1.1.2, Connection URIs), but only with
+ * secure TLS modes. Unknown parameters are rejected, since an ignored one might have been for protection.
  */
 
-/** Clear text; encrypted to whoever answers; to who shows a certificate of the authority; of that and of this host. */
+/** Unencrypted; encrypted without a check; certificate of a trusted authority; the same with this host name. */
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full'] satisfies SslMode[];
 const isSslMode = (text: string): text is SslMode => SSL_MODES.includes(text);
@@ -16,9 +15,9 @@ export interface ConnectionString {
   readonly password: string;
   readonly database: string;
   readonly sslmode: SslMode;
-  /** A file of certificate authorities, PEM; undefined: those that the runtime trusts. */
+  /** A file of certificate authorities, PEM; undefined means the runtime's. */
   readonly sslrootcert: string | undefined;
-  /** Files of the client's own certificate and key, PEM. */
+  /** Files of the client's certificate and key, PEM. */
   readonly sslcert: string | undefined;
   readonly sslkey: string | undefined;
   readonly applicationName: string;
@@ -30,8 +29,10 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * Without `sslmode` this machine is spoken to in clear text and no other: who wants that has to say `disable`. libpq's `allow`
- * and `prefer` go on in clear text where somebody in between wants it.
+ * Without `sslmode`, only a connection to this machine may be unencrypted; others must state `disable`.
+ *
+ * libpq's `allow` and
+ * `prefer` are rejected, because an attacker on the network can disable their encryption.
  */
 function sslModeOf(given: string | undefined, host: string): SslMode | undefined {
   if (given === undefined) return isLoopback(host) ? 'disable' : undefined;
@@ -40,10 +41,10 @@ function sslModeOf(given: string | undefined, host: string): SslMode | undefined
 
 /**
  * @param text postgres://user:password@host:port/database?parameters
- * @returns the problems, each a sentence's end behind the variable's name and never with a value, where there are any
+ * @returns the connection, or its problems as predicates for the variable's name, without values
  */
 export function readConnectionString(text: string): ConnectionString | readonly string[] {
-  if (!URL.canParse(text)) return ['is not a URL'];
+  if (!URL.canParse(text)) return ['must be a URL'];
   const url = new URL(text);
   const problems: string[] = [];
   const given = (name: (typeof KNOWN)[number]) => url.searchParams.get(name) || undefined;
@@ -53,13 +54,13 @@ export function readConnectionString(text: string): ConnectionString | readonly 
   }
   const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const sslmode = sslModeOf(given('sslmode'), host);
-  if (host === '') problems.push('names no host');
-  if (host.includes(',')) problems.push('names several hosts');
-  if (url.username === '') problems.push('names no user');
+  if (host === '') problems.push('must name a host');
+  if (host.includes(',')) problems.push('must name only one host');
+  if (url.username === '') problems.push('must name a user');
   if (sslmode === undefined)
-    problems.push(`must say how the connection is protected: sslmode=${SSL_MODES.toReversed().join(', ')}`);
+    problems.push(`must set the protection of the connection: sslmode=${SSL_MODES.toReversed().join(', ')}`);
   if ((given('sslcert') === undefined) !== (given('sslkey') === undefined))
-    problems.push('needs both sslcert and sslkey, or none of them');
+    problems.push('must have both sslcert and sslkey, or neither');
   if (problems.length > 0 || sslmode === undefined) return problems;
 
   const user = decodeURIComponent(url.username);

@@ -1,7 +1,7 @@
 /**
- * Several statements as one message to PostgreSQL and one transaction (PostgreSQL manual §54.2.4, Pipelining): all of them are
- * sent before any answer, with one Sync behind the last. Up to a Sync they are one transaction, which that commits, or which
- * the first error rolls back; what stands behind the error is not looked at. node-postgres calls the `handle…` methods.
+ * Sends several statements as one message and one transaction (PostgreSQL manual §54.2.4, Pipelining). One Sync follows the
+ * last statement. It commits them all, unless an error has rolled them back and skipped the rest. node-postgres calls the
+ * `handle…` methods.
  */
 import type { Connection, Submittable } from 'pg';
 
@@ -13,9 +13,9 @@ import { type Column, nameOf, type Slot, type Statements } from './statements.ts
 /** PostgreSQL counts parameters in 16 bits. */
 const MAX_PARAMS = 65_535;
 
-/** A parameter's text. The wire would make another character of half a surrogate pair. */
+/** A parameter's text. Encoding it would silently replace half a surrogate pair. */
 function checked(text: string | null): string | null {
-  if (text !== null && !text.isWellFormed()) throw new TypeError('half of a surrogate pair is no text');
+  if (text !== null && !text.isWellFormed()) throw new TypeError('a text parameter contains half a surrogate pair');
   return text;
 }
 
@@ -34,7 +34,7 @@ const columnOf = ({ name, dataTypeID }: FieldDescription): Column => ({
   parse: columnTypes.getTypeParser(dataTypeID),
 });
 
-/** What node-postgres tells of the answers, in the order in which they come. */
+/** The events of node-postgres, in order. */
 export interface Pipeline extends Submittable {
   handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void;
   handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
@@ -48,21 +48,21 @@ export interface Pipeline extends Submittable {
 }
 
 export interface PipelineOptions {
-  /** What the connection has prepared; undefined: nothing is to be prepared by a name. */
+  /** The statements that the connection has prepared; undefined if it must not prepare by name. */
   readonly statements: Statements | undefined;
   readonly done: (results: object[][]) => void;
   readonly failed: (error: Error) => void;
 }
 
-/** @throws TypeError, RangeError for parameters that PostgreSQL cannot be given as they are */
+/** @throws TypeError, RangeError for parameters that PostgreSQL cannot accept */
 export function createPipeline(queries: readonly Query[], { statements, done, failed }: PipelineOptions): Pipeline {
   const values = queries.map(valuesOf);
-  /** What each statement is known by; of those that were not prepared the columns are told before the first row. */
+  // One slot for each statement. An unprepared statement gets its columns before the first row.
   const slots: Slot[] = [];
   const results: object[][] = [];
   let rows: object[] = [];
 
-  /** The slot of a statement; `isNew`: it has to be sent to be parsed. */
+  /** The slot of a statement; `isNew` means that it must be sent for parsing. */
   const slotOf = ({ text, planAnew }: Query): { readonly slot: Slot; readonly isNew: boolean } => {
     const earlier = slots[queries.findIndex((query, index) => index < slots.length && query.text === text)];
     const known = statements?.get(text) ?? (earlier?.name === '' ? undefined : earlier);
@@ -75,7 +75,7 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
 
   const next = (): void => {
     const [query, slot] = [queries[results.length], slots[results.length]];
-    // Only now: of one that failed nobody knows whether it was prepared before.
+    // Only now: after a failure it is unknown if the statement was prepared.
     if (query !== undefined && slot !== undefined && slot.name !== '') statements?.add(query.text, slot);
     results.push(rows);
     rows = [];
@@ -91,7 +91,7 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
         const [{ name }, { text }] = [slot, query];
         slots.push(slot);
         if (isNew) {
-          // Where there is none, closing it is no error.
+          // Closing a statement that does not exist is not an error.
           if (name !== '') connection.close({ type: 'S', name }, true);
           connection.parse({ name, text, types: [] }, true);
           connection.describe({ type: 'S', name }, true);
@@ -117,7 +117,7 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
     handleCommandComplete: next,
     handleEmptyQuery: next,
     handlePortalSuspended: () => undefined,
-    handleCopyInResponse: (connection) => connection.sendCopyFail('nothing is copied here'),
+    handleCopyInResponse: (connection) => connection.sendCopyFail('COPY is not supported'),
     handleCopyData: () => undefined,
     handleError: failed,
     handleReadyForQuery: () => done(results),

@@ -1,6 +1,6 @@
 /**
- * The database over TCP, for any PostgreSQL: a pool of connections of node-postgres, which sites take in turns. A batch is one
- * transaction and one round trip, and so is a single statement (pipeline.ts).
+ * The database over TCP, for any PostgreSQL: a pool of node-postgres connections, which the sites share fairly. A batch or a
+ * single statement is one transaction and one round trip (pipeline.ts).
  */
 import { readFileSync } from 'node:fs';
 
@@ -18,43 +18,43 @@ import { tlsOptions } from './tls.ts';
 
 export interface PostgresOptions extends DatabaseOptions {
   readonly connection: ConnectionString;
-  /** Connections at most, of this process. */
+  /** The maximum number of connections of this process. */
   readonly connections: number;
-  /** Whether statements are prepared by a name, which an old pooler between cannot keep apart. */
+  /** True if statements are prepared by name, which an old pooler does not support. */
   readonly prepares: boolean;
 }
 
 export interface PostgresDatabase extends Database {
-  /** Waits until what is asked is answered, and says good-bye. */
+  /** Waits for the answers in progress, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** A server that does not answer to a new connection is away. Whoever waits for a connection waits no longer either. */
+/** A server that does not accept a connection in this time is unavailable. It also limits the wait for a free connection. */
 const CONNECT_MS = 5_000;
-/** A connection that nobody used so long is closed: somebody in between may have forgotten it. */
+/** An idle connection is closed after this time, before a firewall between drops it. */
 const IDLE_MS = 30_000;
-/** Then it is made anew, so that a name that leads elsewhere is followed, and a balancer shares anew. */
+/** A connection is replaced after this time, to follow DNS changes and to rebalance. */
 const LIFETIME_SECONDS = 1_800;
-/** How many of a site may wait for each connection: more cannot be answered in time either. */
+/** The number of a site's requests that may wait for each connection: more could not be answered in time. */
 const WAITING_PER_CONNECTION = 64;
 
-/** What the pool says then, in no other words. */
+/** The pool's error message for this case, which has no code. */
 const WAITED_TOO_LONG = 'timeout exceeded when trying to connect';
 
-const taken = (cause?: Error): Fault =>
-  new Fault('unavailable', 'all connections to the database are taken', { cause });
+const tooBusy = (cause?: Error): Fault =>
+  new Fault('unavailable', 'all connections to the database are in use: try again', { cause });
 
-/** What is asked before a site is known: by the token endpoint, by probes, by whom an MLLP message may be of. */
+/** The source of requests without a site: the token endpoint, probes, the search for an MLLP message's key. */
 const NO_SITE = '';
 
 const siteOf = (queries: readonly Query[]): string => queries.find(({ site }) => site !== undefined)?.site ?? NO_SITE;
 
 const READ_ONLY = read`select set_config('transaction_read_only', 'on', true)`;
 
-/** A connection that could not be made, was lost, or whose answer nobody waited for. */
+/** A connection that failed, was lost, or whose answer timed out. */
 class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** 08001: nothing of it began; 08006: nobody knows; '': it took too long. */
+  /** 08001: nothing has begun; 08006: the result is unknown; '': it took too long. */
   readonly state: '08001' | '08006' | '';
 
   constructor(state: '08001' | '08006' | '', message: string, options?: ErrorOptions) {
@@ -70,12 +70,12 @@ function failureOf(error: unknown): Failure | undefined {
 }
 
 /**
- * What was prepared is not there any more, or no more what it was: another server behind a pooler, `deallocate`, columns that
- * a migration changed (0A000). Nothing was done, and without a name it succeeds.
+ * A prepared statement is missing or outdated: another server behind a pooler, `deallocate`, or columns changed by a
+ * migration (0A000). Nothing was done, and it succeeds without a name.
  */
 const UNPREPARED = new Set(['26000', '42P05', '0A000']);
 
-/** The connection itself is of no more use, or leads to a server that is no more the one that writes. */
+/** True if the connection is unusable, or leads to a server that no longer accepts writes. */
 function isOver(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.severity !== 'ERROR' || error.code === '25006';
   return error instanceof ConnectionError;
@@ -99,7 +99,7 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     keepAlive: true,
   });
   const prepared = new WeakMap<pg.PoolClient, Statements>();
-  // One that breaks while nobody uses it leaves the pool; one that breaks in use also tells who uses it.
+  // An idle connection that fails leaves the pool; a used one also reports the error to its user.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -111,8 +111,8 @@ export function postgresDatabase({ connection, connections, prepares, ...options
       return await pool.connect();
     } catch (cause) {
       if (cause instanceof pg.DatabaseError) throw cause;
-      if (cause instanceof Error && cause.message === WAITED_TOO_LONG) throw taken(cause);
-      throw new ConnectionError('08001', 'no connection to the database can be made', { cause });
+      if (cause instanceof Error && cause.message === WAITED_TOO_LONG) throw tooBusy(cause);
+      throw new ConnectionError('08001', 'cannot connect to the database', { cause });
     }
   };
 
@@ -129,7 +129,7 @@ export function postgresDatabase({ connection, connections, prepares, ...options
 
   const work = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
     const connecting = connect();
-    // Who gives up while waiting leaves the connection to the next.
+    // A caller that gives up passes the connection to the next.
     const client = await untilAborted(connecting, signal).catch((error: unknown) => {
       void connecting.then(
         (late) => late.release(),
@@ -152,13 +152,13 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     }
   };
 
-  /** Works when it is the site's turn: one that asks much waits for itself, not others for it. */
+  /** Waits for the site's share of the connections, so that a busy site delays only itself. */
   const workInTurn = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
     const site = siteOf(queries);
-    if (turns.waiting(site) >= connections * WAITING_PER_CONNECTION) throw taken();
+    if (turns.waiting(site) >= connections * WAITING_PER_CONNECTION) throw tooBusy();
     const waitsUntil = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]);
     const results = await turns.run(site, waitsUntil, () => work(queries, signal));
-    if (results === undefined) throw taken();
+    if (results === undefined) throw tooBusy();
     return results;
   };
 

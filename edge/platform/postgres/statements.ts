@@ -1,11 +1,10 @@
 /**
- * What a connection has prepared: PostgreSQL parses, and once it knows a good plan plans, such a statement no more. A name is
- * made of its text, so that behind a pooler, where connections to the server change hands, a name never stands for another
- * statement than it does here.
+ * The prepared statements of a connection, which PostgreSQL parses once, and plans once after it has found a good plan. A
+ * name is derived from the text, so that behind a pooler a name has the same meaning on every server connection.
  */
 import { createHash } from 'node:crypto';
 
-/** A column of the rows that come back. */
+/** A column of the returned rows. */
 export interface Column {
   readonly name: string;
   readonly parse: (text: string) => unknown;
@@ -13,20 +12,20 @@ export interface Column {
 
 /** A statement as the server knows it. */
 export interface Slot {
-  /** '': it is parsed each time. */
+  /** Empty if it is parsed each time. */
   readonly name: string;
   columns: readonly Column[];
 }
 
-/** Each costs the server's process some ten kilobytes. Requests have some fifty forms; those of bundles are without number. */
+/** Each takes some ten kilobytes on the server. Requests use some fifty statements, bundles any number. */
 const MAX_PREPARED = 120;
-/** A statement made for one request, as that of a large bundle, is not asked twice. */
+/** A longer statement, as from a large bundle, is not used twice. */
 const MAX_TEXT = 8_000;
 
 const names = new Map<string, string>();
 const MAX_NAMES = 2_000;
 
-/** The name that a text is prepared by; '' where it is not worth it. */
+/** The name for a text; empty if it is not worth preparing. */
 export function nameOf(text: string): string {
   if (text.length > MAX_TEXT) return '';
   const known = names.get(text);
@@ -40,7 +39,7 @@ export function nameOf(text: string): string {
 export interface Statements {
   readonly get: (text: string) => Slot | undefined;
   readonly add: (text: string, slot: Slot) => void;
-  /** Names that the server may forget, once: those that were used least lately. */
+  /** Returns once the names to close on the server: the least recently used. */
   readonly takeForgotten: () => readonly string[];
 }
 

@@ -1,12 +1,12 @@
-/** What `sslmode` and its companions ask of TLS (PostgreSQL manual §32.19.1, Client Verification of Server Certificates). */
+/** The TLS options for `sslmode` and its companions (PostgreSQL manual §32.19.1, Client Verification of Server Certificates). */
 import type { ConnectionOptions } from 'node:tls';
 
 import type { ConnectionString } from './connection-string.ts';
 
 /**
- * Options of the connection; false: no TLS.
+ * Options of the connection; false means without TLS.
  *
- * @param read gives a file's text
+ * @param read returns a file's text
  */
 export function tlsOptions(
   { sslmode, sslrootcert, sslcert, sslkey }: ConnectionString,
@@ -19,7 +19,7 @@ export function tlsOptions(
     options.cert = read(sslcert);
     options.key = read(sslkey);
   }
-  // As libpq: an authority that is named is looked at, also where only encryption is required.
+  // As in libpq, a configured authority is verified even if only encryption is required.
   options.rejectUnauthorized = sslmode !== 'require' || sslrootcert !== undefined;
   if (sslmode !== 'verify-full') options.checkServerIdentity = () => undefined;
   return options;

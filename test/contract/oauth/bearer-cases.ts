@@ -207,7 +207,7 @@ export function bearerCases(subject: () => Subject): void {
         const form = { token, client_assertion, client_assertion_type };
         return post(subject(), form, { path: INTROSPECT, headers: bearer(token) });
       });
-      expectRefusal(both, 400, 'invalid_request', /use one/);
+      expectRefusal(both, 400, 'invalid_request', /use only one/);
     });
 
     test('an assertion is used once, here too', async () => {
@@ -215,8 +215,8 @@ export function bearerCases(subject: () => Subject): void {
       const { client_assertion, client_assertion_type } = formOf(text);
       const form = { token: 'abc', client_assertion, client_assertion_type };
       expect((await post(subject(), form, { path: INTROSPECT })).status).toBe(200);
-      expectRefusal(await post(subject(), form, { path: INTROSPECT }), 401, 'invalid_client', /already used/);
-      expectRefusal(await present(subject(), text), 401, 'invalid_client', /already used/);
+      expectRefusal(await post(subject(), form, { path: INTROSPECT }), 401, 'invalid_client', /already been used/);
+      expectRefusal(await present(subject(), text), 401, 'invalid_client', /already been used/);
       expectRefusal(await asked(INTROSPECT, undefined, key), 400, 'invalid_request', /token is required/);
     });
   });

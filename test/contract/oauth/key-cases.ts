@@ -140,6 +140,6 @@ export function keyCases(subject: () => Subject): void {
     const raw = Buffer.from(text.split('.')[2] ?? '', 'base64url');
     const s = ORDER_P256 - integer(raw.subarray(32).toString('base64url'));
     const twin = Buffer.concat([raw.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
-    expectRefusal(await present(subject(), withSignature(text, twin)), 401, 'invalid_client', /already used/);
+    expectRefusal(await present(subject(), withSignature(text, twin)), 401, 'invalid_client', /already been used/);
   });
 }

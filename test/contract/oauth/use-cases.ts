@@ -23,8 +23,8 @@ export function useCases(subject: () => Subject): void {
     const text = await assertion(subject(), await subject().createKey());
     expectToken(await present(subject(), text));
     const again = await present(subject(), text);
-    expectRefusal(again, 401, 'invalid_client', /^assertion already used/);
-    expect(await reasonKept(subject(), again)).toMatch(/^replay: assertion already used/);
+    expectRefusal(again, 401, 'invalid_client', /^the assertion has already been used/);
+    expect(await reasonKept(subject(), again)).toMatch(/^replay: the assertion has already been used/);
   });
 
   test('52: 200 times at once: one token', async () => {
@@ -50,7 +50,7 @@ export function useCases(subject: () => Subject): void {
     const jti = randomUUID();
     expectToken(await present(subject(), await assertion(subject(), first, { jti })));
     const other = await present(subject(), await assertion(subject(), first, { jti, exp: now() + 200 }));
-    expectRefusal(other, 401, 'invalid_client', /already used/);
+    expectRefusal(other, 401, 'invalid_client', /already been used/);
 
     const secondJwk = { ...(await exportJWK(second.privateKey)), kid: 'second', alg: 'ES256' };
     const { rows } = await subject().db.client.query<{ jwks: string }>(
@@ -77,7 +77,7 @@ export function useCases(subject: () => Subject): void {
   test('55: a replay after exp, within the tolerance', async () => {
     const text = await assertion(subject(), await subject().createKey(), { exp: now() - 5 });
     expectToken(await present(subject(), text));
-    expectRefusal(await present(subject(), text), 401, 'invalid_client', /already used/);
+    expectRefusal(await present(subject(), text), 401, 'invalid_client', /already been used/);
   });
 
   test("56: a bad signature with a victim's jti burns nothing", async () => {
@@ -96,7 +96,7 @@ export function useCases(subject: () => Subject): void {
     const text = await assertion(subject(), await subject().createKey({ scopes: ['system/Patient.read'] }));
     const refused = await present(subject(), text, { scope: 'system/Patient.write' });
     expectRefusal(refused, 400, 'invalid_scope', /Allowed scopes/);
-    expectRefusal(await present(subject(), text), 401, 'invalid_client', /already used/);
+    expectRefusal(await present(subject(), text), 401, 'invalid_client', /already been used/);
   });
 
   test('59: a disabled key gets the answer of one that does not exist', async () => {

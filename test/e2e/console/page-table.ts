@@ -149,7 +149,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     [site],
   );
   const noKey = 'the source address 198.51.100.7 is not among the Allowed IPs';
-  const missing = 'Observation.code: an element that must be there is missing';
+  const missing = 'Observation.code: a required element is missing';
   await db.client.query(
     ...noteRefusalsSql(
       refusalOf(clientId, { code: 'kid', reason: 'kid "b" is not in the JWKS, which has "a"' }),

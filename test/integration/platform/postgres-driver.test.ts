@@ -312,7 +312,7 @@ describe('a connection', () => {
     const refused = many.filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(20);
     expect(refused[0]).toMatchObject({
-      reason: { kind: 'unavailable', message: 'all connections to the database are taken' },
+      reason: { kind: 'unavailable', message: 'all connections to the database are in use: try again' },
     });
     await db.client.query('select pg_advisory_unlock(1)');
     await slow;

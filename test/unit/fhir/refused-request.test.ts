@@ -13,7 +13,7 @@ const issue = (code: string, at?: string): Issue => ({
 });
 
 test.each<[string, Issue[], string]>([
-  ['an element', [issue('required', 'Observation.code')], 'Observation.code: an element that must be there is missing'],
+  ['an element', [issue('required', 'Observation.code')], 'Observation.code: a required element is missing'],
   [
     'positions are one reason',
     [issue('value', 'Patient.name[17].given[3]')],
@@ -22,7 +22,7 @@ test.each<[string, Issue[], string]>([
   [
     'an element that a client made up',
     [issue('structure', 'Patient.Nosy4711')],
-    'Patient.…: it has not the shape that R4 gives it',
+    'Patient.…: the structure is not valid R4',
   ],
   ['a type that a client made up', [issue('not-supported', 'Nosy')], '…: it is not supported here'],
   [
@@ -33,7 +33,7 @@ test.each<[string, Issue[], string]>([
   [
     'an entry',
     [issue('required', 'Bundle.entry[2].resource.status')],
-    'Bundle.entry.resource.status: an element that must be there is missing',
+    'Bundle.entry.resource.status: a required element is missing',
   ],
   ['a parameter', [issue('not-supported', 'http.family:exact')], 'the parameter family: it is not supported here'],
   [
@@ -43,17 +43,17 @@ test.each<[string, Issue[], string]>([
   ],
   ['a chain', [issue('not-supported', 'http.subject:Patient.nosy')], 'the parameter subject: it is not supported here'],
   ['a header', [issue('value', 'http.If-Match')], 'the header If-Match: the value cannot be used here'],
-  ['no place', [issue('too-costly')], 'the request is more than one may cost'],
+  ['no place', [issue('too-costly')], 'the request exceeds a limit of cost'],
   [
     'the same twice',
     [issue('required', 'Patient.link[0].other'), issue('required', 'Patient.link[1].other')],
-    'Patient.link.other: an element that must be there is missing',
+    'Patient.link.other: a required element is missing',
   ],
   [
     'many',
     ['code', 'status', 'subject', 'value', 'note'].map((name) => issue('required', `Observation.${name}`)),
     [
-      ...['code', 'status', 'subject'].map((name) => `Observation.${name}: an element that must be there is missing`),
+      ...['code', 'status', 'subject'].map((name) => `Observation.${name}: a required element is missing`),
       'and 2 more',
     ].join('; '),
   ],
@@ -62,10 +62,10 @@ test.each<[string, Issue[], string]>([
 });
 
 test.each<[FaultKind, string, string]>([
-  ['not-found', 'not-found', 'there is nothing of this id in the site'],
-  ['precondition-failed', 'precondition-failed', 'a condition in the headers does not hold'],
-  ['unsupported-media-type', 'unsupported-media-type', 'the Content-Type cannot be read'],
-  ['conflict', 'conflict', 'somebody else changed it at that moment'],
+  ['not-found', 'not-found', 'the site has no resource with this id'],
+  ['precondition-failed', 'precondition-failed', 'a precondition in the headers failed'],
+  ['unsupported-media-type', 'unsupported-media-type', 'the Content-Type is not supported'],
+  ['conflict', 'conflict', 'another request changed the resource concurrently'],
 ])('%s has a sentence of ours, not its own', (kind, code, reason) => {
   expect(told(kind)).toEqual({ code, reason });
 });
@@ -79,6 +79,6 @@ describe('of a token', () => {
     });
   });
   test('and of a bug of ours none', () => {
-    expect(refusalReason(undefined)).toEqual({ code: 'exception', reason: 'a fault of the gateway' });
+    expect(refusalReason(undefined)).toEqual({ code: 'exception', reason: 'a failure of the gateway' });
   });
 });

@@ -53,6 +53,6 @@ test('one whose sender leaves is the sender’s affair', async () => {
   const broken = request({ pull: (controller) => controller.error(new TypeError('connection lost')) });
   await expect(readBody(broken, 100, 1_000)).rejects.toMatchObject({
     kind: 'malformed',
-    message: 'the body broke off',
+    message: 'the body ended before its declared length',
   });
 });

@@ -28,7 +28,7 @@ describe('the form', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['5 twice', 'a=1&a=1', /"a" is given twice/],
+    ['5 twice', 'a=1&a=1', /"a" occurs twice/],
     ['5 twice, one empty', 'scope=&scope=x', /twice/],
     ['5 twice by an escape', 'a=1&%61=2', /twice/],
     ['7 a bad escape', 'a=%2', /percent-escape/],

@@ -1,4 +1,4 @@
-/** What anybody can see of a deployment at one of its base URLs: health, clock, transport, discovery, keys, FHIR. */
+/** Checks what is public at a base URL: health, clock, transport, discovery, keys, FHIR. */
 import * as z from 'zod';
 
 import { isLoopbackHost } from '../../../../shared/ip.ts';
@@ -31,8 +31,8 @@ async function transport(base: URL): Promise<Finding[]> {
       ? good('HSTS', `${Math.round(seconds / 86_400)} days`)
       : bad(
           'HSTS',
-          'browsers are not told to use https only',
-          'let nothing in front take Strict-Transport-Security away',
+          'Strict-Transport-Security is missing, so browsers may use http',
+          'configure the proxy in front to keep Strict-Transport-Security',
         ),
   ];
 }
@@ -54,13 +54,17 @@ async function health(base: URL, now: () => number): Promise<Finding[]> {
       ? bad(
           'latency',
           `/readyz takes ${ms} ms`,
-          'put the Worker near the database (placement), and let the database not sleep',
+          'place the Worker near the database (placement), and let the database run continuously',
         )
       : good('latency', `/readyz takes ${ms} ms`),
     // The header has whole seconds, and not every server sends it.
     off > MAX_CLOCK_SECONDS
-      ? bad('clock', `it differs from ours by ${Math.round(off)} s`, 'set the clock of this machine or of the server')
-      : good('clock', Number.isNaN(off) ? 'the server tells no time' : 'as ours'),
+      ? bad(
+          'clock',
+          `it differs from this machine's by ${Math.round(off)} s`,
+          'set the clock of this machine or of the server',
+        )
+      : good('clock', Number.isNaN(off) ? 'the server sends no time' : "equal to this machine's"),
   ];
 }
 
@@ -68,11 +72,11 @@ async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
   const response = await ask(`${base.href}.well-known/smart-configuration`);
   const { data } = discovery.safeParse(await response.json().catch(() => undefined));
   if (!response.ok || data === undefined) {
-    const next = 'set INTEGRATION_OAUTH_PUBLIC_BASE_URL; ask the doctor for the host of the token service or of FHIR';
+    const next = 'set INTEGRATION_OAUTH_PUBLIC_BASE_URL; run the doctor for the host of the token service or of FHIR';
     return [bad('discovery', `/.well-known/smart-configuration answers ${response.status}`, next)];
   }
   const keys = jwks.safeParse(await (await ask(data.jwks_uri)).json().catch(() => undefined)).data?.keys ?? [];
-  // Nothing is recorded of a request that names no client.
+  // A request without a client leaves no record.
   const token = await ask(data.token_endpoint, { method: 'POST', body: new URLSearchParams() });
   return [
     good('discovery', data.issuer),
@@ -81,7 +85,7 @@ async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
       : bad(
           'token endpoint',
           `it answers ${token.status} to a form without content, not 400`,
-          'see what answers there',
+          'check which server answers there',
         ),
     signingKeyAge(keys, now()),
   ];
@@ -89,7 +93,7 @@ async function tokenService(base: URL, now: () => number): Promise<Finding[]> {
 
 async function fhir(base: URL): Promise<Finding[]> {
   const response = await ask(`${base.href}fhir/metadata`);
-  // At the host of another surface there is none.
+  // The host serves another surface.
   if (response.status === 404) return [];
   const { data } = z.object({ fhirVersion: z.string() }).safeParse(await response.json().catch(() => undefined));
   return data?.fhirVersion === '4.0.1'

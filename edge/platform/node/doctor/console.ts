@@ -1,4 +1,4 @@
-/** The console: its OpenID provider, and what its API tells who may look at the endpoints. */
+/** Checks the console: its OpenID provider, and with a token the endpoints that its API reports. */
 import { bad, type Finding, findingsOf, good, unknown } from '../../../admin/health/finding.ts';
 import { listOf } from '../../../admin/api/operation.ts';
 import { finding } from '../../../admin/health/operations.ts';
@@ -6,11 +6,12 @@ import { ask } from './ask.ts';
 
 async function provider(base: URL): Promise<Finding[]> {
   const response = await ask(`${base.href}admin/sign-in`);
-  if (response.status === 404) return [unknown('OpenID provider', 'give the doctor the address of the console too')];
+  if (response.status === 404)
+    return [unknown('OpenID provider', 'run the doctor with --console and the address of the console')];
   const location = response.headers.get('location');
   if (response.status !== 302 || location === null) {
     const next =
-      'ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER and ADMIN_OIDC_CLIENT_ID; the provider must be reached from the gateway';
+      'ADMIN_PUBLIC_BASE_URL, ADMIN_OIDC_ISSUER and ADMIN_OIDC_CLIENT_ID; the gateway must be able to reach the provider';
     return [bad('OpenID provider', `/admin/sign-in answers ${response.status}`, next)];
   }
   const url = new URL(location);
@@ -23,11 +24,13 @@ async function provider(base: URL): Promise<Finding[]> {
       : bad(
           'OpenID provider',
           `it answers ${answered.status} to a sign-in`,
-          answered.status < 500 ? `register the redirect URI ${redirect} there` : 'look at the provider and its status',
+          answered.status < 500
+            ? `register the redirect URI ${redirect} at the provider`
+            : 'check the provider and its status',
         ),
     redirect === expected
       ? good('redirect URI', redirect)
-      : bad('redirect URI', `${redirect}, not ${expected}`, 'set ADMIN_PUBLIC_BASE_URL to the address that people use'),
+      : bad('redirect URI', `${redirect}, not ${expected}`, 'set ADMIN_PUBLIC_BASE_URL to the address that staff use'),
   ];
 }
 
@@ -41,7 +44,7 @@ async function inside(base: URL, token: string | undefined): Promise<readonly Fi
   return data?.items ?? [bad('inside', `/admin/api/health answers ${answered.status}`, needed)];
 }
 
-/** @param token for `/admin/api`, where there is one */
+/** @param token for `/admin/api`, if any */
 export async function checkConsole(base: URL, token: string | undefined): Promise<readonly Finding[]> {
   return [
     ...(await findingsOf('OpenID provider', () => provider(base))),

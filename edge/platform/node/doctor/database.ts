@@ -1,9 +1,9 @@
-/** The database by the gateway's own connection string, where it is at hand. */
+/** Checks the database with the gateway's connection string, if it is given. */
 import { checkDatabase } from '../../../admin/health/database.ts';
 import { type Finding, findingsOf, unknown } from '../../../admin/health/finding.ts';
 import { connectDatabase } from '../database.ts';
 
-async function look(url: string): Promise<readonly Finding[]> {
+async function check(url: string): Promise<readonly Finding[]> {
   const database = await connectDatabase(url);
   try {
     return await checkDatabase(database, url, Date.now);
@@ -12,8 +12,8 @@ async function look(url: string): Promise<readonly Finding[]> {
   }
 }
 
-/** @param url the gateway's own DATABASE_URL */
+/** @param url the gateway's DATABASE_URL */
 export const checkConnection = (url: string | undefined): Promise<readonly Finding[]> =>
   url === undefined
-    ? Promise.resolve([unknown('database role', 'DATABASE_URL: the connection string that the gateway has')])
-    : findingsOf('database', () => look(url));
+    ? Promise.resolve([unknown('database role', "set DATABASE_URL to the gateway's connection string")])
+    : findingsOf('database', () => check(url));

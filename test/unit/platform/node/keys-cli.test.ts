@@ -43,7 +43,7 @@ describe('npm run keys', () => {
   test('signing with the only key changes nothing, and says why', () => {
     const made = run('new').out;
     const { out, next } = run('sign', made);
-    expect([out, next]).toEqual([made, expect.stringContaining('publish first')]);
+    expect([out, next]).toEqual([made, expect.stringContaining('publish a new one first')]);
   });
 
   test('refuses what is no ring without showing it', () => {
@@ -87,7 +87,7 @@ test('a client’s key pair: a private PEM that only its owner reads, a public J
   await jwtVerify(jwt, createLocalJWKSet(jwks));
 
   const again = make();
-  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('private.pem is there already')]);
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('private.pem already exists')]);
   expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
 });
 
@@ -121,8 +121,8 @@ test('all secrets of a deployment: what Wrangler uploads is what the edge takes,
   }
 
   const quoted = make({ ADMIN_OIDC_CLIENT_SECRET: "a'b", INIT_CWD: `${folder}/other` });
-  expect([quoted.status, quoted.stderr]).toEqual([1, expect.stringContaining('ADMIN_OIDC_CLIENT_SECRET has a ')]);
+  expect([quoted.status, quoted.stderr]).toEqual([1, expect.stringContaining('ADMIN_OIDC_CLIENT_SECRET contains a ')]);
   const again = make({});
-  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json is there already')]);
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json already exists')]);
   expect(JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8'))).toEqual(secrets);
 });

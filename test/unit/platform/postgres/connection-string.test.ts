@@ -50,8 +50,8 @@ test.each([
   ],
   ['a mode twice', 'postgres://u:p@db/d?sslmode=verify-full&sslmode=disable', /more than once/],
   ['a certificate without its key', 'postgres://u:p@db/d?sslmode=verify-full&sslcert=/c.pem', /sslkey/],
-  ['nobody', 'postgres://db/d?sslmode=require', /names no user/],
-  ['no URL', 'postgres://u:p@db:port/d', /is not a URL/],
+  ['nobody', 'postgres://db/d?sslmode=require', /must name a user/],
+  ['no URL', 'postgres://u:p@db:port/d', /must be a URL/],
 ])('refused, without a value: %s', (_, url, problem) => {
   const problems = readConnectionString(url);
   expect(problems).toEqual([expect.stringMatching(problem)]);

@@ -178,8 +178,8 @@ describe("the sender's character set", () => {
 
 describe('errorsOfFault', () => {
   it('takes the place, the code of table 0357 and our own code', () => {
-    expect(errorsOfFault(hl7Fault('102', 'PID^1^7', 'no day of the calendar', 'bad-time'))).toEqual([
-      { code: '102', severity: 'E', at: 'PID^1^7', message: 'no day of the calendar', reason: 'bad-time' },
+    expect(errorsOfFault(hl7Fault('102', 'PID^1^7', 'not a day of the calendar', 'bad-time'))).toEqual([
+      { code: '102', severity: 'E', at: 'PID^1^7', message: 'not a day of the calendar', reason: 'bad-time' },
     ]);
   });
 

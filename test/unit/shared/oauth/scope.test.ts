@@ -51,7 +51,7 @@ describe('scope', () => {
     ['a quote', 'system/Patient.read "x"', /characters/],
     ['commas', 'system/Patient.read,system/Patient.write', /not commas/],
     ['unknown ones', 'openid user/Patient.read', /none of the requested scopes is known/],
-    ['over a hundred', Array(101).fill('system/Patient.read').join(' '), /more than 100/],
+    ['over a hundred', Array(101).fill('system/Patient.read').join(' '), /at most 100 are allowed/],
     ['62: not allowed', 'system/Patient.write', /Allowed scopes of the API key: system\/Patient.read/],
   ])('61: %s', (_, requested, reason) => {
     expect(grantScopes(requested, ['system/Patient.read'])).toMatchObject({ reason: expect.stringMatching(reason) });
