@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
   [
     'edge/fhir/conditional-headers.ts',
     ['ifMatchOf', 'preconditionOf', 'isNotModified'],
-    ['unit/fhir/headers', 'contract/fhir'],
+    ['unit/fhir/conditional-headers', 'contract/fhir'],
   ],
   [
     'edge/fhir/cost.ts',

@@ -2,6 +2,9 @@
  * Converts public keys from DER to JWKs: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) of the types that can verify an assertion
  * (RFC 3279 §2.3.1, RFC 5480 §2, RFC 8410 §4), RSAPublicKey (RFC 8017 §A.1.1), and the key of a certificate.
  * shared/oauth/jwks.ts checks whether a key is acceptable.
+ *
+ * jose's importSPKI and importX509 do not replace this: they need the algorithm in advance, name no issuer and reject a key without the
+ * reason. The runtimes also differ: Node rejects a point that is not on the curve, Deno imports it.
  */
 import { encodeBase64url } from '../../../shared/base64url.ts';
 import type { JsonObject } from '../../../shared/json.ts';

@@ -1,21 +1,62 @@
 /**
- * How work grows with its input. What is compared is the fastest of many short rounds: of those some are interrupted by
- * nothing, however busy the machine is. (CPU time would need long ones: Linux may count it in ticks of 4 ms.)
+ * How work grows with its input: the fastest of several rounds on an input and on one of twice its size. Short work is timed by the wall
+ * clock in so many rounds that some are not interrupted. Long work is timed by the CPU time of this thread, which Linux may count in
+ * ticks of 4 ms.
  */
 
-/** Long enough to be measured. */
-const LEAST_MS = 0.3;
-const LEAST_ROUNDS = 30;
-/** For all rounds beyond: work that is not linear takes long. */
-const MOST_MS = 3_000;
-/** At most this, it is linear: there is no need to measure on. */
+/** At most this, the work is linear: there is no need to measure on. */
 export const LINEAR = 2.3;
 
-function msOf(work: () => void, times: number): number {
-  const before = performance.now();
-  for (let n = 0; n < times; n += 1) work();
-  return performance.now() - before;
+interface Clock {
+  readonly nowMs: () => number;
+  /** An input is worked on as often as takes this long. */
+  readonly leastMs: number;
+  readonly leastRounds: number;
+  /** Ends the measurement of work that is not linear. */
+  readonly mostRounds: number;
+  readonly mostMs: number;
 }
+
+const WALL: Clock = {
+  nowMs: () => performance.now(),
+  leastMs: 0.3,
+  leastRounds: 30,
+  mostRounds: Infinity,
+  mostMs: 3_000,
+};
+const CPU: Clock = {
+  nowMs() {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  },
+  leastMs: 40,
+  leastRounds: 3,
+  mostRounds: 20,
+  mostMs: Infinity,
+};
+
+const growthBy =
+  ({ nowMs, leastMs, leastRounds, mostRounds, mostMs }: Clock) =>
+  <Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number => {
+    const [one, two] = [inputOf(size), inputOf(2 * size)];
+    let times = 1;
+    const msOf = (input: Input): number => {
+      const before = nowMs();
+      for (let n = 0; n < times; n += 1) work(input);
+      return nowMs() - before;
+    };
+    while (msOf(one) < leastMs) times *= 2;
+    let [small, large] = [Infinity, Infinity];
+    const until = performance.now() + mostMs;
+    const isWanted = (round: number): boolean =>
+      round === 0 ||
+      ((round < leastRounds || (large / small > LINEAR && round < mostRounds)) && performance.now() < until);
+    for (let round = 0; isWanted(round); round += 1) {
+      small = Math.min(small, msOf(one));
+      large = Math.min(large, msOf(two));
+    }
+    return large / small;
+  };
 
 /**
  * How many times the work of an input is that of half of it: 2 where the work is linear, 4 where it is quadratic.
@@ -23,57 +64,7 @@ function msOf(work: () => void, times: number): number {
  * @param inputOf an input of a size
  * @param size of the smaller input
  */
-export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number {
-  const [one, two] = [inputOf(size), inputOf(2 * size)];
-  let times = 1;
-  while (msOf(() => work(one), times) < LEAST_MS) times *= 2;
-  let [small, large] = [Infinity, Infinity];
-  const until = performance.now() + MOST_MS;
-  const isWanted = (round: number) => round < LEAST_ROUNDS || large / small > LINEAR;
-  for (let round = 0; round === 0 || (isWanted(round) && performance.now() < until); round += 1) {
-    small = Math.min(
-      small,
-      msOf(() => work(one), times),
-    );
-    large = Math.min(
-      large,
-      msOf(() => work(two), times),
-    );
-  }
-  return large / small;
-}
+export const growthOf = growthBy(WALL);
 
-/** Of the ticks in which Linux may count CPU time several. */
-const LEAST_CPU_MS = 40;
-const MOST_CPU_ROUNDS = 20;
-
-/** CPU time of this thread: to be interrupted costs nothing, nor what the helpers of V8 do meanwhile. */
-function cpuMsOf(work: () => void): number {
-  const before = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
-}
-
-/**
- * The same of work that takes so long that it is always interrupted on a busy machine. An input is worked on as often as
- * takes some ticks of the clock.
- */
-export function cpuGrowthOf<Input>(
-  inputOf: (size: number) => Input,
-  work: (input: Input) => void,
-  size: number,
-): number {
-  const [one, two] = [inputOf(size), inputOf(2 * size)];
-  const repeatedly = (input: Input, times: number) => () => {
-    for (let n = 0; n < times; n += 1) work(input);
-  };
-  let times = 1;
-  while (cpuMsOf(repeatedly(one, times)) < LEAST_CPU_MS) times *= 2;
-  let [small, large] = [Infinity, Infinity];
-  for (let round = 0; round < 3 || (large / small > LINEAR && round < MOST_CPU_ROUNDS); round += 1) {
-    small = Math.min(small, cpuMsOf(repeatedly(one, times)));
-    large = Math.min(large, cpuMsOf(repeatedly(two, times)));
-  }
-  return large / small;
-}
+/** As `growthOf`, for work that a busy machine always interrupts. */
+export const cpuGrowthOf = growthBy(CPU);
