@@ -100,7 +100,7 @@ const Fault = ({ feed: { clientId, refusals, fault }, links }: { feed: Feed; lin
   if (refusals === 0) return null;
   const reason = fault === null ? '' : fault.reason === '' ? labelFor(fault.code) : fault.reason;
   return (
-    <p class="fault">
+    <p class="fault quiet">
       <Counted to={links.requests(clientId)}>{text(refusals)} refused or failed in 24 hours</Counted>
       {fault === null ? null : (
         <span>

@@ -151,7 +151,7 @@ const Became = ({ message: { outcome, warnings, finding } }: { message: ListedMe
   <>
     <Outcome outcome={outcome} /> <Warnings count={warnings} />
     {finding === null ? null : (
-      <small class="finding">
+      <small class="finding quiet">
         <code>{finding.reason ?? finding.code}</code> {finding.at === undefined ? null : <Path at={finding.at} />}
       </small>
     )}

@@ -54,7 +54,9 @@ const Group = ({ config, session, place, group }: NavigationProps & { group: (ty
   if (places.length === 0 && docs === undefined) return null;
   return (
     <div class="group" role="group" aria-labelledby={`group-${group}`}>
-      <span id={`group-${group}`}>{group}</span>
+      <span id={`group-${group}`} class="quiet">
+        {group}
+      </span>
       {places.map(({ path, title }) => (
         <a href={linkTo(config, path)} aria-current={path === place ? 'page' : undefined}>
           {title}
@@ -100,7 +102,7 @@ const Navigation = (props: NavigationProps) => {
 };
 
 const Trail = ({ config, trail }: { config: Config; trail: readonly Crumb[] }) => (
-  <nav class="trail" aria-label="Pages above this one">
+  <nav class="trail quiet" aria-label="Pages above this one">
     {trail.map(({ path, title }) => (
       <>
         <a href={linkTo(config, path)}>{title}</a> <span aria-hidden="true">/</span>{' '}

@@ -2,7 +2,13 @@
  * The charts of Traffic (uPlot): counts as stacked bars, latency as lines. The pointer, or the arrow keys, choose a step,
  * whose values the legend then has; a click, or Enter, leads to what is behind it.
  */
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/* A custom property as a color of the current scheme, which a canvas can draw. */
+function colorOf(element, name) {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}
 
 /* A browser that does not know the zone shows UTC. */
 function zoneOf(timeZone) {
@@ -48,7 +54,11 @@ function draw(element, { times, end, timeZone, table }) {
   const totals = [...figure.querySelectorAll('.legend strong')];
   const overall = totals.map((total) => total.textContent);
   const size = () => ({ width: element.clientWidth, height: element.clientHeight });
-  const axis = { stroke: style('--quiet'), grid: { stroke: style('--line'), width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colorOf(element, '--quiet'),
+    grid: { stroke: colorOf(element, '--line'), width: 1 },
+    ticks: { show: false },
+  };
   const whole = [1, 2, 5]
     .flatMap((n) => [n, n * 10, n * 100, n * 1e3, n * 1e4, n * 1e5, n * 1e6])
     .sort((a, b) => a - b);
@@ -91,7 +101,7 @@ function draw(element, { times, end, timeZone, table }) {
       series: [
         {},
         ...order.map((at) => {
-          const colour = style(`--series-${at + 1}`);
+          const colour = colorOf(element, `--series-${at + 1}`);
           return isLatency
             ? { stroke: colour, width: 2, spanGaps: false, points: { show: true, size: 5 } }
             : {
