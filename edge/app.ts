@@ -148,7 +148,7 @@ export function createApp(deps: Deps): App {
         await database.batch([askForRetention(), askForAlerts()]);
         await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
       } catch (error) {
-        // The database is unavailable. The next tick tries again.
+        // The database is unavailable. The next call tries again.
         deps.log({ level: error instanceof Fault ? 'warn' : 'error', event: 'job.tick', error });
       }
     },

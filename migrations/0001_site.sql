@@ -3,8 +3,8 @@
 -- Every table of a site's data has site_id first in its primary key, and its foreign keys are composite. So a row of one site
 -- cannot refer to a row of another site, even if the code is wrong.
 
--- Row security of a site's table: the application sees the rows of the site that the first statement of its batch named
--- (gateway.site), and without a named site no rows. A statement that forgets its `where` reaches no other site.
+-- Row security of a site's table: the application sees only the rows of the site that the first statement of its batch named
+-- (gateway.site). Without a named site it sees no rows. A statement that forgets its `where` reaches no other site.
 create function table_of_site(p_table regclass) returns void language plpgsql as $$
 begin
   execute format('alter table %s enable row level security', p_table);
@@ -49,7 +49,7 @@ create table site (
   keep_audit_days integer not null default 2190 check (keep_audit_days between 365 and 36500),
   -- Nothing is deleted by age, and no patient is erased.
   legal_hold boolean not null default false,
-  -- Where alerts are posted; null: only the console shows them.
+  -- The URL to which alerts are posted; null: only the console shows them.
   alert_webhook text,
   -- A larger share of rejected and failed requests raises an alert; null: no share does.
   alert_error_percent integer default 25 check (alert_error_percent between 1 and 100)
@@ -111,9 +111,9 @@ create table api_key (
 create index api_key_mllp on api_key (client_id) where status = 'active' and 'hl7-mllp' = any (protocols);
 create index api_key_listed on api_key (site_id, created_at desc, client_id desc);
 
--- Allowed IPs as networks, `::/0` for every address. PostgreSQL keeps IPv4 and IPv6 apart, the gateway does not: an
--- IPv4-mapped network (RFC 4291 §2.5.5.2) is its IPv4 network, and a network that holds all of IPv4 is `::/0`. A text that is
--- no range is left out.
+-- Allowed IPs as networks, `::/0` for every address. PostgreSQL distinguishes IPv4 and IPv6, the gateway does not. An
+-- IPv4-mapped network (RFC 4291 §2.5.5.2) is converted to IPv4, and a network that contains all of IPv4 to `::/0`. Other texts
+-- are left out.
 create function mllp_networks(p_allowed_ips text[]) returns cidr[]
 language sql immutable cost 5000 as $$
   select coalesce(array_agg(
@@ -156,7 +156,7 @@ create table api_key_change (
 select table_of_site('api_key_change');
 grant select, insert on api_key_change to gateway_app;
 
--- Which of its public keys a client signs with, so that an unused one can be removed. Written behind the answers for several
+-- The public keys that a client signs with, so that an unused one can be removed. Written behind the answers for several
 -- sites at once, by a function with the owner's rights.
 create table key_kid (
   site_id uuid not null,
@@ -171,8 +171,8 @@ create table key_kid (
 select table_of_site('key_kid');
 grant select on key_kid to gateway_app;
 
--- A range as a network of IPv6 addresses, IPv4 as IPv4-mapped (RFC 4291 §2.5.5.2), so that both families compare. Null for a
--- text that is no range.
+-- A range as a network of IPv6 addresses, IPv4 as IPv4-mapped (RFC 4291 §2.5.5.2), so that both families compare. Null for any
+-- other text.
 create function mllp_network(p_range text) returns cidr
 language sql immutable as $$
   select case when r = '*' then '::/0'::cidr

@@ -1,4 +1,4 @@
--- What the token service keeps of tokens and assertions until they expire.
+-- Tokens, assertions and signing keys, as far as the token service stores them.
 
 -- Written by a function with the owner's rights.
 create table revoked_token (

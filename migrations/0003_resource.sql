@@ -1,8 +1,7 @@
 -- FHIR resources, and beside their content what searches need, in the order in which pages are walked.
 --
--- Indexes stand in the order in which they must be made. For a site that the statistics do not know yet, the planner expects one
--- row from every index, and among equally good indexes it takes the newest. So the primary key is made after the indexes that
--- hold the same columns.
+-- The order of the indexes matters. For a site without statistics the planner expects one row from every index, and prefers the
+-- newest of equally good ones. So the primary key is created after the indexes on the same columns.
 
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
@@ -22,7 +21,7 @@ create domain name_part as text check (value in ('family', 'given'));
 create domain report_state as text check (value in ('draft', 'completed'));
 
 -- body is the validated text of the resource's members without resourceType, id and meta; meta is the text of the client's
--- members of meta. Both are kept as text and never serialized again, so that 1.50 comes back as 1.50.
+-- members of meta. Both are kept as text and never serialized again, so that 1.50 stays 1.50.
 create table resource (
   site_id uuid not null references site,
   type resource_type not null,
@@ -65,10 +64,10 @@ alter table resource_history add primary key (site_id, type, id, version);
 select table_of_site('resource_history');
 grant select, insert on resource_history to gateway_app;
 
--- Search values are extracted when a resource is written: narrow tables beside the content. An absent system is ''. The id stands
--- before the system in the primary keys, so that the resources with one code or identifier value come out of the index in page
--- order, whatever their system; few codes and values are used by several systems. The index for look-ups by id begins with the
--- id, so that the planner never takes it for another search.
+-- Search values are extracted when a resource is written, into narrow tables beside the content. An absent system is ''. In the
+-- primary keys the id precedes the system, so that the resources with one code or value leave the index in page order. Few
+-- codes and values are used by several systems. The index for look-ups by id begins with the id, so that the planner never
+-- uses it for another search.
 create table resource_identifier (
   site_id uuid not null,
   type text not null,
@@ -105,8 +104,8 @@ create table resource_date (
   type text not null,
   id uuid not null,
   param text not null,
-  -- [from_at, before_at), unbounded where a Period is. A time without a zone is kept as if it were UTC and marked as local: the
-  -- site's time zone, which may change, says which instant it means.
+  -- [from_at, before_at), unbounded where a Period is. A time without a zone is stored as if it were UTC and marked as local.
+  -- The site's time zone, which may change, determines its instant.
   from_at timestamptz(3) not null,
   before_at timestamptz(3) not null,
   from_is_local boolean not null,
@@ -160,9 +159,9 @@ create view patient_search_here as
   select * from patient_search where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
 grant select on patient_search_here to gateway_app;
 
--- Family and given names as in patient_search, each a row, so that names with a common beginning are read from the index alone
--- and counted quickly (edge/store/search/page-ids.ts). Of a long name only the beginning: an index entry is bounded.
--- Without a foreign key, whose check for each row costs as much as the rest of the patient's search rows. search_index_write
+-- The family and given names of patient_search, one per row. The index alone finds and counts names with a common beginning
+-- (edge/store/search/page-ids.ts). Long names are shortened, because an index entry is bounded.
+-- There is no foreign key: its check for each row costs as much as the rest of the patient's search rows. `search_index_write`
 -- writes the rows together with those of patient_search, and patient_erase deletes both.
 create table patient_name (
   site_id uuid not null,

@@ -1,4 +1,4 @@
--- HL7 v2 messages: the bytes that came, what was answered, and what messages are found by.
+-- HL7 v2 messages: their bytes, their answers, and the keys by which they are found.
 
 create domain hl7_outcome as text check (value in ('AA', 'AE', 'AR'));
 create domain hl7_source as text check (value in ('http', 'mllp'));
@@ -20,7 +20,7 @@ create table hl7_message (
   message_type text not null,
   -- Null: deleted by age. The row of an accepted message stays, so that the same bytes are recognized when they come again.
   raw bytea,
-  -- What was decided, also where the sender asked for no ACK.
+  -- The decision, even if the sender asked for no ACK.
   outcome hl7_outcome not null,
   ack bytea,
   errors json not null default '[]',
@@ -38,16 +38,16 @@ create index hl7_message_failed on hl7_message (site_id, message_id) where has_f
 create index hl7_message_refused on hl7_message (site_id, outcome, message_id) where outcome <> 'AA';
 -- Old messages are found without reading those whose bytes are already deleted.
 create index hl7_message_kept on hl7_message (site_id, received_at, message_id) where raw is not null;
--- A part of a control id, in any case. Messages are stored far more often than searched: new entries wait in a list, which is
--- kept short so that emptying it delays no one message for long.
+-- A part of a control id, in any case. Messages are stored far more often than searched, so new entries wait in a list. The
+-- list is short, so that emptying it does not delay a message for long.
 create index hl7_message_control_part on hl7_message using gin (site_id, lower(control_id) gin_trgm_ops)
   with (fastupdate = on, gin_pending_list_limit = 256);
 create index hl7_message_refused_received on hl7_message (site_id, received_at desc, message_id desc) where outcome <> 'AA';
--- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without it the planner also took this index
--- to look for a message among those of its sender, and read every message that the sender had sent.
+-- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without the condition the planner also
+-- used it to find a message among those of its sender, and read every message of the sender.
 create index hl7_message_of_key on hl7_message (site_id, client_id, received_at desc, message_id desc) where client_id <> '';
 select table_of_site('hl7_message');
--- What was decided about a message changes, never its bytes.
+-- The decision about a message may change, its bytes never.
 grant select, insert, update (outcome, ack, errors, has_failed) on hl7_message to gateway_app;
 
 -- Behind a policy the index of control ids would not be used (0003_resource.sql, patient_search_here).
@@ -55,8 +55,8 @@ create view hl7_message_here as
   select * from hl7_message where site_id = nullif(current_setting('gateway.site', true), '')::uuid;
 grant select on hl7_message_here to gateway_app;
 
--- What was decided each time that a message was processed. Attempt 1 is what the sender was first answered. The first attempt with
--- AA answers every later copy of the message; hl7_message says what counts now.
+-- The decision of each time that a message was processed. Attempt 1 is the first answer to the sender. The first attempt with
+-- AA answers every later copy of the message; hl7_message contains the decision that counts now.
 create table hl7_attempt (
   site_id uuid not null,
   message_id uuid not null,
@@ -85,11 +85,11 @@ create index hl7_attempt_again on hl7_attempt (site_id, at) where number > 1;
 -- One request id may have many: a batch, or a proxy that gives all requests one id.
 create index hl7_attempt_request on hl7_attempt (site_id, request_id, at);
 select table_of_site('hl7_attempt');
--- Of the attempts that a sender causes by sending one message again, the first ten and the newest hundred are kept.
+-- If a sender sends one message again and again, the first ten attempts and the newest hundred are stored.
 grant select, insert, delete on hl7_attempt to gateway_app;
 
--- The resources that a message touched. meta.source does not say who wrote a version: a FHIR client sends it back with its
--- update, and a merge leaves it as it is.
+-- The resources that a message touched. `meta.source` does not identify the writer of a version: a FHIR client returns it with
+-- its update, and a merge leaves it unchanged.
 create table hl7_message_resource (
   site_id uuid not null,
   message_id uuid not null,
@@ -106,11 +106,15 @@ create index hl7_message_resource_of on hl7_message_resource (site_id, type, id)
 select table_of_site('hl7_message_resource');
 grant select, insert on hl7_message_resource to gateway_app;
 
--- What messages are found by: identifiers and names of their patients, and what was wrong with them. Written with the message,
--- also with a rejected one, and deleted with its bytes (hl7_messages_forget).
--- key: '#' and an identifier value as values are compared; a folded word of a name; '!' and the reason of an error or a warning
--- (edge/store/message-key.ts). Equal keys stand in the order in which messages are listed.
--- Without a foreign key, whose check for each row costs as much as the rest of this table. hl7_store writes rows with their
+-- The keys by which messages are found: identifiers and names of their patients, and their errors and warnings. They are
+-- written with every message, even a rejected one, and deleted with its bytes (hl7_messages_forget).
+-- `key` is one of these (edge/store/message-key.ts):
+-- - '#' and an identifier value as values are compared
+-- - a folded word of a name
+-- - '!' and the reason of an error or a warning
+--
+-- Equal keys have the order in which messages are listed.
+-- There is no foreign key: its check for each row costs as much as the rest of this table. `hl7_store` writes rows with their
 -- message, and one function deletes both.
 create table hl7_message_key (
   site_id uuid not null,
@@ -120,11 +124,11 @@ create table hl7_message_key (
   message_id uuid not null,
   -- The position among the rows of its message.
   number integer not null,
-  -- Where the value stands, such as PID-3.
+  -- The field of the value, such as PID-3.
   field text not null,
   -- The identifier as it was sent; all words of the name, with a space before and after each; severity and code of the error.
   value text not null,
-  -- Of an identifier as it was sent: namespace and universal id, joined by an ampersand; else ''.
+  -- For an identifier, as it was sent: namespace and universal id, joined by an ampersand; else ''.
   authority text not null,
   primary key (site_id, key, received_at, message_id, number)
 );
@@ -132,9 +136,9 @@ create index hl7_message_key_of on hl7_message_key (site_id, message_id);
 select table_of_site('hl7_message_key');
 grant select, insert, delete on hl7_message_key to gateway_app;
 
--- Names in messages that have no URI yet: assigning authorities (HD.1) and coding systems (CWE.3). A row for each message, so
--- that messages do not wait for each other at a counter, and the messages concerned are found when the name gets its URI. A
--- message that is processed again loses its rows or gets others.
+-- Names in messages that have no URI yet: assigning authorities (HD.1) and coding systems (CWE.3). Each message has its row:
+-- messages do not wait for each other at a counter, and are found when the name gets its URI. Processing a message again
+-- replaces its rows.
 create table unnamed_name (
   site_id uuid not null,
   kind unnamed_kind not null,
@@ -148,17 +152,17 @@ create index unnamed_name_of_message on unnamed_name (site_id, message_id);
 select table_of_site('unnamed_name');
 grant select, insert, delete on unnamed_name to gateway_app;
 
--- What an administrator must decide or look at. Each issue is listed once: the first message that showed it stays, and so does its
--- dismissal. detail holds codes and positions, never what a patient record holds.
+-- Issues that an administrator must decide or review. Each issue is listed once, with the first message that showed it; its
+-- dismissal is permanent. `detail` contains codes and positions, never content of a patient record.
 create table attention (
   site_id uuid not null references site,
   attention_id uuid not null default gen_random_uuid(),
   kind listed_code not null,
-  -- Of two patients patient_a has the smaller id.
+  -- With two patients, patient_a has the smaller id.
   patient_a uuid,
   patient_b uuid,
   patient_type text generated always as ('Patient') stored,
-  -- What tells it from other issues of its kind with the same patients.
+  -- Distinguishes issues of one kind with the same patients.
   about text not null default '',
   -- Null: no message showed it.
   message_id uuid,

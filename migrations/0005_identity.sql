@@ -1,8 +1,8 @@
--- What HL7 messages refer to: patients by identifiers, resources by HL7 keys, results by their result keys, and which statement
--- of several has precedence.
+-- The references of HL7 messages: patients by identifiers, resources by HL7 keys, results by their result keys, and the
+-- precedence of statements.
 
--- An identifier is a pair of domain and value. One pair may be of several patients, since a FHIR client is never rejected for
--- it. domain: a URI, or 'name:' and the namespace in capitals where it has no URI (edge/store/patient-identity.ts).
+-- An identifier is a pair of domain and value. Several patients may have one pair, since a FHIR client is never rejected for it.
+-- `domain` is a URI, or 'name:' and the namespace in capitals if it has no URI (edge/store/patient-identity.ts).
 create table patient_identity (
   site_id uuid not null,
   value text not null,
@@ -39,8 +39,8 @@ create table patient_trait (
 select table_of_site('patient_trait');
 grant select, insert on patient_trait to gateway_app;
 
--- Which URI a namespace stands for in the messages of one key: because they sent both (taught), or because patient records suggest
--- it (shown). A namespace uses one URI: the first that was taught, until an administrator decides.
+-- The URI of a namespace in the messages of one key: the sender sent both (taught), or patient records suggest it (shown). A
+-- namespace uses one URI: the first that was taught, until an administrator decides.
 create table authority_alias (
   site_id uuid not null,
   client_id text not null,
@@ -77,7 +77,7 @@ create table authority_alias_decision (
 select table_of_site('authority_alias_decision');
 grant select, insert on authority_alias_decision to gateway_app;
 
--- Which resource an HL7 key (a document number, an allergy …) stands for.
+-- The resource of an HL7 key (a document number, an allergy …).
 create table hl7_identity (
   site_id uuid not null,
   type text not null,
@@ -92,9 +92,11 @@ select table_of_site('hl7_identity');
 -- A merge deletes the keys of the merged patient.
 grant select, insert, update, delete on hl7_identity to gateway_app;
 
--- The result key of an Observation or a DiagnosticReport: what was observed (what), the order numbers (either one finds it; numbers
--- holds their assigning authorities), when it was collected (a minute or a day in UTC, '' for unknown), and the position among
--- results that are equal in all this (place). edge/hl7/results reads and writes it, and decides.
+-- The result key of an Observation or a DiagnosticReport, which edge/hl7/results reads, writes and compares:
+-- - `what` is the observed code
+-- - the order numbers: either one finds it; numbers contains their assigning authorities
+-- - at: when it was collected (a minute or a day in UTC, '' for unknown)
+-- - place: the position among results that are equal in all this
 create table hl7_result (
   site_id uuid not null,
   type text not null check (type in ('Observation', 'DiagnosticReport')),
@@ -104,7 +106,7 @@ create table hl7_result (
   what text not null,
   filler text not null,
   placer text not null,
-  -- Ranges of it are looked up: as its characters stand.
+  -- Ranges of it are searched, so it is compared by its characters.
   at text collate "C" not null,
   place integer not null,
   numbers text not null,
@@ -112,9 +114,9 @@ create table hl7_result (
   foreign key (site_id, type, id) references resource (site_id, type, id),
   foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
 );
--- The patient comes first in these indexes. A table without statistics is searched by any index that begins with the site, and an
--- update of one result by its id would read all results of the site.
--- Of two concurrent messages that both find nothing, one files the result.
+-- The patient is the first column of these indexes. Without statistics the planner uses any index that begins with the
+-- site. An update of one result by its id would then read all results of the site.
+-- If two concurrent messages both find nothing, only one inserts the result.
 create unique index hl7_result_key on hl7_result (patient_id, site_id, type,
   md5(what || '|' || filler || '|' || placer || '|' || numbers), at, place);
 create index hl7_result_filler on hl7_result (patient_id, site_id, type, what, filler, at);

@@ -6,16 +6,16 @@
 
 create domain audit_actor_kind as text check (value in ('key', 'person', 'sidecar', 'operator', 'gateway'));
 
--- What an access reached: a resource, a message, an API key and the like, and the patient that it is about; null for a Patient
--- and for what is about no patient.
+-- An accessed item: a resource, a message, an API key and so on, and its patient. The patient is null for a Patient and for an
+-- item without a patient.
 create type audit_item as (action text, type text, id uuid, patient uuid);
 
 create table audit (
   site_id uuid not null,
   at timestamptz not null default clock_timestamp(),
   audit_id uuid not null default gen_random_uuid(),
-  -- An API key (client_id names it), a person (the provider's `sub`), a sidecar on behalf of a key, an operator at a machine, or
-  -- the gateway itself.
+  -- An API key (client_id), a person (the provider's `sub`), a sidecar on behalf of a key, an operator at a machine, or the
+  -- gateway.
   actor_kind audit_actor_kind not null,
   actor text check ((actor is null) = (actor_kind in ('key', 'gateway'))),
   -- The API key that made the request, or that was created or changed.
@@ -23,13 +23,13 @@ create table audit (
   address text,
   request_id text not null,
   action listed_code not null,
-  -- Of a batch or transaction: the actions of its entries.
+  -- For a batch or transaction: the actions of its entries.
   parts text[] not null,
-  -- What was read or written: types[n] with ids[n], each once.
+  -- The items that were read or written: types[n] with ids[n], each once.
   types text[] not null,
   ids uuid[] not null check (cardinality(types) = cardinality(ids)),
   patients uuid[] not null,
-  -- Of a search: the names of its parameters.
+  -- For a search: the names of its parameters.
   parameters text[] not null,
   primary key (site_id, at, audit_id)
 );

@@ -1,7 +1,7 @@
--- Who is signed in to the console, and who has been.
+-- The sessions of the console, and the people who have signed in.
 
--- A row is a session that may still be used. Whatever ends a session deletes its row; expired sessions are deleted when the next of
--- the site begins.
+-- A row is a session that may still be used. Every end of a session deletes its row; expired sessions are deleted when the next
+-- of the site begins.
 create table console_session (
   site_id uuid not null references site,
   session_id uuid not null,
@@ -13,7 +13,7 @@ create table console_session (
   user_agent text not null,
   started_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
-  -- What the provider last said, when, and until when a request has the lease to ask it again.
+  -- The provider's last answer, its time, and until when a request has the lease to ask again.
   permissions text[] not null,
   asked_at timestamptz not null default now(),
   asking_until timestamptz,
@@ -29,13 +29,13 @@ create index console_session_provider on console_session (provider_session);
 select table_of_site('console_session');
 grant select, insert, update, delete on console_session to gateway_app;
 
--- Who has signed in to the console of a site, and when last.
+-- The people who have signed in to the console of a site, and the last time of each.
 create table console_person (
   site_id uuid not null references site,
   -- At the OpenID provider.
   subject text not null,
   name text not null,
-  -- What the provider said at the last sign-in.
+  -- The provider's answer at the last sign-in.
   permissions text[] not null,
   first_seen timestamptz not null default now(),
   last_seen timestamptz not null default now(),

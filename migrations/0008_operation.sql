@@ -5,15 +5,15 @@ create table job (
   job_id uuid primary key,
   kind text not null,
   site_id uuid references site,
-  -- Of the jobs of one kind, site and exclusive_key one is open; null: any number.
+  -- Only one job of a kind, site and exclusive_key is open; null: any number.
   exclusive_key text,
   state text not null default 'open' check (state in ('open', 'done', 'failed', 'stopped')),
-  -- What the next step needs, never clinical data.
+  -- The position for the next step, never clinical data.
   cursor json not null,
   -- In the unit of the kind; total is null where it is unknown.
   progress_done bigint not null default 0,
   progress_total bigint,
-  -- Of the current step, since it last succeeded.
+  -- Attempts at the current step since the last success.
   attempts integer not null default 0,
   run_after timestamptz not null default now(),
   -- A new uuid for each step; a runner that finds another one has lost the job.
@@ -118,7 +118,7 @@ select table_of_site('usage_total');
 create table answer_total (
   site_id uuid not null references site,
   surface text not null check (surface in ('token', 'fhir', 'hl7', 'mllp')),
-  -- An HTTP status, MSA-1 of an ACK, or `token` for an issued token: a bounded set, whatever clients send.
+  -- An HTTP status, MSA-1 of an ACK, or `token` for an issued token: a bounded set that clients cannot extend.
   answer text not null check (answer ~ '^(?:[1-5][0-9]{2}|A[AER]|token)$'),
   answers bigint not null,
   primary key (site_id, surface, answer)
@@ -140,7 +140,7 @@ create table feed (
 select table_of_site('feed');
 grant select on feed to gateway_app;
 
--- What a key did in a quarter of an hour; of HL7 messages those that were answered, by sender.
+-- The requests of a key in a quarter of an hour; HL7 messages are counted by sender if they were answered.
 create table key_usage (
   site_id uuid not null,
   client_id text not null,
@@ -163,8 +163,8 @@ create index key_usage_fhir on key_usage (site_id, client_id, bucket) where surf
 select table_of_site('key_usage');
 grant select on key_usage to gateway_app;
 
--- Why requests of a key were rejected or failed: one row for a reason and a quarter of an hour, so that a storm is few rows. The texts
--- are codes, positions and sentences of the gateway, never what was sent.
+-- Reasons why requests of a key were rejected or failed. A row counts one reason in a quarter of an hour, so that a storm is
+-- few rows. The texts are codes, positions and fixed sentences, never received content.
 create table refusal (
   site_id uuid not null,
   client_id text not null,
@@ -182,7 +182,7 @@ create table refusal (
   last_at timestamptz not null,
   -- The newest 100, the newest first: a storm of requests does not grow the row further.
   request_ids text[] not null check (cardinality(request_ids) between 1 and 100),
-  -- Of the last request.
+  -- Source address of the last request.
   source_address text not null,
   primary key (site_id, client_id, since, surface, answer, code, reason_key),
   foreign key (site_id, client_id) references api_key
@@ -211,8 +211,8 @@ create table sidecar_seen (
 );
 grant select, insert, update on sidecar_seen to gateway_app;
 
--- A sidecar that was rejected: for its clock, where its key is known, by name; for an unknown key, one row for all callers, since anyone
--- can call.
+-- Rejected sidecars. A known key with a wrong clock has a row by name. All callers with an unknown key share one row, since an
+-- attacker could send any number of keys.
 create table sidecar_refused (
   reason text not null check (reason in ('clock', 'unknown-key')),
   name text not null,
@@ -231,12 +231,12 @@ create table alert (
   kind listed_code not null,
   -- A Client ID, a surface, a sidecar or a kid; '' for the site.
   subject text not null,
-  -- When its cause was first seen, the last time that it came.
+  -- When its cause was first seen, in the current period of the alert.
   opened_at timestamptz not null,
   -- Since when its cause has been gone; null while it lasts.
   clear_since timestamptz,
   resolved_at timestamptz,
-  -- How often its cause came back.
+  -- How often its cause returned.
   times integer not null default 1,
   acknowledged_at timestamptz,
   acknowledged_by text,

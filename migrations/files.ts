@@ -1,13 +1,13 @@
 /**
- * What the folder holds: the numbered files `NNNN_name.sql` in order, and `functions/`, one SQL function a file; each with
- * the checksum that notices a change. No database.
+ * Reads the folder: the numbered files `NNNN_name.sql` in order, and `functions/`, one SQL function per file, each with the
+ * checksum that detects a change.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 interface SqlFile {
-  /** As it is reported: the path without `.sql`, `0001_site` or `functions/hl7_store`. */
+  /** The reported name: the path without `.sql`, `0001_site` or `functions/hl7_store`. */
   readonly name: string;
   readonly sql: string;
   /** SHA-256 of the text, hexadecimal. */
@@ -23,7 +23,7 @@ export interface FunctionFile extends SqlFile {
   readonly function: string;
 }
 
-/** @throws an Error that names the file when a name is not `NNNN_name.sql` or a number is missing or used twice */
+/** @throws an Error that names the file if a name is not `NNNN_name.sql`, or a number is missing or used twice */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const migrations = await Promise.all((await sqlFilesOf(folder)).map((name) => readMigration(folder, name)));
   migrations.forEach(({ version, name }, index) => {
@@ -37,7 +37,7 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
   return { version: Number(name.slice(0, 4)), ...(await readSql(folder, name)) };
 }
 
-/** @throws an Error that names the file when it does not define the one function that it is named for */
+/** @throws an Error that names the file if it does not define exactly the function of its name */
 export async function readFunctions(folder: string): Promise<FunctionFile[]> {
   const names = await sqlFilesOf(join(folder, 'functions'));
   return Promise.all(names.map((name) => readFunction(folder, name)));
@@ -52,7 +52,7 @@ async function readFunction(folder: string, name: string): Promise<FunctionFile>
   return { function: name, ...file };
 }
 
-/** Names without `.sql`, in order; none where there is no such folder. */
+/** Names without `.sql`, in order; empty if the folder does not exist. */
 async function sqlFilesOf(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -65,7 +65,7 @@ async function sqlFilesOf(folder: string): Promise<string[]> {
 }
 
 async function readSql(folder: string, name: string): Promise<SqlFile> {
-  // A checkout on Windows may turn the line ends; that is no change.
+  // A checkout on Windows may change the line ends, which must not count as a change.
   const sql = (await readFile(join(folder, `${name}.sql`), 'utf8')).replaceAll('\r\n', '\n');
   return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 }

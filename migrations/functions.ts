@@ -1,6 +1,6 @@
 /**
- * The function files: each is applied whenever its text is not what was applied last. A release is still running while
- * the next one's functions are applied, so the arguments and result rows of a name never change (README.md).
+ * Applies the function files whose text differs from the applied one. A release still runs while the functions of the next
+ * one are applied, so the arguments and result rows of a name never change (README.md).
  */
 import { type Client, DatabaseError } from 'pg';
 import type { FunctionFile } from './files.ts';
@@ -16,17 +16,17 @@ const SCHEMA_FUNCTION = `create table if not exists schema_function (
 const INVALID_FUNCTION_DEFINITION = '42P13';
 
 /**
- * @returns the names of what was applied
- * @throws an Error when a function's arguments or rows changed under its name, a file is gone whose function is still
- * there, or a file fails
+ * @returns the names of the applied functions
+ * @throws an Error if a function's arguments or rows changed under its name, a file is missing whose function still
+ * exists, or a file fails
  */
 export async function applyFunctions(client: Client, files: readonly FunctionFile[]): Promise<string[]> {
   await client.query(SCHEMA_FUNCTION);
   const existing = await countByName(client);
   await forgetDropped(client, files, existing);
   const due = await changedFiles(client, files, existing);
-  // Functions call each other, and an SQL body is resolved when it is created. So that no order has to be kept, each is
-  // created unchecked first, and once more with its body checked when all of them are there.
+  // Functions call each other, and PostgreSQL resolves an SQL body when it is created. Instead of ordering them, each is
+  // created unchecked first, and again with its body checked when all exist.
   await client.query('set local check_function_bodies = off');
   for (const file of due) await define(client, file, existing.has(file.function));
   await client.query('set local check_function_bodies = on');
@@ -46,8 +46,8 @@ export async function applyFunctions(client: Client, files: readonly FunctionFil
 }
 
 const NEW_NAME =
-  'The release that is running calls it as it was: a function whose arguments or rows change gets a new name, and the ' +
-  'old one stays until that release is gone (migrations/README.md)';
+  'The running release still calls it: give the changed function a new name, and keep the old one until no running ' +
+  'release calls it (migrations/README.md)';
 
 async function define(client: Client, file: FunctionFile, isReplaced: boolean): Promise<void> {
   try {
@@ -62,7 +62,7 @@ async function define(client: Client, file: FunctionFile, isReplaced: boolean): 
   }
 }
 
-/** How many functions of each name the schema has; two are overloads. */
+/** The number of functions of each name in the schema; two are overloads. */
 async function countByName(client: Client): Promise<Map<string, number>> {
   const { rows } = await client.query<{ name: string; count: number }>(
     `select proname as name, count(*)::integer as count
@@ -71,7 +71,7 @@ async function countByName(client: Client): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, count }) => [name, count]));
 }
 
-/** Those whose text is another, and those whose function a numbered file has dropped, so that it is made anew. */
+/** Functions with another text, and functions that a numbered file has dropped, which must be created again. */
 async function changedFiles(
   client: Client,
   files: readonly FunctionFile[],
@@ -82,7 +82,7 @@ async function changedFiles(
   return files.filter((file) => applied.get(file.function) !== file.checksum || !existing.has(file.function));
 }
 
-/** A function whose file is gone must have been dropped by a numbered file: see README.md. */
+/** A function without a file must have been dropped by a numbered file: see README.md. */
 async function forgetDropped(
   client: Client,
   files: readonly FunctionFile[],
@@ -96,7 +96,7 @@ async function forgetDropped(
   if (left.length > 0) {
     throw new Error(
       `the database has functions without a file: ${left.join(', ')}. Either it is newer than these files, or a file was ` +
-        'removed without a numbered one that drops its function (migrations/README.md)',
+        'removed without a numbered file that drops its function (migrations/README.md)',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** The numbered files: each is applied once, in order, and never changes again. */
+/** Applies the numbered files: each once, in order, and unchanged afterwards. */
 import type { Client } from 'pg';
 import type { Migration } from './files.ts';
 import { runFile } from './statement.ts';
@@ -11,8 +11,8 @@ const SCHEMA_MIGRATION = `create table if not exists schema_migration (
 )`;
 
 /**
- * @returns the names of what was applied
- * @throws an Error when what the database has is not what the files say, or a file fails
+ * @returns the names of the applied files
+ * @throws an Error if the database does not match the files, or a file fails
  */
 export async function applyMigrations(client: Client, migrations: readonly Migration[]): Promise<string[]> {
   await client.query(SCHEMA_MIGRATION);
@@ -44,10 +44,10 @@ async function countApplied(client: Client, migrations: readonly Migration[]): P
   return rows.length;
 }
 
-/** Before the first release the numbered files were written anew; no database in use was made by those before. */
+/** The numbered files were rewritten before the first release; older files created no database that is in use. */
 function otherHistory(has: string, wanted: string): string {
   return (
     `the database was made by other migrations than these: it has ${has} where these have ${wanted}. ` +
-    'There is no way from one to the other: a local database is made anew by npm run reset (its data is forgotten)'
+    'One cannot be migrated to the other: npm run reset creates a local database again and deletes its data'
   );
 }

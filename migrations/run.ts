@@ -1,7 +1,7 @@
 /**
- * Brings a database's schema forward to the files of this folder: `DATABASE_URL=postgres://… node migrations/run.ts`.
- * Works against Neon and any other PostgreSQL, also through a transaction pooler. There is no way back but a new file;
- * the rules are in README.md.
+ * Brings a database's schema forward to the files of this folder: `DATABASE_URL=postgres://… node migrations/run.ts`. It
+ * works with Neon and any other PostgreSQL, also through a transaction pooler. A change is undone only by a new file; the
+ * rules are in README.md.
  */
 import { Client } from 'pg';
 import { readFunctions, readMigrations } from './files.ts';
@@ -11,27 +11,26 @@ import { grantSchema, makeRole } from './role.ts';
 
 export interface MigrateOptions {
   readonly log?: (line: string) => void;
-  /** Where the files are; default: this folder. */
+  /** By default this folder. */
   readonly folder?: string;
 }
 
 export interface Migrated {
-  /** What this run applied, by name, in order: numbered files, then functions. */
+  /** The names of the files that this run applied, in order: numbered files, then functions. */
   readonly applied: readonly string[];
   /** The name of the newest migration in the database. */
   readonly current: string;
 }
 
-/** Any number, the same for all runners. Transaction-scoped, so that it also holds through a pooler. */
+/** Any number, the same for all runners. The lock is of the transaction, so that it works through a pooler. */
 const LOCK_KEY = 7_246_213_905;
 
 /**
- * Applies the numbered files that are missing and the functions whose text has changed, all in one transaction under a
- * lock, so that no program ever meets the tables of one release with the functions of another. A second runner waits
- * and finds nothing.
+ * Applies the missing numbered files and the changed functions in one transaction under a lock. So no program ever uses the
+ * tables of one release with the functions of another. A second runner waits and finds nothing to do.
  *
- * @throws an Error when an applied file was changed, the database is newer than the files or was made by others, a
- * function's arguments or rows changed under its old name, or a file fails; then the database is as it was
+ * @throws an Error, and changes nothing, if an applied file was changed, or the database is newer than the files or from
+ * another program. Likewise if a function's arguments or rows changed under its name, or a file fails.
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<Migrated> {
   const folder = options.folder ?? import.meta.dirname;
@@ -40,7 +39,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   const current = migrations.at(-1)?.name;
   if (current === undefined) throw new Error('there are no migrations');
   const client = new Client({ connectionString: databaseUrl });
-  // A connection that breaks also fails the statement it was running, which is where it is reported.
+  // A broken connection also fails its statement, which reports it.
   client.on('error', () => undefined);
   await client.connect();
   try {

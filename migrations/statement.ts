@@ -1,8 +1,8 @@
-/** Runs a file's text inside the runner's transaction; what fails is told with the file's name and line. */
+/** Runs a file's text in the runner's transaction; an error contains the file's name and line. */
 import { type Client, DatabaseError } from 'pg';
 
 /**
- * @param name of the file, without `.sql`
+ * @param name the file's, without `.sql`
  * @throws an Error that names file and line; its cause is PostgreSQL's
  */
 export async function runFile(client: Client, { name, sql }: { name: string; sql: string }): Promise<void> {
@@ -13,7 +13,7 @@ export async function runFile(client: Client, { name, sql }: { name: string; sql
     const line = error.position === undefined ? '' : ` at line ${lineAt(sql, Number(error.position))}`;
     throw new Error(`${name}.sql failed${line}: ${error.message}`, { cause: error });
   }
-  // A file that commits by itself would be half applied if its second half failed.
+  // A file that commits would be applied in part if its rest failed.
   if (client.getTransactionStatus() !== 'T') throw new Error(`${name}.sql ends its transaction: it must not`);
 }
 

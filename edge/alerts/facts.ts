@@ -1,4 +1,4 @@
-/** What alerts are decided from, read in one round trip (`alert_facts`), and which alerts it raises. Pure. */
+/** The facts that alerts are decided from, read in one round trip, and the conditions that are true now. */
 import * as z from 'zod';
 
 import { ALERT_KIND_NAMES, ALERT_KINDS, type AlertContext, type AlertKind, type AlertSubject } from '../alert-kinds.ts';

@@ -1,6 +1,6 @@
 /**
- * The job that posts notices of alerts to the webhook of their site: at least once, signed, retried for three days with the same
- * id. A notice holds no patient data.
+ * The job that posts notices of alerts to the webhook of their site. A notice is signed, arrives at least once, and is retried
+ * for three days with the same id. It contains no patient data.
  */
 import * as z from 'zod';
 

@@ -1,7 +1,7 @@
 /**
- * The next state of each alert. An alert opens with its cause, resolves after the cause has been gone for ten minutes, and the same
- * alert opens again when the cause returns within an hour. A notice is due when the state differs from that of the last notice;
- * an alert that flaps causes few notices, and always one for its last state. Pure.
+ * The next state of each alert. An alert opens with its cause and resolves ten minutes after the cause has ended. It opens again if
+ * the cause returns within an hour. A notice is due if the state differs from that of the last notice. A flapping alert causes
+ * few notices, but always one for its last state.
  */
 import { alertKey, type AlertFacts, type FiringAlert, type KnownAlert } from './facts.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The job that checks the alerts of all sites once a minute: one round trip reads the facts, one request checks the staff's
+ * The job that checks the alerts of all sites once a minute. One round trip reads the facts, one request checks the staff's
  * OpenID provider, and the job's write stores the changes.
  */
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { ALERTS_KIND, readAlertFacts, writeAlerts } from '../store/alert.ts';
 import { alertFactsOf, firingAlerts } from './facts.ts';
 import { changeAlerts } from './transition.ts';
 
-/** Less than the minute between two ticks, so that each tick checks. */
+/** Less than the minute between two runs of the jobs, so that every run checks. */
 const PAUSE_SECONDS = 50;
 /** After a longer break, in which senders could not reach the gateway either, the silence of each feed counts from its end. */
 const BREAK_MS = 5 * 60_000;

@@ -187,7 +187,7 @@ describe('function files', () => {
     await file('functions/one.sql', answers('one', "'first'"));
     await run();
     await file('functions/one.sql', changed);
-    await expect(run()).rejects.toThrow(/^functions\/one\.sql .* gets a new name, and the old one stays/);
+    await expect(run()).rejects.toThrow(/^functions\/one\.sql .* a new name, and keep the old one/);
     expect(await functions()).toEqual({ one: ['first', SETTING] });
   });
 

@@ -88,13 +88,11 @@ export const NAMES = compiled([
 /** Not rewritten yet: only `npm run prose -- FOLDER` checks them. Remove a folder when it has no findings. */
 export const UNWRITTEN: readonly string[] = [
   'edge/admin',
-  'edge/alerts',
-  'edge/app.ts',
   'edge/fhir',
   'edge/hl7',
   'edge/openapi',
   'edge/store',
-  'migrations',
+  'migrations/functions',
   '.ci/run',
   'oxlint.config.ts',
   'vitest.config.ts',
