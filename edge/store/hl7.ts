@@ -65,7 +65,7 @@ export interface MessageEffects {
   readonly met: readonly { readonly gone: string; readonly kept: string }[];
   readonly precedences: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
   /** Numbers that a message only listed with a patient, and that another has now. */
-  readonly moved: readonly { readonly patient: string; readonly domain: string; readonly value: string }[];
+  readonly moved: readonly { readonly patient: string; readonly authority: string; readonly value: string }[];
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
   /** Each once. */

@@ -13,7 +13,7 @@
 --   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
 --     met: [{ gone, kept }], ids of two resources that a merge makes one, precedences: [{ type, id, fields }], attention: [as attention_add],
 --     unnamed: [{ kind, name }], names without a URI, in capitals, none twice,
---     moved: [{ patient, domain, value }], identifiers that a message only listed, and that another patient now has,
+--     moved: [{ patient, authority, value }], identifiers that a message only listed, and that another patient now has,
 --     aliases: [as authority_alias_add] }
 -- outcome: 'stored'; 'seen' when these bytes were accepted before, with the first AA, unless an administrator replays them;
 -- 'changed' when the snapshot no longer holds, or the message was stored meanwhile: then nothing was stored. The snapshot may be
@@ -139,8 +139,8 @@ begin
     precedences json, moved json, aliases json, attention json, unnamed json, met json);
   if json_array_length(e.moved) > 0 then
     delete from patient_identity i
-     using json_to_recordset(e.moved) as x(patient uuid, domain text, value text)
-     where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.domain) and i.value = search_key(x.value)
+     using json_to_recordset(e.moved) as x(patient uuid, authority text, value text)
+     where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.authority) and i.value = search_key(x.value)
        and not i.led;
   end if;
   if json_array_length(e.resources) > 0 then

@@ -70,9 +70,10 @@ export function createWorld(): World {
         const version = (resources.get(`${type}/${id}`)?.version ?? 0) + 1;
         resources.set(`${type}/${id}`, { type, id, version, last_updated: '', meta, body });
       }
-      for (const { patient, domain, value } of effects.moved) {
+      for (const { patient, authority, value } of effects.moved) {
         const before = known.get(patient);
-        const isMoved = ([itsDomain, itsValue, , led]: NumberRow) => itsDomain === domain && itsValue === value && !led;
+        const isMoved = ([itsDomain, itsValue, , led]: NumberRow) =>
+          itsDomain === authority && itsValue === value && !led;
         if (before !== undefined)
           known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
       }

@@ -89,7 +89,6 @@ export const NAMES = compiled([
 export const UNWRITTEN: readonly string[] = [
   'edge/admin',
   'edge/fhir',
-  'edge/hl7',
   'edge/openapi',
   'edge/store',
   'migrations/functions',

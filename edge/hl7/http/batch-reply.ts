@@ -8,10 +8,9 @@ import type { Ingested } from '../ingest/ingest.ts';
 import { NO_STORE } from './reply.ts';
 
 /**
- * 200 when every message is AA; 422 as soon as one is refused, so that nobody who looks at the status alone takes a
- * refused message for one that was accepted.
+ * 200 if every message is AA, else 422. So a client that checks only the status never misses a rejected message.
  *
- * @param header of the batch or file, whose first line it is
+ * @param header the batch's or file's
  */
 export function replyToBatch(header: Header, ingested: readonly Ingested[], type: string, nowMs: number): Response {
   const acks = ingested.map(({ ack }) => ack).filter((ack) => ack !== null);
@@ -27,7 +26,7 @@ export function replyToBatch(header: Header, ingested: readonly Ingested[], type
   });
 }
 
-/** BHS-3 to BHS-6 change places, BHS-12 is the control id of the batch that is answered; copied as they stand. */
+/** BHS-3 to BHS-6 are swapped, BHS-12 is the control id of the answered batch. Both are copied as sent. */
 function batchHeader({ segment, delimiters }: Header, nowMs: number): string {
   const copied = (field: number): string => (segment === undefined ? '' : (rawAt(segment, field) ?? ''));
   const time = `${new Date(nowMs).toISOString().replaceAll(/[-:TZ]/g, '')}+0000`;

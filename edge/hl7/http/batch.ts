@@ -1,27 +1,27 @@
 /**
- * A batch or a file of batches (HL7 v2.5.1 §2.10.3) cut into its messages, byte for byte: each is read, judged and stored
- * as if it had come alone. A batch that cannot be whole is refused as a whole, before any of it is processed.
+ * Splits a batch or a file of batches (HL7 v2.5.1 §2.10.3) into its messages, byte for byte. Each message is processed as if it
+ * were sent alone. A malformed batch is rejected completely, before any message is processed.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
 import { hl7Fault } from '../../../shared/hl7/error-code.ts';
 
 /**
- * The messages go one after the other, since messages of one patient keep their order, and each takes one or two round trips to the
- * database. So this many take some seconds, and at most some 200 of the 1,000 requests that a Worker may make.
+ * The messages are processed in their order, because several may be about one patient. Each needs one or two round trips to the
+ * database. So 100 messages take a few seconds, and at most about 200 of the 1,000 requests that a Worker may make.
  */
 export const MAX_BATCH_MESSAGES = 100;
 
 const ENVELOPE: ReadonlySet<string> = new Set(['FHS', 'BHS', 'BTS', 'FTS']);
 
-/** Where the first segment begins, behind a byte order mark, white space or the start of a frame. */
+/** The first segment, after a byte order mark, white space or the start of a frame. */
 function startOf(bytes: Uint8Array): number {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at += 1;
   return at;
 }
 
-/** Whether a body is a batch, of whatever it holds; in two bytes a character it is none. */
+/** Checks for a batch. A batch has one byte per character. */
 export function isBatch(bytes: Uint8Array): boolean {
   const at = startOf(bytes);
   return /^[FB]HS[^A-Z0-9]/.test(latin1(bytes.subarray(at, at + 4)));
@@ -30,8 +30,8 @@ export function isBatch(bytes: Uint8Array): boolean {
 /**
  * The messages of a batch, in order.
  *
- * @returns Fault 100 or 101 for one that is cut short, holds segments outside of messages, or another number of messages
- *   or batches than its trailer says; 207 `too-large` for more than 100 messages
+ * @returns Fault 100 or 101 for an incomplete batch, segments outside of messages, or a wrong count; 207 `too-large` for
+ *   more than 100 messages
  */
 export function messagesOf(bytes: Uint8Array): Uint8Array[] | Fault {
   try {
@@ -44,9 +44,9 @@ export function messagesOf(bytes: Uint8Array): Uint8Array[] | Fault {
 
 function cut(bytes: Uint8Array): Uint8Array[] {
   const messages: Uint8Array[] = [];
-  /** Where the message begins that is not ended yet. */
+  /** Start of the current message. */
   let from = -1;
-  /** What was begun and is not ended: FHS and BHS. */
+  /** Open FHS and BHS. */
   const open: string[] = [];
   const counts = { messages: 0, batches: 0 };
 
@@ -65,14 +65,14 @@ function cut(bytes: Uint8Array): Uint8Array[] {
       end(at);
       follow(id, line, open, counts);
     } else if (from < 0) {
-      throw broken('100', `${/^[A-Z][A-Z0-9]{2}$/.test(id) ? id : '???'}^1`, 'a segment stands outside of any message');
+      throw broken('100', `${/^[A-Z][A-Z0-9]{2}$/.test(id) ? id : '???'}^1`, 'A segment is outside of any message.');
     }
   }
   end(bytes.length);
   const unended = open.at(-1);
   if (unended !== undefined) {
     const trailer = unended === 'FHS' ? 'FTS' : 'BTS';
-    throw broken('101', `${trailer}^1`, `the batch has no ${trailer}: it may have been cut short`);
+    throw broken('101', `${trailer}^1`, `The batch has no ${trailer}. It may be incomplete.`);
   }
   return messages;
 }
@@ -89,28 +89,34 @@ function* linesOf(bytes: Uint8Array): Generator<{ at: number; id: string; line: 
   }
 }
 
-/** One segment of the envelope: what it begins is remembered, what it ends must have been begun and be complete. */
+/** Checks one segment of the envelope: a trailer needs its header and the right count. */
 function follow(id: string, line: string, open: string[], counts: { messages: number; batches: number }): void {
   if (id === 'FHS' || id === 'BHS') {
     if (open.includes(id) || (id === 'FHS' && open.length > 0))
-      throw broken('100', `${id}^1`, `${id} stands within another`);
+      throw broken('100', `${id}^1`, `${id} is inside another ${id}.`);
     open.push(id);
     if (id === 'BHS') Object.assign(counts, { messages: 0, batches: counts.batches + 1 });
     return;
   }
   const begun = id === 'BTS' ? 'BHS' : 'FHS';
-  if (open.at(-1) !== begun) throw broken('100', `${id}^1`, `${id} stands where no ${begun} was begun`);
+  if (open.at(-1) !== begun) throw broken('100', `${id}^1`, `${id} has no ${begun} before it.`);
   open.pop();
   const said = (line.split(line.charAt(3))[1] ?? '').trim();
-  // A file may hold messages without a batch around them, which FTS-1 does not count.
+  // A file may have messages without a batch around them, which FTS-1 does not count.
   const there = id === 'BTS' ? counts.messages : counts.batches;
   if (!/^\d+$/.test(said) || (id === 'FTS' && there === 0) || Number(said) === there) return;
   const what = id === 'BTS' ? 'messages' : 'batches';
-  throw broken('100', `${id}^1^1`, `${id}-1 says ${Number(said)} ${what}, and ${there} are there`);
+  throw broken('100', `${id}^1^1`, `${id}-1 counts ${Number(said)} ${what}, but the batch has ${there}.`);
 }
 
 const broken = (code: '100' | '101', at: string, message: string) =>
-  hl7Fault(code, at, `${message}: nothing of the batch was processed`, 'broken-batch');
+  hl7Fault(code, at, `${message} No message of the batch was processed.`, 'broken-batch');
 
 const tooMany = () =>
-  hl7Fault('207', 'BHS^1', `a batch of more than ${MAX_BATCH_MESSAGES} messages`, 'batch-too-long', 'too-large');
+  hl7Fault(
+    '207',
+    'BHS^1',
+    `A batch may have ${MAX_BATCH_MESSAGES} messages. Send several batches.`,
+    'batch-too-long',
+    'too-large',
+  );

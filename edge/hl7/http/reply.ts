@@ -1,6 +1,6 @@
 /**
- * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/docs/behaviour.md, HL7 v2). Not here:
- * what the ACK of a message that was read says (`ingest/answer.ts`).
+ * HTTP answers of the HL7 surface: the status never contradicts the ACK in the body (edge/docs/behaviour.md, HL7 v2).
+ * `ingest/answer.ts` builds the ACK of a message that was read.
  */
 import type { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
@@ -11,10 +11,10 @@ import { challengeOf } from '../../oauth/bearer.ts';
 import { ackBytes } from '../ingest/answer.ts';
 import type { Ingested } from '../ingest/ingest.ts';
 
-/** Media types a message may have; the answer has the same. */
+/** Media types of a message; the answer has the same. */
 export const MEDIA_TYPES: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
 
-/** The media type of a request, or undefined when it is none of ours. */
+/** The media type of a request; undefined for another one. */
 export function mediaTypeOf(request: Request): string | undefined {
   const type = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   return MEDIA_TYPES.find((known) => known === type);
@@ -22,11 +22,11 @@ export function mediaTypeOf(request: Request): string | undefined {
 
 const STATUS: Readonly<Record<ApplicationCode, number>> = { AA: 200, AE: 422, AR: 422 };
 
-/** 200 for AA, 422 for AE and AR, 400 for a message that had no MSH that can be read. */
+/** 200 for AA, 422 for AE and AR, 400 for a message without a readable MSH. */
 export const statusOf = ({ outcome, header }: Pick<Ingested, 'outcome' | 'header'>): number =>
   header.segment === undefined ? FAULT_STATUS.malformed : STATUS[outcome];
 
-/** The answer to a message that was judged. */
+/** The answer to a processed message. */
 export function replyTo(ingested: Ingested, type: string): Response {
   const { ack, header } = ingested;
   const status = statusOf(ingested);
@@ -40,14 +40,14 @@ export function replyTo(ingested: Ingested, type: string): Response {
 
 export const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** A buffer of its own: what web platforms take as a body. */
+/** A separate buffer, as web platforms accept it as a body. */
 const bodyOf = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer;
 
 /**
- * The answer to a request that was refused before its message was judged. With an ACK where the sender can do something
- * about it; without one when nothing is known to be stored and the same message has to be sent again.
+ * The answer to a request that failed before its message was processed. It has an ACK if the sender can fix the cause. It has
+ * none if the same message must be sent again.
  *
- * @param header of the message, where it was read; NO_HEADER otherwise
+ * @param header NO_HEADER if it was not read
  */
 export function replyToFault(
   fault: Fault,

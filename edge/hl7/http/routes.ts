@@ -1,6 +1,6 @@
 /**
- * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 v2): one message in, its ACK out, or a batch of them. A table of what is checked in which order;
- * what is done with the message stands in `ingest/ingest.ts`.
+ * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 over HTTP): one message in, its ACK out, or a batch of them. It lists the
+ * checks in their order; `ingest/ingest.ts` processes the message.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader } from '../../../shared/hl7/header.ts';
@@ -21,10 +21,10 @@ import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './rep
 
 const PATH = '/hl7/messages';
 
-/** What a token must hold, whatever the message (edge/docs/behaviour.md, HL7 v2). */
+/** Required of every token (edge/docs/behaviour.md, HL7 over HTTP). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
-/** @param snapshots of this isolate, shared with the messages of sidecars */
+/** @param snapshots the isolate's, shared with the messages of sidecars */
 export function createHl7(
   deps: Deps,
   snapshots: SnapshotCache,
@@ -45,12 +45,12 @@ export function createHl7(
     requireScopes(caller, REQUIRED_SCOPES);
     const type = mediaTypeOf(request);
     if (type === undefined) {
-      const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}`;
+      const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
       throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
     }
     const body = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
-    const take = async (bytes: Uint8Array): Promise<Ingested> => {
+    const receive = async (bytes: Uint8Array): Promise<Ingested> => {
       const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
         requireScopes(allowed, REQUIRED_SCOPES);
         return ingest(
@@ -58,7 +58,7 @@ export function createHl7(
           { sender: { kind: 'caller', caller: allowed }, bytes, source, requestId },
         );
       });
-      // The key of a token that was checked cannot be missing: it was deleted in between.
+      // The key of a valid token was deleted since.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
       messages.push(ingested);
@@ -68,30 +68,30 @@ export function createHl7(
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };
-    if (!isBatch(body)) return replyTo(await take(body), type);
+    if (!isBatch(body)) return replyTo(await receive(body), type);
 
     const header = salvageHeader(body);
     const cut = messagesOf(body);
     if (cut instanceof Fault) {
-      // Its own code: those of table 0357 are of messages, which are stored.
-      const told = { ...refusalOfFault(cut), code: cut.code ?? cut.kind };
-      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], told);
+      // The codes of table 0357 are for messages, which are stored.
+      const reason = { ...refusalOfFault(cut), code: cut.code ?? cut.kind };
+      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], reason);
       return replyToFault(cut, type, deps.now(), requestId, header);
     }
-    // One after the other: they may be of one patient. When one cannot be stored the rest waits, and the sender sends the
-    // batch again, of which what was accepted gets its ACK and changes nothing.
-    const taken: Ingested[] = [];
-    for (const bytes of cut) taken.push(await take(bytes));
-    return replyToBatch(header, taken, type, deps.now());
+    // In their order: several may be about one patient. If one cannot be stored, the rest waits, and the sender sends the batch
+    // again. The accepted messages then get their ACK again and change nothing.
+    const ingested: Ingested[] = [];
+    for (const bytes of cut) ingested.push(await receive(bytes));
+    return replyToBatch(header, ingested, type, deps.now());
   });
 
   app.all(PATH, () => {
-    throw new Fault('method-not-allowed', 'messages are sent with POST', { headers: { Allow: 'POST' } });
+    throw new Fault('method-not-allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } });
   });
 
   app.notFound((c) =>
     replyToFault(
-      new Fault('not-found', `no such path: ${PATH} takes messages`),
+      new Fault('not-found', `This path does not exist. Send messages to ${PATH}.`),
       'text/plain',
       deps.now(),
       c.get('requestId'),

@@ -1,4 +1,4 @@
-/** The answer to a message that was judged, and the bytes of every ACK that the gateway makes. */
+/** The answer to a message, and the bytes of every ACK. */
 import { ackDecision, type AcknowledgmentCode } from '../../../shared/hl7/ack-mode.ts';
 import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
 import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
@@ -7,13 +7,12 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
 
 export interface Answer {
-  /** AA, AE or AR: what was decided, also where no ACK is sent. */
+  /** AA, AE or AR, also without an ACK. */
   readonly outcome: ApplicationCode;
-  /** Null where MSH-15 and MSH-16 ask for none; over HTTP a refusal always has one. */
+  /** Null if MSH-15 and MSH-16 ask for none. Over HTTP an error always has one. */
   readonly ack: Uint8Array | null;
 }
 
-/** What an answer depends on beside the findings. */
 export interface AnswerInput {
   readonly reading: { readonly header: Header };
   readonly settings: Pick<KeyRecord, 'hl7_information'>;
@@ -22,25 +21,25 @@ export interface AnswerInput {
   readonly nowMs: number;
 }
 
-/** From what is refused, and told, to the code and the ACK. */
+/** The outcome and the ACK, from the findings. */
 export function answerTo(input: AnswerInput, findings: readonly AckError[]): Answer {
   const { requestId, nowMs, source, settings } = input;
   const { header } = input.reading;
   const errors = findings.filter(({ severity }) => severity === 'E');
   const judged = applicationCodeFor(errors.map(({ code }) => code));
-  // What cannot be told apart from others by its sender cannot be corrected by sending it again either.
+  // Without a control id the sender cannot match a correction with the message: sending it again does not help.
   const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
   const { send } = ackDecision(header, outcome);
   const code = send ?? (source === 'http' && outcome !== 'AA' ? outcome : undefined);
-  const told = settings.hl7_information ? findings : findings.filter(({ severity }) => severity !== 'I');
-  return { outcome, ack: code === undefined ? null : ackBytes(header, code, told, requestId, nowMs) };
+  const reported = settings.hl7_information ? findings : findings.filter(({ severity }) => severity !== 'I');
+  return { outcome, ack: code === undefined ? null : ackBytes(header, code, reported, requestId, nowMs) };
 }
 
 /**
- * The accept acknowledgement that goes before the application's, where a message asks for both and its key wants both. It
- * says that the message is stored or refused, and leaves it to the other to say why.
+ * The accept acknowledgement that precedes the application's, if a message asks for both and its key wants both. It states that
+ * the message is stored or rejected, and not why.
  *
- * @param outcome as it was decided, now or when these bytes came first
+ * @param outcome the first decision's about these bytes
  */
 export function acceptAckOf(
   header: Header,
@@ -54,7 +53,7 @@ export function acceptAckOf(
   return ackBytes(header, accept, [], requestId, nowMs);
 }
 
-/** An ACK that is made now; its errors tell our support the request. */
+/** Builds an ACK. Its errors name the request id for support. */
 export function ackBytes(
   header: Header,
   code: AcknowledgmentCode,
@@ -68,7 +67,7 @@ export function ackBytes(
   return buildAck({ header, code, errors, ackControlId: ackControlId(nowMs), at: new Date(nowMs) }).bytes;
 }
 
-/** Twenty characters, the most that MSH-10 holds: the time of a UUIDv7 and its last random digits. */
+/** Twenty characters, the limit of MSH-10: the time of a UUIDv7 and its last random digits. */
 export function ackControlId(nowMs: number): string {
   const id = uuidv7(nowMs).replaceAll('-', '');
   return id.slice(0, 12) + id.slice(-8);

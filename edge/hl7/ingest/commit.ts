@@ -1,4 +1,4 @@
-/** The commit: a message is stored with its answer and all its effects, or nothing is. */
+/** The commit stores a message with its answer and all its effects, or nothing. */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
@@ -26,7 +26,6 @@ export interface MessageSource {
   readonly tlsSubject?: string | undefined;
 }
 
-/** A message that is to be stored. */
 export interface CommitRequest extends Received {
   /** When the message was received, by the gateway's clock. */
   readonly beganMs: number;
@@ -51,23 +50,23 @@ export interface Committed {
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
   readonly ack: Uint8Array | null;
-  /** The errors of this decision; none where it was accepted. */
+  /** The errors of this decision; none if it was accepted. */
   readonly refusedFor: readonly AckError[];
 }
 
-/** The snapshot no longer held: nothing was stored. */
+/** The snapshot has changed, and nothing was stored. */
 export interface Changed {
   readonly status: 'changed';
   readonly loaded: Loaded | NoSender;
 }
 
-/** `ADT^A01` has seven characters; a header that is broken may hold anything. */
+/** `ADT^A01` has seven characters. A malformed header may have any number. */
 const MAX_TYPE_LENGTH = 64;
 
 /** For the administrator; the ACK lists fewer. */
 const MAX_KEPT_FINDINGS = 1000;
 
-/** Stores the message where the snapshot that it was decided by still holds, else returns the one that is there now. */
+/** Stores the message if its snapshot still matches the database, else returns the current snapshot. */
 export async function commit(
   deps: LoadDeps,
   request: CommitRequest,
@@ -91,9 +90,9 @@ export async function commit(
     states,
     effects,
   };
-  // A replay may run in a transaction with other statements: the audit of the administrator who asked for it.
-  const isWholeRequest = isBounded(request, lookup) && request.sender.kind !== 'key';
-  const row = await rowOf(deps.database, stored, isWholeRequest);
+  // A replay may share its transaction with other statements: the audit of the administrator.
+  const isRequest = isBounded(request, lookup) && request.sender.kind !== 'key';
+  const row = await rowOf(deps.database, stored, isRequest);
   if (row === undefined || row.outcome === 'changed' || row.decided === null) {
     return { status: 'changed', loaded: await loadChanged(deps, request, loaded, row) };
   }
@@ -158,10 +157,10 @@ function actorOf(sender: Sender, { address }: MessageSource): AuditBy {
   }
 }
 
-/** @returns undefined where a FHIR client changed one of the resources between the check and the write */
-async function rowOf(database: Database, stored: NewCommit, isWholeRequest: boolean): Promise<CommitRow | undefined> {
+/** @returns undefined if a FHIR client changed one of the resources between the check and the write */
+async function rowOf(database: Database, stored: NewCommit, isRequest: boolean): Promise<CommitRow | undefined> {
   try {
-    const [row] = await database.run(commitMessage(stored, isWholeRequest));
+    const [row] = await database.run(commitMessage(stored, isRequest));
     return row;
   } catch (error) {
     if (error instanceof Fault && error.kind === 'precondition-failed') return undefined;

@@ -1,6 +1,6 @@
 /**
- * From a reading, the sender's settings and what was found to the decision: outcome, ACK and effects. Pure but for the
- * ids it is given; a dry run ends here.
+ * The decision about a message, from its reading and its snapshot: outcome, ACK and effects. Pure, except for new ids. A dry
+ * run ends here.
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
@@ -30,16 +30,16 @@ export interface DecisionInput {
   readonly found: readonly Found[];
   readonly patients: readonly FoundPatient[];
   readonly isControlIdReused: boolean;
-  /** So many patients have one of the numbers that not all were found. */
+  /** More patients share an identifier than the snapshot has. */
   readonly isCrowded: boolean;
-  /** An administrator wants it to be applied although newer data exist. */
+  /** An administrator applies it although newer data is stored. */
   readonly isForced: boolean;
   readonly messageId: string;
   readonly requestId: string;
-  /** How it came: over HTTP there is an answer to write in, whatever MSH-15 and MSH-16 say. */
+  /** Over HTTP there is always an answer, also if MSH-15 and MSH-16 ask for none. */
   readonly source: 'http' | 'mllp';
   readonly nowMs: number;
-  /** Of the gateway's FHIR API; undefined where it has none. */
+  /** The address of the FHIR API; undefined without one. */
   readonly fhirBase: string | undefined;
 }
 
@@ -65,20 +65,20 @@ export function decide(input: DecisionInput): Decision {
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
   const findings = eachOnce(settings.hl7_strict ? said.map(refusedWhenStrict) : said);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
-  const effects = isRefused(findings) ? effectsOfRefused(mapped, input.found) : (mapped ?? NO_EFFECTS);
+  const effects = isRefused(findings) ? effectsOfRejected(mapped, input.found) : (mapped ?? NO_EFFECTS);
   return { ...answerTo(input, findings), findings, effects };
 }
 
-/** A message that is refused changes nothing, but what it shows of charts that exist, and its names, are worth a look. */
-function effectsOfRefused(mapped: Effects | undefined, found: readonly Found[]): Effects {
+/** A rejected message changes nothing. Its issues about stored patients, and its unmapped names, are still reported. */
+function effectsOfRejected(mapped: Effects | undefined, found: readonly Found[]): Effects {
   const known = new Set(found.map(({ resource }) => resource.id));
   const attention = mapped?.attention.filter(({ patients }) => patients.every((id) => known.has(id))) ?? [];
   return { ...NO_EFFECTS, attention, unnamed: mapped?.unnamed ?? [] };
 }
 
 /**
- * The answer to a message that a fault of ours keeps from being processed. It is stored and refused, because a sender
- * that got no answer would send it for ever, and nothing behind it.
+ * The answer to a message that the gateway fails to process. The message is stored and rejected. Without an answer its sender
+ * would send it forever, and the messages after it would wait.
  */
 export function decideFailed(input: DecisionInput): Decision {
   const findings = [...input.reading.findings, FAILURE];
@@ -89,7 +89,7 @@ const FAILURE: AckError = {
   code: '207',
   severity: 'E',
   at: 'MSH^1',
-  message: 'a fault of the gateway: the message is kept and can be processed again, or sent again',
+  message: 'The gateway failed to process the message. It is stored and will be retried; it can also be sent again.',
   reason: FAILED,
 };
 
@@ -98,7 +98,7 @@ const CROWDED: AckError = {
   severity: 'E',
   at: 'PID^1^3',
   message:
-    'a hundred patients or more have one of the numbers, so that the patient cannot be told: what stands for no number belongs in the list of the site',
+    'More than 100 patients share this identifier. If it is a placeholder, add it to the site’s placeholder list.',
   reason: 'too-many-patients',
 };
 
@@ -106,11 +106,11 @@ const REUSED: AckError = {
   code: '205',
   severity: 'W',
   at: 'MSH^1^10',
-  message: 'another message with this control id is stored: this one was processed as a new message',
+  message: 'Another message with this control id is stored. This one was processed as a new message.',
   reason: 'control-id-reused',
 };
 
-/** What several resources are made of is read several times; it is told once. */
+/** Several resources may read the same field and report the same finding. */
 function eachOnce(findings: readonly AckError[]): AckError[] {
   const keyOf = ({ code, severity, at, reason, message }: AckError): string =>
     JSON.stringify([code, severity, at, reason, message]);
@@ -119,7 +119,7 @@ function eachOnce(findings: readonly AckError[]): AckError[] {
 
 const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ severity }) => severity === 'E');
 
-/** All of a message or nothing: faults found while mapping go to `findings`, and the effects are then dropped. */
+/** Maps the complete message or nothing. Errors of mapping go to `findings`, and the effects are dropped. */
 function mapReading(input: DecisionInput, findings: AckError[]): Effects | undefined {
   const { reading, settings, nowMs } = input;
   const { outline, rule, header } = reading;
@@ -154,19 +154,19 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
   });
 }
 
-/** `meta.source`: the message as the gateway knows it, and as its sender does. */
+/** `meta.source`: the gateway's message id and the sender's control id. */
 function sourceOf(messageId: string, { controlId }: Header): string {
   return `urn:uuid:${messageId}#${encodeURIComponent(controlId ?? '')}`;
 }
 
-/** The offset of MSH-7 holds for all times of the message that have none (HL7 v2.5.1 §2.15.9.7). */
+/** The offset of MSH-7 applies to all times of the message without one (HL7 v2.5.1 §2.15.9.7). */
 function offsetOf({ dateTime }: Header, findings: AckError[]): string | undefined {
   if (dateTime === undefined) return undefined;
   try {
     return readTimestamp(dateTime, 'MSH^1^7').offset;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const message = 'MSH-7 is not a date and time: its offset is not known';
+    const message = 'MSH-7 is not a date and time. Its offset is unknown.';
     findings.push({ code: '102', severity: 'W', at: 'MSH^1^7', message, reason: 'bad-time' });
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * From the outline of a message and what the database knows of it to the resources it makes: pure, so that a dry run is
- * the same code. Everything that could not be mapped is reported to the context.
+ * Maps the outline of a message to its effects, with the stored resources that it is about. Pure, so that a dry run is the same
+ * code. Values that cannot be mapped are reported to the context.
  */
 import type { Header } from '../../../shared/hl7/header.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -37,15 +37,14 @@ export interface MapRequest {
   readonly rule: EventRule;
   readonly found: readonly Found[];
   readonly patients: readonly FoundPatient[];
-  /** Of the key and its site. What a message says in passing is mapped only where Allowed scopes let its type be written. */
+  /** A minor statement is mapped only if Allowed scopes permit writing its type. */
   readonly settings: SenderSettings;
   readonly context: Omit<MapContext, 'attend' | 'domains' | 'unnamed'>;
-  /** Of the message. */
   readonly clock: MessageClock;
-  /** Whose the order numbers are that name no authority. */
+  /** The authority of order numbers without one. */
   readonly ownNumbers: Authority;
   readonly newId: () => string;
-  /** `meta.source` of what is made or changed: which message it was. */
+  /** `meta.source` of the written resources. */
   readonly source: string;
 }
 
@@ -59,9 +58,9 @@ export interface Effects extends DraftResult {
   readonly unnamed: readonly UnnamedName[];
 }
 
-/** HD is 227 characters long at most (HL7 v2.5.1 §2.A.36). */
+/** The limit of an HD (HL7 v2.5.1 §2.A.36). */
 const MAX_NAME_LENGTH = 227;
-/** Of one message; a real one has a handful. */
+/** A real message has a handful. */
 const MAX_UNNAMED = 100;
 
 export function effectsOf(request: MapRequest): Effects {
@@ -156,7 +155,7 @@ function applyStatements(
   }
 }
 
-/** The visit, of what has one. An allergy has not: every visit states it again. */
+/** The visit of resources that have one. An allergy has none: every visit states it again. */
 function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contribution[] {
   if (visit === undefined || type === 'AllergyIntolerance') return [];
   if (type !== 'DocumentReference') return [fixed('encounter', visit, 'PV1-19')];
@@ -165,11 +164,11 @@ function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contr
 }
 
 function noteNotLinked(context: MapContext): void {
-  const message = 'the patients are not linked: nothing was changed, and what was merged stays so';
+  const message = 'The patients are not linked. Nothing was changed; a merge cannot be undone.';
   note(context, 'W', '204', 'PID^2', message, 'not-linked');
 }
 
 function noteSkipped({ segment }: Statement, scope: string, context: MapContext): void {
-  const message = `${segment.id} was not mapped: the key's Allowed scopes lack ${scope}`;
+  const message = `${segment.id} was not mapped. The key's Allowed scopes do not include ${scope}.`;
   note(context, 'W', '207', locate(segment), message, 'scope-missing');
 }

@@ -1,7 +1,6 @@
 /**
- * The life of a message, from its bytes to its ACK: it is read, its sender found, a snapshot loaded, decided by it, and committed. Where the
- * snapshot has changed meanwhile, the message is decided again by the one that the commit returns. Nothing is acknowledged
- * that is not stored.
+ * Processes a message: read it, find its sender, load a snapshot, decide, commit. If the snapshot has changed, the message is
+ * decided again with the current snapshot, which the commit returns. Only stored messages are acknowledged.
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
@@ -24,7 +23,7 @@ import { decide, decideFailed, type Decision, type DecisionInput } from './decid
 import type { Sender } from './sender/sender.ts';
 import { load, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
 
-/** What processing a message needs of the runtime. */
+/** The runtime's part of processing a message. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
 
 export interface IngestRequest {
@@ -35,25 +34,24 @@ export interface IngestRequest {
 }
 
 export interface Ingested {
-  /** `seen`: these bytes were accepted before; the first AA is the answer again, and nothing was stored. */
+  /** `seen`: the same bytes were accepted before. The first AA is the answer again, and nothing was stored. */
   readonly status: 'stored' | 'seen';
   readonly outcome: ApplicationCode;
-  /** Null where the sender asked for no ACK. */
+  /** Null if the sender asked for no ACK. */
   readonly ack: Uint8Array | null;
-  /** Goes before the other, in a frame of its own (MLLP). */
+  /** Precedes the other in a separate frame (MLLP). */
   readonly acceptAck: Uint8Array | undefined;
-  /** What it was refused for; none where it was accepted. */
+  /** The errors; none if the message was accepted. */
   readonly refusedFor: readonly AckError[];
   readonly header: Header;
-  /** MSH-3 and MSH-4 as they are kept with it. */
+  /** MSH-3 and MSH-4 as stored. */
   readonly application: string;
   readonly facility: string;
-  /** Of the key. */
   readonly site: string;
   readonly clientId: string;
 }
 
-/** Each round begins because another message about the same patient was stored meanwhile: some message always ends. */
+/** A round fails only if another message about the same patient was stored meanwhile: one of them always ends. */
 const MAX_ROUNDS = 20;
 
 /**
@@ -77,14 +75,14 @@ export async function processMessage(
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (loaded.status === 'no-sender') return loaded;
     const { seen } = loaded;
-    // A refused message may have been forgotten meanwhile: then the same bytes come as if for the first time.
+    // A rejected message may have been deleted since: then the same bytes count as a first message.
     if (seen === undefined && attempt.why === 'resent') attempt = first;
     if (seen !== undefined && !isByAdministrator(attempt.why)) {
       const { messageId, accepted } = seen;
       if (accepted !== undefined) {
         return answered(deps, request, loaded, { status: 'seen', outcome: 'AA', ack: accepted.ack, refusedFor: [] });
       }
-      // The message was refused before: the cause may have been repaired since.
+      // The cause of the earlier rejection may have been repaired since.
       if (attempt.why === 'received') attempt = { ...attempt, messageId, why: 'resent' };
     }
     const committed = await decideAndCommit(deps, received, loaded, attempt);
@@ -105,14 +103,14 @@ function answered(
   const { status, outcome, refusedFor } = committed;
   const nowMs = deps.now();
   const acceptAck = acceptAckOf(header, settings, outcome, requestId, nowMs);
-  // The first ACK was none, or is no longer kept: a new one says the same.
+  // The first attempt had no ACK, or its ACK was deleted: a new ACK has the same content.
   const isGone = status === 'seen' && committed.ack === null && outcome === 'AA';
   const { ack } = isGone ? answerTo({ reading, settings, source: source.kind, requestId, nowMs }, []) : committed;
   const { application, facility } = identity;
   return { status, outcome, ack, acceptAck, refusedFor, header, application, facility, site, clientId };
 }
 
-/** Where the gateway fails, or the database does not accept the effects, the message is stored without effects. */
+/** If the gateway fails, or the database rejects the effects, the message is stored without effects. */
 async function decideAndCommit(
   deps: IngestDeps,
   request: CommitRequest,
@@ -127,14 +125,14 @@ async function decideAndCommit(
     decision = decide(input);
   } catch (error) {
     const failed = await commit(deps, request, loaded, decideFailed(input), attempt);
-    // A snapshot that has changed may have been the cause.
+    // A changed snapshot may have been the cause.
     if (failed.status !== 'changed') logged(error);
     return failed;
   }
   try {
     return await commit(deps, request, loaded, decision, attempt);
   } catch (error) {
-    // A Fault says what to do: the sender tries again, or has lost its access.
+    // A Fault has its own answer: the sender tries again, or has lost its access.
     if (error instanceof Fault) throw error;
     logged(error);
     return commit(deps, request, loaded, decideFailed(input), attempt);
@@ -144,7 +142,7 @@ async function decideAndCommit(
 /** An administrator may process a message again after it was accepted; a sender gets the first answer. */
 const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' || why === 'forced';
 
-/** What a decision about a loaded message depends on. */
+/** The input of a decision about a loaded message. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
   { reading, settings, found, patients, isControlIdReused, isCrowded }: Loaded,

@@ -1,8 +1,7 @@
 /**
- * Two charts become one, and both have a result, report, allergy, diagnosis, procedure or document of one key
- * (edge/docs/behaviour.md, HL7 v2, Which resource): the survivor's stays and says of each element what was said later; the other was
- * entered in error. So the chart is the one that an earlier merge would have led to. `hl7_merge` moves everything, keys and
- * references too.
+ * Merges the results, reports, allergies, diagnoses, procedures and documents of two patients (edge/docs/behaviour.md, HL7 v2,
+ * Which resource). If two have one key, the survivor's stays, with the later value of each element. The other is entered in
+ * error. So the record equals that of an earlier merge. `hl7_merge` moves everything else, keys and references too.
  */
 import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -32,7 +31,7 @@ const IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>>
   DiagnosticReport: STATUS_IN_ERROR,
 };
 
-/** Ids of two resources that are one. */
+/** Ids of two resources that become one. */
 export interface Met {
   readonly gone: string;
   readonly kept: string;
@@ -43,7 +42,7 @@ interface Pair {
   readonly kept: Draft;
 }
 
-/** @param merges in the order in which they are made */
+/** @param merges in their order */
 export function mergeRecords(
   merges: readonly Merge[],
   drafts: Drafts,
@@ -56,7 +55,7 @@ export function mergeRecords(
     const record = records.get(to) ?? new Set([to]);
     records.set(to, record);
     const replacements = newReplacements(from, to, drafts);
-    // What a client has given to another patient is that one's.
+    // A resource that a FHIR client gave to another patient stays there.
     const moved = drafts.keysOf(from).filter(({ draft }) => isOfPatient(draft, new Set([from])));
     const filed = moved.flatMap(({ key, draft }): Pair[] => {
       const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
@@ -110,7 +109,7 @@ function inError({ type, content }: Draft): JsonObject {
   return next;
 }
 
-/** Keys of a document that is known in one of the charts only, and whose place one has taken that is known in the other only. */
+/** Replacement keys of one record whose document is only in the other record. */
 function newReplacements(
   from: string,
   to: string,
@@ -127,7 +126,7 @@ function newReplacements(
   );
 }
 
-/** What had taken the place of a document before that was known in its chart has it now. */
+/** Supersedes a document that was only in the other record until now. */
 function replaceDocument(number: string, replaced: string, patient: string, drafts: Drafts): void {
   const replacement = drafts.byKey('DocumentReference', keyOf(number, patient));
   const document = drafts.byKey('DocumentReference', keyOf(replaced, patient));

@@ -1,9 +1,12 @@
-/** The bytes of a message from a request; of one that is too long, its beginning, so that the answer can echo MSH-10. */
+/**
+ * Reads the bytes of a message from a request. If it is too long, only the beginning is read, so that the answer has
+ * MSH-10.
+ */
 import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readBody } from '../../http/body.ts';
 
-/** What was read of a message that was refused for its length. */
+/** A message over the size limit, with its header. */
 export class TooLong extends Error {
   override readonly name = 'TooLong';
   readonly fault: Fault;
@@ -16,7 +19,7 @@ export class TooLong extends Error {
   }
 }
 
-/** MSH of real senders is some 150 bytes. */
+/** Real MSH have about 150 bytes. */
 const HEAD_BYTES = 4096;
 
 /**
@@ -31,7 +34,7 @@ export async function readMessageBytes(request: Request, maxBytes: number): Prom
       controller.enqueue(chunk);
     },
   });
-  // A declared length is checked too, but after a look at the beginning.
+  // A declared length is checked too, but after the beginning was read.
   const headers = new Headers(request.headers);
   headers.delete('content-length');
   const body = request.body?.pipeThrough(watched) ?? null;

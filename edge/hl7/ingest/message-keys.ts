@@ -1,6 +1,6 @@
 /**
- * What a message is found by once it is stored: the numbers and names of its patients, whatever became of it, and what was
- * wrong with it. Of a message that cannot be read they are taken as far as its bytes let them be.
+ * The search keys of a stored message: identifiers and names of its patients, and its errors. A message that cannot be read has
+ * the keys that its bytes allow.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
@@ -10,18 +10,18 @@ import { child, componentOf, pathOf, repetitions, type Part } from '../../../sha
 import { type MessageKey, nameWords, numberKey, REASON, wordsText } from '../../store/message-key.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 
-/** Of one message; a real one has a handful, one that is refused for its size any number. */
+/** A real message has a handful. A message that is rejected for its size may have any number. */
 const MAX_KEYS = 2000;
 const MAX_REASONS = 20;
 const MAX_TEXT = 200;
 
-/** Fields with CX, and with XPN (HL7 v2.5.1 §3.4.2, §3.4.9): those by which a patient is looked for, and what names it. */
+/** Fields with CX, and with XPN (HL7 v2.5.1 §3.4.2, §3.4.9). */
 const FIELDS: Readonly<Record<string, { readonly numbers: readonly number[]; readonly names: readonly number[] }>> = {
   PID: { numbers: [3, 2, 4], names: [5, 9] },
   MRG: { numbers: [1, 4], names: [7] },
 };
 
-/** @param message undefined where the bytes could not be read as one */
+/** @param message undefined if the bytes could not be read */
 export function keysOf(message: Message | undefined, bytes: Uint8Array, findings: readonly AckError[]): MessageKey[] {
   const read = message ?? salvaged(bytes);
   const segments = Object.keys(FIELDS).flatMap((id) => read?.named(id) ?? []);
@@ -35,7 +35,7 @@ function keysOfSegment(segment: Segment): MessageKey[] {
   return [...numbers.flatMap((field) => each(field, numberKeys)), ...names.flatMap((field) => each(field, nameKeys))];
 }
 
-/** A number, also with its check digit behind it, as some print it (CX.2). */
+/** An identifier, also with its check digit (CX.2) as some systems print it. */
 function numberKeys(part: Part, field: string): MessageKey[] {
   const value = textOf(part, 1);
   if (value === undefined || value.length > MAX_TEXT) return [];
@@ -50,24 +50,24 @@ function numberKeys(part: Part, field: string): MessageKey[] {
   return [...keys].map((key) => ({ key, field, value, authority: authority.toWellFormed() }));
 }
 
-/** Written without a space between family and given name. */
+/** Scripts without a space between family and given name. */
 const JOINED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Surname, own and partner's surname, given and further names (XPN.1 to 3); each word of them. */
+/** Each term of surname, own and partner's surname, given and further names (XPN.1 to 3). */
 function nameKeys(part: Part, field: string): MessageKey[] {
   const fn = componentOf(part, 1);
   const family = [1, 3, 5].map((subcomponent) => textOf(fn, subcomponent) ?? '').join(' ');
   const given = [2, 3].map((component) => child(part, component) ?? '').join(' ');
-  const words = [...new Set([...nameWords(family), ...nameWords(given)])];
+  const terms = [...new Set([...nameWords(family), ...nameWords(given)])];
   const text = `${family}${given}`;
   const joined = JOINED.test(text) ? nameWords(text.replaceAll(' ', '')) : [];
-  const value = wordsText([...words, ...joined])
+  const value = wordsText([...terms, ...joined])
     .slice(0, 2 * MAX_TEXT)
     .toWellFormed();
-  return [...new Set([...words, ...joined])].map((key) => ({ key: key.toWellFormed(), field, value, authority: '' }));
+  return [...new Set([...terms, ...joined])].map((key) => ({ key: key.toWellFormed(), field, value, authority: '' }));
 }
 
-/** What a message was refused or warned for: its reason, severity and code, and its field. */
+/** Reason, severity and code of each error and warning, with its field. */
 const keysOfFindings = (findings: readonly AckError[]): MessageKey[] =>
   eachOnce(
     findings
@@ -85,8 +85,8 @@ const eachOnce = (keys: readonly MessageKey[]): MessageKey[] => [
 ];
 
 /**
- * The lines that name patients, of bytes that are no message (a character that its set does not have, too many segments): a
- * character a byte, which is right for numbers and for what names have in ASCII.
+ * Reads the patient lines of bytes that are not a valid message: characters outside their set, too many segments. Each byte is
+ * a character, which is right for identifiers and for the ASCII part of names.
  */
 function salvaged(bytes: Uint8Array): Message | undefined {
   const lines = latin1(bytes)

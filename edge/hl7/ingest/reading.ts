@@ -1,6 +1,6 @@
 /**
- * A message as far as it can be read without the database: its text, its header, what it is about and which resources
- * have to be looked up. Never throws for what a sender sent; a message that cannot be read has findings instead.
+ * Reads a message without the database: its text, header, outline and lookup. Never throws for a sender's fault: a message that
+ * cannot be read has findings instead.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
@@ -17,12 +17,12 @@ import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
 export interface Reading {
   readonly header: Header;
   readonly message: Message | undefined;
-  /** Undefined when the header refuses the message: what it holds is not looked at. */
+  /** Undefined if the header is rejected: the other segments are not read. */
   readonly outline: Outline | undefined;
   readonly rule: EventRule | undefined;
   readonly lookup: LookupKeys;
   readonly findings: readonly AckError[];
-  /** The character set of the message where it names none. */
+  /** The character set of a message that names none. */
   readonly assumedCharset: Charset;
 }
 
@@ -53,10 +53,13 @@ export function readBytes(bytes: Uint8Array, assumedCharset: Charset): Reading {
   };
 }
 
-/** Names would be stored in other letters: `Müller` as `MÃ¼ller`. Text of a set of one byte a letter is never UTF-8 by chance. */
+/**
+ * Names would be stored with other letters: `Müller` as `MÃ¼ller`. Text in a single-byte character set is never valid UTF-8 by
+ * chance.
+ */
 function doubtfulCharset(bytes: Uint8Array, { charset }: Message): AckError[] {
   if (!/^(?:iso-8859|windows)-/.test(charset) || !isUtf8BeyondAscii(bytes)) return [];
-  const message = `the message was read as ${charset}, but its bytes are UTF-8: letters beyond ASCII are probably others`;
+  const message = `The message was read as ${charset}, but its bytes are UTF-8. Set MSH-18 to UNICODE UTF-8.`;
   return [{ code: '102', severity: 'W', at: 'MSH^1^18', message, reason: 'charset-doubtful' }];
 }
 
@@ -71,7 +74,7 @@ function readOrFault(bytes: Uint8Array, charset: Charset): Message | Fault {
   }
 }
 
-/** Bounded: also a message whose header cannot be read must be storable. */
+/** Truncated: a message with an unreadable header must be storable too. */
 export function identityOf(header: Header, sha256: string): MessageIdentity {
   const bounded = (text: string | undefined): string => (text ?? '').slice(0, 200).toWellFormed();
   return {

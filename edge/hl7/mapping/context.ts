@@ -1,4 +1,4 @@
-/** What a map may know beside the segment, and how it says that something of it could not be mapped. */
+/** The parameters of maps beside the segment, and the reports of values that could not be mapped. */
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError, Severity } from '../../../shared/hl7/ack.ts';
 import { errorsOfFault } from '../../../shared/hl7/ack.ts';
@@ -15,29 +15,29 @@ import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 export interface MapContext {
   /** For times without an offset: MSH-7's, else the time zone of the key or the site. */
   readonly zone: ZoneFallback;
-  /** Names of the site: namespace (HD.1, EI.2) to system URI. */
+  /** The site's namespaces (HD.1, EI.2) with their system URIs. */
   readonly authorities: ReadonlyMap<string, string>;
-  /** Names of the site, in capitals: coding system (CWE.3) to its URI. */
+  /** The site's coding systems (CWE.3), in capitals, with their URIs. */
   readonly codeSystems: ReadonlyMap<string, string>;
-  /** The URI of a coding system that nobody has named begins so; undefined where the gateway has no FHIR address. */
+  /** The prefix of URIs for unmapped coding systems; undefined if the gateway has no FHIR address. */
   readonly localSystems: string | undefined;
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;
-  /** What namespaces of identifiers stand for: by the site, and by this key's messages. */
+  /** The URIs of identifiers' namespaces, from the site and this key's messages. */
   readonly domains: Authorities;
   readonly messageId: string;
-  /** Collects what goes into ERR segments. */
+  /** Collects findings for ERR segments. */
   readonly report: (finding: AckError) => void;
-  /** Collects what goes into the administrator's lists. */
+  /** Collects issues to review. */
   readonly attend: (attention: NewAttention) => void;
-  /** Collects the names that nobody has given a URI. */
+  /** Collects unmapped names. */
   readonly unnamed: (name: UnnamedName) => void;
 }
 
 /**
  * Reports a finding; no patient data in `message`.
  *
- * @param severity `E` refuses the message, `W` says that something was stored with the message but not mapped
+ * @param severity `E` rejects the message, `W` means that a value was stored with the message but not mapped
  */
 export function note(
   context: Pick<MapContext, 'report'>,
@@ -50,13 +50,13 @@ export function note(
   context.report({ severity, code, at, message, reason });
 }
 
-/** A code that is none of its table: what it would have made is left out. */
+/** Reports a code outside its table, whose element is skipped. */
 export function noteUnknownCode(segment: Segment, field: number, table: string, context: MapContext): void {
-  const message = `${segment.id}-${field} is not a code of ${table} and was not mapped`;
+  const message = `${segment.id}-${field} is not a code of ${table}. It was not mapped.`;
   note(context, 'W', '103', locate(segment, field), message, 'unknown-code');
 }
 
-/** The same of a component: what names the use of a name, a number or an address. */
+/** Reports a component outside its table: the use of a name, an identifier or an address. */
 export function noteUnknownUse(
   part: Part,
   component: number,
@@ -66,14 +66,14 @@ export function noteUnknownUse(
 ): void {
   const sent = textOf(part, component);
   if (sent === undefined || known.has(sent.toUpperCase())) return;
-  const message = `component ${component} is not a code of ${table} and was not mapped`;
+  const message = `Component ${component} is not a code of ${table}. It was not mapped.`;
   note(context, 'W', '103', locatePart(part, component), message, 'unknown-code');
 }
 
-/** For what is reported elsewhere, or whose value is kept in another form. */
+/** Without reports: for values that are reported elsewhere, or kept in another form. */
 export const quietly = (context: MapContext): MapContext => ({ ...context, report: () => undefined });
 
-/** The result of `read`; undefined, with a warning, for a value that cannot be read, which is then left out. */
+/** The result of `read`; undefined, with a warning, for a value that cannot be read, which is skipped. */
 export function attempt<T>(context: MapContext, read: () => T): T | undefined {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * The resources one message makes or changes, as they become: what was found in the database, what is new, and what is
- * written in the end. It knows nothing of segments.
+ * The resources that one message creates or changes: stored ones, new ones, and the writes at the end. It does not depend on
+ * segments.
  */
 import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
@@ -19,7 +19,7 @@ import { keyOf } from './key.ts';
 export interface Found {
   /** `patient`: by identifier or by the link of a merge. `identity`: by an HL7 key. `result`: by `results/result-key.ts`. */
   readonly role: 'patient' | 'identity' | 'result';
-  /** Of an identity: the HL7 key, ending in `@` and the patient's id. Of a result: all that tells it from others, as JSON. */
+  /** For `identity` the HL7 key, ending in `@` and the patient's id. For `result` the complete key as JSON. */
   readonly key: string;
   readonly resource: StoredResource;
   /** The row of hl7_precedence as JSON: `{ fields, stamps }`. */
@@ -32,17 +32,17 @@ export interface Draft {
   readonly stored: StoredResource | undefined;
   /** Members without resourceType, id and meta. */
   content: JsonObject;
-  /** Who said what of it when, in the order of time. */
+  /** The precedences of its values. */
   remembered: Remembered;
-  /** Of a patient: the numbers that it is known by, as far as they were looked for, and those that this message taught. */
+  /** A patient's identifiers that the lookup found, and those that this message added. */
   readonly numbers: NumberRow[];
-  /** Of those, the ones that this message taught. */
+  /** The identifiers that this message added. */
   readonly taught: NumberRow[];
-  /** Of a patient: what its chart has once said of the person (`KnownBy`). */
+  /** A patient's earlier names and birth dates (`KnownBy`). */
   readonly traits: readonly string[];
 }
 
-/** What the look-up says of a patient beside its record. */
+/** The identifiers and traits of a patient beside its record. */
 export interface FoundPatient {
   readonly id: string;
   readonly numbers: readonly NumberRow[];
@@ -52,12 +52,12 @@ export interface FoundPatient {
 export interface Drafts {
   readonly patients: () => readonly Draft[];
   readonly byId: (type: ResourceType, id: string) => Draft | undefined;
-  /** The resource that an HL7 key stands for, in the database or made by this message. */
+  /** The resource of an HL7 key, stored or created by this message. */
   readonly byKey: (type: ResourceType, key: string) => Draft | undefined;
   readonly create: (type: ResourceType, id: string, key?: string) => Draft;
-  /** One more HL7 key for a resource. */
+  /** Adds another HL7 key. */
   readonly addKey: (draft: Draft, key: string) => void;
-  /** What of a patient is known by HL7 keys, as far as it was looked for; the keys without the patient. */
+  /** The patient's resources with HL7 keys, as far as they were looked up; the keys without the patient. */
   readonly keysOf: (patientId: string) => readonly { readonly key: string; readonly draft: Draft }[];
   /** A key that `hl7_merge` will give to a resource. */
   readonly expectKey: (draft: Draft, key: string) => void;
@@ -67,19 +67,19 @@ export interface Drafts {
     precedence: Precedence,
     isWithdrawal?: boolean,
   ) => Pick<Applied, 'isStale' | 'isTied'>;
-  /** Another record of the same thing: what it says later holds. */
+  /** Combines another record of the same resource: its later values count. */
   readonly absorb: (draft: Draft, other: Recorded) => Pick<Applied, 'isTied'>;
-  /** Another document has taken its place. */
+  /** Marks a document that another one replaced. */
   readonly supersede: (draft: Draft, precedence: Precedence) => void;
-  /** Content in other words: it says what it said, so that nobody's order changes. */
+  /** Changes the content without changing precedences. */
   readonly rewrite: (draft: Draft, content: JsonObject) => void;
-  /** Marks a resource as one that the message speaks of, also when nothing of it changes. */
+  /** Marks a resource as one of the message, even if it does not change. */
   readonly touch: (draft: Draft) => void;
-  /** The patient is known by these numbers as well. */
+  /** Adds identifiers. */
   readonly teach: (draft: Draft, numbers: readonly NumberRow[]) => void;
-  /** Takes away a number by which the patient was only listed. */
-  readonly forget: (draft: Draft, number: { readonly domain: string; readonly value: string }) => void;
-  /** Changes the identifiers of a patient where they stand. */
+  /** Removes an identifier that was only listed with the patient. */
+  readonly forget: (draft: Draft, number: { readonly authority: string; readonly value: string }) => void;
+  /** Edits the identifiers of a patient in place. */
   readonly identifiers: (draft: Draft, change: (items: readonly JsonObject[]) => readonly JsonObject[]) => void;
   readonly result: (source: string) => DraftResult;
 }
@@ -91,7 +91,7 @@ export interface DraftResult {
   readonly precedences: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
 }
 
-/** @param names system URIs of assigning authorities, by their names in capitals */
+/** @param names system URIs of assigning authorities, by name in capitals */
 export function createDrafts(
   found: readonly Found[],
   patients: readonly FoundPatient[] = [],
@@ -165,8 +165,8 @@ export function createDrafts(
       return said;
     },
     apply: (draft, contributions, precedence, isWithdrawal = false) => {
-      const whose = { isPatient: draft.type === 'Patient', names, isWithdrawal };
-      const said = applyStatement(draft.content, draft.remembered, contributions, precedence, whose);
+      const subject = { isPatient: draft.type === 'Patient', names, isWithdrawal };
+      const said = applyStatement(draft.content, draft.remembered, contributions, precedence, subject);
       change(draft, said);
       return said;
     },
@@ -178,9 +178,9 @@ export function createDrafts(
       draft.numbers.push(...numbers);
       draft.taught.push(...numbers);
     },
-    forget: (draft, { domain, value }) => {
+    forget: (draft, { authority, value }) => {
       touched.add(draft);
-      const at = draft.numbers.findIndex((row) => row[0] === domain && row[1] === value && !row[3]);
+      const at = draft.numbers.findIndex((row) => row[0] === authority && row[1] === value && !row[3]);
       if (at >= 0) draft.numbers.splice(at, 1);
     },
     identifiers: (draft, edit) => {
@@ -208,7 +208,7 @@ function asResource({ type, id, stored, content }: Draft, source: string): JsonO
   return { resourceType: type, id, meta: { ...(isJsonObject(meta) ? meta : {}), source }, ...content };
 }
 
-/** A resource that says what it said before is written as it stands: it keeps its version and its source. */
+/** An unchanged resource keeps its stored text, and so its version and source. */
 function writeOf(draft: Draft, source: string): ResourceWrite {
   const { stored, id, content, taught } = draft;
   const resource = asResource(draft, source);

@@ -1,6 +1,6 @@
 /**
- * A segment's map as a table: which field makes which element, and the rows of the v2-to-FHIR guide it follows (13 is
- * line 13 of the CSV of that map). Applied to a segment it gives contributions; nothing is merged here.
+ * A segment's map as a table of fields, elements and rows of the v2-to-FHIR guide (13 is line 13 of the map's CSV). Applied to
+ * a segment it gives contributions. Nothing is merged here.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { fieldPresence } from '../../../shared/hl7/value.ts';
@@ -10,24 +10,24 @@ import type { MapContext } from './context.ts';
 
 export interface FieldMap {
   readonly field: number;
-  /** Where the source of the segment's map says so (`segments/rule.ts`): `13, 14`. */
+  /** Rows of the map that the segment's source names (`segments/rule.ts`): `13, 14`. */
   readonly rows: string;
   /**
-   * The element: `gender`; `deceased[x]`, whose value is an object with the one member chosen; `extension <url>`, whose
-   * value is the rest of the extension, or a list of such.
+   * `gender`, for instance. `deceased[x]` has an object with the chosen member as its value, `extension <url>` the rest of the
+   * extension or a list of them.
    */
   readonly element: string;
-  /** undefined: what was sent has no place, and what is stored stays. */
+  /** undefined: the value has no place, and the stored one stays. */
   readonly map: (segment: Segment, context: MapContext) => Json | undefined;
-  /** Of a list that several fields feed: which stored items are this field's, so that `""` deletes no other's. */
+  /** Selects this field's items in a list that several fields feed, so that `""` deletes no others. */
   readonly owns?: (item: JsonObject) => boolean;
-  /** Items are never taken out by a message that does not list them: another system knows the patient by them. */
+  /** A message never removes items that it does not list: another system uses them. */
   readonly keeps?: boolean;
-  /** Only then; a field whose condition fails leaves what is stored. */
+  /** If it is false, the stored value stays. */
   readonly when?: (segment: Segment) => boolean;
 }
 
-/** What a segment says: nothing for a field that is absent or empty, deletion for `""`. */
+/** The contributions of a segment: none for an absent or empty field, deletion for `""`. */
 export function contributionsOf(
   segment: Segment | undefined,
   table: readonly FieldMap[],

@@ -1,4 +1,4 @@
-/** The resources of one patient, stored and made by the message, by their HL7 keys. */
+/** The resources of one patient, stored and created by the message, by their HL7 keys. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Draft, Drafts } from './drafts.ts';
@@ -10,7 +10,7 @@ export interface PatientRecord {
   readonly resultOf: (segment: Segment) => Draft | undefined;
   readonly find: (type: ResourceType, key: string) => Draft | undefined;
   readonly create: (type: ResourceType, key: string) => Draft;
-  /** A key that leads to a resource from now on, beside its own. */
+  /** Adds another key to a resource. */
   readonly addKey: (draft: Draft, key: string) => void;
   readonly apply: Drafts['apply'];
   readonly supersede: Drafts['supersede'];
@@ -18,8 +18,8 @@ export interface PatientRecord {
 }
 
 /**
- * @param newId of a resource that is created
- * @param results which results and reports the segments stand for
+ * @param newId creates the id of a new resource
+ * @param results the results and reports of the message, by their segments
  */
 export function patientRecord(
   patient: Draft,

@@ -1,4 +1,4 @@
-/** What is said of a statement that came after a newer one: to the sender, and of a correction to the administrator. */
+/** Reports of stale statements: to the sender, and for a correction to the administrator. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from './context.ts';
@@ -6,11 +6,11 @@ import type { Draft } from './drafts.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 
 export function noteStale(segment: Segment, context: MapContext): void {
-  const message = `something newer is known than ${segment.id} says: it changed only what was not known yet`;
+  const message = `Newer data than this ${segment.id} is stored. It filled only empty fields.`;
   note(context, 'W', '205', locate(segment), message, 'stale');
 }
 
-/** A sender corrected or withdrew a result, and what stands is newer: a person must see which of the two is right. */
+/** A sender corrected or withdrew a result, and a newer value is stored: a person must decide which of them is right. */
 export function attendStaleCorrection(
   { segment }: { readonly segment: Segment },
   { type, id }: Draft,
@@ -18,7 +18,7 @@ export function attendStaleCorrection(
   precedence: Precedence,
   context: MapContext,
 ): void {
-  // The same correction sent again under another control id is listed once.
+  // The same correction with another control id is listed once.
   const when = precedence.split('|').slice(1, 3).join('|');
   context.attend({
     kind: 'stale-correction',
@@ -28,7 +28,7 @@ export function attendStaleCorrection(
   });
 }
 
-/** A withdrawal hides a statement of its own time: a person must see which of the two was made last. */
+/** A withdrawal hides a statement of the same time: a person must decide which of them was made last. */
 export function attendTie(
   { type, id }: Draft,
   patientId: string,

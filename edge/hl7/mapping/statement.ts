@@ -1,4 +1,4 @@
-/** What a message states of one resource of a patient, before anything is looked up: which it is, and what to make of it. */
+/** A message's statement about one resource of a patient, before anything is looked up: its key and its values. */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Segment } from '../../../shared/hl7/message.ts';
 import type { Part } from '../../../shared/hl7/value.ts';
@@ -10,9 +10,9 @@ import type { Contribution } from '../precedence/contribution.ts';
 import type { Timing } from '../precedence/clock.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 
-/** As the message says it, before anything is looked up. */
+/** The result key as sent, before anything is looked up. */
 export interface SentKey {
-  /** What was observed: OBX-3, OBX-4 and OBX-21; of a report OBR-4. Of what has no order number also what was ordered and when. */
+  /** OBX-3, OBX-4 and OBX-21; of a report OBR-4. Without an order number also the ordered service and its time. */
   readonly what: string;
   /** OBR-3 and OBR-2, else those of ORC. */
   readonly filler: Part | undefined;
@@ -21,10 +21,10 @@ export interface SentKey {
   readonly time: string | undefined;
 }
 
-/** What tells a result or a report from others, and what is needed where that does not suffice. */
+/** The result key, and the value that distinguishes results with equal keys. */
 export interface ResultStatement {
   readonly sent: SentKey;
-  /** What was observed, as `valueText` prints it. */
+  /** As `valueText` prints it. */
   readonly value: (context: MapContext) => string;
   /** Corrected, wrong or deleted. */
   readonly isCorrection: boolean;
@@ -32,25 +32,25 @@ export interface ResultStatement {
 
 export interface Statement {
   readonly type: ResourceType;
-  /** The HL7 key, without the patient (`mapping/key.ts`); of a result all that it is looked up by. */
+  /** The HL7 key, without the patient (`mapping/key.ts`); for a result its lookup key. */
   readonly key: string;
-  /** Of results and reports, which no key tells for sure: which they are is found out from these. */
+  /** For results and reports, which have no unique key. */
   readonly result?: ResultStatement;
-  /** Where it begins. */
+  /** The first segment of the statement. */
   readonly segment: Segment;
-  /** When it was said, and of what standing it is. */
+  /** Its times, and the status of a result. */
   readonly timing: Timing;
   /** The element that refers to the patient. */
   readonly subject: string;
-  /** It is left out, with a warning, where the key's Allowed scopes lack this one; undefined: they always suffice. */
+  /** The statement is skipped, with a warning, without this scope in the key's Allowed scopes; undefined: never. */
   readonly scope?: string;
-  /** Keys of other resources of the same type that it refers to. */
+  /** Keys of resources of the same type that it refers to. */
   readonly refersTo?: readonly string[];
-  /** What is reported when the resource is not known; it is made all the same. */
+  /** Reported if the resource is unknown; it is created all the same. */
   readonly unlessKnown?: AckError;
   /**
-   * @param draft the resource as it is stored, or a new one without content
-   * @param order of what is said here
+   * @param draft the stored resource, or a new one without content
+   * @param precedence the statement's
    */
   readonly contributions: (
     record: PatientRecord,

@@ -1,4 +1,4 @@
-/** What an Observation says was observed, as a text that is equal when it is. */
+/** The value of an Observation as a text: equal values have equal texts. */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { sortedJson } from '../../../shared/json.ts';
 import type { Contribution } from '../precedence/contribution.ts';
@@ -11,7 +11,7 @@ export function valueText(content: JsonObject): string {
   return sortedJson({ ...Object.fromEntries(values), attachments });
 }
 
-/** The same of what a message says. */
+/** The same of a message's contributions. */
 export function valueSaid(contributions: readonly Contribution[]): string {
   const said: JsonObject = {};
   const extension: Json[] = [];

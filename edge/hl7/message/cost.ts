@@ -1,6 +1,6 @@
 /**
- * How much one message may be about (edge/docs/behaviour.md, Limits): counted in its segments, before anything of it is looked up
- * or held. Far above any real message; what exceeds it is refused for good, and holds up nobody else.
+ * The size limits of a message (edge/docs/behaviour.md, Limits): counted in its segments, before it is looked up or locked.
+ * They are far above any real message. A larger message is rejected for good, and delays no other.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
@@ -9,24 +9,24 @@ import { countOf, locate, repetitions } from '../../../shared/hl7/value.ts';
 import { TABLE_TYPES, TEXT_TYPES, valueType } from '../mapping/segments/obx-value.ts';
 import { isKnown } from '../mapping/segments/registry.ts';
 
-/** And of MRG: each is a chart that is looked for, and held by all of its numbers. */
+/** Also of MRG. Each is a patient to look up, with a lock for each identifier. */
 const MAX_PIDS = 100;
-/** Of one field that says which patient is meant, and of all of them in a message: each number is held by itself. */
+/** Limits for one field of patient identifiers, and for all of a message: each identifier is a lock. */
 const MAX_REPETITIONS = 100;
 const MAX_NUMBERS = 1000;
-/** What a FHIR client may write of one patient. */
+/** The limit of a FHIR client's write of one patient. */
 const MAX_LIST = 1000;
-/** What the database stores in some seconds. */
+/** The database stores them in a few seconds. */
 const MAX_RESOURCES = 5000;
 
-/** Of all fields of a message, beyond the first of each: what they make is stored in a second or two. */
+/** In all fields of a message, beyond the first of each. The database stores them in one or two seconds. */
 const MAX_FURTHER_REPETITIONS = 20_000;
-/** Of all texts and tables: a waveform of 12 leads has 6,000 samples a second. */
+/** In all texts and tables: a waveform of 12 leads has 6,000 samples a second. */
 const MAX_LINES = 500_000;
-/** Characters of what its resources repeat: the order, the specimen and the visit of each result, the code of each value. */
+/** Characters that its resources repeat: order, specimen and visit of each result, code of each value. */
 const MAX_REPEATED = 16 * 1024 * 1024;
 
-/** Patient identifiers (HL7 v2.5.1 §3.4.2, §3.4.9); before them the segment. */
+/** Fields of patient identifiers, by segment (HL7 v2.5.1 §3.4.2, §3.4.9). */
 const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
   ['PID', [2, 3, 4]],
   ['MRG', [1, 4]],
@@ -34,9 +34,9 @@ const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
 /** Names, addresses and telephones of PID. */
 const LISTS = [[5, 9], [11], [13, 14]];
 
-/** @returns what is too much of a message before it is known what it stands for; nothing for every real one */
+/** @returns an error for each limit that the message exceeds, before it is known what it is about */
 export function excessOf(segments: readonly Segment[]): AckError[] {
-  // In this order: each bounds what the next one looks at.
+  // In this order: each limits the work of the next one.
   for (const excess of [repetitionExcess, patientExcess, repeatedExcess]) {
     const found = excess(segments);
     if (found.length > 0) return found;
@@ -52,17 +52,16 @@ const refused = (at: string, message: string, reason: ErrorReason): AckError => 
   reason,
 });
 
-/** Empty ones are no more than separators. */
+/** Empty repetitions are only separators. */
 const count = (segment: Segment, field: number): number =>
   repetitions(segment, field).filter(({ raw }) => raw !== '').length;
 
-/** @returns what is too much of patients */
 function patientExcess(segments: readonly Segment[]): AckError[] {
   const pids = segments.filter(({ id }) => id === 'PID');
   const mrgs = segments.filter(({ id }) => id === 'MRG');
   const [beyond] = [pids, mrgs].flatMap((all) => all.slice(MAX_PIDS, MAX_PIDS + 1));
   if (beyond !== undefined) {
-    const message = `a message may have ${MAX_PIDS} ${beyond.id} segments: send several`;
+    const message = `A message may have ${MAX_PIDS} ${beyond.id} segments. Send several messages.`;
     return [refused(locate(beyond), message, beyond.id === 'PID' ? 'too-many-pids' : 'too-many-mrgs')];
   }
   const found: AckError[] = [];
@@ -72,7 +71,7 @@ function patientExcess(segments: readonly Segment[]): AckError[] {
       const repeated = count(segment, field);
       numbers += repeated;
       if (repeated <= MAX_REPETITIONS) continue;
-      const message = `${segment.id}-${field} may have ${MAX_REPETITIONS} repetitions`;
+      const message = `${segment.id}-${field} may have ${MAX_REPETITIONS} repetitions.`;
       found.push(refused(locate(segment, field), message, 'too-many-repetitions'));
     }
   }
@@ -80,12 +79,18 @@ function patientExcess(segments: readonly Segment[]): AckError[] {
     for (const fields of LISTS) {
       const [first = 0] = fields;
       if (fields.reduce((sum, field) => sum + count(pid, field), 0) <= MAX_LIST) continue;
-      const message = `PID-${fields.join(' and ')} may have ${MAX_LIST} repetitions`;
+      const message = `PID-${fields.join(' and ')} may have ${MAX_LIST} repetitions.`;
       found.push(refused(locate(pid, first), message, 'too-many-repetitions'));
     }
   }
   if (found.length > 0 || numbers <= MAX_NUMBERS) return found;
-  return [refused('MSH^1', `a message may have ${MAX_NUMBERS} numbers of patients: send several`, 'too-many-numbers')];
+  return [
+    refused(
+      'MSH^1',
+      `A message may have ${MAX_NUMBERS} patient identifiers. Send several messages.`,
+      'too-many-numbers',
+    ),
+  ];
 }
 
 /** The field whose repetitions, and in a table components, are lines of one value. */
@@ -95,7 +100,7 @@ function linesField(segment: Segment): number | undefined {
   return TEXT_TYPES.has(type) || TABLE_TYPES.has(type) ? 5 : undefined;
 }
 
-/** Of a segment: what its fields are repeated, and the lines and samples of the one that is a text or a table. */
+/** Counts further repetitions, and the lines and samples of a text or table. */
 function repetitionsOf(segment: Segment): { readonly further: number; readonly lines: number } {
   const { repetition, component } = segment.source.delimiters;
   const field = linesField(segment);
@@ -116,12 +121,12 @@ function repetitionExcess(segments: readonly Segment[]): AckError[] {
       : counted.reduce((a, b) => (b[of] > a[of] ? b : a)).segment;
   const repeated = worstOf('further', MAX_FURTHER_REPETITIONS);
   if (repeated !== undefined) {
-    const message = `a message may have ${MAX_FURTHER_REPETITIONS} further repetitions of fields in all, beside lines of text and rows of numbers: send several`;
+    const message = `A message may have ${MAX_FURTHER_REPETITIONS} repetitions of fields beyond the first, beside lines of text and rows of numbers. Send several messages.`;
     return [refused(locate(repeated, mostRepeatedField(repeated)), message, 'too-many-repetitions')];
   }
   const long = worstOf('lines', MAX_LINES);
   if (long === undefined) return [];
-  const message = `a message may have ${MAX_LINES} lines of text (TX, FT, NTE) and numbers of tables (NA, MA) in all: send several`;
+  const message = `A message may have ${MAX_LINES} lines of text (TX, FT, NTE) and numbers of tables (NA, MA) in all. Send several messages.`;
   return [refused(locate(long, linesField(long) ?? 0), message, 'too-many-repetitions')];
 }
 
@@ -133,24 +138,24 @@ function mostRepeatedField(segment: Segment): number {
   return times.reduce((most, each, field) => (each > (times[most] ?? 0) ? field : most), 0);
 }
 
-/** What tells two results apart, as far as an OBX says it. */
+/** The fields of an OBX that distinguish two results. */
 const KEY_FIELDS = [3, 4, 14, 21];
 
-/** Whether a segment goes on with the text of the one before it: both make one resource. */
+/** Checks whether a segment continues the text of the one before it: both become one resource. */
 const isNextLine = (segment: Segment, before: Segment | undefined): boolean =>
   before?.id === 'OBX' &&
   segment.id === 'OBX' &&
   [segment, before].every((each) => TEXT_TYPES.has(valueType(each) ?? '')) &&
   KEY_FIELDS.every((field) => segment.field(field) === before.field(field));
 
-/** Segments of which every resource behind them repeats something; of PID it is the account (PID-18). */
+/** Segments whose data each following resource repeats. PID repeats the account (PID-18). */
 const REPEATED = new Set(['MSH', 'PID', 'PV1', 'ORC', 'OBR', 'SPM']);
 /** Segments that become a resource. */
 const RESOURCES = new Set(['OBX', 'OBR', 'AL1', 'IAM', 'DG1', 'PR1', 'TXA']);
 
 /**
- * A result repeats what is said once of its order, its specimen, its visit and its sender; the values of an OBX repeat its
- * code. A long field before many of them would make gigabytes of a message.
+ * A result repeats data of its order, its specimen, its visit and its sender. The values of an OBX repeat its code. A long
+ * field before many of them would become gigabytes.
  */
 function repeatedExcess(segments: readonly Segment[]): AckError[] {
   const lengthOf = ({ start, end }: Segment): number => end - start;
@@ -169,12 +174,18 @@ function repeatedExcess(segments: readonly Segment[]): AckError[] {
   }
   if (repeated.values().reduce((sum, characters) => sum + characters, 0) <= MAX_REPEATED) return [];
   const [[worst] = [undefined]] = [...repeated].toSorted(([, a], [, b]) => b - a);
-  const message = `what the results of a message repeat of their order, specimen, visit, header and code may have ${MAX_REPEATED} characters in all: shorten it, or send several`;
+  const message = `The results repeat more than ${MAX_REPEATED} characters of their order, specimen, visit, header and code. Shorten these, or send several messages.`;
   return [refused(worst === undefined ? 'MSH^1' : locate(worst), message, 'too-much-repeated')];
 }
 
-/** @param resources how many the message stands for */
+/** @param resources that the message would become */
 export function resourceExcess(resources: number): AckError[] {
   if (resources <= MAX_RESOURCES) return [];
-  return [refused('MSH^1', `the message stands for more than ${MAX_RESOURCES} resources`, 'too-many-resources')];
+  return [
+    refused(
+      'MSH^1',
+      `The message would become more than ${MAX_RESOURCES} resources. Send several messages.`,
+      'too-many-resources',
+    ),
+  ];
 }

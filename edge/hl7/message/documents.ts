@@ -20,7 +20,7 @@ import { misplaced, missing, reportOtherNotes, type Report } from './structure-f
  * One DocumentReference for each TXA.
  *
  * @param recorded EVN-2
- * @param sender whose numbers are that name no authority
+ * @param sender the authority of numbers without one
  */
 export function documents(
   members: readonly Segment[],
@@ -30,7 +30,7 @@ export function documents(
   report: Report,
 ): Statement[] {
   const groups = groupsOf(members, ['TXA']).filter(({ head }) => head !== undefined);
-  if (groups.length === 0) report(missing('TXA^1', 'a document message needs a TXA segment'));
+  if (groups.length === 0) report(missing('TXA^1', 'A document message needs a TXA segment.'));
   const before = groupsOf(members, ['TXA']).find(({ head }) => head === undefined)?.members ?? [];
   for (const segment of before) if (segment.id === 'OBX') report(misplaced(segment, 'a TXA'));
   reportOtherNotes(before, [], report);
@@ -38,7 +38,7 @@ export function documents(
     if (txa === undefined) return [];
     const key = documentKey(txa, 12, sender);
     if (key === undefined) {
-      report(missing(`${locate(txa, 12)}^1^1`, 'TXA-12 (unique document number) is required'));
+      report(missing(`${locate(txa, 12)}^1^1`, 'TXA-12 (unique document number) is required.'));
       return [];
     }
     const source = {
@@ -55,36 +55,35 @@ export function documents(
   });
 }
 
-/** Beside the one that it was to replace it stands as a document of its own. */
+/** The document is stored beside the document that it should replace. */
 const withoutParent = (txa: Segment): AckError => ({
   code: '101',
   severity: 'W',
   at: locate(txa, 13),
-  message: 'TXA-13 (parent document number) is empty: no document was replaced, or added to',
+  message: 'TXA-13 (parent document number) is empty. The document was stored without a parent.',
   reason: 'parent-missing',
 });
 
-/** What is stored of its content stays; of a document that is new nothing can be read. */
+/** A stored document keeps its content. A new one has none. */
 const withoutContent = (txa: Segment): AckError => ({
   code: '101',
   severity: 'W',
   at: locate(txa),
-  message: 'the event brings a document, and no OBX-5 behind TXA holds anything of it',
+  message: 'The event needs a document, but no OBX-5 after TXA has any content.',
   reason: 'document-without-content',
 });
 
 /**
- * Under this key stands the document that took the place of one that has not come yet. It begins with no bracket, as the
- * key of a document does.
+ * The key of a document that replaced one which has not arrived yet. It begins with no bracket, as the key of a document does.
  */
 const replacementKey = (key: string): string => `${REPLACES}${key}`;
 const REPLACES = 'replaces';
 
-/** The key of the document whose place is taken, by whom a replacement key leads to; undefined for another key. */
+/** The key of the replaced document, from a replacement key; undefined for another key. */
 export const replacedKey = (key: string): string | undefined =>
   key.startsWith(REPLACES) ? key.slice(REPLACES.length) : undefined;
 
-/** @param parentKey of the document that it is added to, or takes the place of */
+/** @param parentKey the key of the document that it is added to or replaces */
 function statementOf(
   key: string,
   parentKey: string | undefined,
@@ -119,11 +118,10 @@ const unknownDocument = (txa: Segment): AckError => ({
   code: '204',
   severity: 'W',
   at: locate(txa, 12),
-  message: 'no document with this number is known: it is kept as cancelled, without its content',
+  message: 'No stored document has this number. It was stored as cancelled, without content.',
   reason: 'unknown-document',
 });
 
-/** A document that is being stated. */
 interface Stating {
   readonly record: PatientRecord;
   readonly context: MapContext;
@@ -131,14 +129,14 @@ interface Stating {
   readonly precedence: Precedence;
 }
 
-/** TXA-13: the document that this one is added to, or takes the place of and so makes superseded. */
+/** Applies TXA-13: the document is added to another one, or supersedes it. */
 function parentOf(txa: Segment, key: string, action: DocumentAction, stating: Stating): ParentDocument {
   const { record, context, draft, precedence } = stating;
   const code = action === 'append' ? 'appends' : 'replaces';
   const parent = record.find('DocumentReference', key);
   if (parent === undefined) {
-    note(context, 'W', '204', locate(txa, 13), 'the parent document of TXA-13 is not known', 'unknown-document');
-    // It may come later: then it has been superseded already.
+    note(context, 'W', '204', locate(txa, 13), 'TXA-13 names an unknown parent document.', 'unknown-document');
+    // The replaced document may arrive later: then it has been superseded already.
     const isFirst = record.find('DocumentReference', replacementKey(key)) === undefined;
     if (code === 'replaces' && isFirst) record.addKey(draft, replacementKey(key));
     return { code, target: numbered(txa, 13, context) };
@@ -157,9 +155,9 @@ export const byNumber = (identifier: Json | undefined): JsonObject => ({
 });
 
 /**
- * The document that a replacement named by its number has come: it is named by its id.
+ * Refers to the replaced document by id, once it has arrived.
  *
- * @param target as the replacement named it
+ * @param target the reference by number
  */
 export function replacesNow(content: JsonObject, id: string, target: JsonObject): JsonObject {
   const logical = sortedJson({ code: 'replaces', target });

@@ -1,4 +1,4 @@
-/** What the header alone refuses: envelope, required fields, type, event, version, processing id (HL7 v2.5.1 §2.15.9). */
+/** Errors of the header alone: envelope, required fields, type, event, version, processing id (HL7 v2.5.1 §2.15.9). */
 import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
@@ -8,7 +8,7 @@ import type { KeyRecord } from '../../members/api-key.ts';
 import { envelopeFault } from './envelope.ts';
 import { isMappedType, ruleOf, VERSIONS } from '../mapping/tables/events.ts';
 
-/** All of it at once, but nothing of the fields where the body is not one message. */
+/** All errors at once. If the body is not one message, its fields are not checked. */
 export function headerFindings(message: Message, header: Header): AckError[] {
   const envelope = envelopeFault(message);
   if (envelope !== undefined) return errorsOfFault(envelope);
@@ -37,19 +37,19 @@ function unsupported({ messageType, triggerEvent, versionId }: Header): AckError
   const findings: AckError[] = [];
   const isMapped = messageType !== undefined && isMappedType(messageType);
   if (isMapped && triggerEvent !== undefined && ruleOf(messageType, triggerEvent) === undefined) {
-    const message = `this event of ${messageType} is not supported`;
+    const message = `This event of ${messageType} is not supported.`;
     findings.push(refused('201', 'MSH^1^9^1^2', message, 'unsupported-event'));
   }
   if (versionId !== undefined && !VERSIONS.has(versionId)) {
-    const message = 'this version of HL7 is not supported: 2.2 to 2.8 are';
+    const message = 'This version of HL7 is not supported. Send 2.2 to 2.8.';
     findings.push(refused('203', 'MSH^1^12', message, 'unsupported-version'));
   }
   return findings;
 }
 
-/** What the settings of the key and the site say of a header. */
+/** The settings of the key and the site that concern a header. */
 export interface HeaderSettings {
-  /** MSH-11 that are taken; the first is that of a message without one. */
+  /** Accepted MSH-11; the first is the default. */
   readonly processingIds: ReadonlySet<string>;
   readonly hl7_unsupported_types: KeyRecord['hl7_unsupported_types'];
 }
@@ -65,22 +65,22 @@ function typeFindings({ messageType }: Header, { hl7_unsupported_types: unsuppor
   if (messageType === undefined || isMappedType(messageType)) return [];
   const at = 'MSH^1^9^1^1';
   if (unsupported === 'keep') {
-    const message = 'messages of this type are kept as they are and not mapped';
+    const message = 'Messages of this type are stored and not mapped.';
     return [{ code: '200', severity: 'I', at, message, reason: 'type-not-mapped' }];
   }
-  return [refused('200', at, 'messages of this type are not supported: ADT, ORU and MDM are', 'unsupported-type')];
+  return [refused('200', at, 'Messages of this type are not supported. Send ADT, ORU or MDM.', 'unsupported-type')];
 }
 
 function processingFindings({ segment, processingId }: Header, { processingIds }: HeaderSettings): AckError[] {
   const at = 'MSH^1^11';
   const [usual = 'P'] = processingIds;
-  // Of a header that could not be read nothing more is said.
+  // A header that could not be read has no further errors.
   if (processingId === undefined && segment?.id !== 'MSH') return [];
   if (processingId === undefined) {
-    const message = `MSH-11 (processing id) is empty: the message counts as ${usual}`;
+    const message = `MSH-11 (processing id) is empty. The message was processed as ${usual}.`;
     return [{ code: '101', severity: 'W', at, message, reason: NO_PROCESSING_ID }];
   }
   if (processingIds.has(processingId)) return [];
-  const message = `processing id is not accepted here: ${[...processingIds].join(', ')} is`;
+  const message = `This processing id is not accepted. Send ${[...processingIds].join(' or ')}.`;
   return [refused('202', at, message, 'unsupported-processing-id')];
 }

@@ -1,6 +1,6 @@
 /**
- * What a message is about, before anything is looked up: its patients, and what it states of each. Finds missing and
- * misplaced segments and fields; maps nothing.
+ * The outline of a message, before anything is looked up: its patients, and the statements about each. It finds missing and
+ * misplaced segments and fields, and maps nothing.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
@@ -27,7 +27,7 @@ export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
 }
 
-/** What is done with each MRG; where an event has no use for one it is not looked at. */
+/** Actions that use each MRG; other events ignore them. */
 const BY_MRG: ReadonlySet<PatientAction> = new Set(['merge', 'renumber', 'not-moved']);
 
 /** EVN-2, when the event was recorded (HL7 v2.5.1 §3.4.1.2). */
@@ -39,13 +39,13 @@ export interface Outline {
   readonly findings: readonly AckError[];
 }
 
-/** Which kind of message it is. */
+/** The facts of a message's header that decide how it is read. */
 export interface MessageKind {
   readonly messageType: string;
-  /** MSH-12.1. */
+  /** MSH-12.1 */
   readonly versionId: string;
   readonly rule: EventRule;
-  /** MSH-3 and MSH-4: whose the numbers of documents, diagnoses and their like are that name no authority. */
+  /** MSH-3 and MSH-4: the authority of numbers of documents, diagnoses and others without one. */
   readonly sender: string;
 }
 
@@ -56,7 +56,7 @@ type StatementsOf = (
   report: Report,
 ) => readonly Statement[];
 
-/** By message type, what is read of the segments that follow a PID. */
+/** By message type: the statements in the segments that follow a PID. */
 const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, StatementsOf>([
   [
     'ADT',
@@ -86,13 +86,13 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
   const groups = groupsOf(message.segments, ['PID']);
   const ofPatients = groups.filter(({ head }) => head !== undefined);
   if (ofPatients.length === 0 && rule.mayLackPatient !== true)
-    report(missing('PID^1', 'the message has no PID segment'));
+    report(missing('PID^1', 'The message has no PID segment.'));
   if (rule.beyond !== undefined) report(BEYOND[rule.beyond]);
   reportUnmapped(message, report);
 
   const before = groups.find(({ head }) => head === undefined)?.members ?? [];
   for (const segment of before) if (mustFollowPid(segment.id)) report(misplaced(segment, 'PID'));
-  // A02 and most others are about one patient; A17 swaps two, a merge may list several, and so may an ORU.
+  // A02 and most others are about one patient. A17 swaps two, and a merge or an ORU may list several.
   const second = ofPatients[1]?.head;
   if (messageType === 'MDM' && second !== undefined) report(misplaced(second, 'a single PID'));
 
@@ -102,13 +102,13 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
     requireIdentifier(pid, isExternal ? [3, 2] : [3], report);
     const [mrg, ...mrgs] = members.filter(({ id }) => id === 'MRG');
     if (rule.patient === 'merge' || rule.patient === 'renumber') {
-      if (mrg === undefined) report(missing('MRG^1', 'a merge needs an MRG segment after each PID'));
+      if (mrg === undefined) report(missing('MRG^1', 'A merge needs an MRG segment after each PID.'));
       for (const each of [mrg ?? [], mrgs].flat()) requireIdentifier(each, isExternal ? [1, 4] : [1], report);
     }
     const more = members.filter(({ id }) => isOfPatient(id));
     const timing = timed(recorded);
     const statements = STATEMENTS.get(messageType)?.(members, kind, recorded, report) ?? [];
-    // Several MRG behind one PID (A45; some do so in A40) are as many merges into its patient.
+    // Several MRG after one PID (A45, and A40 of some senders) are as many merges into its patient.
     const further = BY_MRG.has(rule.patient) ? mrgs : [];
     return [
       { pid, more, mrg, timing, statements },
@@ -120,7 +120,7 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
   return excess.length > 0 ? tooLarge(excess) : { patients: usable, findings };
 }
 
-/** A message that is refused for its size is about nobody: nothing of it is looked up. */
+/** A message that is rejected for its size has no patients: nothing of it is looked up. */
 const tooLarge = (excess: readonly AckError[]): Outline => ({ patients: [], findings: excess });
 
 const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
@@ -128,12 +128,14 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
     code: '201',
     severity: 'I',
     at: 'MSH^1^9^1^2',
-    message: 'nothing is kept that this event changes: what the message says of the patient was taken',
+    message: 'This event needs no further action. Patient data was updated.',
     reason: 'no-effect',
   },
 };
 
-/** Types of which two patients may have one thing. Of an empty key is whatever meets in a merge (`hl7_matches`). */
+/**
+ * Types of which two patients may have resources with one key. An empty key looks all of them up for a merge (`hl7_matches`).
+ */
 const MEETING = [
   'AllergyIntolerance',
   'Condition',
@@ -143,7 +145,7 @@ const MEETING = [
   'DiagnosticReport',
 ] as const;
 
-/** What must be looked up to map a message. @param offset of MSH-7: `+01:00` */
+/** @param offset MSH-7's: `+01:00` */
 export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
   const alternates = outline.patients.flatMap(({ pid }) => [2, 4].map((field) => ({ segment: pid, field })));
   const fields = [...identifierFields(outline, rule), ...alternates];
@@ -162,19 +164,20 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
 }
 
 /**
- * The same without the numbers that stand for no patient by themselves: of such a one a site may have any number. Of each
- * value those patients are looked for first that have it in its own domain.
+ * The same without identifiers that do not identify: any number of patients may share one. Patients
+ * that have a value with one of its authorities are found first.
  *
- * @param numbers that identify
+ * @param identifiers that identify
  */
-export function narrowed(lookup: LookupKeys, numbers: readonly ReadIdentifier[]): LookupKeys {
-  const domains = new Map<string, string[]>();
-  for (const { value, domain } of numbers) domains.set(value, [...(domains.get(value) ?? []), ...domain.ids]);
-  const own = [...domains].map(([value, ids]) => ({ type: 'Patient', key: JSON.stringify([value, ...ids]) }));
-  return { identifierValues: [...domains.keys()], keys: [...lookup.keys, ...own] };
+export function narrowed(lookup: LookupKeys, identifiers: readonly ReadIdentifier[]): LookupKeys {
+  const authorities = new Map<string, string[]>();
+  for (const { value, authority } of identifiers)
+    authorities.set(value, [...(authorities.get(value) ?? []), ...authority.ids]);
+  const own = [...authorities].map(([value, ids]) => ({ type: 'Patient', key: JSON.stringify([value, ...ids]) }));
+  return { identifierValues: [...authorities.keys()], keys: [...lookup.keys, ...own] };
 }
 
-/** The fields that say which patients are meant. */
+/** The fields of patient identifiers. */
 export function identifierFields(
   { patients }: Outline,
   { isExternal }: EventRule,
@@ -189,19 +192,19 @@ function requireIdentifier(segment: Segment, fields: readonly number[], report: 
   const [field = 1] = fields;
   const parts = fields.flatMap((each) => repetitions(segment, each));
   const valued = parts.filter((part) => textOf(part, 1) !== undefined);
-  // One that is too long is left out where there is another.
+  // An identifier that is too long is skipped if there is another.
   const [usable] = valued.filter((part) => !isTooLong(textOf(part, 1) ?? '', part, { report: () => undefined }));
   if (usable !== undefined) return;
   for (const part of valued) isTooLong(textOf(part, 1) ?? '', part, { report }, 'E');
   if (valued.length > 0) return;
-  report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required`));
+  report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required.`));
 }
 
-/** What is said in passing is left out where its key is too long to be looked up; else the message cannot be taken. */
+/** If the key of a minor segment is too long, the segment is skipped; else the message is rejected. */
 function withUsableKeys(statements: readonly Statement[], report: Report): Statement[] {
   return statements.filter(({ key, segment, scope }) => {
     if (key.length <= MAX_KEY_LENGTH) return true;
-    const message = `the identifiers of this segment are longer than ${MAX_KEY_LENGTH} characters`;
+    const message = `The identifiers of this segment are longer than ${MAX_KEY_LENGTH} characters.`;
     const severity = scope === undefined ? 'E' : 'W';
     report({ code: '102', severity, at: locate(segment), message, reason: 'identifier-too-long' });
     return scope === undefined;

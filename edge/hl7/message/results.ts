@@ -30,7 +30,7 @@ import type { Statement } from '../mapping/statement.ts';
 import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**
- * Segments after OBR belong to it, an ORC to the OBR after it.
+ * Segments after an OBR belong to it, an ORC to the OBR after it.
  *
  * @param recorded EVN-2
  * @param hasPatientResults OBX before the first OBR are results of the patient without an order; else they are misplaced
@@ -45,7 +45,7 @@ export function results(
   const statements: Statement[] = [];
   const isObx = ({ id }: Segment) => id === 'OBX';
   if (!groups.some(({ head, members: own }) => head !== undefined || (hasPatientResults && own.some(isObx)))) {
-    report(missing('OBR^1', 'a result message needs an OBR segment'));
+    report(missing('OBR^1', 'A result message needs an OBR segment.'));
   }
 
   const orders = ordersOf(groups);
@@ -59,9 +59,9 @@ export function results(
       reportOtherNotes(following, [], report);
     } else {
       if (!hasConcept(order.obr, 4))
-        report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required'));
+        report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required.'));
       const observations = observationsOf(following, { order, parents, recorded: undefined }, report);
-      // An ORC, and the notes behind it, are of the next order.
+      // An ORC, and the notes after it, belong to the next order.
       const others = following.findIndex(({ id }) => id === 'OBX' || id === 'ORC');
       const notes = following.filter(({ id }, at) => id === 'NTE' && (others < 0 || at < others));
       reportOtherNotes(following, notes, report);
@@ -73,19 +73,19 @@ export function results(
   return statements;
 }
 
-/** All orders of the message's patient, by their OBR: what the results of one belong to may stand under another. */
+/** All orders of the message's patient, by their OBR: a result may have its parent under another order. */
 function ordersOf(groups: readonly SegmentGroup[]): ReadonlyMap<Segment, Order> {
   const orders = new Map<Segment, Order>();
   for (const [at, { head: obr, members }] of groups.entries()) {
     if (obr === undefined) continue;
-    // An ORC among what follows an OBR is the next OBR's.
+    // An ORC after an OBR belongs to the next OBR.
     const orc = groups[at - 1]?.members.findLast(({ id }) => id === 'ORC');
     orders.set(obr, { obr, orc, numbers: orderNumbers(obr, orc), obx: members.filter(({ id }) => id === 'OBX') });
   }
   return orders;
 }
 
-/** @param observations of the group: the report's results */
+/** @param observations the report's results */
 function reportOf(
   source: ReportSource,
   sent: SentKey,
@@ -96,7 +96,7 @@ function reportOf(
   return {
     type: 'DiagnosticReport',
     key: textOfKey(sent),
-    // Of a report with results those say what is corrected.
+    // A report with results is corrected by its results.
     result: { sent, value: () => '', isCorrection: observations.length === 0 && isCorrection(fieldText(obr, 25)) },
     segment: source.obr,
     timing: timingOf(source, undefined, undefined),
@@ -124,7 +124,7 @@ export function admission(members: readonly Segment[], recorded: string | undefi
   return observationsOf(members, { order: undefined, parents: NO_PARENTS, recorded }, report);
 }
 
-/** OBR-22 is when the results were reported or their status changed; OBX-19 and TXA-6 stay when they are corrected. */
+/** OBR-22 is the time of the report or of its status change. OBX-19 and TXA-6 stay the same in a correction. */
 function timingOf(
   order: Pick<Order, 'obr' | 'orc'> | undefined,
   obx: Segment | undefined,
@@ -138,7 +138,7 @@ function timingOf(
 const NO_PARENTS = parentsAmong([]);
 const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
 
-/** The report of the parent's order, by its id where it is of the same message, else by its number. */
+/** The report of the parent's order: by its id if it is in the same message, else by its number. */
 function partOf(numbers: OrderNumbers, id: string | undefined, context: MapContext): Contribution[] {
   const identifier =
     entityIdentifier(numbers.filler, context, 'FILL') ?? entityIdentifier(numbers.placer, context, 'PLAC');
@@ -151,8 +151,8 @@ function partOf(numbers: OrderNumbers, id: string | undefined, context: MapConte
 const PART_OF = 'http://hl7.org/fhir/StructureDefinition/event-partOf';
 
 /**
- * The parent's result of OBR-26, such as the isolate of a susceptibility: by its id where it is of the same message, else
- * by what a person reads of it. What is stored by id stays where the message says the same of the parent.
+ * The parent's result of OBR-26, such as a susceptibility's isolate: by its id if it is in the same message, else by its
+ * display. A stored reference by id stays if the message has the same display.
  */
 function derivedFrom(child: Order, parents: Parents, { content }: Draft, record: PatientRecord): Contribution[] {
   const display = parentText(child.obr);
@@ -165,14 +165,13 @@ function derivedFrom(child: Order, parents: Parents, { content }: Draft, record:
   return [fixed('derivedFrom', [{ ...reference, type: 'Observation', display }], 'OBR-26')];
 }
 
-/** A result that corrects one that was sent before: corrected, wrong, deleted (table 0085; table 0123 has C). */
+/** The result corrects an earlier one: corrected, wrong, deleted (table 0085; table 0123 has C). */
 const isCorrection = (status: string | undefined): boolean => ['C', 'W', 'D'].includes(status?.toUpperCase() ?? '');
 
 interface OrderOfResults {
   readonly order: Order | undefined;
-  /** Of the message. */
   readonly parents: Parents;
-  /** EVN-2, of results without an order. */
+  /** EVN-2, for results without an order. */
   readonly recorded: string | undefined;
 }
 
@@ -184,8 +183,8 @@ interface ObservationGroup {
 }
 
 /**
- * One Observation for each OBX; but lines of one text (TX, FT with the same OBX-3 and OBX-4, one after the other) are
- * one, and a repetition of another type is another: its key counts.
+ * One Observation for each OBX. Consecutive TX or FT with equal OBX-3 and OBX-4 are the lines of one text. A repetition of
+ * another type is another Observation.
  */
 function observationsOf(
   segments: readonly Segment[],
@@ -205,7 +204,7 @@ function observationsOf(
     if (segment.id === 'SPM') latest = segment;
     if (segment.id !== 'OBX') continue;
 
-    if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required'));
+    if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required.'));
     const sent = observationKey(segment, obr, numbers);
     const key = JSON.stringify([sent.what, sent.time]);
     const isLine = last !== undefined && key === base && last.notes.length === 0;

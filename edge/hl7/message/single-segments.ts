@@ -1,4 +1,4 @@
-/** What segments state that stand for a resource by themselves: those of the registry's table. */
+/** The statements of segments that are a resource by themselves: those of the registry's table. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
@@ -13,7 +13,7 @@ const BY_NAME: ReadonlyMap<string, ResourceSegment> = new Map(RESOURCE_SEGMENTS.
 
 /**
  * @param recorded EVN-2
- * @param sender whose numbers are that name no authority
+ * @param sender the authority of numbers without one
  */
 export function singleSegments(
   members: readonly Segment[],
@@ -27,14 +27,14 @@ export function singleSegments(
     if (rule.requiresOneOf.some((field) => hasConcept(segment, field)))
       return [statementOf(segment, rule, recorded, sender)];
     const [field] = rule.requiresOneOf;
-    const message = `${segment.id}-${field} is empty: the segment says nothing and was not mapped`;
+    const message = `${segment.id}-${field} is empty. The segment has no content and was not mapped.`;
     report({ code: '101', severity: 'W', at: locate(segment, field), message, reason: 'required-field-missing' });
     return [];
   });
 }
 
 function statementOf(segment: Segment, rule: ResourceSegment, recorded: string | undefined, sender: string): Statement {
-  const { type, key, subject = 'subject', scope, whole, fields } = rule;
+  const { type, key, subject = 'subject', scope, general, fields } = rule;
   return {
     type,
     key: key(segment, sender),
@@ -42,6 +42,6 @@ function statementOf(segment: Segment, rule: ResourceSegment, recorded: string |
     timing: timed(recorded),
     subject,
     scope,
-    contributions: (_chart, context) => [...whole(segment, context), ...contributionsOf(segment, fields, context)],
+    contributions: (_chart, context) => [...general(segment, context), ...contributionsOf(segment, fields, context)],
   };
 }

@@ -18,14 +18,14 @@ export const misplaced = (segment: Segment, after: string): AckError => ({
   code: '100',
   severity: 'E',
   at: locate(segment),
-  message: `${segment.id} stands where the message needs ${after} before it`,
+  message: `${segment.id} needs ${after} before it.`,
   reason: 'segment-sequence',
 });
 
 /**
- * One finding for each run of NTE that stand behind what no notes are kept of: a patient, an order, a specimen.
+ * One finding for each run of NTE after a patient, an order or a specimen, whose notes are not stored.
  *
- * @param mapped those that are kept, beside the ones behind an OBX
+ * @param mapped notes that are stored, beside those after an OBX
  */
 export function reportOtherNotes(members: readonly Segment[], mapped: readonly Segment[], report: Report): void {
   const kept = new Set(mapped);
@@ -34,19 +34,19 @@ export function reportOtherNotes(members: readonly Segment[], mapped: readonly S
   for (const [at, segment] of members.entries()) {
     if (segment.id !== 'NTE') behind = segment.id;
     if (!isNote(segment) || isNote(members[at - 1]) || behind === 'OBX') continue;
-    const message = `this note of ${isSegmentId(behind) ? behind : 'the patient'} is kept with the message and not mapped`;
+    const message = `This note of ${isSegmentId(behind) ? behind : 'the patient'} was stored with the message and not mapped.`;
     report({ code: '0', severity: 'I', at: locate(segment), message, reason: 'segment-not-mapped' });
   }
 }
 
-/** One finding for each kind of segment that is stored with the message and mapped to nothing. */
+/** One finding for each segment type that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {
   const seen = new Set<string>();
   for (const segment of message.segments) {
     const name = isSegmentId(segment.id) ? segment.id : '???';
     if (isKnown(name) || seen.has(name)) continue;
     seen.add(name);
-    const sentence = `${name === '???' ? 'a line that is no segment' : `segment ${name}`} is kept with the message and not mapped`;
+    const sentence = `${name === '???' ? 'A line without a segment name' : `Segment ${name}`} was stored with the message and not mapped.`;
     report({ code: '0', severity: 'I', at: locate(segment), message: sentence, reason: 'segment-not-mapped' });
   }
 }

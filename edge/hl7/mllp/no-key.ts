@@ -1,4 +1,7 @@
-/** What the administrators of the keys concerned learn when no key is meant (edge/docs/behaviour.md, MLLP); the sender does not. */
+/**
+ * Reports to the administrators of the keys that nearly fit why none was selected (edge/docs/behaviour.md, MLLP). The sender
+ * gets no reason.
+ */
 import type { Deps } from '../../deps.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
 import type { NoKey } from '../ingest/sender/select-key.ts';

@@ -1,6 +1,6 @@
 /**
- * The path between sidecar and edge (shared/mllp-contract.ts): one raw MLLP message in, its ACK out, and the addresses
- * that any key allows. To whoever is no sidecar of ours it is not there.
+ * The path between sidecar and edge (shared/mllp-contract.ts): one raw MLLP message in, its ACK out, and the address ranges of
+ * all keys. For other callers the path does not exist.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
@@ -34,13 +34,13 @@ import type { NoKey } from '../ingest/sender/select-key.ts';
 import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
-/** How long a sidecar may refuse by the ranges it was told: a key that was changed counts after that. */
+/** How long a sidecar may use its ranges: a changed key counts after that. */
 const RANGES_MAX_AGE_SECONDS = 15;
 
-/** The console shows which sidecars called lately, and which were not let in; one note a minute of each is enough. */
+/** The console lists sidecars that called or were rejected lately. One note a minute for each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-/** @param snapshots of this isolate, shared with the messages over HTTP */
+/** @param snapshots the isolate's, shared with the messages over HTTP */
 export function createMllpIngest(
   deps: Deps,
   snapshots: SnapshotCache,
@@ -57,7 +57,7 @@ export function createMllpIngest(
     deps.background(deps.database.run(query));
   };
 
-  /** @throws Fault `not-found` for whoever is no sidecar of ours */
+  /** @throws Fault `not-found` for a caller without a registered sidecar key */
   const requireSidecar = async (
     request: Request,
   ): Promise<{ claims: SidecarClaims; key: SidecarKey; noteCall: () => void }> => {
@@ -65,7 +65,7 @@ export function createMllpIngest(
     if ('claims' in caller) {
       const { claims, clockSeconds, key } = caller;
       const { iss, state } = claims;
-      const what = state === undefined ? 'called' : 'told';
+      const what = state === undefined ? 'called' : 'reported';
       return { claims, key, noteCall: () => note(`${what} ${iss}`, noteSidecar(iss, clockSeconds, state)) };
     }
     const { turnedAway, cause } = caller;
@@ -102,8 +102,8 @@ export function createMllpIngest(
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });
     if (outcome !== 'AA') {
-      const told = refusalReason(ingested.refusedFor);
-      noteRefusal?.({ clientId, isKnown: true, answer: outcome, ...told, requestId, sourceAddress: address });
+      const reason = refusalReason(ingested.refusedFor);
+      noteRefusal?.({ clientId, isKnown: true, answer: outcome, ...reason, requestId, sourceAddress: address });
     }
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
     return answer(ingested.ack, 'keep', takesTwo(request) ? ingested.acceptAck : undefined);
@@ -135,7 +135,7 @@ export function createMllpIngest(
   return app;
 }
 
-/** Whether the operator registered a sidecar's key for senders of this address. */
+/** Checks whether the operator registered a sidecar's key for senders at this address. */
 function speaksFor({ ranges }: SidecarKey, address: string): boolean {
   const bytes = parseAddress(address);
   return (
@@ -153,21 +153,21 @@ const OUT_OF_RANGE: NoKey = {
   explainTo: [],
 };
 
-/** Whatever is wrong with the call itself is no business of a stranger; the rest is tried again by the sidecar. */
+/** A stranger learns nothing about its request. The sidecar retries what is unavailable. */
 const statusOf = ({ kind }: Fault): number => (kind === 'unavailable' ? FAULT_STATUS.unavailable : 404);
 
-/** Which condition failed is told to the administrator, not to the sender. */
-const NO_SENDER = 'this sender is not known here: its administrator finds the reason in the console';
+/** The administrator sees which condition failed, the sender does not. */
+const NO_SENDER = 'This sender is unknown. Its administrator finds the reason in the console.';
 
 const headersOf = (connection: 'keep' | 'close') => ({
   'Content-Type': MLLP_CONTENT_TYPE,
   [MLLP_CONNECTION_HEADER]: connection,
 });
 
-/** Whether a sidecar knows of a second ACK; to one of the contract's first version the application's is enough. */
+/** Sidecars of the contract's first version do not know a second ACK. */
 const takesTwo = (request: Request): boolean => Number(request.headers.get(MLLP_CONTRACT_HEADER) ?? '1') >= 2;
 
-/** @param acceptAck what is sent before the ACK, in a frame of its own */
+/** @param acceptAck precedes the ACK in a separate frame */
 function answer(ack: Uint8Array | null, connection: 'keep' | 'close', acceptAck?: Uint8Array): Response {
   const headers = headersOf(connection);
   // MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.

@@ -1,7 +1,7 @@
 /**
- * Who may call the internal path: an MLLP sidecar with a key of ours, within a minute, and only with the very body it signed
- * for (shared/mllp-contract.ts). To everybody else the path is not there. A token for a message is not used up: whoever
- * repeats the message repeats its answer (edge/docs/behaviour.md, MLLP).
+ * Authenticates an MLLP sidecar: a registered key, a token of at most a minute, and exactly the body that it was signed for
+ * (shared/mllp-contract.ts). For other callers the path does not exist. A message's token may be used again, because a repeated
+ * message only gets its answer again (edge/docs/behaviour.md, MLLP).
  */
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 
@@ -19,34 +19,34 @@ import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
 import type { TurnedAway } from '../../store/sidecar.ts';
 
-/** Clocks of sidecar and edge may differ so much. */
+/** The allowed difference between the clocks of sidecar and edge. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-/** A claim outlasts its token by this: the clock that forgets it, the database's on Deno, may be ahead of ours. */
+/** A claim outlives its token by this: the clock that deletes it, on Deno the database's, may be ahead of the edge's. */
 const CLAIM_MARGIN_SECONDS = 60;
 
 /**
- * Under which the single use of a sidecar's token is kept, beside those of the clients: 64 names, since on Workers one
- * name is one Durable Object, through which else every message of every site would pass.
+ * The owner of a sidecar's token in the JtiStore, beside those of clients. There are 64, because on Workers one name is one
+ * Durable Object, and one alone would serve the messages of all sites.
  */
 const jtiClient = (jtiHash: string): string => `mllp-sidecar-${jtiHash.charAt(0)}`;
 
 const BEARER = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 
-/** The same for every reason: a stranger learns nothing. */
+/** The same for every reason, so that a stranger learns nothing. */
 export const notThere = (cause?: unknown) => new Fault('not-found', 'no such path', { cause });
 
 /**
- * @param body what was received
- * @throws Fault `not-found` for another body than the token was signed for
+ * @param body the received bytes
+ * @throws Fault `not-found` if the token was signed for another body
  */
 export async function requireBody({ sha256 }: SidecarClaims, body: Uint8Array): Promise<void> {
   if (sha256 !== (await sha256Of(body))) throw notThere();
 }
 
 /**
- * Uses a token up.
+ * Marks a token as used.
  *
- * @throws Fault `not-found` for a second use, `unavailable` when single use cannot be checked
+ * @throws Fault `not-found` for a second use, `unavailable` if single use cannot be checked
  */
 export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti }: SidecarClaims): Promise<void> {
   const expires = exp + CLOCK_TOLERANCE_SECONDS + CLAIM_MARGIN_SECONDS;
@@ -54,15 +54,15 @@ export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti 
   if (!(await jtiStore.claim(jtiClient(jtiHash), jtiHash, expires, crypto.randomUUID()))) throw notThere();
 }
 
-/** Who calls: a sidecar of ours, or somebody who is not let in, of whom an operator may want to know. */
+/** A registered sidecar, or a rejected caller that an operator may want to see. */
 export type Caller =
   | { readonly claims: SidecarClaims; readonly clockSeconds: number; readonly key: SidecarKey }
   | { readonly turnedAway: TurnedAway | undefined; readonly cause?: unknown };
 
-/** Such as keys of ours have: it is shown to staff, and anybody can send one. */
+/** Sent by strangers and shown to staff: only characters that registered keys have. */
 const KID = /^[A-Za-z0-9._~-]{1,64}$/;
 
-/** What a stranger's token says of itself, where it looks like a sidecar's; nothing of it is sure. */
+/** The claims of a stranger's token that looks like a sidecar's; none of them is verified. */
 function strangerOf(token: string): TurnedAway | undefined {
   try {
     const { typ, alg, kid } = decodeProtectedHeader(token);
@@ -79,7 +79,7 @@ function strangerOf(token: string): TurnedAway | undefined {
   }
 }
 
-/** A sidecar that is known by its key, whose clock is too far off. */
+/** A registered sidecar whose clock is too far off. */
 const lateOrEarly = (name: string, clockSeconds: number): TurnedAway => ({
   reason: 'clock',
   name,
@@ -87,7 +87,7 @@ const lateOrEarly = (name: string, clockSeconds: number): TurnedAway => ({
   clockSeconds,
 });
 
-/** Who sent a request, before the body of a stranger is read. */
+/** Authenticates the sender of a request, before a stranger's body is read. */
 export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<Caller> {
   const keys = deps.config.MLLP_SIDECAR_KEYS;
   const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
@@ -110,14 +110,14 @@ export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Requ
     if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { turnedAway: lateOrEarly(claims.iss, clockSeconds) };
     return { claims, clockSeconds, key };
   } catch (cause) {
-    // Its signature was good: times are looked at last.
+    // The signature was valid: jose checks times last.
     if (cause instanceof errors.JWTExpired) {
       const { data } = sidecarClaims.safeParse(cause.payload);
       return { turnedAway: data && lateOrEarly(data.iss, behind(data)), cause };
     }
     if (cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed)
       return { turnedAway: strangerOf(token), cause };
-    // Bad claims or shape; whatever else is thrown is a bug of ours.
+    // Invalid claims or shape. Any other error is a bug of the gateway.
     if (cause instanceof errors.JOSEError || (cause instanceof Error && cause.name === 'ZodError'))
       return { turnedAway: undefined, cause };
     throw cause;

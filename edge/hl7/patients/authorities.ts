@@ -1,4 +1,4 @@
-/** What the namespaces of one message stand for: by the site, by what its key was taught before, and by what it teaches. */
+/** The URIs of the namespaces in one message: from the site, from earlier messages of the API key, and from the message. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
@@ -19,7 +19,7 @@ export function designator(part: Part | undefined, component: number): Hierarchi
   return { namespace: textOf(hd, 1), universalId: textOf(hd, 2) };
 }
 
-/** What the settings of a site and an API key say of namespaces. */
+/** Namespaces in the settings of a site and an API key. */
 export interface NamespaceSettings
   extends Pick<Authorities, 'taught' | 'rejected'>, Pick<KeyRecord, 'hl7_default_authority'> {
   /** Namespace, in capitals, to URI, as the site's administrators named it. */
@@ -29,13 +29,13 @@ export interface NamespaceSettings
 
 export interface MessageAuthorities {
   readonly authorities: Authorities;
-  /** What is new in what the message teaches. */
+  /** URIs that the message adds. */
   readonly aliases: readonly NewAlias[];
 }
 
 /**
- * @param msh for numbers that name no authority
- * @param fields of the message that hold patient identifiers: PID-3, MRG-1
+ * @param msh for identifiers without an authority
+ * @param fields with patient identifiers: PID-3, MRG-1
  */
 export function authoritiesOf(
   settings: NamespaceSettings,
@@ -51,7 +51,7 @@ export function authoritiesOf(
   return {
     authorities: {
       named: settings.authorities,
-      // The first stays: of what was taught before, then of what the message says.
+      // The first URI of a namespace stays: those of earlier messages, then those of this message.
       taught: new Map([
         ...said.toReversed().map(({ namespace, uri }) => [namespace, uri] as const),
         ...settings.taught,

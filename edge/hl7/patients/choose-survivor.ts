@@ -1,6 +1,6 @@
 /**
- * Which patient a merge keeps. The repetitions of PID-3 have no order (HL7 v2.5.1 §3.4.2.3), and some senders repeat the
- * number of MRG-1 in it: the patient of PID-3 that is not the one of MRG-1 stays.
+ * Selects the patient that a merge keeps. The repetitions of PID-3 have no order (HL7 v2.5.1 §3.4.2.3), and some senders repeat
+ * MRG-1 in it. So the survivor is the patient of PID-3 that is not a patient of MRG-1.
  */
 import { fit } from './person.ts';
 import { isSamePerson, resolveMerged, type MergedRequest } from './resolve-merged.ts';
@@ -8,20 +8,18 @@ import { agrees, holdersOf, survivorOf, type StoredIdentifier, type SentIdentifi
 import { isSame, type ReadIdentifier } from './sent-identifiers.ts';
 
 export interface SurvivorChoice {
-  /** All of PID, the one by which the survivor is looked up first. */
+  /** All identifiers of PID, the survivor's first. */
   readonly identifiers: readonly ReadIdentifier[];
-  /** Those by which the survivor is looked up: without numbers that only the merged patients have. */
+  /** The identifiers that find the survivor: without those that only merged patients have. */
   readonly asked: readonly ReadIdentifier[];
-  /** What is known, without the patients that are merged into the survivor. */
+  /** Without the patients that are merged into the survivor. */
   readonly stored: readonly StoredIdentifier[];
-  /** Numbers that PID only repeats from MRG: the survivor gets them as old ones. */
+  /** Identifiers that PID only repeats from MRG: the survivor gets them as old ones. */
   readonly repeated: ReadonlySet<SentIdentifier>;
 }
 
-export interface ChoiceRequest extends Omit<MergedRequest, 'survivor' | 'numbers'> {
-  /** Of PID. */
+export interface ChoiceRequest extends Omit<MergedRequest, 'survivor' | 'identifiers'> {
   readonly identifiers: readonly ReadIdentifier[];
-  /** Of MRG. */
   readonly mrgIdentifiers: readonly ReadIdentifier[];
 }
 
@@ -41,7 +39,7 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
     identifier.identifies &&
     !identifiers.some((other) => other.isAlternate !== true && isSame(other, identifier)) &&
     !holdersOf(identifier, request).some(({ patient }) => kept.includes(patient));
-  // Where MRG retires another number, one of both segments is the survivor's: an enterprise's number, say.
+  // If MRG retires another identifier, one in both segments is the survivor's, such as an enterprise identifier.
   const isRepeated = first !== undefined && !isOfMrg(first) && !mrgIdentifiers.some(isRetired);
   const repeated = new Set(
     identifiers.filter((identifier) => isOfMrg(identifier) && (isRepeated || identifier.isAlternate === true)),
@@ -57,39 +55,39 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
   };
 }
 
-/** Patients that are merged into this one, `''` for a new one. */
+/** @param survivor `''` for a new patient */
 function mergedInto(survivor: string, request: ChoiceRequest): readonly string[] {
-  const losers = resolveMerged({ ...request, identifiers: request.mrgIdentifiers, survivor });
-  return losers.kind === 'resolved' ? losers.losers : [];
+  const found = resolveMerged({ ...request, identifiers: request.mrgIdentifiers, survivor });
+  return found.kind === 'resolved' ? found.patients : [];
 }
 
 interface Candidates {
-  /** Patients of MRG. */
-  readonly meant: readonly string[];
+  readonly patientsOfMrg: readonly string[];
   /**
-   * Whether a patient is the person of PID or of MRG. Undefined: that is not known. A patient is, into whom a record of MRG
-   * was merged before: the message has come again.
+   * Compares a patient with the person of PID and of MRG. Undefined if neither is certain. A patient that a record of MRG was
+   * merged into is that person: the message was sent again.
    */
   readonly isThatPerson: (id: string) => boolean | undefined;
 }
 
 function candidatesOf(request: ChoiceRequest): Candidates {
   const { mrgIdentifiers, patients, person, placeholderDates } = request;
-  const meant = mergedInto('', request);
+  const patientsOfMrg = mergedInto('', request);
   const holders = mrgIdentifiers.flatMap((identifier) => holdersOf(identifier, request));
   const merged = new Set(
     holders.map(({ patient }) => survivorOf(patient, request)).filter((id, at) => id !== holders[at]?.patient),
   );
-  const persons = [person, ...meant.flatMap((id) => patients.get(id)?.person ?? [])];
+  const persons = [person, ...patientsOfMrg.flatMap((id) => patients.get(id)?.person ?? [])];
   const judge = (id: string): boolean | undefined => {
     const stored = patients.get(id)?.person;
     if (stored === undefined) return undefined;
-    if (merged.has(id) || agrees(id, request) || meant.some((other) => isSamePerson(id, other, request))) return true;
+    if (merged.has(id) || agrees(id, request) || patientsOfMrg.some((other) => isSamePerson(id, other, request)))
+      return true;
     return persons.some((each) => fit(each, stored, placeholderDates) === 'contradicts') ? false : undefined;
   };
   const judged = new Map<string, boolean | undefined>();
   return {
-    meant,
+    patientsOfMrg,
     isThatPerson: (id) => {
       if (!judged.has(id)) judged.set(id, judge(id));
       return judged.get(id);
@@ -98,20 +96,20 @@ function candidatesOf(request: ChoiceRequest): Candidates {
 }
 
 /**
- * The lower, the more likely a number is that of the patient that stays. Messages name relatives too, a newborn's the mother:
- * the order of PID-3 counts, but a patient known to be that person goes before it, and one who contradicts comes last.
+ * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
+ * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last.
  */
 function rankOf(
   identifier: ReadIdentifier,
   isOfMrg: boolean,
-  { meant, isThatPerson }: Candidates,
+  { patientsOfMrg, isThatPerson }: Candidates,
   request: ChoiceRequest,
 ): number {
   if (!identifier.identifies || identifier.isAlternate === true) return 6;
   const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
   if (isOfMrg) return isCurrent ? 4 : 5;
-  const others = holders.filter(({ patient }) => !meant.includes(survivorOf(patient, request)));
+  const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
   if (holders.length > 0 && others.length === 0) return isCurrent ? 3 : 5;
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
   return led.includes(true) ? 0 : led.includes(false) ? 2 : 1;

@@ -1,4 +1,4 @@
-/** The charts that a message finds or makes, as the rules of identity look at them. */
+/** The patients that a message finds or creates, as the rules of matching read them. */
 import type { JsonObject } from '../../../shared/json.ts';
 import { namesOf, readTraits } from '../../store/patient-identity.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
@@ -38,9 +38,9 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
 
 export function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
   return drafts.patients().flatMap(({ id, numbers }) =>
-    numbers.map(([domain, value, type, led, isAssumed]) => ({
+    numbers.map(([authority, value, type, led, isAssumed]) => ({
       patient: id,
-      domain,
+      authority,
       value,
       identifies:
         isIdentifyingType(type === '' ? undefined : type, rules.identifyingTypes) &&

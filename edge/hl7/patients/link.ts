@@ -1,17 +1,17 @@
-/** A24 and A37: two records of one person are linked, or are not any more (HL7 v2.5.1 §3.3.24, §3.3.37; FHIR R4, Patient.link). */
+/** A24 and A37 link two records of one person, or unlink them (HL7 v2.5.1 §3.3.24, §3.3.37; FHIR R4, Patient.link). */
 import { isJsonObject, type Json } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { ADDED } from '../precedence/precedence.ts';
 import { itemsOf, link } from './survivor.ts';
 
-/** Both ways, so that whoever reads one of them sees it. */
+/** Links both ways, so that a reader of either record sees the link. */
 export function linkPatients(a: Draft, b: Draft, drafts: Drafts): void {
   if (a === b) return;
   drafts.apply(a, [link('seealso', b)], ADDED);
   drafts.apply(b, [link('seealso', a)], ADDED);
 }
 
-/** @returns whether they were linked: a merge is no link that could be taken away */
+/** @returns true if they were linked; a merge is not a link that A37 can remove */
 export function unlinkPatients(a: Draft, b: Draft, drafts: Drafts): boolean {
   let wereLinked = false;
   for (const [from, to] of [

@@ -1,6 +1,6 @@
 /**
- * MRG: the patient that a merge takes away, and the number that a renumbering does (HL7 v2.5.1 §3.3.40, §3.3.47 and
- * others). Neither is ever stale: what was merged stays so.
+ * MRG: the patient that a merge merges, and the identifier that a renumbering replaces (HL7 v2.5.1 §3.3.40, §3.3.47 and
+ * others). Neither is ever stale: a merge stays done.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -19,7 +19,7 @@ import type { Person } from './person.ts';
 import { holdersOf } from './resolve.ts';
 import { isItemOf, isSame, namesOfField, identifiersOfField, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
-/** Ids of a patient all of whose data go to another. */
+/** Ids of a patient and of the survivor that gets all its data. */
 export interface Merge {
   readonly from: string;
   readonly to: string;
@@ -28,13 +28,13 @@ export interface Merge {
 /** The patient that a merge keeps. */
 export interface Survivor {
   readonly survivor: Draft;
-  /** Of PID. */
+  /** The person of PID. */
   readonly person: Person;
-  /** The numbers that PID gives it; none where PID names it by the number of a record that was merged into it. */
+  /** The identifiers of PID; none if PID names the survivor by the identifier of a merged patient. */
   readonly current: readonly ReadIdentifier[];
 }
 
-/** The numbers of MRG: MRG-1, and MRG-4 where the event is about that one. */
+/** MRG-1, and MRG-4 if the event is about it. */
 export function identifiersOfMrg(mrg: Segment, isExternal: boolean, identity: PatientContext): ReadIdentifier[] {
   const fields = isExternal ? [1, 4] : [1];
   return fields.flatMap((field) => identifiersOfField(mrg, field, identity.authorities, identity.rules));
@@ -58,10 +58,10 @@ export function mergedPatientsOf(
 }
 
 /**
- * Gives all that the patients of MRG have to the survivor. Repeated or inverted, it changes nothing; a patient that is
- * not known becomes an inactive stub, so that a late message with the old number finds the survivor.
+ * Merges the patients of MRG into the survivor. Repeated or inverted, it changes nothing. An unknown patient becomes an
+ * inactive stub, so that a late message with its identifier finds the survivor.
  *
- * @returns undefined when the patient cannot be told: the reason has been reported
+ * @returns undefined if the patient cannot be resolved; the reason has been reported
  */
 export function mergeAway(
   mrg: Segment,
@@ -71,35 +71,35 @@ export function mergeAway(
 ): readonly Merge[] | undefined {
   const { drafts, context } = identity;
   const identifiers = identifiersOfMrg(mrg, isExternal, identity);
-  const losers = mergedPatientsOf(mrg, identifiers, survivor.id, person, identity);
-  for (const finding of losers.findings) context.report(finding);
-  if (losers.kind === 'refused') {
-    for (const id of losers.candidates) {
+  const resolved = mergedPatientsOf(mrg, identifiers, survivor.id, person, identity);
+  for (const finding of resolved.findings) context.report(finding);
+  if (resolved.kind === 'refused') {
+    for (const id of resolved.candidates) {
       context.attend({ kind: 'merge-unresolved', patients: [survivor.id, id], detail: { at: locate(mrg, 1) } });
     }
     return undefined;
   }
-  for (const id of losers.left) {
+  for (const id of resolved.left) {
     context.attend({ kind: 'possible-duplicate', patients: [survivor.id, id], detail: { reason: 'merge-of-several' } });
   }
-  if (losers.losers.length === 0 && !losers.isUnknown) {
-    const message = 'the patient of MRG-1 is, or has been merged into, the patient of PID-3: nothing was merged';
+  if (resolved.patients.length === 0 && !resolved.isUnknown) {
+    const message = 'MRG-1 and PID-3 name the same patient. Nothing was merged.';
     note(context, 'W', '205', identifiers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
     retireOwn(survivor, identifiers, current, identity);
     return [];
   }
-  const found = losers.losers.flatMap((id) => drafts.byId('Patient', id) ?? []);
+  const found = resolved.patients.flatMap((id) => drafts.byId('Patient', id) ?? []);
   const at = identifiers[0]?.at ?? locate(mrg, 1);
   const gone = found.length > 0 ? found : [stubOf(mrg, at, identity)];
   const [first = survivor] = gone;
-  // A number that nobody had is one more of the patient who is gone.
+  // An identifier that no patient had becomes another one of the merged patient.
   drafts.teach(
     first,
-    unheld(identifiers, identity).flatMap((identifier) => rowsOf(identifier, true)),
+    unknownOf(identifiers, identity).flatMap((identifier) => rowsOf(identifier, true)),
   );
-  for (const loser of gone) {
-    drafts.apply(loser, [link('replaced-by', survivor)], ADDED);
-    drafts.apply(survivor, [link('replaces', loser)], ADDED);
+  for (const mergedPatient of gone) {
+    drafts.apply(mergedPatient, [link('replaced-by', survivor)], ADDED);
+    drafts.apply(survivor, [link('replaces', mergedPatient)], ADDED);
   }
   keepAsOld(
     survivor,
@@ -107,18 +107,18 @@ export function mergeAway(
     [],
     identity,
   );
-  return found.map((loser) => ({ from: loser.id, to: survivor.id }));
+  return found.map((mergedPatient) => ({ from: mergedPatient.id, to: survivor.id }));
 }
 
 function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: PatientContext): Draft {
-  const message = 'the patient of MRG-1 was not known: late messages with the number find the survivor';
+  const message = 'MRG-1 names an unknown patient. Later messages with this identifier update the survivor.';
   note(context, 'W', '204', at, message, 'unknown-patient');
   const stub = drafts.create('Patient', newId());
   drafts.apply(stub, contributionsOf(mrg, MRG.fields, context), clock.lowPrecedenceOf(timed()));
   return stub;
 }
 
-/** Where all numbers are one patient's, those of MRG become old ones, unless PID names no other. */
+/** If one patient has all identifiers, those of MRG become old ones, unless PID names no other. */
 function retireOwn(
   survivor: Draft,
   identifiers: readonly ReadIdentifier[],
@@ -130,7 +130,7 @@ function retireOwn(
     holdersOf(identifier, found).every(({ patient }) => patient === survivor.id);
   const identifying = identifiers.filter(({ identifies }) => identifies);
   const unlisted = identifying.filter((identifier) => !current.some((other) => isSame(other, identifier)));
-  // A number of both segments stays in use where MRG has another.
+  // An identifier of both segments stays in use if MRG has another.
   const old = unlisted.length > 0 ? unlisted : identifying;
   const rest = current.filter(
     (identifier) => identifier.identifies && isOwn(identifier) && !old.some((other) => isSame(other, identifier)),
@@ -138,7 +138,7 @@ function retireOwn(
   if (identifying.every(isOwn) && rest.length > 0) markOld(survivor, old, rest, identity);
 }
 
-/** The old numbers get the use `old`, the current ones lose it. */
+/** Gives the old identifiers the use `old`, and removes it from the current ones. */
 export function markOld(
   patient: Draft,
   old: readonly ReadIdentifier[],
@@ -156,19 +156,19 @@ export function markOld(
   );
 }
 
-function unheld(identifiers: readonly ReadIdentifier[], identity: PatientContext): ReadIdentifier[] {
+function unknownOf(identifiers: readonly ReadIdentifier[], identity: PatientContext): ReadIdentifier[] {
   const { stored } = identity.found();
   return identifiers.filter(
-    ({ value, domain }) =>
-      !stored.some((identifier) => identifier.value === value && domain.ids.includes(identifier.domain)),
+    ({ value, authority }) =>
+      !stored.some((identifier) => identifier.value === value && authority.ids.includes(identifier.authority)),
   );
 }
 
 /**
- * The survivor has the identifiers of the one who is gone as old ones, as that record says them: it grows when a late
- * message with the old number says more of them. What the survivor has in use itself stays so.
+ * Adds the merged patient's identifiers to the survivor as old ones. A late message with the old identifier may add members to
+ * them. Identifiers that the survivor uses itself stay in use.
  *
- * @param before what the record said when the survivor was told last: what somebody has taken from the survivor since stays out
+ * @param before the merged patient's identifiers at the last copy: what was deleted from the survivor since stays deleted
  */
 export function keepAsOld(
   survivor: Draft,
@@ -179,8 +179,8 @@ export function keepAsOld(
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
     items.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
   const stored = itemsOf(survivor.content['identifier']);
-  const told = new Set(before.map(sortedJson));
-  const gone = identifiers.filter((item) => !told.has(sortedJson(item)) || isOf(item, stored));
+  const copied = new Set(before.map(sortedJson));
+  const gone = identifiers.filter((item) => !copied.has(sortedJson(item)) || isOf(item, stored));
   const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, gone));
   const old = gone.filter((item) => !isOf(item, own)).map((item) => ({ ...item, use: 'old' }));
   drafts.rewrite(survivor, { ...survivor.content, identifier: [...own, ...old] });

@@ -1,4 +1,4 @@
-/** What telling patients of one message apart needs, beside the segments. */
+/** The parameters of matching the patients of one message, beside the segments. */
 import type { MapContext } from '../mapping/context.ts';
 import type { Drafts } from '../mapping/drafts.ts';
 import type { MessageClock } from '../precedence/clock.ts';
@@ -14,11 +14,9 @@ export interface PatientContext {
   readonly check: KeyRecord['hl7_identity_check'];
   readonly drafts: Drafts;
   readonly context: MapContext;
-  /** Of the message. */
   readonly clock: MessageClock;
-  /** Of a patient that is created. */
   readonly newId: () => string;
-  /** The charts as they are now: a message that is about several patients finds what it made itself. */
+  /** The patients as they are now: a message about several patients finds its new patients too. */
   readonly found: () => Pick<ResolveRequest, 'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates'>;
 }
 

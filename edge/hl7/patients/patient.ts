@@ -1,6 +1,6 @@
 /**
- * The patient of a PID, and what an event does to it (edge/docs/behaviour.md, HL7 v2). A patient that was merged away leads to
- * its survivor, so that late messages with the old number find the right record.
+ * The patient of a PID, and the effect of an event on it (edge/docs/behaviour.md, HL7 v2, Which patient). A merged patient
+ * leads to its survivor, so that late messages with the old identifier find the right record.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -31,18 +31,18 @@ import {
   type ReadIdentifier,
 } from './sent-identifiers.ts';
 
-/** The segments of a message that are about one patient as such. */
+/** The segments about one patient. */
 export interface PatientSegments {
   readonly pid: Segment;
-  /** What says more of the patient: PD1. */
+  /** PD1 and similar segments. */
   readonly more: readonly Segment[];
-  /** Of a merge. */
+  /** The MRG of a merge or renumbering. */
   readonly mrg: Segment | undefined;
   readonly timing: Timing;
 }
 
 export interface MappedPatient {
-  /** Whose record what the message says in clinical terms goes to. */
+  /** The patient that clinical content belongs to. */
   readonly patient: Draft;
   readonly merges: readonly Merge[];
   readonly moved: readonly MovedIdentifier[];
@@ -56,7 +56,7 @@ interface SentPatient {
 
 type Resolved = Exclude<Resolution, { readonly kind: 'refused' }>;
 
-/** @returns undefined when the patient cannot be told: the reason has been reported */
+/** @returns undefined if the patient cannot be resolved; the reason has been reported */
 export function mapPatient(
   segments: PatientSegments,
   rule: EventRule,
@@ -72,14 +72,14 @@ export function mapPatient(
   const renumbered = renumbering(mrg, isExternal, identifiers, sent.person, identity);
   if (renumbered.kind === 'refused') return undefined;
   if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, sent, identity);
-  // The patient of the old number is known by the new one: the rest is as for any other.
+  // The patient of the old identifier has the new one now: the rest is as for any other event.
   if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, identifiers, identity);
   const mapped = byPid(segments, { ...rule, patient: 'upsert' }, sent, identity);
   if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, identifiers, identity);
   return mapped;
 }
 
-/** PID-3, and PID-2 beside it where the event is about that one; what else stands in PID-2 and PID-4 as alternates. */
+/** PID-3, and PID-2 if the event is about it. Other identifiers of PID-2 and PID-4 are alternates. */
 function identifiersOfPid(pid: Segment, isExternal: boolean, { authorities, rules }: PatientContext): ReadIdentifier[] {
   const read = (field: number): ReadIdentifier[] => identifiersOfField(pid, field, authorities, rules);
   const own = (isExternal ? [3, 2] : [3]).flatMap(read);
@@ -88,7 +88,7 @@ function identifiersOfPid(pid: Segment, isExternal: boolean, { authorities, rule
 }
 
 function noteUnusable(pid: Segment, { context }: PatientContext): undefined {
-  const message = 'PID-3 has no number that stands for a patient: placeholders stand for many';
+  const message = 'PID-3 has only placeholders. Send an identifier of the patient.';
   note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
 }
 
@@ -121,7 +121,14 @@ function byPid(
   }
   const isDeletion = action === 'retain' || action === 'deactivate';
   if (resolution.kind === 'new' && isDeletion) {
-    note(context, 'W', '204', `${locate(pid, 3)}^1^1`, 'the patient of PID-3 is not known', 'unknown-patient');
+    note(
+      context,
+      'W',
+      '204',
+      `${locate(pid, 3)}^1^1`,
+      'PID-3 names a patient that was unknown until now.',
+      'unknown-patient',
+    );
   }
   const known = resolution.kind === 'known' ? drafts.byId('Patient', resolution.patient) : undefined;
   const patient = known ?? drafts.create('Patient', newId());
@@ -145,7 +152,7 @@ function byPid(
   return { patient, merges, moved: resolution.moved, aliases };
 }
 
-/** Of any other message the order of PID-3 counts, and all that is known. */
+/** Without a merge, the order of PID-3 and all stored identifiers count. */
 function choiceOf(
   { identifiers, person }: SentPatient,
   merge: Segment | undefined,
@@ -169,13 +176,13 @@ interface Description {
   readonly segments: PatientSegments;
   readonly action: EventRule['patient'];
   readonly record: Draft;
-  /** `merged`: the record is one that was merged away, and stays inactive. */
+  /** `merged`: the record belongs to a merged patient, and stays inactive. */
   readonly state: 'new' | 'known' | 'merged';
   readonly identifiers: readonly ReadIdentifier[];
   readonly foreign: Resolved['foreign'];
 }
 
-/** What the message says of the person goes to the record of the number. */
+/** Writes the personal data to the record of the identifier. */
 function describe(
   { segments, action, record, state, identifiers, foreign }: Description,
   identity: PatientContext,
@@ -184,15 +191,15 @@ function describe(
   const { pid, timing } = segments;
   const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
   const contributions = demographics(segments, foreign, identity);
-  // What a result or a document says of its patient is the least that is known: it fills what nobody has said.
+  // A result's or document's data about its patient has the lowest precedence: it fills only elements without a value.
   const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
   if (isDescribed && state === 'merged') {
     const message =
-      'the number is that of a record that was merged into another: what is said of the person stays there';
+      'This identifier belongs to a merged patient. The personal data was updated there, not in the survivor.';
     note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
   }
   const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
-  // Of a person that is deleted only the numbers, so that what comes late does not bring the person back.
+  // If the person is deleted, only identifiers are written, so that late messages do not restore the personal data.
   const onlyIdentifiers = contributions.filter(({ element }) => element === 'identifier');
   const applied = [...isActive, ...(action === 'deactivate' ? onlyIdentifiers : contributions)];
   if (drafts.apply(record, applied, precedence).isStale && action !== 'ensure') noteStale(pid, context);
@@ -207,7 +214,7 @@ function describe(
   );
 }
 
-/** A43 and its like: what the gateway files by patient stays where it is, and an administrator is told. */
+/** A43 and similar events: data stays with its patient, and the administrator gets an issue to review. */
 function noteNotMoved(
   { pid, mrg }: PatientSegments,
   isExternal: boolean,
@@ -216,13 +223,13 @@ function noteNotMoved(
   identity: PatientContext,
 ): void {
   const { context } = identity;
-  const message = 'what was to be moved from the patient of MRG to that of PID stays where it is';
+  const message = 'The gateway moves no data between patients for this event. The data of the patient of MRG stays.';
   note(context, 'W', '205', locate(mrg ?? pid), message, 'not-moved');
   const from =
     mrg === undefined
       ? undefined
       : mergedPatientsOf(mrg, identifiersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
-  const others = from?.kind === 'resolved' ? from.losers : [];
+  const others = from?.kind === 'resolved' ? from.patients : [];
   const about = context.messageId;
   if (others.length === 0)
     context.attend({ kind: 'not-moved', patients: [patient.id], about, detail: { to: patient.id } });
@@ -248,14 +255,14 @@ function demographics(
   });
 }
 
-/** A number that was only listed is taken away from whom it was listed with. */
+/** Removes an identifier that was only listed with the patient. */
 function move(moved: readonly MovedIdentifier[], { drafts }: PatientContext): void {
   for (const identifier of moved) {
     const from = drafts.byId('Patient', identifier.patient);
     if (from === undefined) continue;
     drafts.forget(from, identifier);
-    const domain = { id: identifier.domain, ids: [identifier.domain], isAssumed: true };
-    const gone = { value: identifier.value, domain, identifies: true, type: '', at: '' };
+    const authority = { id: identifier.authority, ids: [identifier.authority], isAssumed: true };
+    const gone = { value: identifier.value, authority, identifies: true, type: '', at: '' };
     drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
   }
 }
@@ -267,7 +274,7 @@ const WHY_DUPLICATES: ReadonlySet<string> = new Set([
   'ambiguous-patient',
 ]);
 
-/** @param patient undefined where the message is refused: they are duplicates of each other */
+/** @param patient undefined if the message is rejected: the patients are possible duplicates of each other */
 function attendDuplicates(
   { duplicates: ids, findings }: Pick<Resolution, 'duplicates' | 'findings'>,
   patient: string | undefined,
@@ -277,7 +284,7 @@ function attendDuplicates(
   const of = patient ?? first;
   if (of === undefined) return;
   const pairs = patient === undefined ? others : ids.filter((id) => id !== patient);
-  // The sender was told why; the administrator is too.
+  // The administrator sees the reason that the sender got.
   const why = findings.find(({ reason = '' }) => WHY_DUPLICATES.has(reason));
   const detail = {
     ...(why?.reason !== undefined && { reason: why.reason }),

@@ -1,7 +1,7 @@
 /**
- * Whether two descriptions can be of one person: what a message says of its patient against what a chart says. `agree`
- * is strict, because it joins; `contradict` is lenient, because it refuses. Twins, fathers and sons do not agree; a person
- * who married or whose birth date was corrected does not contradict.
+ * Compares the person in a message with a stored one. `agree` is strict, because it joins records. `fit` is lenient, because it
+ * rejects messages. Twins, fathers and sons do not agree. A person who married or whose birth date was corrected does not
+ * contradict.
  */
 import type { PersonName } from '../../store/patient-identity.ts';
 import { isProvisionalGiven, mayBeProvisional } from '../../store/provisional-name.ts';
@@ -9,15 +9,15 @@ import { fold } from '../../store/search/fold.ts';
 
 export interface Person {
   readonly names: readonly PersonName[];
-  /** `YYYY-MM-DD`, or less of it. */
+  /** `YYYY-MM-DD`, or a part of it. */
   readonly birthDate: string | undefined;
   /** FHIR `gender`. */
   readonly sex: string | undefined;
-  /** The place among those born together, from 1 (PID-25). */
+  /** The position in a multiple birth, from 1 (PID-25). */
   readonly birthOrder?: number | undefined;
 }
 
-/** A chart: what it says now, and every family name and birth date that it has ever had. */
+/** The current personal data, and every earlier family name and birth date. */
 export interface StoredPerson extends Person {
   readonly pastNames: readonly PersonName[];
   readonly pastBirthDates: readonly string[];
@@ -25,7 +25,7 @@ export interface StoredPerson extends Person {
 
 const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What is entered when nobody knows: the first day of a century, or of a database's calendar. */
+/** Entered if the birth date is unknown: the first day of a century, or of a database's calendar. */
 const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set([
   '1900-01-01',
   '0001-01-01',
@@ -35,7 +35,7 @@ const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set([
   '9999-12-31',
 ]);
 
-/** What is put into PID-5 when nobody knows (HL7 v2.5.1 §2.A.89, and what registration desks write). */
+/** Entered into PID-5 if the name is unknown (HL7 v2.5.1 §2.A.89, and the habits of registration desks). */
 const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
   'unknown',
   'unk',
@@ -57,29 +57,28 @@ const PLACEHOLDER_NAMES: ReadonlySet<string> = new Set([
   'desconocida',
 ]);
 
-/** A sex that says nothing. */
 const UNKNOWN_SEX: ReadonlySet<string> = new Set(['unknown']);
 
 const MAX_PLAUSIBLE_CORRECTION_YEARS = 12;
 
 /**
- * How alike given names must be. `short`: an initial, or the first of several, is enough. Twins may have equal initials,
- * so that is for numbers that hardly are somebody else's.
+ * `short`: an initial, or the first of several given names, is enough. Twins may have equal initials, so `short` is only for
+ * identifiers that hardly belong to another person.
  */
 export type GivenNames = 'full' | 'short';
 
-/** @param placeholders the site's own birth dates that mean nothing */
+/** @param placeholders birth dates of the site's list */
 export function agree(
   sent: Person,
   stored: Person,
   placeholders: ReadonlySet<string>,
   givenNames: GivenNames = 'full',
 ): boolean {
-  const sentDate = knownDate(sent.birthDate, placeholders);
-  if (sentDate === undefined || sentDate !== knownDate(stored.birthDate, placeholders)) return false;
+  const sentDate = usableDate(sent.birthDate, placeholders);
+  if (sentDate === undefined || sentDate !== usableDate(stored.birthDate, placeholders)) return false;
   const [order, otherOrder] = [birthOrderOf(sent), birthOrderOf(stored)];
   if (differ(sexOf(sent), sexOf(stored)) || differ(order, otherOrder)) return false;
-  // Twins have equal provisional names: only their order tells them apart.
+  // Twins have equal provisional names: only the birth order distinguishes them.
   const mayBeTwin = order === undefined || otherOrder === undefined;
   const isUsable = (name: PersonName): boolean => !mayBeTwin || !comparable(name).isProvisional;
   const names = stored.names.filter(isUsable);
@@ -87,18 +86,17 @@ export function agree(
 }
 
 /**
- * How well a message fits the person of a chart: against every name and birth date that the chart has had. It cannot be
- * about that person (`contradicts`) where the birth dates are a generation apart, birth date and family name differ, or
- * three of family name, first given name, sex and birth date: husband and wife, brother and sister. Where two of them
- * differ people should look at it (`doubtful`). Absent and placeholder values differ from nothing.
+ * Compares a message with every name and birth date of a stored person. The person contradicts if the birth dates are a
+ * generation apart, or birth date and family name differ. So do three differences of family name, first given name, sex and birth
+ * date; two are doubtful. Absent and placeholder values never differ.
  */
 export function fit(
   sent: Person,
   stored: StoredPerson,
   placeholders: ReadonlySet<string>,
 ): 'fits' | 'doubtful' | 'contradicts' {
-  const sentDate = knownDate(sent.birthDate, placeholders);
-  const dates = [stored.birthDate, ...stored.pastBirthDates].flatMap((date) => knownDate(date, placeholders) ?? []);
+  const sentDate = usableDate(sent.birthDate, placeholders);
+  const dates = [stored.birthDate, ...stored.pastBirthDates].flatMap((date) => usableDate(date, placeholders) ?? []);
   const isOtherDate = sentDate !== undefined && dates.length > 0 && !dates.includes(sentDate);
   if (isOtherDate && dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS))
     return 'contradicts';
@@ -110,28 +108,28 @@ export function fit(
   return differences.length > 2 ? 'contradicts' : differences.length === 2 ? 'doubtful' : 'fits';
 }
 
-/** Of what either does not say nothing is different. */
+/** Values that only one side has do not differ. */
 const isNoneOf = (
   sent: readonly PersonName[],
   names: readonly PersonName[],
   isSame: (a: PersonName, b: PersonName) => boolean,
 ): boolean => sent.length > 0 && names.length > 0 && !sent.some((a) => names.some((b) => isSame(a, b)));
 
-/** A short form or an initial is the same name; what is only text, and a provisional name, may be any. */
+/** A short form or an initial is the same name. A text without parts and a provisional name match any name. */
 function mayHaveSameGiven(a: PersonName, b: PersonName): boolean {
   const [one, two] = [comparable(a), comparable(b)];
   const [given, other] = [one.given, two.given];
   if (given === undefined || other === undefined || one.hasProvisionalGiven || two.hasProvisionalGiven) return true;
   const [left, right] = [letters(given), letters(other)];
-  return left.startsWith(right) || right.startsWith(left) || words(given).some((word) => words(other).includes(word));
+  return left.startsWith(right) || right.startsWith(left) || terms(given).some((word) => terms(other).includes(word));
 }
 
-/** What is neither of the two says nothing of which of them it was. */
+/** Another sex than male or female does not differ from either. */
 const bornAs = ({ sex }: Person): string | undefined => (sex === 'male' || sex === 'female' ? sex : undefined);
 
 /**
- * Whether a name is that of somebody else than the chart's person: another family name, or another first given name. What
- * either does not say, or says as a placeholder or provisional name, differs in nothing.
+ * Checks for the name of another person: another family name, or another first given name. Absent values, placeholders and
+ * provisional names never differ.
  */
 export function isOtherName(name: PersonName, stored: StoredPerson): boolean {
   const names = [...stored.names, ...stored.pastNames].filter(hasFamily);
@@ -141,7 +139,7 @@ export function isOtherName(name: PersonName, stored: StoredPerson): boolean {
   return hasFamily(name) && names.length > 0 && !names.some(mayBeSame);
 }
 
-function knownDate(date: string | undefined, placeholders: ReadonlySet<string>): string | undefined {
+function usableDate(date: string | undefined, placeholders: ReadonlySet<string>): string | undefined {
   if (date === undefined || !COMPLETE_DATE.test(date)) return undefined;
   return PLACEHOLDER_BIRTH_DATES.has(date) || placeholders.has(date) ? undefined : date;
 }
@@ -153,17 +151,17 @@ function yearsBetween(a: string, b: string): number {
 
 const sexOf = ({ sex }: Person): string | undefined => (sex === undefined || UNKNOWN_SEX.has(sex) ? undefined : sex);
 
-/** 0 is entered for people who were born alone. */
+/** 0 is entered for single births. */
 const birthOrderOf = ({ birthOrder }: Person): number | undefined => birthOrder || undefined;
 
 const differ = <T>(a: T | undefined, b: T | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
-const known = (name: string | undefined): string | undefined => {
+const usable = (name: string | undefined): string | undefined => {
   const folded = name === undefined ? '' : fold(name);
   return folded === '' || PLACEHOLDER_NAMES.has(folded) ? undefined : folded;
 };
 
-/** The folded parts of a name. Placeholders are left out. */
+/** The folded parts of a name, without placeholders. */
 interface ComparableName extends Pick<PersonName, 'family' | 'given' | 'otherGiven' | 'text'> {
   readonly isProvisional: boolean;
   readonly hasProvisionalGiven: boolean;
@@ -175,12 +173,12 @@ const COMPARABLE = new WeakMap<PersonName, ComparableName>();
 function comparable(name: PersonName): ComparableName {
   const kept = COMPARABLE.get(name);
   if (kept !== undefined) return kept;
-  const given = known(name.given);
+  const given = usable(name.given);
   const made = {
-    family: known(name.family),
+    family: usable(name.family),
     given,
-    otherGiven: known(name.otherGiven),
-    text: known(name.text),
+    otherGiven: usable(name.otherGiven),
+    text: usable(name.text),
     isProvisional: mayBeProvisional(name),
     hasProvisionalGiven: given !== undefined && isProvisionalGiven(given),
   };
@@ -193,19 +191,19 @@ function hasFamily(name: PersonName): boolean {
   return family !== undefined || text !== undefined;
 }
 
-/** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL`, `Meyer-Schmidt` and `Meyer Schmidt` are one name. */
+/** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL` are one name, and so are `Meyer-Schmidt` and `Meyer Schmidt`. */
 const letters = (folded: string): string => folded.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-const words = (folded: string): readonly string[] =>
+const terms = (folded: string): readonly string[] =>
   folded
     .split(/[^\p{L}\p{N}'’]+/u)
     .map(letters)
     .filter((word) => word !== '');
 
-/** Whether a text has a name in it as whole words. */
+/** Checks whether a text contains a name as complete terms. */
 function contains(text: string, name: string): boolean {
-  const all = words(text);
-  const wanted = words(name);
+  const all = terms(text);
+  const wanted = terms(name);
   return all.some((_, at) => wanted.every((word, offset) => all[at + offset] === word));
 }
 
@@ -223,14 +221,14 @@ function isSameName(a: PersonName, b: PersonName, givenNames: GivenNames): boole
   return hasSameGiven(a, b, givenNames) === true;
 }
 
-/** Undefined where one of the names has no given name. */
+/** Undefined if one of the names has no given name. */
 function hasSameGiven(a: PersonName, b: PersonName, givenNames: GivenNames): boolean | undefined {
   const [given, other] = [comparable(a).given, comparable(b).given];
   if (given !== undefined && other !== undefined) return isSameGiven(given, other, givenNames);
   const [text, otherText] = [textOnly(a), textOnly(b)];
   if (given !== undefined && otherText !== undefined) return !isInitial(given) && contains(otherText, given);
   if (other !== undefined && text !== undefined) return !isInitial(other) && contains(text, other);
-  return text !== undefined && text === otherText && words(text).length > 1 ? true : undefined;
+  return text !== undefined && text === otherText && terms(text).length > 1 ? true : undefined;
 }
 
 function isSameGiven(given: string, other: string, givenNames: GivenNames): boolean {
@@ -238,16 +236,16 @@ function isSameGiven(given: string, other: string, givenNames: GivenNames): bool
   if (left === right) return givenNames === 'short' || !isInitial(left);
   if (givenNames === 'full') return false;
   if (isInitial(left) || isInitial(right)) return left.startsWith(right) || right.startsWith(left);
-  return words(given)[0] === right || words(other)[0] === left;
+  return terms(given)[0] === right || terms(other)[0] === left;
 }
 
-/** Twins of one first name: MUHAMMAD ALI and MUHAMMAD HASAN. An initial or the first of several may be the same. */
+/** Twins with one first name: MUHAMMAD ALI and MUHAMMAD HASAN. An initial or the first of several does not differ. */
 function haveOtherFurtherNames(a: PersonName, b: PersonName): boolean {
   const [left, right] = [letters(comparable(a).otherGiven ?? ''), letters(comparable(b).otherGiven ?? '')];
   return !left.startsWith(right) && !right.startsWith(left);
 }
 
-/** One letter, of a script where that is no whole name. */
+/** One letter of a script in which that is not a name. */
 const isInitial = (name: string): boolean =>
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(letters(name));
 

@@ -1,4 +1,4 @@
-/** A46, A47: a patient gets another number, the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
+/** A46, A47: a patient gets another identifier, and the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
@@ -10,16 +10,16 @@ import type { Person } from './person.ts';
 import { isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 export type Renumbering =
-  /** The patient of the old number, who gets the new one too. */
+  /** The patient of the old identifier gets the new one too. */
   | { readonly kind: 'renumber'; readonly patient: Draft }
-  /** The new number is that of another chart of the same person. */
+  /** Another record of the same person has the new identifier. */
   | { readonly kind: 'merge' }
-  /** The old number is nobody's, or the patient of the new one has it already: PID says who is meant. */
+  /** No patient has the old identifier, or the patient of the new one has it already: PID decides. */
   | { readonly kind: 'by-pid' }
   /** The reason has been reported. */
   | { readonly kind: 'refused' };
 
-/** @param numbers of PID-3 (and PID-2), the leading one first */
+/** @param identifiers PID-3 (and PID-2), the leading one first */
 export function renumbering(
   mrg: Segment,
   isExternal: boolean,
@@ -33,7 +33,7 @@ export function renumbering(
     for (const finding of old.findings) context.report(finding);
     return { kind: 'refused' };
   }
-  const [id] = old.losers;
+  const [id] = old.patients;
   const patient = id === undefined ? undefined : drafts.byId('Patient', id);
   const leading = leadingOf(identifiers);
   if (patient === undefined || leading === undefined) return { kind: 'by-pid' };
@@ -46,7 +46,8 @@ export function renumbering(
   const [other] = others;
   if (other === undefined) return { kind: 'renumber', patient };
   if (others.length === 1 && isSamePerson(patient.id, other, found)) return { kind: 'merge' };
-  const message = "the new number is another patient's, and the two are not told to be one: nothing was changed";
+  const message =
+    'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';
   note(context, 'E', '205', leading.at, message, 'number-taken');
   for (const each of others) {
     context.attend({ kind: 'possible-duplicate', patients: [patient.id, each], detail: { reason: 'number-taken' } });
@@ -54,7 +55,7 @@ export function renumbering(
   return { kind: 'refused' };
 }
 
-/** The numbers of MRG stay the patient's, as old ones; those of PID-3 are not old, whatever they were. */
+/** The patient keeps the identifiers of MRG as old ones, and those of PID-3 as current ones. */
 export function retireNumbers(
   mrg: Segment,
   isExternal: boolean,

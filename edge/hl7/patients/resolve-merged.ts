@@ -1,6 +1,5 @@
 /**
- * Whom a merge takes away: the numbers of MRG, resolved as those of PID-3 are, except that MRG describes nobody but by a
- * name (HL7 v2.5.1 §3.4.9). A merge that cannot be done is refused: the sender would take it for done.
+ * Resolves the patients of MRG like that of PID-3. MRG has no personal data except a name (HL7 v2.5.1 §3.4.9). An impossible merge is rejected, because the sender would assume that it was done.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
@@ -19,11 +18,11 @@ export interface MergedRequest extends Pick<
   ResolveRequest,
   'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates' | 'person'
 > {
-  /** Of MRG-1 (and MRG-4), in their order. */
+  /** MRG-1 (and MRG-4), in their order. */
   readonly identifiers: readonly SentIdentifier[];
   /** MRG-7. */
   readonly names: readonly PersonName[];
-  /** The chart of PID. */
+  /** The id of the patient of PID. */
   readonly survivor: string;
   /** MRG, for ERR-2. */
   readonly at: string;
@@ -33,67 +32,70 @@ export type MergedPatients =
   | {
       readonly kind: 'refused';
       readonly findings: readonly AckError[];
-      /** Charts that one of the numbers may mean. */
+      /** Patients that one of the identifiers may refer to. */
       readonly candidates: readonly string[];
     }
   | {
       readonly kind: 'resolved';
-      /** Charts to be merged; none where every number is the survivor's, or nobody's. */
-      readonly losers: readonly string[];
-      /** A number that no chart has. */
+      /** Ids of the patients to merge; none if only the survivor, or no patient, has these identifiers. */
+      readonly patients: readonly string[];
+      /** No patient has one of the identifiers. */
       readonly isUnknown: boolean;
       readonly findings: readonly AckError[];
-      /** Charts that may be of the same person, and were left. */
+      /** Possible duplicates that were not merged. */
       readonly left: readonly string[];
     };
 
 type Target =
-  /** The survivor's own number, or that of a record that has been merged into it. */
+  /** The survivor has the identifier, or a patient that was merged into it. */
   | { readonly kind: 'survivor' | 'merged' }
   | { readonly kind: 'patient'; readonly id: string }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unclear'; readonly candidates: readonly string[] }
-  /** The chart was merged into another than the survivor. */
+  /** The patient was merged into another patient than the survivor. */
   | { readonly kind: 'elsewhere'; readonly id: string };
 
 export function resolveMerged(request: MergedRequest): MergedPatients {
   const { identifiers, at } = request;
   const identifying = identifiers.filter(({ identifies }) => identifies);
-  const meant = (identifying.length > 0 ? identifying : identifiers).map((identifier) => targetOf(identifier, request));
-  const told = meant.filter(({ kind }) => kind !== 'survivor' && kind !== 'merged' && kind !== 'unknown');
-  const first = told[0]?.kind === 'patient' ? likeliest(told, request) : told[0];
-  const more = told.filter((each) => each !== first);
-  const isUnknown = meant.some(({ kind }) => kind === 'unknown');
-  if (first === undefined) return { kind: 'resolved', losers: [], isUnknown, findings: [], left: [] };
+  const targets = (identifying.length > 0 ? identifying : identifiers).map((identifier) =>
+    targetOf(identifier, request),
+  );
+  const others = targets.filter(({ kind }) => kind !== 'survivor' && kind !== 'merged' && kind !== 'unknown');
+  const first = others[0]?.kind === 'patient' ? likeliest(others, request) : others[0];
+  const more = others.filter((each) => each !== first);
+  const isUnknown = targets.some(({ kind }) => kind === 'unknown');
+  if (first === undefined) return { kind: 'resolved', patients: [], isUnknown, findings: [], left: [] };
   if (first.kind === 'elsewhere') {
-    const message = 'the patient of MRG-1 has been merged into another patient than that of PID-3';
+    const message = 'The patient of MRG-1 was already merged into another patient than that of PID-3.';
     return { kind: 'refused', findings: [finding('E', '204', at, message, 'merged-elsewhere')], candidates: [] };
   }
   if (first.kind !== 'patient') return unresolved(at, first.kind === 'unclear' ? first.candidates : []);
 
-  // When the message comes again the first has been merged: the others must still agree with it.
-  const main = meant.some(({ kind }) => kind === 'merged') ? request.survivor : first.id;
+  // If the message is sent again, the first patient is already merged: the others must still agree with it.
+  const main = targets.some(({ kind }) => kind === 'merged') ? request.survivor : first.id;
   const ids = unique([first, ...more].flatMap((each) => (each.kind === 'patient' ? [each.id] : [])));
   const unclear = more.flatMap((each) => (each.kind === 'unclear' ? each.candidates : []));
-  const losers = ids.filter((id) => id === main || isSamePerson(main, id, request));
-  const left = [...ids.filter((id) => !losers.includes(id)), ...unclear];
-  const message = 'MRG-1 has numbers of several patients who are not told to be one: only the first was merged';
+  const merged = ids.filter((id) => id === main || isSamePerson(main, id, request));
+  const left = [...ids.filter((id) => !merged.includes(id)), ...unclear];
+  const message = 'MRG-1 names several patients whose names and birth dates do not agree. Only the first was merged.';
   const findings = left.length === 0 ? [] : [finding('W', '205', at, message, 'merge-of-several')];
-  if (losers.some((id) => isOther(id, request))) {
-    const who = 'the patient of MRG-1 is another person than PID, or MRG-7, says: merged all the same';
-    findings.push(finding('W', '205', at, who, 'patient-differs'));
+  if (merged.some((id) => isOther(id, request))) {
+    const differs =
+      'The patient of MRG-1 differs from PID or MRG-7 in name, birth date or sex. It was merged all the same.';
+    findings.push(finding('W', '205', at, differs, 'patient-differs'));
   }
-  return { kind: 'resolved', losers, isUnknown, findings, left };
+  return { kind: 'resolved', patients: merged, isUnknown, findings, left };
 }
 
-/** A newborn's MRG may list the mother: the patient who agrees with PID, else one who does not contradict, else the first. */
-function likeliest(told: readonly Target[], request: MergedRequest): Target | undefined {
+/** A newborn's MRG may list the mother: an agreeing patient first, then a patient that does not contradict, then the first. */
+function likeliest(others: readonly Target[], request: MergedRequest): Target | undefined {
   const find = (isLikely: (id: string) => boolean): Target | undefined =>
-    told.find((each) => each.kind === 'patient' && isLikely(each.id));
-  return find((id) => agrees(id, request)) ?? find((id) => !isOther(id, request)) ?? told[0];
+    others.find((each) => each.kind === 'patient' && isLikely(each.id));
+  return find((id) => agrees(id, request)) ?? find((id) => !isOther(id, request)) ?? others[0];
 }
 
-/** Who says that two charts are one has the last word, but may have mistaken the number. */
+/** A merge is done also if the persons differ, but the sender may have confused the identifiers. */
 function isOther(id: string, { patients, person, names, placeholderDates }: MergedRequest): boolean {
   const stored = patients.get(id)?.person;
   if (stored === undefined) return false;
@@ -106,7 +108,7 @@ function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
   const endOf = (id: string): string => survivorOf(id, request);
   const holders = holdersOf(identifier, request);
   if (holders.some(({ patient }) => endOf(patient) === survivor)) {
-    // FHIR clients may give one number to several: another record of the same person is meant beside the survivor.
+    // FHIR clients may give one identifier to several patients: another record of the same person is merged into the survivor.
     const others = unique(holders.filter(({ led }) => led).map(({ patient }) => endOf(patient)));
     const [other, ...more] = others.filter((id) => id !== survivor && agrees(id, request));
     return other !== undefined && more.length === 0
@@ -119,17 +121,18 @@ function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
   };
 
   const led = unique(holders.filter((holder) => holder.led).map(({ patient }) => patient));
-  const meant = led.length < 2 ? led : led.filter((id) => !isAnotherPerson(id));
-  const [only, ...more] = unique(meant.map(endOf));
+  const targets = led.length < 2 ? led : led.filter((id) => !isAnotherPerson(id));
+  const [only, ...more] = unique(targets.map(endOf));
   if (more.length > 0 || (only === undefined && led.length > 0))
     return { kind: 'unclear', candidates: unique(led.map(endOf)) };
-  if (only !== undefined) return meant.includes(only) ? { kind: 'patient', id: only } : { kind: 'elsewhere', id: only };
+  if (only !== undefined)
+    return targets.includes(only) ? { kind: 'patient', id: only } : { kind: 'elsewhere', id: only };
 
-  // Only listed with a patient: as for PID-3 the person must agree, who is the survivor's by what the sender says.
+  // The identifier was only listed: the person must agree, as for PID-3. The sender claims that it is the survivor's person.
   const listed = unique(holders.map(({ patient }) => endOf(patient))).filter((id) => !isAnotherPerson(id));
   const agreeing = listed.filter((id) => agrees(id, request));
-  const [told, ...several] = agreeing;
-  if (told !== undefined && several.length === 0) return { kind: 'patient', id: told };
+  const [others, ...several] = agreeing;
+  if (others !== undefined && several.length === 0) return { kind: 'patient', id: others };
 
   const elsewhere = sameValueElsewhere(identifier, request).map(({ stored }) => endOf(stored.patient));
   const candidates = unique([...listed, ...elsewhere]).filter((id) => id !== survivor && !isAnotherPerson(id));
@@ -148,7 +151,7 @@ export function isSamePerson(
 const unique = (ids: readonly string[]): string[] => [...new Set(ids)];
 
 function unresolved(at: string, candidates: readonly string[]): MergedPatients {
-  const message = 'the patient of MRG-1 cannot be told apart from another: nothing was merged';
+  const message = 'MRG-1 does not single out one patient. Nothing was merged.';
   return { kind: 'refused', findings: [finding('E', '204', at, message, 'merge-unresolved')], candidates };
 }
 

@@ -1,91 +1,90 @@
 /**
- * Which chart a message is about: from the numbers it names and the person it describes to one patient, a new one, or a
- * refusal. Pure: every chart that has one of the numbers is passed in. The rule behind each branch is that an ordinary
- * message never puts two people into one chart, and never splits one person where it can be told (edge/docs/behaviour.md, HL7 v2).
+ * Resolves the patient of a message from its identifiers and its person: a stored patient, a new one, or a rejection. Every
+ * stored patient with one of the identifiers is a parameter. No ordinary message puts two persons into one record, or splits
+ * one person whose records agree (edge/docs/behaviour.md, HL7 v2, Which patient). Pure.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
-import { aliasKey, type Domain, type Taught } from '../mapping/assigning-authority.ts';
+import { aliasKey, type AssigningAuthority, type Taught } from '../mapping/assigning-authority.ts';
 import { agree, fit, type StoredPerson, type GivenNames, type Person } from './person.ts';
 
-/** A number of PID-3 or MRG-1. */
+/** An identifier of PID-3 or MRG-1. */
 export interface SentIdentifier {
   readonly value: string;
-  readonly domain: Domain;
-  /** By its type; see `numbers.ts`. */
+  readonly authority: AssigningAuthority;
+  /** By its type code; see `identifier-rules.ts`. */
   readonly identifies: boolean;
   /** Code of table 0203; `''` without one. */
   readonly type: string;
-  /** Of PID-2 or PID-4: it may lead to a patient that agrees, and says nothing else. */
+  /** From PID-2 or PID-4: it finds only an agreeing patient. */
   readonly isAlternate?: boolean;
-  /** Where it stands, for ERR-2. */
+  /** Its location, for ERR-2. */
   readonly at: string;
 }
 
-/** A number that a chart has. */
 export interface StoredIdentifier {
   readonly patient: string;
-  readonly domain: string;
+  readonly authority: string;
   readonly value: string;
   readonly identifies: boolean;
-  /** It was the leading number of a PID-3, or a FHIR client wrote it; else a message only listed it. */
+  /** It was the leading identifier of a PID-3, or a FHIR client wrote it; else a message only listed it. */
   readonly led: boolean;
   readonly isAssumed: boolean;
 }
 
 export interface StoredPatient {
   readonly id: string;
-  /** The chart it was merged into, at the end of the chain; its own id when it was not. */
+  /** The patient at the end of the chain of merges; its own id if it was not merged. */
   readonly survivor: string;
   readonly person: StoredPerson;
 }
 
 export interface ResolveRequest {
-  /** In the order of the field, placeholders left out. */
+  /** In the order of the field, without placeholders. */
   readonly identifiers: readonly SentIdentifier[];
   readonly person: Person;
   readonly stored: readonly StoredIdentifier[];
   readonly patients: ReadonlyMap<string, StoredPatient>;
-  /** An admission describes a patient; a result or a document is about one. */
+  /** An ADT describes a patient; a result or a document only refers to one. */
   readonly isAdmission: boolean;
-  /** What is done with a message that contradicts the chart: `hl7IdentityCheck` of the key. */
+  /** The effect of a contradiction: `hl7IdentityCheck` of the key. */
   readonly check: KeyRecord['hl7_identity_check'];
-  /** The site's birth dates that mean nothing. */
+  /** The site's placeholders for a birth date. */
   readonly placeholderDates: ReadonlySet<string>;
-  /** URIs that a namespace stands for, by the site or by this key. */
+  /** URIs of namespaces, from the site or this key. */
   readonly namedUris: ReadonlySet<string>;
-  /** What an administrator said a namespace does not stand for (`aliasKey`). */
+  /** Namespaces and URIs that an administrator separated (`aliasKey`). */
   readonly rejected: ReadonlySet<string>;
 }
 
-/** A number that a message only listed before, and that is now the leading one of another patient. */
+/** An identifier that was only listed with a patient, and that now leads to another one. */
 export interface MovedIdentifier {
   readonly patient: string;
-  readonly domain: string;
+  readonly authority: string;
   readonly value: string;
 }
 
 interface Judged {
   readonly findings: readonly AckError[];
-  /** Charts that may be of the same person. */
+  /** Possible duplicates. */
   readonly duplicates: readonly string[];
-  /** Numbers that are another patient's: they are not copied. */
+  /** Identifiers of other patients: they are not copied. */
   readonly foreign: ReadonlySet<SentIdentifier>;
   readonly moved: readonly MovedIdentifier[];
-  /** Namespaces that may stand for a URI, for the administrator to decide. */
+  /** URIs that a namespace may stand for, for the administrator to decide. */
   readonly proposed: readonly Taught[];
 }
 
 export type Resolution =
   | ({
       readonly kind: 'known';
-      /** Where clinical content goes. */
+      /** The patient that clinical content belongs to. */
       readonly patient: string;
       /**
-       * The number is that of a chart that was merged away: what is said of the person goes there. It is `patient` too
-       * where the message cannot be about the survivor: somebody else has got the number.
+       * The merged patient that has the identifier: the personal data belongs there. It equals `patient` if the message
+       * contradicts the survivor, because the identifier was given to another person.
        */
       readonly oldRecord: string | undefined;
     } & Judged)
@@ -93,7 +92,7 @@ export type Resolution =
   | {
       readonly kind: 'refused';
       readonly findings: readonly AckError[];
-      /** Charts that could not be told apart. */
+      /** Patients that could not be distinguished. */
       readonly duplicates: readonly string[];
     };
 
@@ -105,7 +104,7 @@ const finding = (severity: 'E' | 'W', at: string, message: string, reason: Error
   reason,
 });
 
-/** The patient of a PID. A result creates its patient too: what it says of the person is all that is known. */
+/** Resolves the patient of a PID. A result creates an unknown patient with the personal data that it has. */
 export function resolve(request: ResolveRequest): Resolution {
   const { identifiers } = request;
   const identifying = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
@@ -124,11 +123,11 @@ export function resolve(request: ResolveRequest): Resolution {
   if (agreeing.length > 1) return refusedAsAmbiguous(leading, agreeing);
   const moved = holders
     .filter((identifier) => !agreeing.includes(survivorOf(identifier.patient, request)))
-    .map(({ patient, domain, value }) => ({ patient, domain, value }));
+    .map(({ patient, authority, value }) => ({ patient, authority, value }));
   const [byListed] = agreeing;
   if (byListed !== undefined) return found(byListed, leading, holders, request, { moved });
 
-  // Found through a later repetition: only where the person agrees.
+  // A later identifier finds the patient only if the person agrees.
   const others = identifiers.filter((identifier) => identifier.identifies && identifier !== leading);
   const through = others.flatMap((identifier) => holdersOf(identifier, request));
   const [later] = survivors(through, request).filter((id) => agrees(id, request));
@@ -145,17 +144,17 @@ export function resolve(request: ResolveRequest): Resolution {
   );
   const givenNames = isByLeading ? 'short' : 'full';
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request, givenNames)) {
-    const message = 'the domain of the number is not certain: the patient was told by name and birth date';
-    const told = finding('W', leading.at, message, 'domain-assumed');
+    const message = 'The assigning authority is uncertain. The name and birth date identified the patient.';
+    const warning = finding('W', leading.at, message, 'domain-assumed');
     const proposed = elsewhere.flatMap(({ sent, stored }) =>
-      sent.domain.isAssumed || stored.isAssumed ? [] : (aliasOf(sent.domain.id, stored.domain) ?? []),
+      sent.authority.isAssumed || stored.isAssumed ? [] : (aliasOf(sent.authority.id, stored.authority) ?? []),
     );
-    return found(only, leading, [], request, { findings: [told], proposed });
+    return found(only, leading, [], request, { findings: [warning], proposed });
   }
   return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], moved, request);
 }
 
-/** None of the numbers identifies: a chart that has one of them and agrees, else a new one for an admission. */
+/** Without an identifying identifier: an agreeing patient with one of them, else a new one for an ADT. */
 function byOtherIdentifiers(request: ResolveRequest): Resolution {
   const { isAdmission } = request;
   const identifiers = request.identifiers.filter(({ isAlternate }) => isAlternate !== true);
@@ -166,32 +165,35 @@ function byOtherIdentifiers(request: ResolveRequest): Resolution {
   if (only !== undefined)
     return { kind: 'known', patient: only, oldRecord: oldRecordOf(only, holders, request), ...PLAIN };
   if (isAdmission) return { kind: 'new', ...PLAIN };
-  const message = 'none of the numbers of PID-3 identifies a patient, and none agrees with one that is known';
+  const message =
+    'PID-3 has no identifying identifier, and no patient with one of its identifiers agrees in name and birth date.';
   const refusal = finding('E', first?.at ?? 'PID^1^3', message, 'no-identifying-number');
   return { kind: 'refused', findings: [refusal], duplicates: [] };
 }
 
 const PLAIN: Judged = { findings: [], duplicates: [], foreign: new Set(), moved: [], proposed: [] };
 
-/** Charts that the leading number leads to. FHIR clients may give one number to several. */
+/** Resolves the patients that the leading identifier finds. FHIR clients may give one identifier to several. */
 function byLeadingIdentifier(leading: SentIdentifier, led: readonly string[], request: ResolveRequest): Resolution {
   const [only, ...more] = led;
   if (only !== undefined && more.length === 0) {
-    const isAssumedOnce = holdersOf(leading, request).some(({ isAssumed }) => isAssumed !== leading.domain.isAssumed);
-    // The same value, but one side only assumes whose: another person's, where the two contradict.
+    const isAssumedOnce = holdersOf(leading, request).some(
+      ({ isAssumed }) => isAssumed !== leading.authority.isAssumed,
+    );
+    // Equal values, but one side only assumes the authority: if the persons contradict, it is another patient's identifier.
     if (isAssumedOnce && contradicts(only, request)) return unknown(leading, [only], [], request);
     return found(only, leading, holdersOf(leading, request), request, {});
   }
   const agreeing = led.filter((id) => agrees(id, request));
   const [one, ...several] = agreeing;
   if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading, led);
-  const message = 'several patients have this number: the one that agrees in name and birth date was taken';
-  const told = finding('W', leading.at, message, 'number-of-several');
+  const message = 'Several patients have this identifier. The patient that agrees in name and birth date was used.';
+  const warning = finding('W', leading.at, message, 'number-of-several');
   const duplicates = led.filter((id) => id !== one);
-  return found(one, leading, holdersOf(leading, request), request, { findings: [told], duplicates });
+  return found(one, leading, holdersOf(leading, request), request, { findings: [warning], duplicates });
 }
 
-/** The chart is found: does the person fit, and whose are the other numbers? */
+/** Completes a found patient: compares the person, and separates identifiers of other patients. */
 function found(
   patient: string,
   leading: SentIdentifier,
@@ -224,7 +226,7 @@ function found(
   };
 }
 
-/** The chart that was merged into the patient and has the number. */
+/** The merged patient that has the identifier. */
 const oldRecordOf = (
   patient: string,
   through: readonly StoredIdentifier[],
@@ -251,7 +253,7 @@ function unknown(
   };
 }
 
-/** Identifying numbers of the message, but for the leading one, that only other patients have. */
+/** Identifying identifiers, without the leading one, that only other patients have. */
 function foreignIdentifiers(
   patient: string | undefined,
   leading: SentIdentifier,
@@ -265,7 +267,7 @@ function foreignIdentifiers(
   return new Map(found);
 }
 
-/** The person must fit (a finding), or does (undefined). People are renamed: who only may be somebody else is never refused. */
+/** Compares the person; undefined if it fits. People are renamed: a person who only may be another one is never rejected. */
 function differenceFrom(chart: string, leading: SentIdentifier, request: ResolveRequest): AckError | undefined {
   const { check, isAdmission } = request;
   const found = fitOf(chart, request);
@@ -273,21 +275,23 @@ function differenceFrom(chart: string, leading: SentIdentifier, request: Resolve
   const isRefused = found === 'contradicts' && (check === 'refuse' || (check === 'refuse-results' && !isAdmission));
   const message =
     found === 'contradicts'
-      ? 'the person of the message is not the patient with this number: name, birth date or sex are others'
-      : 'two of family name, given name, birth date and sex are not those of the patient with this number';
+      ? 'Name, birth date or sex contradict the patient with this identifier.'
+      : 'Two of family name, given name, birth date and sex differ from the patient with this identifier.';
   return finding(isRefused ? 'E' : 'W', leading.at, message, 'patient-differs');
 }
 
 export const holdersOf = (
-  { value, domain, identifies }: SentIdentifier,
+  { value, authority, identifies }: SentIdentifier,
   { stored }: Pick<ResolveRequest, 'stored'>,
 ): readonly StoredIdentifier[] =>
   stored.filter(
     (identifier) =>
-      identifier.value === value && domain.ids.includes(identifier.domain) && identifier.identifies === identifies,
+      identifier.value === value &&
+      authority.ids.includes(identifier.authority) &&
+      identifier.identifies === identifies,
   );
 
-/** A number of the message and one of a chart: the same value in domains that may be the same, but are not known to be. */
+/** An identifier of the message and a stored one with equal values, whose authorities may be one but are not known to be. */
 export interface SameValue {
   readonly sent: SentIdentifier;
   readonly stored: StoredIdentifier;
@@ -297,20 +301,21 @@ export function sameValueElsewhere(
   sent: SentIdentifier,
   { stored, namedUris, rejected }: Pick<ResolveRequest, 'stored' | 'namedUris' | 'rejected'>,
 ): readonly SameValue[] {
-  const { value, domain } = sent;
+  const { value, authority } = sent;
   const mayBeSame = (identifier: StoredIdentifier): boolean => {
-    if (identifier.value !== value || !identifier.identifies || domain.ids.includes(identifier.domain)) return false;
-    const alias = aliasOf(domain.id, identifier.domain);
+    if (identifier.value !== value || !identifier.identifies || authority.ids.includes(identifier.authority))
+      return false;
+    const alias = aliasOf(authority.id, identifier.authority);
     if (alias !== undefined && rejected.has(aliasKey(alias))) return false;
-    if (domain.isAssumed || identifier.isAssumed) return true;
-    if (isBareName(domain.id) === isBareName(identifier.domain)) return false;
-    const uri = isBareName(domain.id) ? identifier.domain : domain.id;
+    if (authority.isAssumed || identifier.isAssumed) return true;
+    if (isBareName(authority.id) === isBareName(identifier.authority)) return false;
+    const uri = isBareName(authority.id) ? identifier.authority : authority.id;
     return !namedUris.has(uri);
   };
   return stored.filter(mayBeSame).map((identifier) => ({ sent, stored: identifier }));
 }
 
-/** What it would mean if the two were one: the namespace of the one stands for the URI of the other. */
+/** The namespace of one and the URI of the other, which would be one authority. */
 function aliasOf(one: string, other: string): Taught | undefined {
   const [bare, uri] = isBareName(one) ? [one, other] : [other, one];
   const namespace = nameOfDomain(bare);
@@ -324,7 +329,6 @@ const survivors = (identifiers: readonly StoredIdentifier[], request: ResolveReq
   ...new Set(identifiers.map(({ patient }) => survivorOf(patient, request))),
 ];
 
-/** Whether the person of the message agrees with a patient. */
 export function agrees(
   chart: string,
   { patients, person, placeholderDates }: Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>,
@@ -342,14 +346,14 @@ function fitOf(chart: string, { patients, person, placeholderDates }: ResolveReq
 const contradicts = (chart: string, request: ResolveRequest): boolean => fitOf(chart, request) === 'contradicts';
 
 const identifiersOfSeveral = (at: string): AckError =>
-  finding('W', at, "this number is another patient's: it was not copied", 'identifiers-of-several');
+  finding('W', at, 'This identifier belongs to another patient. It was not copied.', 'identifiers-of-several');
 
 const possibleDuplicate = (at: string): AckError =>
-  finding('W', at, 'another patient may be the same person: a new one was made', 'possible-duplicate');
+  finding('W', at, 'Another patient is a possible duplicate. A new patient was created.', 'possible-duplicate');
 
 function refusedAsAmbiguous({ at, type }: SentIdentifier, duplicates: readonly string[]): Resolution {
-  // The type is no patient data, and tells the sender which of several is meant.
-  const identifier = /^[A-Z]{1,5}$/.test(type) ? `the identifier of type ${type}` : 'the identifier';
-  const message = `${identifier} in PID-3 matches more than one patient, and not just one agrees`;
+  // The type code is not patient data, and shows the sender which identifier is ambiguous.
+  const identifier = /^[A-Z]{1,5}$/.test(type) ? `The identifier of type ${type}` : 'The identifier';
+  const message = `${identifier} in PID-3 matches several patients, and the name and birth date do not single one out. Send an identifier with its assigning authority.`;
   return { kind: 'refused', findings: [finding('E', at, message, 'ambiguous-patient')], duplicates };
 }

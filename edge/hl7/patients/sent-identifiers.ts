@@ -1,4 +1,4 @@
-/** What a segment says of who its patient is: the numbers of PID-3 and their like, and the person. */
+/** The identifiers and the person in a segment: PID-3 and similar fields. */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
@@ -15,31 +15,31 @@ import { fieldText, first, textOf } from '../mapping/datatypes/text.ts';
 import { date } from '../mapping/datatypes/time.ts';
 import { ADMINISTRATIVE_SEX } from '../mapping/tables/concept-maps.ts';
 import { designator } from './authorities.ts';
-import { domainOf, uriOfUniversalId, type Authorities } from '../mapping/assigning-authority.ts';
+import { assigningAuthorityOf, uriOfUniversalId, type Authorities } from '../mapping/assigning-authority.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
 import type { Person } from './person.ts';
 import type { SentIdentifier } from './resolve.ts';
 
-/** What the site says of numbers. */
+/** The site's rules for identifiers. */
 export interface IdentifierRules {
-  /** Types that identify beside those that always do; in capitals. */
+  /** Type codes that identify beside the fixed ones; in capitals. */
   readonly identifyingTypes: ReadonlySet<string>;
-  /** Numbers that stand for none; in capitals. */
+  /** Values that stand for no identifier; in capitals. */
   readonly placeholders: ReadonlySet<string>;
-  /** YYYY-MM-DD. */
+  /** YYYY-MM-DD */
   readonly placeholderBirthDates: ReadonlySet<string>;
 }
 
-/** A number of the message, and how it is remembered. */
+/** An identifier of the message, with the authorities that it is stored with. */
 export interface ReadIdentifier extends SentIdentifier {
-  /** The domain; and the namespace by which it was sent, where the site has given that a URI: it may take it back. */
+  /** The authority, and the sent namespace if the site has given it a URI: the site may remove the URI again. */
   readonly storedAs: readonly string[];
 }
 
-/** Longer ones are refused where they are mapped. */
+/** Longer values are rejected where they are mapped. */
 const MAX_VALUE_LENGTH = 200;
 
-/** The values of a field, for the look-up: of what stands for no number a site may have thousands. */
+/** The values of a field, for the lookup, without placeholders: a site may have thousands of them. */
 export function valuesOfField(segment: Segment, field: number): string[] {
   return repetitions(segment, field).flatMap((part) => {
     const value = textOf(part, 1);
@@ -49,7 +49,7 @@ export function valuesOfField(segment: Segment, field: number): string[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The numbers of a field without placeholders, each once, in its order. */
+/** The identifiers of a field without placeholders and repetitions, in their order. */
 export function identifiersOfField(
   segment: Segment,
   field: number,
@@ -58,7 +58,7 @@ export function identifiersOfField(
 ): ReadIdentifier[] {
   const identifiers = repetitions(segment, field).flatMap((part) => numberOf(part, authorities, rules) ?? []);
   const seen = new Set<string>();
-  return identifiers.filter(({ value, domain: { id }, identifies }) => {
+  return identifiers.filter(({ value, authority: { id }, identifies }) => {
     const key = JSON.stringify([value, id, identifies]);
     return !seen.has(key) && seen.add(key);
   });
@@ -69,40 +69,40 @@ function numberOf(part: Part, authorities: Authorities, rules: IdentifierRules):
   if (value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, rules.placeholders))
     return undefined;
   const type = textOf(part, 5);
-  const authority = designator(part, 4);
-  const domain = domainOf(authority, designator(part, 6), authorities);
-  const { namespace, universalId } = authority;
+  const designated = designator(part, 4);
+  const authority = assigningAuthorityOf(designated, designator(part, 6), authorities);
+  const { namespace, universalId } = designated;
   const sentAs =
     namespace !== undefined && uriOfUniversalId(universalId) === undefined ? [bareNameDomain(namespace)] : [];
   return {
     value,
     type: (type ?? '').slice(0, MAX_VALUE_LENGTH),
-    domain,
-    storedAs: [domain.id, ...sentAs.filter((name) => name !== domain.id && domain.ids.includes(name))],
+    authority,
+    storedAs: [authority.id, ...sentAs.filter((name) => name !== authority.id && authority.ids.includes(name))],
     identifies: isIdentifyingType(type, rules.identifyingTypes),
     at: locatePart(part, 1),
   };
 }
 
-/** The first identifying number of PID-3. */
+/** The first identifying identifier of PID-3. */
 export const leadingOf = (identifiers: readonly ReadIdentifier[]): ReadIdentifier | undefined =>
   identifiers.find(({ identifies, isAlternate }) => identifies && isAlternate !== true);
 
-/** @param led whether the number is the leading one of PID-3 */
-export const rowsOf = ({ storedAs, value, type, domain }: ReadIdentifier, led: boolean): NumberRow[] =>
-  storedAs.map((id) => [id, value, type, led, domain.isAssumed]);
+/** @param led true for the leading identifier of PID-3 */
+export const rowsOf = ({ storedAs, value, type, authority }: ReadIdentifier, led: boolean): NumberRow[] =>
+  storedAs.map((id) => [id, value, type, led, authority.isAssumed]);
 
-/** Whether an Identifier of a chart is this number. */
-export function isItemOf(item: JsonObject, { value, domain }: SentIdentifier): boolean {
+/** Checks whether a stored Identifier is this identifier. */
+export function isItemOf(item: JsonObject, { value, authority }: SentIdentifier): boolean {
   if (item['value'] !== value) return false;
   const stored = domainOfIdentifier(item);
-  return domain.ids.includes(stored) || (domain.isAssumed && stored === bareNameDomain(''));
+  return authority.ids.includes(stored) || (authority.isAssumed && stored === bareNameDomain(''));
 }
 
 export const isSame = (a: ReadIdentifier, b: ReadIdentifier): boolean =>
-  a.value === b.value && a.domain.ids.includes(b.domain.id);
+  a.value === b.value && a.authority.ids.includes(b.authority.id);
 
-/** The person that a PID describes; what cannot be read says nothing. */
+/** The person of a PID. Values that cannot be read are absent. */
 export function personOf(pid: Segment, context: MapContext): Person {
   const sex = codeOf(first(pid, 8))?.toUpperCase() ?? '';
   const order = fieldText(pid, 25);

@@ -1,9 +1,9 @@
-/** Patients that were merged: the links between them (FHIR R4, Patient.link), and where they lead. */
+/** Links between merged patients (FHIR R4, Patient.link), and the survivor that they lead to. */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 
-/** Follows `replaced-by`; a loop that somebody wrote into the links ends at the patient it began with. */
+/** Follows `replaced-by`. A loop of links ends at the patient that it began with. */
 export function survivorOf(patient: Draft, drafts: Drafts): Draft {
   let at = patient;
   const seen = new Set([patient]);
@@ -21,7 +21,7 @@ function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
   return id === undefined ? undefined : drafts.byId('Patient', id);
 }
 
-/** The id of the patient that a Patient says it was replaced by, the first; as the column `resource.replaced_by` has it. */
+/** The id in the first `replaced-by` of a Patient, as the column `resource.replaced_by` has it. */
 export function replacementIdOf(patient: JsonObject): string | undefined {
   const link = itemsOf(patient['link']).find((item) => item['type'] === 'replaced-by');
   const other = link?.['other'];
@@ -35,5 +35,5 @@ export const link = (type: 'replaced-by' | 'replaces' | 'seealso', patient: Draf
   adds: true,
 });
 
-/** The objects of a list of a stored resource, whatever else somebody wrote into it. */
+/** The objects of a list in a stored resource. A FHIR client may have written other values into it. */
 export const itemsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -1,7 +1,7 @@
 /**
- * What a message says, put into what is stored, each register for itself: the newer statement holds, whichever came first;
- * an older one fills what nobody newer has valued (edge/docs/behaviour.md, HL7 v2). An element that was sent replaces the stored
- * one, one that was not sent stays, `""` deletes it (HL7 v2.5.1 §2.5.3). Pure.
+ * Applies a message's contributions to a stored resource, each register for itself (edge/docs/behaviour.md, HL7 v2, The order).
+ * The higher precedence wins, in any order of arrival. A lower one fills only elements without a value. A field that was sent
+ * replaces the stored element, `""` deletes it, and an absent field changes nothing (HL7 v2.5.1 §2.5.3). Pure.
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
@@ -25,29 +25,31 @@ import {
 } from './stated-value.ts';
 
 export interface Applied extends Recorded {
-  /** Something that would have changed the resource was left out, because something newer is known. */
+  /** A contribution that would have changed the resource was skipped, because a newer statement is stored. */
   readonly isStale: boolean;
-  /** A withdrawal hides a statement of its own time. */
+  /** A withdrawal hides a statement of the same time. */
   readonly isTied: boolean;
 }
 
-/** What besides the statement decides how it is applied. */
-export interface Whose {
-  /** Its lists are put together from several fields and what FHIR clients added; of others a list is like any element. */
+export interface Subject {
+  /**
+   * The lists of a patient combine several fields and the additions of FHIR clients. Another resource's list is an element like
+   * others.
+   */
   readonly isPatient: boolean;
-  /** System URIs of assigning authorities, by their names in capitals. */
+  /** System URIs of assigning authorities, by name in capitals. */
   readonly names: ReadonlyMap<string, string>;
-  /** The message takes the result or report back (OBX-11 W, D or X; OBR-25 X). */
+  /** The message withdraws the result or report (OBX-11 W, D or X; OBR-25 X). */
   readonly isWithdrawal?: boolean;
 }
 
-/** @param content of the resource; not altered */
+/** @param content the resource's; not altered */
 export function applyStatement(
   content: JsonObject,
   remembered: Remembered,
   contributions: readonly Contribution[],
   precedence: Precedence,
-  { isPatient, names, isWithdrawal = false }: Whose,
+  { isPatient, names, isWithdrawal = false }: Subject,
 ): Applied {
   const next = { ...content };
   const registers = new Map(remembered.registers);
@@ -60,7 +62,7 @@ export function applyStatement(
   const withdrawal = isPatient ? undefined : withdrawalOf([registers], isAnswer ? precedence : '');
 
   const said = byElement(contributions);
-  // A withdrawal hides all that is older, and the status after it hides what the withdrawal stated itself.
+  // A withdrawal hides everything older, and the status after it hides what the withdrawal itself stated.
   const isHiding = isNewest || (isAnswer && before !== '' && !isHidden(precedence, before));
   const hiding = isHiding ? elementsOf({ content, remembered }) : [];
   let isStale = false;
@@ -92,20 +94,19 @@ export function applyStatement(
   return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
 }
 
-/** In the order in which they are first named. */
 function byElement(contributions: readonly Contribution[]): Map<string, Contribution[]> {
   const found = new Map<string, Contribution[]>();
   for (const said of contributions) found.set(said.element, [...(found.get(said.element) ?? []), said]);
   return found;
 }
 
-/** Of several values for one element of one message the last counts. */
+/** If a message has several values for one element, the last counts. */
 function lastOf(said: readonly Contribution[]): Contribution[] {
   const last = said.findLast(({ isDefault }) => isDefault !== true);
   return said.filter((each) => each === last || each.isDefault === true);
 }
 
-/** @returns whether a value was left out though it would have changed something */
+/** @returns true if a value was skipped that would have changed something */
 function changeElement(
   record: Recorded,
   registers: Map<string, Register>,
@@ -130,13 +131,13 @@ function changeElement(
 
 const elementText = (content: JsonObject, element: string): string => sortedJson(readElement(content, element) ?? null);
 
-/** The items, as texts, of lists that `union` made: thousands of OBR may add to one report, each to the list of the last. */
+/** The items, as texts, of lists that `union` made. Thousands of OBR may add to one report, each to the list of the last. */
 const ITEMS = new WeakMap<readonly Json[], Set<string>>();
 
 export function union(stored: Json | undefined, sent: Json): Json[] {
   const old = Array.isArray(stored) ? stored : [];
   const known = ITEMS.get(old) ?? new Set(old.map(sortedJson));
-  // The set goes with the new list: what it gets now is not in the old one.
+  // The set belongs to the new list: its additions are not in the old one.
   ITEMS.delete(old);
   const all = [...old];
   for (const item of Array.isArray(sent) ? sent : []) {
@@ -149,9 +150,9 @@ export function union(stored: Json | undefined, sent: Json): Json[] {
 }
 
 /**
- * Another document has taken its place: it stays superseded whatever is said of it later, unless it was entered in error.
+ * Marks a document that another one replaced. It stays superseded after later messages, unless it was entered in error.
  *
- * @param order of the message that says so; a FHIR client may set it right after that
+ * @param precedence the replacing message's; a later status of a FHIR client has precedence
  */
 export function supersede(content: JsonObject, remembered: Remembered, precedence: Precedence): Applied {
   const registers = new Map(remembered.registers);
@@ -160,14 +161,14 @@ export function supersede(content: JsonObject, remembered: Remembered, precedenc
   return { content: settled({ ...content }, state, false), remembered: state, isStale: false, isTied: false };
 }
 
-/** What follows from other elements, whichever was said first. Alters and returns `content`. */
+/** Sets the elements that follow from other elements, in any order of arrival. Alters and returns `content`. */
 export function settled(content: JsonObject, remembered: Remembered, isPatient: boolean): JsonObject {
   const replaced = remembered.registers.get(REPLACED)?.precedence;
   if (replaced !== undefined && replaced >= stampOf(remembered, 'status') && content['status'] !== 'entered-in-error') {
     content['status'] = 'superseded';
     delete content['_status'];
   }
-  // A patient that was merged into another is not in use, whatever a late message says of it (FHIR R4, Patient.link).
+  // A merged patient is never active, also after late messages (FHIR R4, Patient.link).
   if (isPatient && isMergedAway(content)) content['active'] = false;
   return content;
 }

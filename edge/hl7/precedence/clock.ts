@@ -1,6 +1,6 @@
 /**
- * The times that a message names, as far as they can be trusted (edge/docs/behaviour.md, HL7 v2): one counts when it is precise to
- * the minute, its offset is known, and it is not ahead of the receipt by more than clocks differ. Pure.
+ * The trusted times of a message (edge/docs/behaviour.md, HL7 v2, The order). A time counts if it is precise to the minute, has
+ * a known offset, and is at most 15 minutes after the receipt. Pure.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { fhirDateTime, readTimestamp, type Timestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
@@ -8,24 +8,23 @@ import { offsetsInZone } from '../../../shared/hl7/zone.ts';
 import { MAX_RANK, precedenceOf, timeOfId, type Precedence } from './precedence.ts';
 import { PLAIN_STANDING, type Standing } from './standing.ts';
 
-/** What of a statement its order rests on. */
+/** The parts of a statement that its precedence depends on. */
 export interface Timing {
-  /** DTM as they were sent, the one that decides first; MSH-7 and the receipt stand behind them. */
+  /** DTM as sent, the deciding one first. MSH-7 and the receipt follow them. */
   readonly times: readonly (string | undefined)[];
   readonly standing: Standing;
 }
 
-/** Times without a status of a result. */
+/** Times of a statement without a result's status. */
 export const timed = (...times: readonly (string | undefined)[]): Timing => ({ times, standing: PLAIN_STANDING });
 
 export interface MessageClock {
-  /** The order of a statement of this message. */
   readonly precedenceOf: (timing: Timing) => Precedence;
-  /** The same, but below all that is not said so. */
+  /** The precedence of a statement that only mentions the patient: lower than any other. */
   readonly lowPrecedenceOf: (timing: Timing) => Precedence;
 }
 
-/** Whose clock is further ahead is wrong. */
+/** A clock that is further ahead is wrong. */
 const MAX_AHEAD_MS = 15 * 60_000;
 
 /**
@@ -45,7 +44,7 @@ export function clockOf(messageId: string, sent: string | undefined, zone: ZoneF
   };
 }
 
-/** Whatever the message says of its times: an administrator says that it holds now. What it says in passing stays the least. */
+/** The clock of a forced replay: an administrator decides that the message applies now. Low precedences stay low. */
 export function clockOfNow(messageId: string, nowMs: number, { lowPrecedenceOf }: MessageClock): MessageClock {
   const now = precedenceOf({ tier: 1, timeMs: nowMs, rank: MAX_RANK, sentMs: nowMs, messageId });
   return { precedenceOf: () => now, lowPrecedenceOf };
@@ -56,7 +55,7 @@ export function instantMs(text: string | undefined, zone: ZoneFallback, received
   const stamp = text === undefined ? undefined : readOrNothing(text);
   if (stamp?.minute === undefined) return undefined;
   const latest = receivedMs + MAX_AHEAD_MS;
-  // In the hour that a clock shows twice, a message that has just come is of the second one.
+  // In the hour that a clock shows twice, a message that has just arrived belongs to the second pass.
   return offsetsOf(stamp, zone)
     .map((offset) => Date.parse(fhirDateTime({ ...stamp, offset })))
     .findLast((ms) => ms <= latest);
@@ -71,7 +70,7 @@ function offsetsOf(stamp: Timestamp, { offset, timeZone }: ZoneFallback): readon
   return offsetsInZone({ year, month, day, hour, minute, second }, timeZone);
 }
 
-/** What is no time is reported where the resource is made of it. */
+/** An invalid time is reported where its resource is mapped. */
 function readOrNothing(text: string): Timestamp | undefined {
   try {
     return readTimestamp(text, 'MSH^1^7');

@@ -1,6 +1,6 @@
 /**
- * Two records of one thing become one: as if all that was said of either had been said of the one (edge/docs/behaviour.md, HL7 v2).
- * Not for patients, whose lists are put together from fields. Pure.
+ * Combines two records of one resource, as if all statements had been about one of them (edge/docs/behaviour.md, HL7 v2, Which
+ * resource). Not for patients, whose lists combine several fields. Pure.
  */
 import { settled, union, type Applied } from './apply.ts';
 import { setOrDelete } from './element.ts';
@@ -20,9 +20,9 @@ import {
 } from './stated-value.ts';
 
 /**
- * What `kept` says with what the other says later, or alone. Each record says of its own patient whose it is.
+ * Adds the other record's later and only statements to `kept`. The reference to the patient stays.
  *
- * @param other its references already to what stays
+ * @param other with references to the survivor's resources already
  */
 export function combined(kept: Recorded, other: Recorded): Applied {
   const content = { ...kept.content };

@@ -1,17 +1,17 @@
-/** What a field of a message says about an element, before it is known whether a later statement has said more. */
+/** The value that one field of a message gives to one element, before precedence decides whether it counts. */
 import type { Json, JsonObject } from '../../../shared/json.ts';
 
-/** What one field says about one element. `null` deletes it (HL7 v2.5.1 §2.5.3). */
+/** `null` deletes the element (HL7 v2.5.1 §2.5.3). */
 export interface Contribution {
-  /** `PID-5`. */
+  /** `PID-5` */
   readonly field: string;
   readonly element: string;
   readonly value: Json;
   readonly owns?: ((item: JsonObject) => boolean) | undefined;
-  /** Items are added to a stored list instead of replacing it: the results of a report come in several messages. */
+  /** Items are added to a stored list instead of replacing it: the results of a report arrive in several messages. */
   readonly adds?: boolean;
   readonly keeps?: boolean;
-  /** What holds until somebody says otherwise: it does not take the place of what is stored. */
+  /** Any other statement replaces it, and it replaces none. */
   readonly isDefault?: boolean;
 }
 
@@ -20,7 +20,7 @@ export function byDefault(element: string, value: Json): Contribution {
   return { field: '', element, value, isDefault: true };
 }
 
-/** A contribution that no single field makes. */
+/** A contribution that no field makes alone. */
 export function fixed(element: string, value: Json, field = ''): Contribution {
   return { field, element, value };
 }

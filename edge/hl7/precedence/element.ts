@@ -1,17 +1,17 @@
-/** An element by the name that a map gives it: `gender`, `value[x]`, `extension <url>` (`mapping/field-map.ts`). */
+/** Elements by the names that maps use: `gender`, `value[x]`, `extension <url>` (`mapping/field-map.ts`). */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 
 const EXTENSION = 'extension ';
 
-/** `valueQuantity` and `_valueQuantity`, not `valueSet` of some other element: the seven types have none such. */
+/** Matches `valueQuantity` and `_valueQuantity`. The seven types have no other element that begins so, such as `valueSet`. */
 const choiceOf = (element: string): RegExp => new RegExp(`^_?${element.slice(0, -3)}[A-Z]`);
 
-/** Whether a member that somebody wrote, by its name in `stamps`, is of the element. */
+/** Checks whether a member, by its name in `stamps`, belongs to the element. */
 export function isOfElement(element: string, member: string): boolean {
   return element.endsWith('[x]') ? choiceOf(element).test(member) : member === element;
 }
 
-/** What an element holds: of a choice an object with its member, of extensions a list; undefined for nothing. */
+/** Returns the value of an element: an object with its member for a choice, a list for extensions, undefined for no value. */
 export function readElement(content: JsonObject, element: string): Json | undefined {
   if (element.startsWith(EXTENSION)) {
     const found = extensionsOf(content).filter((extension) => isOfUrl(extension, element));
@@ -23,7 +23,7 @@ export function readElement(content: JsonObject, element: string): Json | undefi
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** Puts a value in the place of what the element holds; null, or a list of nothing, deletes it. Alters `content`. */
+/** Replaces the value of an element. Null or an empty list deletes it. Alters `content`. */
 export function writeElement(content: JsonObject, element: string, value: Json): void {
   if (element.startsWith(EXTENSION)) {
     const url = element.slice(EXTENSION.length);

@@ -1,7 +1,7 @@
 /**
- * The identifiers of a patient. Each number (domain and value) that a message listed has the order and place of its newest
- * listing, and each of its members the order of who said it last: so what is known of a number grows and is never made
- * poorer by who knows less of it. PID-19 and PID-20 are fields of their own that replace what they gave. Pure.
+ * The identifiers of a patient. Each identifier (authority and value) that a message listed has the precedence and place of its
+ * newest listing. Each of its members has the precedence of its newest statement. So an identifier gains members and never
+ * loses them to a message with fewer. PID-19 and PID-20 replace what they gave before. Pure.
  */
 import { isJsonObject, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
@@ -13,20 +13,20 @@ const ELEMENT = 'identifier';
 
 export interface IdentifierChange {
   readonly items: Json[];
-  /** All of the resource, with those that changed. */
+  /** All registers of the resource, with the changes. */
   readonly registers: Registers;
 }
 
 type Names = ReadonlyMap<string, string>;
 
-/** A number and its domain: the system, else the name of the assigner in capitals, else `''`. */
-interface NumberOfDomain {
-  readonly domain: string;
+/** The authority is the system, else the name of the assigner in capitals, else `''`. */
+interface AuthorityValue {
+  readonly authority: string;
   readonly value: string;
 }
 
-/** What is remembered of a number that messages listed. */
-interface Listed extends NumberOfDomain {
+/** An identifier that messages listed. */
+interface Listed extends AuthorityValue {
   readonly precedence: Precedence;
   readonly place: number;
   readonly members: ReadonlyMap<string, Register>;
@@ -34,22 +34,22 @@ interface Listed extends NumberOfDomain {
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-function numberOf(item: Json, names: Names): NumberOfDomain {
-  if (!isJsonObject(item)) return { domain: '', value: '' };
+function valueOf(item: Json, names: Names): AuthorityValue {
+  if (!isJsonObject(item)) return { authority: '', value: '' };
   const { system, value, assigner } = item;
   const name = isJsonObject(assigner) ? text(assigner['display']) : '';
-  const domain = text(system) === '' ? name.toUpperCase() : text(system);
-  return { domain: names.get(domain) ?? domain, value: text(value) };
+  const authority = text(system) === '' ? name.toUpperCase() : text(system);
+  return { authority: names.get(authority) ?? authority, value: text(value) };
 }
 
-const keyOf = ({ domain, value }: NumberOfDomain): string => printJson([domain, value]);
+const keyOf = ({ authority, value }: AuthorityValue): string => printJson([authority, value]);
 const listingName = (key: string): string => `identifier ${key}`;
 const memberName = (key: string, member: string): string => `identifier ${key} ${member}`;
 const fieldName = (field: string): string => `identifier ${field}`;
 
 /**
- * @param contributions to `identifier`, in the order in which their items stand in the message
- * @param names system URIs of assigning authorities, by their names in capitals
+ * @param contributions to `identifier`, in the order of their items in the message
+ * @param names system URIs of assigning authorities, by name in capitals
  */
 export function changeIdentifiers(
   stored: readonly Json[],
@@ -62,13 +62,13 @@ export function changeIdentifiers(
   const precedenceOfOthers = stamp === '' ? remembered.base : stamp;
   const said = saidBy(contributions, precedence, names);
   const known = named(remembered.registers, names);
-  const before: Registers = new Map([...takenOver(said, stored, known, precedenceOfOthers, names), ...known]);
+  const before: Registers = new Map([...adopted(said, stored, known, precedenceOfOthers, names), ...known]);
   const applied = said.filter(([name]) => precedence >= (before.get(name)?.precedence ?? ''));
   const registers = new Map([...before, ...applied]);
 
   const listed = listedIn(registers);
   const ofFields = new Set(itemsOfFields(before).map(sortedJson));
-  const rest = stored.filter((item) => !ofFields.has(sortedJson(item)) && !listed.has(keyOf(numberOf(item, names))));
+  const rest = stored.filter((item) => !ofFields.has(sortedJson(item)) && !listed.has(keyOf(valueOf(item, names))));
   const deleted = precedence < precedenceOfOthers ? [] : contributions.filter(({ value }) => value === null);
   const isDeleted = (item: Json): boolean => isJsonObject(item) && deleted.some(({ owns }) => owns?.(item) === true);
   const others = rest.filter((item) => !isDeleted(item));
@@ -77,10 +77,10 @@ export function changeIdentifiers(
 }
 
 /**
- * What a FHIR client wrote of a number that a message lists for the first time, or lists with a domain where the client
- * gave none: its members are remembered as its own.
+ * Registers for the members of a FHIR client's identifier, when a message first lists it. The message may add the authority that
+ * the client did not give.
  */
-function takenOver(
+function adopted(
   said: readonly (readonly [string, Register])[],
   stored: readonly Json[],
   known: Registers,
@@ -90,10 +90,10 @@ function takenOver(
   const listed = listedIn(new Map(said));
   const values = new Set([...listed.values()].map(({ value }) => value));
   return stored.filter(isJsonObject).flatMap((item): [string, Register][] => {
-    const number = numberOf(item, names);
+    const number = valueOf(item, names);
     const key = keyOf(number);
-    const isMeant = listed.has(key) || (number.domain === '' && values.has(number.value));
-    if (!isMeant || known.has(listingName(key))) return [];
+    const isListed = listed.has(key) || (number.authority === '' && values.has(number.value));
+    if (!isListed || known.has(listingName(key))) return [];
     const members = Object.entries(item).map(([member, held]): [string, Register] => [
       memberName(key, nameOfMember(member, held)),
       { precedence: precedenceOfOthers, held },
@@ -102,30 +102,30 @@ function takenOver(
   });
 }
 
-/** What was remembered under a name that has a system now, under the system. */
+/** Moves registers of an authority's name to its system, once the name has one. */
 function named(registers: Registers, names: Names): Registers {
   const found = new Map<string, Register>();
   for (const [name, register] of registers) {
     const [, key, rest = ''] = IDENTIFIER.exec(name) ?? [];
-    const number = key === undefined ? undefined : numberIn(key);
-    const system = number === undefined ? undefined : names.get(number.domain);
+    const number = key === undefined ? undefined : valueIn(key);
+    const system = number === undefined ? undefined : names.get(number.authority);
     const now =
       number === undefined || system === undefined
         ? name
-        : `${listingName(keyOf({ ...number, domain: system }))}${rest}`;
+        : `${listingName(keyOf({ ...number, authority: system }))}${rest}`;
     const other = found.get(now);
     if (other === undefined || other.precedence < register.precedence) found.set(now, register);
   }
   return found;
 }
 
-/** The register of a number, and behind a space of one of its members. */
+/** The register of an identifier, or after a space of one of its members. */
 const IDENTIFIER = /^identifier (\[.*\])( \w+)?$/;
 
-function numberIn(key: string): NumberOfDomain {
+function valueIn(key: string): AuthorityValue {
   const number = parseJson(key);
-  const [domain, value] = Array.isArray(number) ? number : [];
-  return { domain: text(domain), value: text(value) };
+  const [authority, value] = Array.isArray(number) ? number : [];
+  return { authority: text(authority), value: text(value) };
 }
 
 function saidBy(contributions: readonly Contribution[], precedence: Precedence, names: Names): [string, Register][] {
@@ -138,8 +138,8 @@ function saidBy(contributions: readonly Contribution[], precedence: Precedence, 
       continue;
     }
     for (const item of items) {
-      const key = keyOf(numberOf(item, names));
-      // PID-2 often repeats PID-3, with less said of it.
+      const key = keyOf(valueOf(item, names));
+      // PID-2 often repeats PID-3 with fewer members.
       if (said.has(listingName(key)) || !isJsonObject(item)) continue;
       said.set(listingName(key), { precedence, held: place });
       place += 1;
@@ -164,12 +164,15 @@ function listedIn(registers: Registers): ReadonlyMap<string, Listed> {
   return new Map(
     [...listings].map(([key, { precedence, held }]): [string, Listed] => {
       const place = typeof held === 'number' ? held : 0;
-      return [key, { ...numberIn(key), precedence, place, members: members.get(key) ?? new Map() }];
+      return [key, { ...valueIn(key), precedence, place, members: members.get(key) ?? new Map() }];
     }),
   );
 }
 
-/** The newest listing first; not what a FHIR client took out, nor a bare number that is known with its domain. */
+/**
+ * Composes the messages' items, the newest listing first, without items that a FHIR client deleted. An identifier without an
+ * authority is skipped if it is stored with one.
+ */
 function composed(
   stored: readonly Json[],
   others: readonly Json[],
@@ -177,23 +180,23 @@ function composed(
   listed: ReadonlyMap<string, Listed>,
   { stamp, names }: { readonly stamp: Precedence; readonly names: Names },
 ): Json[] {
-  const read = (item: Json): NumberOfDomain => numberOf(item, names);
+  const read = (item: Json): AuthorityValue => valueOf(item, names);
   const standing = new Map(stored.map((item) => [keyOf(read(item)), item]));
   const known = [...listed.values(), ...others.map(read)];
-  const withDomain = ({ value }: NumberOfDomain) =>
-    known.filter((other) => other.value === value && other.domain !== '');
-  const isKnownBetter = (number: Listed): boolean => number.domain === '' && withDomain(number).length > 0;
-  // What was said of a number without its domain is said of the one that has it.
+  const withAuthority = ({ value }: AuthorityValue) =>
+    known.filter((other) => other.value === value && other.authority !== '');
+  const isKnownBetter = (number: Listed): boolean => number.authority === '' && withAuthority(number).length > 0;
+  // Members of an identifier without its authority belong to the one identifier with that value and an authority.
   const bareOf = (number: Listed): Listed | undefined =>
-    withDomain(number).length === 1 ? listed.get(keyOf({ ...number, domain: '' })) : undefined;
+    withAuthority(number).length === 1 ? listed.get(keyOf({ ...number, authority: '' })) : undefined;
   const entries = [...listed]
     .filter(([key, number]) => !isKnownBetter(number) && (number.precedence >= stamp || standing.has(key)))
     .sort(([a, left], [b, right]) => byListing(left, right) || (a < b ? -1 : 1))
     .map(([key, number]) => itemOf(number, bareOf(number), standing.get(key), stamp));
-  const taken = [...entries, ...others].map(read);
+  const entered = [...entries, ...others].map(read);
   const ofFields = itemsOfFields(registers, stamp, stored).filter((item) => {
-    const { domain, value } = read(item);
-    return !taken.some((other) => other.value === value && (other.domain === domain || domain === ''));
+    const { authority, value } = read(item);
+    return !entered.some((other) => other.value === value && (other.authority === authority || authority === ''));
   });
   return [...entries, ...ofFields];
 }
@@ -201,7 +204,7 @@ function composed(
 const byListing = (a: Listed, b: Listed): number =>
   a.precedence === b.precedence ? a.place - b.place : a.precedence > b.precedence ? -1 : 1;
 
-/** Members that the newest said; those that stand there where a FHIR client wrote them since, or nobody said any. */
+/** Takes the newest member of each name. A stored member stays if a FHIR client wrote it later, or no message stated it. */
 function itemOf(
   { members }: Listed,
   bare: Listed | undefined,
@@ -220,7 +223,7 @@ function itemOf(
   return Object.fromEntries(names.map((name) => [name, item[name] ?? null]));
 }
 
-/** A number has been called MR by one and PI by another: each type is remembered by its code. */
+/** Senders may give one identifier different types, such as MR and PI: each type has a register by its code. */
 function nameOfMember(member: string, held: Json): string {
   const code = member === 'type' ? text(codingsOf(held)[0]?.['code']).replaceAll(/\W/g, '') : '';
   return code === '' ? member : `type_${code}`;
@@ -229,7 +232,7 @@ function nameOfMember(member: string, held: Json): string {
 const codingsOf = (type: Json | undefined): JsonObject[] =>
   isJsonObject(type) && Array.isArray(type['coding']) ? type['coding'].filter(isJsonObject) : [];
 
-/** All types that the number was said to have, the newest first. */
+/** All types of the identifier, the newest first. */
 function typeIn(members: readonly (readonly [string, Register])[]): Json | undefined {
   const types = members
     .filter(([member]) => /^type(_|$)/.test(member))
@@ -247,11 +250,11 @@ function typeIn(members: readonly (readonly [string, Register])[]): Json | undef
   return codings.size === 0 ? newest : { ...newest, coding: [...codings.values()] };
 }
 
-/** FHIR R4, Identifier, in its own order. */
+/** The order of members in FHIR R4, Identifier. */
 const MEMBERS: readonly string[] = ['id', 'extension', 'use', 'type', 'system', 'value', 'period', 'assigner'];
 const placeOf = (member: string): number => MEMBERS.indexOf(member.replace('_', ''));
 
-/** What PID-19 and PID-20 gave; with a stamp, without what a FHIR client has taken out since. */
+/** The items of PID-19 and PID-20. With a stamp, without items that a FHIR client has deleted since. */
 function itemsOfFields(registers: Registers, stamp: Precedence = '', stored: readonly Json[] = []): Json[] {
   const standing = new Set(stored.map(sortedJson));
   return [...registers]
@@ -264,8 +267,8 @@ function itemsOfFields(registers: Registers, stamp: Precedence = '', stored: rea
 }
 
 /**
- * Identifiers that were edited where they stand, by a merge or a renumbering, which are never stale: what they say now is
- * what is remembered of them.
+ * Updates the registers after a merge or renumbering has edited identifiers in place. Neither is ever stale: the edited members
+ * become the registered ones.
  */
 export function editIdentifiers(
   before: readonly JsonObject[],
@@ -274,9 +277,9 @@ export function editIdentifiers(
   names: Names,
 ): Registers {
   const edited = new Map(registers);
-  const left = new Map(after.map((item) => [keyOf(numberOf(item, names)), item]));
+  const left = new Map(after.map((item) => [keyOf(valueOf(item, names)), item]));
   for (const item of before) {
-    const key = keyOf(numberOf(item, names));
+    const key = keyOf(valueOf(item, names));
     const now = left.get(key);
     for (const name of registers.keys()) {
       const member = IDENTIFIER.exec(name)?.[2]?.trim();

@@ -1,7 +1,7 @@
 /**
- * A list of a patient that several fields and FHIR clients feed: names, telecom, addresses … Each field has a register
- * with the items it gave last; the list is made of the registers and of what FHIR clients put there. So it is the same
- * whichever message came first. Pure.
+ * A list of a patient that several fields and FHIR clients feed: names, telecom, addresses. Each field has a register with its
+ * newest items. The list consists of the registers and the additions of FHIR clients, so it is the same in any order of
+ * arrival. Pure.
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
@@ -9,7 +9,7 @@ import type { Precedence } from './precedence.ts';
 import { placed } from './place.ts';
 import { later, stampOf, type Register, type Remembered } from './registers.ts';
 
-/** How items are told to be the same thing in another state. */
+/** Decides whether two items are one thing in two states. */
 type Sameness = (a: JsonObject, b: JsonObject) => boolean;
 
 const text = (object: JsonObject, member: string): string => {
@@ -32,23 +32,22 @@ const SAME: ReadonlyMap<string, Sameness> = new Map<string, Sameness>([
   ['contact', isEqual],
 ]);
 
-/** Whether an element of a Patient is a list that is made of registers. */
+/** Checks whether an element of a Patient is a list of registers. */
 export const isList = (element: string): boolean => SAME.has(element);
 
 export interface ListChange {
   readonly items: Json[];
   readonly registers: readonly (readonly [name: string, register: Register])[];
-  /** Something was left out because something newer is known. */
+  /** A contribution was skipped, because a newer statement is stored. */
   readonly isStale: boolean;
 }
 
 const nameOf = (element: string, field: string): string => `${element} ${field}`;
 
 /**
- * What fields of one message say of one list.
+ * Applies the fields of one message to one list.
  *
- * @param stored the list as it stands
- * @param contributions those to this element, of different fields; null for `""`
+ * @param contributions to this element, of different fields; null for `""`
  */
 export function changeList(
   stored: readonly Json[],
@@ -62,7 +61,7 @@ export function changeList(
   const precedenceOfOthers = stamp === '' ? remembered.base : stamp;
   const others = othersIn(stored, remembered.registers.get(element), before, stamp);
   const gone =
-    precedence < precedenceOfOthers ? [] : others.filter((item) => contributions.some(takesAway(element, item)));
+    precedence < precedenceOfOthers ? [] : others.filter((item) => contributions.some(removes(element, item)));
   const staying = others.filter((item) => !gone.includes(item));
 
   const isNewer = ({ field }: Contribution): boolean =>
@@ -80,8 +79,8 @@ export function changeList(
 }
 
 /**
- * What FHIR clients put there. Once a message has spoken of the list it is remembered, so that a message that says the same
- * does not make it the message's own; what a client has done since counts.
+ * The additions of FHIR clients. The first message about the list registers them, so that a message with an equal item does not
+ * make it its own. Later changes of a client count.
  */
 function othersIn(
   stored: readonly Json[],
@@ -96,30 +95,33 @@ function othersIn(
   return stored.filter((item) => isRemembered(item) || !ofFields.has(sortedJson(item)));
 }
 
-interface Known {
+interface Context {
   readonly element: string;
   readonly stamp: Precedence;
   readonly precedenceOfOthers: Precedence;
 }
 
-/** What the fields gave, in the order of the fields; not what a FHIR client took out, or knows better. */
+/**
+ * The items of the registers in the order of their fields, without items that a FHIR client deleted or replaced by a better
+ * one.
+ */
 function composed(
   stored: readonly Json[],
   others: readonly Json[],
   registers: ReadonlyMap<string, Register>,
-  { element, stamp, precedenceOfOthers }: Known,
+  { element, stamp, precedenceOfOthers }: Context,
 ): Json[] {
   const standing = new Set(stored.map(sortedJson));
-  const taken = new Set(others.map(sortedJson));
+  const used = new Set(others.map(sortedJson));
   const ours: Json[] = [];
   for (const [, register] of [...registers].sort(([a], [b]) => byField(a, b))) {
     for (const item of itemsOf(register)) {
       const printed = sortedJson(item);
-      const isTakenOut = register.precedence < stamp && !standing.has(printed);
+      const isDeleted = register.precedence < stamp && !standing.has(printed);
       const isKnownBetter =
         register.precedence < precedenceOfOthers && others.some((other) => isSame(element, other, item));
-      if (taken.has(printed) || isTakenOut || isKnownBetter) continue;
-      taken.add(printed);
+      if (used.has(printed) || isDeleted || isKnownBetter) continue;
+      used.add(printed);
       ours.push(item);
     }
   }
@@ -132,8 +134,8 @@ function registersOf({ registers }: Remembered, element: string): ReadonlyMap<st
 
 const itemsOf = ({ held }: Register): readonly Json[] => (Array.isArray(held) ? held : []);
 
-/** `""` takes away what the field owns: all, where it alone feeds the list. */
-const takesAway =
+/** `""` removes what the field owns: everything if no other field feeds the list. */
+const removes =
   (element: string, item: Json) =>
   ({ value, owns }: Contribution): boolean => {
     if (Array.isArray(value)) return value.some((sent) => isSame(element, item, sent));

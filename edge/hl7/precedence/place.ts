@@ -1,11 +1,13 @@
-/** Where the items of messages stand in a list of a patient, among those that FHIR clients put there. */
+/** The position of messages' items in a list of a patient, among the additions of FHIR clients. */
 import { sortedJson, type Json } from '../../../shared/json.ts';
 
 /**
- * The list anew: others as they stand, ours together in the place of the first that was ours or has gone.
+ * Puts the items of messages together at the position of the first item of a message or was deleted. The others keep their
+ * order.
  *
- * @param others that stay
- * @param isArranged a FHIR client has put the list into an order: one with the same items stays as it is
+ * @param others items of FHIR clients
+ * @param ours items of messages
+ * @param isArranged a FHIR client has ordered the list: a list with equal items stays as it is
  */
 export function placed(
   stored: readonly Json[],

@@ -1,6 +1,6 @@
 /**
- * What is remembered of a resource beside its content: for each register, which is what is valued as one, the order of
- * the message that valued it, and for each element the time at which a FHIR client last changed it.
+ * The precedences of a resource's values. A register is a part of a resource that has one precedence: an element, or an item of
+ * a list. Beside the registers are the times at which FHIR clients last changed elements.
  */
 import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement } from './element.ts';
@@ -8,22 +8,22 @@ import { precedenceOfCreation, precedenceOfWrite, type Precedence } from './prec
 
 export interface Register {
   readonly precedence: Precedence;
-  /** What it gave to a list, or its place in one; null for an element of its own. */
+  /** The field's items in a list, or its place in one; null for an element. */
   readonly held: Json;
 }
 
-/** The name of a register is that of its element, or what `list.ts` and `identifiers.ts` make of it. */
+/** Named like the element, or as `list.ts` and `identifiers.ts` name it. */
 export type Registers = ReadonlyMap<string, Register>;
 
 export interface Remembered {
   readonly registers: Registers;
   /** When FHIR clients changed elements, by the name of the member, or `extension <url>`. */
   readonly stamps: ReadonlyMap<string, Precedence>;
-  /** Of what stands there and nobody is remembered for. */
+  /** The precedence of values without a register. */
   readonly base: Precedence;
 }
 
-/** @param stored JSON `{ fields, stamps }` of the table hl7_precedence; null when it has no row */
+/** @param stored JSON `{ fields, stamps }` of the table hl7_precedence; null without a row */
 export function rememberedOf(id: string, stored: string | null): Remembered {
   const row = stored === null ? {} : parseJson(stored);
   const { fields, stamps } = isJsonObject(row) ? row : {};
@@ -42,7 +42,7 @@ function registersOf([precedence, held]: [string, Json]): [string, Register][] {
   return isJsonObject(held) ? Object.entries(held).map(([name, value]) => [name, { precedence, held: value }]) : [];
 }
 
-/** The column `fields`: registers by their order, which most of them share. */
+/** The column `fields`: registers by precedence, which most of them share. */
 export function printRegisters(registers: Registers): string {
   const byPrecedence: Record<Precedence, JsonObject> = {};
   for (const [name, { precedence, held }] of registers) (byPrecedence[precedence] ??= {})[name] = held;
@@ -57,7 +57,7 @@ export function stampOf({ stamps }: Remembered, element: string): Precedence {
   return latest;
 }
 
-/** What nobody has valued has none, and is filled by any. */
+/** `''` for an element without a value, which any statement fills. */
 export function precedenceOfElement(content: JsonObject, remembered: Remembered, element: string): Precedence {
   const said = later(remembered.registers.get(element)?.precedence ?? '', stampOf(remembered, element));
   if (said !== '' || readElement(content, element) === undefined) return said;

@@ -1,15 +1,15 @@
 /**
- * What the status of a result or report says about its order: a final one changes only by correction, and of two
- * statements of one time the further one holds (HL7 v2.5.1 tables 0085, 0123 and 0038).
+ * The status of a result or report as a part of its precedence. A final result changes only by correction, and of two
+ * statements of one time the further one wins (HL7 v2.5.1 tables 0085, 0123 and 0038).
  */
 
 export interface Standing {
   /** Final or above. */
   readonly isFinal: boolean;
   readonly rank: number;
-  /** It corrects or takes back what was final. */
+  /** It corrects or withdraws a final result. */
   readonly isCorrection: boolean;
-  /** It takes the result or report back: nothing older counts. */
+  /** It withdraws the result or report: older values are hidden. */
   readonly isWithdrawal: boolean;
 }
 
@@ -18,10 +18,10 @@ const final = (rank: number): Standing => ({ ...below(rank), isFinal: true });
 const correction = (rank: number): Standing => ({ ...final(rank), isCorrection: true });
 const withdrawal = (rank: number): Standing => ({ ...correction(rank), isWithdrawal: true });
 
-/** Nobody says. */
+/** Neither the result nor its report has a status. */
 export const UNKNOWN_STANDING: Standing = below(0);
 
-/** For what has no status of this kind. */
+/** For statements without a result's status. */
 export const PLAIN_STANDING: Standing = final(50);
 
 /** Table 0085, OBX-11. */
@@ -73,7 +73,7 @@ export function standingOfReport(report: string | undefined, order: string | und
 }
 
 /**
- * A result's own status, else its report's. Only the result's own status takes the result back.
+ * A result's own status, else its report's. Only the result's own status withdraws the result.
  *
  * @param result OBX-11, in any case
  */

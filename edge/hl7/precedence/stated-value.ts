@@ -1,6 +1,6 @@
 /**
- * Which of the values that messages stated for an element counts (edge/docs/behaviour.md, HL7 v2, The order): the newest final one,
- * else the newest below final. A withdrawal hides what is older than itself. Pure.
+ * Selects the value of an element among the stated ones (edge/docs/behaviour.md, HL7 v2, The order): the newest final one, else
+ * the newest below final. A withdrawal hides older values. Pure.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement, writeElement } from './element.ts';
@@ -21,13 +21,13 @@ export interface Recorded {
 
 /** The newest withdrawal of a result or report. */
 export interface Withdrawal {
-  /** `''` for none. */
+  /** `''` for no withdrawal. */
   readonly precedence: Precedence;
-  /** A newer message gives a status: what the withdrawal itself stated is hidden too. */
+  /** A newer message has a status: the withdrawal's own values are hidden too. */
   readonly isAnswered: boolean;
 }
 
-/** What counts, and what will count once a withdrawal hides that. */
+/** The value that counts, and its successor if a withdrawal hides it. */
 interface Resolved {
   readonly counting: StatedValue | undefined;
   readonly waiting: StatedValue | undefined;
@@ -35,31 +35,31 @@ interface Resolved {
 
 /** The register of the newest withdrawal. */
 export const WITHDRAWN = 'withdrawn';
-/** The register of a document whose place another has taken (TXA-13 of an MDM T09 or T10). */
+/** The register of a document that another replaced (TXA-13 of an MDM T09 or T10). */
 export const REPLACED = 'replaced';
-/** The register of an element's newest value below final is kept only where it is newer than the final value that counts. */
+/** The register of an element's newest value below final. It exists only while it is newer than the final value that counts. */
 const waitingName = (element: string): string => `waiting ${element}`;
 
-/** Elements that only gain. */
+/** Elements that only grow. */
 export const GAINING: ReadonlySet<string> = new Set(['relatesTo', 'result']);
-/** Whose the record is. */
+/** Elements that refer to the patient. */
 export const SUBJECTS: ReadonlySet<string> = new Set(['subject', 'patient']);
-/** Elements of which a resource has one of several members (FHIR R4, choice of data types). */
+/** Elements with one of several members (FHIR R4, choice of data types). */
 const CHOICES = ['onset[x]', 'abatement[x]', 'performed[x]', 'effective[x]', 'value[x]'];
 
-/** @param said the order of a status that is stated now; `''` for none */
-export function withdrawalOf(records: readonly Registers[], said: Precedence): Withdrawal {
+/** @param statusPrecedence the precedence of a status in this message; `''` without one */
+export function withdrawalOf(records: readonly Registers[], statusPrecedence: Precedence): Withdrawal {
   const precedences = (name: string): Precedence[] => records.map((registers) => registers.get(name)?.precedence ?? '');
   const precedence = precedences(WITHDRAWN).reduce(later, '');
-  const statuses = [said, ...precedences('status'), ...precedences(waitingName('status'))];
+  const statuses = [statusPrecedence, ...precedences('status'), ...precedences(waitingName('status'))];
   return { precedence, isAnswered: statuses.some((each) => !isHidden(each, precedence)) };
 }
 
-/** Whether a withdrawal hides a value. What the withdrawal itself stated gives way like everything before it. */
+/** Checks whether a withdrawal hides a value. It hides its own values like older ones. */
 export const isHidden = (precedence: Precedence, withdrawal: Precedence): boolean =>
   withdrawal !== '' && (isDefault(precedence) || !isLater(precedence, withdrawal));
 
-/** Whether a withdrawal hides another statement of its time; another withdrawal is none. */
+/** Checks whether a withdrawal hides another statement of its time. Another withdrawal does not count. */
 export function hidesOwnTime(records: readonly Registers[], withdrawal: Precedence): boolean {
   const withdrawals = new Set(records.map((registers) => registers.get(WITHDRAWN)?.precedence));
   const precedences = records.flatMap((registers) => [...registers.values()]).map(({ precedence }) => precedence);
@@ -69,7 +69,7 @@ export function hidesOwnTime(records: readonly Registers[], withdrawal: Preceden
   );
 }
 
-/** What the record has, and what waits. */
+/** Reads the value that counts and the waiting one. */
 export function statedIn({ content, remembered }: Recorded, element: string): Resolved {
   const precedence = precedenceOfElement(content, remembered, element);
   const value = readElement(content, element);
@@ -81,8 +81,8 @@ export function statedIn({ content, remembered }: Recorded, element: string): Re
 }
 
 /**
- * @param stated of equal orders the last counts
- * @param withdrawal undefined for a patient: nothing is hidden, and nothing waits
+ * @param stated the last of equal precedences counts
+ * @param withdrawal undefined for a patient: no value is hidden, and none waits
  */
 export function resolve(
   element: string,
@@ -96,7 +96,7 @@ export function resolve(
   const own = all.findLast(({ precedence }) => precedence === withdrawal.precedence);
   const counting = newest(open) ?? (withdrawal.isAnswered ? undefined : own);
   if (counting === undefined) return { counting, waiting: undefined };
-  // Only a value below final can be later than the one that counts.
+  // Only a value below final can be later than the value that counts.
   const isWaiting = ({ precedence }: StatedValue): boolean =>
     isLater(precedence, counting.precedence) && !isDefault(precedence);
   return { counting, waiting: newest(open.filter(isWaiting)) };
@@ -108,7 +108,7 @@ function newest(stated: readonly StatedValue[]): StatedValue | undefined {
   return last;
 }
 
-/** Alters `content` and `registers`. @param stored what the record has */
+/** Alters `content` and `registers`. */
 export function settle(
   content: JsonObject,
   registers: Map<string, Register>,
@@ -124,14 +124,14 @@ export function settle(
   else registers.set(waitingName(element), { precedence: waiting.precedence, held: asRead(element, waiting.value) });
 }
 
-/** The value as `readElement` gives it back, whether it waits at once or counted before. */
+/** Returns the value as `readElement` reads it, so that a waiting value equals one read from a resource. */
 function asRead(element: string, value: Json): Json {
   const content: JsonObject = {};
   writeElement(content, element, value);
   return readElement(content, element) ?? null;
 }
 
-/** All elements of records that are no patients, by the names that maps give them; a member that no map names by its own. */
+/** All elements of records that are not patients, by the names of the maps. A member without a map has its own name. */
 export function elementsOf(...records: readonly Recorded[]): Set<string> {
   const prefix = waitingName('');
   const registered = records.flatMap(({ remembered }) => [...remembered.registers.keys()]);

@@ -1,6 +1,6 @@
 /**
- * Which of the known results the results of a message mean that nothing in their keys tells apart. Pure. Nothing is ever
- * told by position alone: what is not clear is kept beside the others.
+ * Matches the results of a message with stored results of the same result key. Pure. Position alone never identifies a result:
+ * an uncertain one is stored beside the others.
  */
 export interface SentResult {
   /** OBX-5, as `valueText` prints it. */
@@ -13,25 +13,24 @@ export interface KnownResult {
   readonly value: string;
   /** As `collectionTime`. */
   readonly at: string;
-  /** Among those that have its key: 1, 2, … */
+  /** The position among the results with its key: 1, 2, … */
   readonly place: number;
 }
 
-/** What a result of the message stands for. */
 export type Choice<Known> =
-  /** It says of this one what holds now. */
+  /** It replaces a stored result. */
   | { readonly status: 'known'; readonly known: Known }
   | { readonly status: 'new' }
-  /** New, though there are others with its key. */
+  /** It is new, although others have its key. */
   | { readonly status: 'unclear' }
-  /** New, though it corrects something: which is not clear. */
+  /** It is new, although it corrects a result: no stored one matches for certain. */
   | { readonly status: 'unmatched' };
 
 /**
- * @param sent those of one key, in the order of the message
- * @param candidates what may be the same
- * @param at when they were collected
- * @param isUnidentified nothing but the value tells them from others
+ * @param sent results of one key, in the order of the message
+ * @param candidates stored results that may match
+ * @param at the collection time
+ * @param isUnidentified only the value distinguishes the results
  */
 export function choose<Known extends KnownResult>(
   sent: readonly SentResult[],

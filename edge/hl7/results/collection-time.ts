@@ -1,16 +1,19 @@
 /**
- * When a specimen was taken or an observation made (OBX-14, else OBR-7: HL7 v2.5.1 §7.4.2.14), as results are told apart
- * by it: a minute in UTC (`2026-01-02T03:04Z`), a day (`2026-01-02`) where no time of day was sent, `''` for none.
+ * The collection time in a result key (OBX-14, else OBR-7: HL7 v2.5.1 §7.4.2.14). It is a minute in UTC (`2026-01-02T03:04Z`),
+ * a day (`2026-01-02`) without a time of day, or `''`.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { fhirDateTime, readTimestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Offsets of time zones end here (FHIR R4, dateTime). */
+/** The largest offset of a time zone (FHIR R4, dateTime). */
 const MAX_OFFSET_HOURS = 14;
 
-/** What cannot be read, or is less precise than a day, is no time; a time whose offset nobody knows is compared as it stands. */
+/**
+ * Returns `''` for a value that cannot be read or is less precise than a day. A time with an unknown offset is compared as it
+ * is.
+ */
 export function collectionTime(text: string | undefined, zone: ZoneFallback): string {
   if (text === undefined) return '';
   try {
@@ -27,11 +30,11 @@ export function collectionTime(text: string | undefined, zone: ZoneFallback): st
 
 const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00Z'), Date.parse('9999-12-31T23:59Z')];
 
-/** In years of four digits, so that texts compare as times do: a minute beyond them is the first, or the last. */
+/** Years have four digits, so that texts sort like times: a minute outside of them is the first or the last. */
 const minuteOf = (ms: number): string =>
   `${new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString().slice(0, 16)}Z`;
 
-/** First and last minute that the text can mean in any time zone, before the zone of its site is known; null for any. */
+/** The first and last minute that the text may be in any time zone, before the zone of its site is known; null for any. */
 export function minutesAround(text: string | undefined, offset: string | undefined): readonly [string, string] | null {
   const time = collectionTime(text, { offset: offset ?? '+00:00' });
   if (time === '') return null;
@@ -43,7 +46,7 @@ export function minutesAround(text: string | undefined, offset: string | undefin
 }
 
 /**
- * The days that may be meant by one of these minutes, and `''` for no time (`mayBeSameTime`).
+ * The days that contain these minutes, and `''` for no time (`mayBeSameTime`).
  *
  * @param from as of `minutesAround`, and `to`
  */
@@ -57,7 +60,7 @@ export function daysAround([from, to]: readonly [string, string]): readonly stri
 
 const isDay = (time: string): boolean => time.length === 10;
 
-/** Times that may be of one collection though they are not equal: one of them is not known, or only its day is. */
+/** Checks whether two different times may be of one collection: one of them is unknown, or only its day is known. */
 export function mayBeSameTime(a: string, b: string): boolean {
   if (a === '' || b === '' || a === b) return true;
   if (isDay(a) === isDay(b)) return false;
@@ -66,5 +69,5 @@ export function mayBeSameTime(a: string, b: string): boolean {
   return past >= -MAX_OFFSET_HOURS * HOUR_MS && past < (24 + MAX_OFFSET_HOURS) * HOUR_MS;
 }
 
-/** Of two that may be the same the one that says more. */
+/** Returns the more precise of two times of one collection. */
 export const morePrecise = (a: string, b: string): string => (b.length > a.length ? b : a);

@@ -1,6 +1,6 @@
 /**
- * Which resource each result of a message stands for: one that is known, or a new one beside the others (edge/docs/behaviour.md,
- * HL7 v2, Which resource). What is not clear is said, and listed where it corrects something.
+ * Finds the resource of each result in a message: a stored one, or a new one beside the others (edge/docs/behaviour.md, HL7 v2,
+ * Which result). An uncertain result gets a warning, an uncertain correction also an issue to review.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -11,7 +11,7 @@ import { choose, type Choice } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
 
-/** `hl7_matches` finds no more than one beyond. */
+/** `hl7_matches` finds at most one more. */
 const MAX_EQUAL_RESULTS = 5000;
 
 interface Request {
@@ -28,7 +28,7 @@ interface Keyed {
   readonly key: ResultKey;
 }
 
-/** @returns the resources of the statements that are results, by the segment where they begin */
+/** @returns the resources of results, by the segment at which they begin */
 export function fileResults(
   statements: readonly Statement[],
   patient: Draft,
@@ -44,12 +44,12 @@ export function fileResults(
     group,
     candidates: candidatesFor(group, patient, request.results),
   }));
-  // A stored result whose time is unknown is for a group that finds no result of its own time.
+  // A stored result with an unknown time belongs to a group that finds no result with its time.
   const isExact = ({ group: [first], candidates }: (typeof asked)[number]): boolean =>
     candidates.some(({ at }) => at === first?.key.at);
-  const meant = new Set<Draft>();
+  const used = new Set<Draft>();
   for (const { group, candidates } of [...asked.filter(isExact), ...asked.filter((each) => !isExact(each))])
-    fileEquals(group, candidates, meant, patient, request, filed);
+    fileEquals(group, candidates, used, patient, request, filed);
   return filed;
 }
 
@@ -59,14 +59,14 @@ function candidatesFor([first]: readonly Keyed[], patient: Draft, results: Filed
 }
 
 /**
- * Those of one key. OBR that are equal in it are one report.
+ * Files the results of one key. OBR with equal keys are one report.
  *
- * @param meant stored results that the message has stated already: each is one result of the message. Grows.
+ * @param used stored results that the message has stated already. Grows.
  */
 function fileEquals(
   group: readonly Keyed[],
   candidates: readonly FiledResult[],
-  meant: Set<Draft>,
+  used: Set<Draft>,
   patient: Draft,
   request: Request,
   filed: Map<Segment, Draft>,
@@ -76,30 +76,30 @@ function fileEquals(
   const { key, statement } = first;
   const { type } = statement;
   const isReport = type === 'DiagnosticReport';
-  const told = isReport ? [first] : group;
+  const stating = isReport ? [first] : group;
   const equals = candidates.filter((known) => known.at === key.at).length;
   if (equals > MAX_EQUAL_RESULTS) {
-    const message = `more than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one`;
+    const message = `More than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one.`;
     note(request.context, 'E', '207', locate(statement.segment), message, 'too-many-resources');
   }
   const quiet = quietly(request.context);
-  const sent = told.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
-  const free = candidates.filter(({ draft }) => !meant.has(draft));
+  const sent = stating.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
+  const free = candidates.filter(({ draft }) => !used.has(draft));
   const choices = choose(sent, free, key.at, isUnidentified(key));
 
   let place = Math.max(0, ...candidates.map((known) => known.place));
   for (const [at, choice] of choices.entries()) {
-    const keyedOne = told[at] ?? first;
+    const keyedOne = stating[at] ?? first;
     const draft = choice.status === 'known' ? choice.known.draft : request.drafts.create(type, request.newId());
     if (choice.status === 'known') request.results.refile(choice.known, key);
     else request.results.file(draft, patient.id, key, (place += 1));
-    meant.add(draft);
+    used.add(draft);
     for (const { statement: each } of isReport ? group : [keyedOne]) filed.set(each.segment, draft);
-    tell(choice, keyedOne.statement, draft, patient, request.context);
+    noteUncertain(choice, keyedOne.statement, draft, patient, request.context);
   }
 }
 
-function tell(
+function noteUncertain(
   { status }: Choice<FiledResult>,
   { type, segment }: Statement,
   draft: Draft,
@@ -107,11 +107,11 @@ function tell(
   context: MapContext,
 ): void {
   if (status === 'unclear') {
-    const message = 'several results have these numbers, code and time: this one is stored beside them';
+    const message = 'Several stored results have this order number, code and time. This result was stored beside them.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'unmatched') {
-    const message = 'it corrects no result that is known, or it is not clear which: it is stored beside them';
+    const message = 'This correction matches no stored result, or several. It was stored beside them.';
     note(context, 'W', '205', locate(segment), message, 'correction-unmatched');
     context.attend({
       kind: 'correction-unmatched',

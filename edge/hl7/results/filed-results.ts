@@ -1,4 +1,4 @@
-/** The results and reports that are known of the patients of a message, with the keys that tell them apart. */
+/** The stored results and reports of the patients of a message, with their result keys. */
 import * as z from 'zod';
 
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -19,13 +19,13 @@ export interface FiledResult {
 
 export interface FiledResults {
   readonly ofPatient: (type: ResourceType, patientId: string) => readonly FiledResult[];
-  /** Those of the patient that share what was observed and a number of the order, or have none. */
+  /** The patient's results with the same observation and an equal order number, or without one. */
   readonly of: (type: ResourceType, patientId: string, key: ResultKey) => readonly FiledResult[];
-  /** From now on the resource has this key. */
+  /** Gives a resource its key. */
   readonly file: (draft: Draft, patientId: string, key: ResultKey, place: number) => void;
-  /** What a statement knows more of its key: a number, or when it was collected. */
+  /** Adds to a key what the statement has and the stored key lacks: a number, or the collection time. */
   readonly refile: (known: FiledResult, stated: ResultKey) => void;
-  /** The results of one patient are another's, but for those that are gone. */
+  /** Moves the results of one patient to another, without those that are entered in error now. */
   readonly move: (from: string, to: string, gone: ReadonlySet<Draft>) => void;
   /** Keys that are new or have changed. */
   readonly rows: () => readonly ResultRow[];
@@ -33,7 +33,7 @@ export interface FiledResults {
 
 const authority = z.object({ uri: z.string().nullable(), name: z.string().nullable() });
 const number = z.object({ value: z.string(), authority }).nullable();
-/** As `hl7_matches` gives it back: patient, what, time, place, and what `numbers` of hl7_result holds. */
+/** As `hl7_matches` returns it: patient, what, time, place, and the JSON of `numbers` in hl7_result. */
 const storedKey = z.tuple([
   z.string(),
   z.string(),
@@ -50,13 +50,13 @@ export function filedResults(found: readonly Found[], drafts: Drafts): FiledResu
     const [patientId, what, at, place, numbers] = storedKey.parse(JSON.parse(key));
     known.set(draft, { draft, patientId, key: { what, at, ...numbers }, value: valueText(draft.content), at, place });
   }
-  /** Made when it is first asked for after a change: the results of a patient are looked up before any of them is filed. */
+  /** Built at the first lookup after a change: the results of a patient are looked up before any of them is filed. */
   let byName: ReadonlyMap<string, readonly FiledResult[]> | undefined;
   const changed = new Map<Draft, ResultRow>();
   const file: FiledResults['file'] = (draft, patientId, key, place) => {
     const { what, at, filler, placer, own } = key;
     byName = undefined;
-    // What the message states of it is applied later.
+    // The statements of the message are applied later.
     known.set(draft, {
       draft,
       patientId,
@@ -120,7 +120,7 @@ function indexOf(known: Iterable<FiledResult>): ReadonlyMap<string, readonly Fil
   return lists;
 }
 
-/** Under which a result is kept and looked for: a message may have as many as it has results. */
+/** The names under which a result is indexed: a message may have as many as it has results. */
 function namesOf(type: ResourceType, patientId: string, { what, filler, placer }: ResultKey): string[] {
   const numbers = [
     ...(filler === null ? [] : [['filler', filler.value]]),

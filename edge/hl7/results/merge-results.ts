@@ -1,7 +1,4 @@
-/**
- * Two patients become one, and both have a result of one key (edge/docs/behaviour.md, HL7 v2, Which result): which results of the one
- * are which of the other. Pure.
- */
+/** Pairs the results of two patients that are merged (edge/docs/behaviour.md, HL7 v2, Which result). Pure. */
 import { choose } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
 import { isUnidentified, mayBeSame } from './result-key.ts';
@@ -11,12 +8,12 @@ export interface MetResults {
   readonly kept: FiledResult;
 }
 
-/** The results of `from` meet those of `to` as if a message stated them. */
+/** Matches the results of `from` with those of `to`, as if a message stated them. */
 export function mergeResults(from: string, to: string, results: FiledResults): MetResults[] {
   return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
     const moved = results.ofPatient(type, from);
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
-    // What says most of its time first: what says nothing takes what is left.
+    // Precise times first: an unknown time matches a result that is left.
     const groups = [...equals.values()].toSorted(([a], [b]) => (b?.at.length ?? 0) - (a?.at.length ?? 0));
     const kept = new Set<FiledResult>();
     return groups.flatMap((group) => {

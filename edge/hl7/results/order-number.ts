@@ -1,6 +1,6 @@
 /**
- * The number of an order (EI, HL7 v2.5.1 §2.A.28) and who gave it out. Numbers without an authority are the sender's own:
- * `1001` of two laboratories is two orders.
+ * An order number (EI, HL7 v2.5.1 §2.A.28) and its authority. A number without an authority belongs to its sender: `1001` of
+ * two laboratories is two orders.
  */
 import type { Part } from '../../../shared/hl7/value.ts';
 import { componentOf } from '../../../shared/hl7/value.ts';
@@ -13,14 +13,14 @@ export interface OrderNumber {
   readonly authority: Authority;
 }
 
-/** One of both at least. */
+/** At least one of both is present. */
 export interface Authority {
   readonly uri: string | null;
-  /** In capitals: what a namespace is called when nobody has named its URI. */
+  /** The namespace in capitals, if it has no URI in the settings. */
   readonly name: string | null;
 }
 
-/** @param named namespace to URI, as the site's administrators named them */
+/** @param named namespace to URI, as the site's administrators named it */
 export function authorityOf(
   namespace: string | undefined,
   universalId: string | undefined,
@@ -39,9 +39,9 @@ function uriNamed(name: string, named: ReadonlyMap<string, string>): string | un
 }
 
 /**
- * EI.1 with EI.2 and EI.3; some put a whole HD where EI.2 has only its name.
+ * EI.1 with EI.2 and EI.3. Some senders put a complete HD into EI.2, which has only its namespace.
  *
- * @param own authority of numbers that come without one
+ * @param own authority of numbers without one
  */
 export function orderNumberOf(
   part: Part | undefined,
@@ -54,7 +54,7 @@ export function orderNumberOf(
   return { value, authority: authorityOf(textOf(hd, 1), textOf(part, 3) ?? textOf(hd, 2), named) ?? own };
 }
 
-/** A namespace means the URI that came beside it before or after: only two URIs that differ are two authorities. */
+/** A namespace has the URI that arrived beside it before or later: only two different URIs are two authorities. */
 export function isSameAuthority(a: Authority, b: Authority): boolean {
   if (a.uri !== null && b.uri !== null) return a.uri === b.uri;
   return a.name !== null && a.name === b.name;
@@ -64,7 +64,7 @@ export const isSameNumber = (a: OrderNumber, b: OrderNumber): boolean =>
   a.value === b.value && isSameAuthority(a.authority, b.authority);
 
 /**
- * Whose the numbers of a sender are that name no authority.
+ * The authority of a sender's numbers without one.
  *
  * @param key the default authority of its API key, a namespace or a URI; else MSH-3 and MSH-4 together are the name
  */

@@ -1,4 +1,4 @@
-/** What tells a result or a report from the patient's others (edge/docs/behaviour.md, HL7 v2, Which resource). */
+/** The result key, by which a result or a report is found again (edge/docs/behaviour.md, HL7 v2, Which result). */
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 import { join } from '../mapping/key.ts';
@@ -10,13 +10,13 @@ export interface ResultKey {
   readonly what: string;
   readonly filler: OrderNumber | null;
   readonly placer: OrderNumber | null;
-  /** Whose it is where it has no number. */
+  /** The authority of a result without a number. */
   readonly own: Authority;
   /** As `collectionTime`. */
   readonly at: string;
 }
 
-/** What of the site and the sender a key is read with. */
+/** The settings of the site and the sender that a key is read with. */
 export interface KeyContext {
   readonly named: ReadonlyMap<string, string>;
   readonly own: Authority;
@@ -35,9 +35,9 @@ export function resultKeyOf(sent: SentKey, { named, own, zone }: KeyContext): Re
 }
 
 /**
- * What `hl7_matches` looks a result up by, in whatever time zone and of whichever authority it turns out to be.
+ * The lookup key for `hl7_matches`: it finds the result in any time zone and of any authority.
  *
- * @param offset of MSH-7
+ * @param offset MSH-7's
  */
 export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: string | undefined): string {
   const minutes = minutesAround(time, offset);
@@ -46,12 +46,12 @@ export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: str
   return join(what, textOf(filler, 1), textOf(placer, 1), from, to, ...days);
 }
 
-/** Its length is bounded as that of other HL7 keys is (`MAX_KEY_LENGTH`). */
+/** Its length is limited like that of other HL7 keys (`MAX_KEY_LENGTH`). */
 export const textOfKey = ({ what, filler, placer }: SentKey): string => join(what, filler?.raw, placer?.raw);
 
 const hasNumber = ({ filler, placer }: ResultKey): boolean => filler !== null || placer !== null;
 
-/** The filler's number decides where both know it, else the placer's; times may be unknown (`mayBeSameTime`). */
+/** The filler's number decides if both have it, else the placer's. Times may be unknown (`mayBeSameTime`). */
 export function mayBeSame(a: ResultKey, b: ResultKey): boolean {
   if (a.what !== b.what || !mayBeSameTime(a.at, b.at)) return false;
   if (a.filler !== null && b.filler !== null) return isSameNumber(a.filler, b.filler);
@@ -61,5 +61,5 @@ export function mayBeSame(a: ResultKey, b: ResultKey): boolean {
 
 const isSameOwner = (a: Authority, b: Authority): boolean => a.uri === b.uri && a.name === b.name;
 
-/** A result of which nothing tells when it was made, nor in which order: only its value tells it from others. */
+/** Checks for a result without time and order number: only its value distinguishes it. */
 export const isUnidentified = (key: ResultKey): boolean => !hasNumber(key) && key.at === '';

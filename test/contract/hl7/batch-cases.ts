@@ -77,6 +77,6 @@ export function batchCases(subject: () => Subject): void {
     });
     const reply = await subject().forward(batch('BM', message('BM-1', 'BM1')), { src: '192.0.2.71' });
     expect(reply.errors).toEqual(['E 200 FHS^1']);
-    expect(reply.text).toContain('\rMSA|AR|BM-1|batches are taken over HTTP only');
+    expect(reply.text).toContain('\rMSA|AR|BM-1|Batches are accepted over HTTP only');
   });
 }

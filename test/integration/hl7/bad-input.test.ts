@@ -203,7 +203,7 @@ describe('bad input', () => {
       `${msh('ORU^R01')}\nPID|1||TWO^^^&1.2.2&ISO^MR||Doe^Jane\n${OBR}\nOBX|1|ST|two^T^L||x||||||F`,
     );
     expect(sent).toMatchObject({ outcome: 'AE', errors: ['E 205 PID^1^3^1^1'] });
-    expect(sent.text).toContain('the identifier of type MR');
+    expect(sent.text).toContain('The identifier of type MR');
     expect((await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('"two"'))).toEqual(
       [],
     );

@@ -193,7 +193,7 @@ describe('MSH-11', () => {
   test('empty: the first processing id of the key or the site', () => {
     const { outcome, findings, ack } = mapped('ADT^A08', [pid()], { settings, header: { 11: '' } });
     expect({ outcome, findings }).toEqual({ outcome: 'AA', findings: ['W 101 MSH^1^11'] });
-    expect(ack).toContain('counts as T');
+    expect(ack).toContain('was processed as T');
   });
 
   test.each([

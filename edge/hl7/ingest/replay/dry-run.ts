@@ -1,4 +1,4 @@
-/** What would become of a message, without storing anything: for the administrator's workbench. */
+/** The workbench's dry run: the effects of a message, without storing it. */
 import { Fault } from '../../../../shared/fault.ts';
 import type { AckError } from '../../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
@@ -20,15 +20,15 @@ export interface DryRun {
   readonly ack: Uint8Array | null;
   readonly findings: readonly AckError[];
   /**
-   * What would be created or changed, without version; ids of new resources are not those they will get. Of a message
-   * that the key has never sent, what it says itself: whoever makes one up is not shown what is stored of a patient.
+   * The resources that the message would create or change, without version. New resources would get other ids. If the key has
+   * never sent this message, only the message's own values: an invented message must not show stored data of a patient.
    */
   readonly resources: readonly JsonObject[];
-  /** Of a message that the key has sent: these, compared with what is stored; else null. */
+  /** The differences to the stored resources, if the key has sent this message; else null. */
   readonly changes: readonly ResourceDifference[] | null;
 }
 
-/** The ids of patients in these, where there is one: that it is known is no secret from whoever is told the verdict. */
+/** Gives the resources the id of the stored patient, if there is one. The workbench already shows that the patient exists. */
 function asOfPatient(own: readonly JsonObject[], real: readonly JsonObject[]): readonly JsonObject[] {
   const [from, ...others] = patientIds(own);
   const [to, ...more] = patientIds(real);
@@ -44,9 +44,9 @@ const patientIds = (resources: readonly JsonObject[]): string[] =>
 
 const LINE_ENDS = ['\r', '\n', '\r\n'];
 
-/** Of the bytes, and of those with other ends of segments: what was copied from a screen is still the same message. */
+/** Hashes of the bytes, and of those with other line ends: a message copied from a screen is still the same message. */
 async function hashesOf(bytes: Uint8Array): Promise<string[]> {
-  // A byte is a character, so that no character set has to be known.
+  // A byte is a character, so that the character set does not matter.
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   const lines = text.split(/\r\n|\r|\n/);
@@ -56,9 +56,9 @@ async function hashesOf(bytes: Uint8Array): Promise<string[]> {
 }
 
 /**
- * As if the key sent these bytes now, for the first time, over HTTP.
+ * Processes these bytes as if the key sent them now, for the first time, over HTTP.
  *
- * @param deps whose database leaves a row of the audit for what was found
+ * @param deps with a database that audits the access
  * @throws Fault `not-found` for a key of another site
  */
 export async function dryRun(

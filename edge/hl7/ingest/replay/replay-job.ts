@@ -1,4 +1,4 @@
-/** Many stored messages mapped again, in the order in which they came, a few with each step: what is newer stays. */
+/** The job that replays many stored messages in their order of receipt, a few in each step. Newer data stays. */
 import * as z from 'zod';
 
 import type { AuditBy } from '../../../store/audit.ts';
@@ -9,7 +9,7 @@ import { NAME_KINDS } from '../../../store/unnamed-name.ts';
 import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
 
-/** A step stops between messages of a second or so together; who stops the job waits for no more than these. */
+/** A step takes about a second; stopping the job waits for one step. */
 const STEP_MESSAGES = 10;
 
 const cursor = z.object({
@@ -23,7 +23,7 @@ const cursor = z.object({
   }),
   actor: z.string(),
   comment: z.string(),
-  /** The provider's `sub` of whoever asked. */
+  /** The provider's `sub` of the person who started the replay. */
   subject: z.string(),
   after: z.uuid(),
   last: z.uuid(),
@@ -40,14 +40,14 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
       const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
-        // A step that is run again finds the attempts that it has made.
+        // A repeated step finds its earlier attempts.
         await reprocess({ ...deps, config }, site, messageId, attempt, `replay-${id}`);
       }
       const done = progress.done + rows.length;
       const isDone = rows.length < STEP_MESSAGES;
       return {
         cursor: { ...at, after: rows.at(-1)?.message_id ?? at.after },
-        // Some have another outcome by now than when they were counted.
+        // Some messages have another outcome now than at the count.
         progress: { done, total: isDone ? done : Math.max(progress.total ?? 0, done) },
         isDone,
         writes: [],

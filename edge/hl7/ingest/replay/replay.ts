@@ -1,4 +1,4 @@
-/** A stored message mapped again, when what made it fail was put right: what that would change, and doing it. */
+/** Replays a stored message after the cause of its failure was fixed, and previews the changes. */
 import { Fault } from '../../../../shared/fault.ts';
 import type { AckError } from '../../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
@@ -14,22 +14,21 @@ import type { Attempt } from '../commit.ts';
 import type { Sender } from '../sender/sender.ts';
 import { load } from '../snapshot/load.ts';
 
-/** What a replay would do. */
 export interface ReplayPreview {
   readonly outcome: ApplicationCode;
   readonly ack: Uint8Array | null;
   readonly findings: readonly AckError[];
-  /** What would be applied; nothing where the message would be refused. */
+  /** The changes; none if the message would be rejected. */
   readonly changes: readonly ResourceDifference[];
-  /** Ids of patients all of whose data would go to another. */
+  /** Ids of patients whose data would move to another. */
   readonly merges: readonly { readonly from: string; readonly to: string }[];
-  /** What else would change if it were applied although newer data exist; none where nothing of it is stale. */
+  /** Further changes if it were forced although newer data is stored; none without stale data. */
   readonly stale: readonly ResourceDifference[];
 }
 
 /**
- * @param deps whose database leaves a row of the audit for what is shown
- * @throws Fault `not-found` when the site has no such message, `conflict` when its bytes are kept no longer
+ * @param deps with a database that audits the access
+ * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
  */
 export async function previewReplay(
   deps: IngestDeps,
@@ -51,26 +50,26 @@ export async function previewReplay(
   const changes = differences(known, effects.resources);
   const isStale = findings.some(({ reason }) => reason === STALE);
   const forced = isStale ? decide(input('forced')).effects.resources : [];
-  // What is created has another id each time it is decided about, and is never stale.
+  // New resources have another id in each decision, and are never stale.
   const rest = differences(byReference(effects.resources), forced).filter(({ change }) => change === 'changed');
   return { outcome, ack, findings, changes, merges: effects.merges, stale: rest };
 }
 
-/** The reason of the finding that something newer is known. */
+/** The reason of the finding that newer data is stored. */
 const STALE = 'stale';
 
-/** Who asks for a replay, and why. */
+/** The attempt, and the person or job that started it. */
 export interface Replay extends Omit<Attempt, 'messageId'> {
   readonly by: AuditBy;
 }
 
 /**
- * Maps a stored message again, with today's settings; the outcome and ACK hold from now on, those of the attempts before
- * are kept. A retransmission gets the first AA.
+ * Processes a stored message again with the current settings. The new outcome and ACK count from now on; earlier attempts stay.
+ * A retransmission gets the first AA.
  *
- * @param attempt who asks for it and why: `replayed` leaves alone what is newer, `forced` does not, `retried` does nothing
- *   when the message was accepted meanwhile
- * @throws Fault `not-found` when the site has no such message, `conflict` when its bytes are kept no longer
+ * @param attempt `replayed` keeps newer data, `forced` overwrites it, `retried` does nothing if the message was accepted
+ *   meanwhile
+ * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
  */
 export async function reprocess(
   deps: IngestDeps,
@@ -85,7 +84,6 @@ export async function reprocess(
   return ingested;
 }
 
-/** The message as it came. */
 async function requestOf(
   { database }: IngestDeps,
   site: string,
@@ -96,7 +94,7 @@ async function requestOf(
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   if (message.raw === null) {
-    throw new Fault('conflict', 'the bytes of this message are kept no longer, so it cannot be replayed');
+    throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },

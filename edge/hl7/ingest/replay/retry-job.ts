@@ -1,4 +1,4 @@
-/** What a fault of the gateway kept back (`gateway-failed`) is tried again by itself, a few times over the next hours. */
+/** The job that retries messages which the gateway failed to process (`gateway-failed`), a few times over the next hours. */
 import * as z from 'zod';
 
 import { jobKind, type JobKind } from '../../../jobs/kind.ts';
@@ -8,7 +8,7 @@ import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
 
 const STEP_MESSAGES = 10;
-/** How late a try may be. */
+/** The longest delay of a retry. */
 const PAUSE_SECONDS = 300;
 
 const GATEWAY = { kind: 'gateway', name: null, address: null } as const;

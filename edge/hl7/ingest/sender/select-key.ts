@@ -1,7 +1,7 @@
 /**
- * Which API key an MLLP message belongs to (edge/docs/behaviour.md, MLLP): by source address, MSH-3 and MSH-4 among the keys that
- * list protocol `hl7-mllp`. Pure: the keys are read elsewhere, the sender is told nothing of it, and for each key that
- * nearly fitted there is a sentence for its administrator.
+ * Selects the API key of an MLLP message (edge/docs/behaviour.md, MLLP): by source address, MSH-3, MSH-4 and certificate among
+ * the keys with protocol `hl7-mllp`. Pure. The sender learns no reason; the administrator of each key that nearly fits gets a
+ * sentence.
  */
 import { parseAddress, parseRange, rangeContains } from '../../../../shared/ip.ts';
 import { quote } from '../../../../shared/quote.ts';
@@ -14,11 +14,11 @@ export interface MllpKey {
   readonly protocols: readonly string[];
   /** Single addresses, CIDR ranges or `*`. */
   readonly allowedIps: readonly string[];
-  /** MSH-3 must be this; null: any. */
+  /** Required MSH-3; null: any. */
   readonly senderApplication: string | null;
-  /** MSH-4 must be this; null: any. */
+  /** Required MSH-4; null: any. */
   readonly senderFacility: string | null;
-  /** The subject of the sender's certificate must be this; null: any, or none. */
+  /** Required subject of the sender's certificate; null: any, or no certificate. */
   readonly tlsSubject: string | null;
   /** The operator assigned such senders to the key's site. */
   readonly isOwn: boolean;
@@ -28,10 +28,10 @@ export interface MllpKey {
 
 export interface MllpPeer {
   readonly address: string;
-  /** MSH-3.1 and MSH-4.1, unescaped; empty when absent. */
+  /** MSH-3.1 and MSH-4.1, unescaped; empty without a value. */
   readonly sendingApplication: string;
   readonly sendingFacility: string;
-  /** Of its certificate, as the sidecar vouches for it; empty without one. */
+  /** The subject of its certificate, as the sidecar reports it; empty without one. */
   readonly tlsSubject: string;
 }
 
@@ -41,12 +41,12 @@ export interface Explanation {
   readonly reason: string;
 }
 
-/** Why no key is meant. */
+/** The reason why no key fits. */
 export interface NoKey {
   readonly refused: MllpRefusalCode;
   /** For the log: a fixed phrase. */
   readonly reason: string;
-  /** For the administrators of the keys that were concerned. */
+  /** For the administrators of the keys that nearly fit. */
   readonly explainTo: readonly Explanation[];
 }
 
@@ -54,7 +54,7 @@ export type SelectedKey<Key extends MllpKey> = { readonly key: Key } | NoKey;
 
 const PROTOCOL = 'hl7-mllp';
 
-/** The longest prefix among a key's ranges that hold the address, or undefined when none does. */
+/** The longest prefix among the key's ranges that contain the address; undefined without one. */
 function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | undefined {
   if (address === undefined) return undefined;
   let longest: number | undefined;
@@ -66,7 +66,7 @@ function matchedPrefix(key: MllpKey, address: Uint8Array | undefined): number | 
   return longest;
 }
 
-/** Filters narrow, never widen: one that is set must be equal, to the letter. */
+/** A filter only narrows: it must equal the value, in the same case. */
 function filterProblems({ senderApplication, senderFacility, tlsSubject }: MllpKey, peer: MllpPeer): string[] {
   const compare = (field: string, is: string, want: string | null): string[] =>
     want === null || want === is ? [] : [`${field} was ${quote(is)}, the key wants ${quote(want)}`];
@@ -86,15 +86,15 @@ interface Match<Key> {
   readonly prefix: number;
 }
 
-/** Filters that are set beat those that are not, then the longer prefix wins. */
+/** More filters win, then the longer prefix. */
 const bySpecificity = <Key>(a: Match<Key>, b: Match<Key>): number => b.filters - a.filters || b.prefix - a.prefix;
 
 /**
- * Every condition that a key fails, or undefined when the key has nothing to do with this peer. It has when its filters
- * name the sender, or when the peer's address is its own: not merely by `*` in a key that is not for MLLP.
+ * The reasons why a key does not fit; undefined if the key has nothing to do with this peer. A key is concerned if its filters
+ * name the sender, or its ranges contain the address. `*` in a key without MLLP does not count.
  */
 function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): string | undefined {
-  // The senders of another site are nobody else's to know of.
+  // The senders of another site are confidential.
   if (key.isForeign && !key.isOwn) return undefined;
   const listsProtocol = key.protocols.includes(PROTOCOL);
   const filters = filterProblems(key, peer);
@@ -111,11 +111,11 @@ function explain(key: MllpKey, peer: MllpPeer, prefix: number | undefined): stri
 }
 
 /**
- * The one key for a message, or why there is none.
+ * Selects the one key for a message, or returns the reason why no key fits.
  *
- * Two keys of one site that are equally specific are one sender's spare keys: the first by Client ID is taken, so that
- * the choice is stable. Between sites nothing competes: where keys of two fit, which those who assign addresses and save
- * keys prevent, the message is nobody's, and both administrators are told.
+ * If two keys of one site are equally specific, the first by Client ID is selected, so that the choice is stable. Keys of different
+ * sites never compete. If keys of two sites fit, which the checks of addresses and keys prevent, no key is selected, and both
+ * administrators get the reason.
  */
 export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpPeer): SelectedKey<Key> {
   const address = parseAddress(peer.address);
@@ -148,8 +148,8 @@ export function selectKey<Key extends MllpKey>(keys: readonly Key[], peer: MllpP
       clientId: key.clientId,
       site: key.site,
       reason:
-        `the sender at ${peer.address} also fits a key of another site, so its messages are stored nowhere: ` +
-        'the operator of the gateway must say whose they are',
+        `the sender at ${peer.address} also fits a key of another site, so its messages are not stored. ` +
+        'Ask the operator of the gateway to assign the address.',
     })),
   };
 }

@@ -1,4 +1,7 @@
-/** Who sends a message, and how the database checks that at the beginning of each transaction about it. Selecting among keys is in `select-key.ts`. */
+/**
+ * The sender of a message, and the check of the sender at the beginning of each transaction. `select-key.ts` selects among API
+ * keys.
+ */
 import type { Header } from '../../../../shared/hl7/header.ts';
 import { plainAddress } from '../../../../shared/ip.ts';
 import { callerArguments, type CallerIdentity } from '../../../store/api-key.ts';
@@ -7,24 +10,24 @@ import type { AuditBy } from '../../../store/audit.ts';
 import type { MessageIdentity } from '../../../store/hl7-snapshot.ts';
 import type { MllpPeer } from './select-key.ts';
 
-/** What a person is shown of a message, for the audit. */
+/** Why a person sees a message, for the audit. */
 export interface Shown {
   readonly action: AuditAction;
-  /** Of a stored message. */
+  /** Null for a message that is not stored. */
   readonly messageId: string | null;
 }
 
 export type Sender =
   /** The bearer of an access token. */
   | { readonly kind: 'caller'; readonly caller: CallerIdentity }
-  /** An API key that the gateway names itself, whatever the key's status: for a replay or a preview. */
+  /** An API key that the gateway names itself, also a disabled one: for a replay or a preview. */
   | {
       readonly kind: 'key';
       readonly site: string;
       readonly clientId: string;
       /** Null for a preview. */
       readonly by: AuditBy | null;
-      /** Null where no person is shown what is found. */
+      /** Null if no person sees what is found. */
       readonly shown: Shown | null;
     }
   /** A peer of an MLLP sidecar. */
@@ -53,7 +56,7 @@ export type Opening = {
     }
 );
 
-/** Finds who may have sent a message. */
+/** Finds the API keys that may have sent a message. */
 export function openingOf(sender: Sender, header: Header, { application, facility }: MessageIdentity): Opening {
   if (sender.kind === 'key') return keyOpening(sender);
   if (sender.kind === 'caller')
@@ -67,6 +70,6 @@ export function openingOf(sender: Sender, header: Header, { application, facilit
 export const keyOpening = ({ site, clientId }: { readonly site: string; readonly clientId: string }) =>
   ({ kind: 'key', arguments: [site, clientId], site, clientId }) as const;
 
-/** Whether a message that begins so may be of the site. */
+/** Checks whether a message with this opening may belong to the site. */
 export const isOpenTo = (opening: Opening, site: string): boolean =>
   opening.kind === 'key' || opening.sites === undefined || opening.sites.includes(site);

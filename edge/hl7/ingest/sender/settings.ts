@@ -22,19 +22,19 @@ export interface SenderSettings extends Omit<Hl7KeyRecord, OrOfSite> {
   readonly taught: ReadonlyMap<string, string>;
   /** Rejected by an administrator (`aliasKey`). */
   readonly rejected: ReadonlySet<string>;
-  /** Of all these settings; it must still hold when a message is stored. */
+  /** A text that changes with any of these settings. It must be unchanged at the commit. */
   readonly settingsState: string;
-  /** Of messages without MSH-18. */
+  /** The character set of messages without MSH-18. */
   readonly charset: Charset;
   /** Accepted values of MSH-11. */
   readonly processingIds: ReadonlySet<string>;
   /** Coding system (CWE.3, in capitals) to URI. */
   readonly codeSystems: ReadonlyMap<string, string>;
-  /** CX.5, in capitals, that identify a patient besides those that do everywhere. */
+  /** CX.5, in capitals, that identify a patient beside the fixed ones. */
   readonly identifyingTypes: ReadonlySet<string>;
   /** Identifier values, in capitals, that are placeholders besides those that are everywhere. */
   readonly placeholders: ReadonlySet<string>;
-  /** YYYY-MM-DD that stand for an unknown birth date, besides those that do everywhere. */
+  /** YYYY-MM-DD that are placeholders beside the fixed ones. */
   readonly placeholderBirthDates: ReadonlySet<string>;
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;

@@ -1,22 +1,22 @@
 /**
- * A memory that is bounded in bytes and in time, each owner's apart: what one remembers pushes out nobody else's until all
- * together have too much, and then the owner's goes who has been away longest. Pure: it is told the time.
+ * A cache with limits of bytes and age, separate for each owner. An owner's entries push out no other owner's until all
+ * together exceed the limit. Then the owner that has been inactive longest loses entries first. Pure.
  */
 export interface Bounds {
   readonly maxBytes: number;
   readonly maxOwnerBytes: number;
-  /** Counted from when something was last kept, not from when it was last asked for. */
+  /** Counted from the last `keep`, not from the last `get`. */
   readonly maxAgeMs: number;
 }
 
 export interface Bounded<Value> {
   readonly get: (owner: string, key: string, nowMs: number) => Value | undefined;
-  /** @param bytes an upper bound of what it takes; what is more than an owner may have is not kept */
+  /** @param bytes an upper bound of the value's size; more than an owner's limit is not kept */
   readonly keep: (owner: string, key: string, value: Value, bytes: number, nowMs: number) => void;
   readonly forget: (owner: string, key: string) => void;
-  /** Lets go of all that is too old. */
+  /** Drops everything that is too old. */
   readonly sweep: (nowMs: number) => void;
-  /** Of all that is kept. */
+  /** The size of all entries. */
   readonly bytes: () => number;
 }
 
@@ -26,14 +26,14 @@ interface Kept<Value> {
   readonly atMs: number;
 }
 
-/** Of one owner, what was kept first before what was kept last. */
+/** The entries of one owner, the oldest first. */
 interface Owned<Value> {
   readonly entries: Map<string, Kept<Value>>;
   bytes: number;
 }
 
 export function createBounded<Value>({ maxBytes, maxOwnerBytes, maxAgeMs }: Bounds): Bounded<Value> {
-  // Who has kept something last is the last one.
+  // The owner of the newest entry is last.
   const owners = new Map<string, Owned<Value>>();
   let bytes = 0;
 
@@ -43,7 +43,7 @@ export function createBounded<Value>({ maxBytes, maxOwnerBytes, maxAgeMs }: Boun
     owned.bytes -= freed;
     bytes -= freed;
   };
-  /** Drops of an owner what is oldest, as long as there is a reason. */
+  /** Drops the oldest entries of an owner while the condition is true. */
   const dropOldest = (owned: Owned<Value>, isToGo: (oldest: Kept<Value>) => boolean): void => {
     for (const [key, kept] of owned.entries) {
       if (!isToGo(kept)) return;

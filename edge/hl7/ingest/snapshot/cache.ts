@@ -1,7 +1,7 @@
 /**
- * The snapshots that an isolate remembers (edge/docs/behaviour.md, HL7 v2, One round trip): the settings of senders, and what
- * was stored of patients when the database last returned it. A stale snapshot costs one extra round trip: the commit compares
- * it with what is there. It never changes what is stored or answered, and never grants access.
+ * The snapshots that an isolate remembers (edge/docs/behaviour.md, HL7 v2, One round trip): settings of senders, and patient
+ * records as the database last returned them. A stale snapshot costs one extra round trip, because the commit compares it with
+ * the database. It never changes what is stored or answered, and never grants access.
  */
 import type { LookupKeys, MatchRow } from '../../../store/hl7-snapshot.ts';
 import type { ResourceWrite } from '../../../store/resource.ts';
@@ -16,19 +16,19 @@ const MiB = 1024 * 1024;
 const RECORDS: Bounds = { maxBytes: 16 * MiB, maxOwnerBytes: 4 * MiB, maxAgeMs: 10 * 60_000 };
 /** Settings: no patient data, and few. Their owner is the site, or the address that messages come from. */
 const SENDERS: Bounds = { maxBytes: 4 * MiB, maxOwnerBytes: MiB / 2, maxAgeMs: 10 * 60_000 };
-/** Names of a site's authorities and coding systems are the most of it. */
+/** Most bytes are names of a site's authorities and coding systems. */
 const NAME_BYTES = 200;
 const SETTINGS_BYTES = 2_000;
 const SWEEP_MS = 60_000;
 
 export interface SnapshotCache {
-  /** The sender of the last message that began so. */
+  /** The sender of the last message with this opening. */
   readonly sender: (opening: Opening, nowMs: number) => SenderSnapshot | undefined;
-  /** What the look-up would find; undefined where a part of it is not remembered. */
+  /** The rows that the lookup would find; undefined if a part of it is not in the cache. */
   readonly matches: (site: string, lookup: LookupKeys, nowMs: number) => readonly MatchRow[] | undefined;
   readonly keepSender: (opening: Opening, sender: SenderSnapshot, nowMs: number) => void;
   readonly keepStored: (stored: StoredMessage, nowMs: number) => void;
-  /** Drops what is too old. Called once a minute, it keeps nothing longer than a minute past its time. */
+  /** Drops what is too old. Called once a minute, it keeps nothing longer than a minute past its limit. */
   readonly sweep: (nowMs: number) => void;
 }
 
@@ -36,10 +36,10 @@ export interface SnapshotCache {
 export interface StoredMessage {
   readonly site: string;
   readonly lookup: LookupKeys;
-  /** Of the snapshot that it was decided by. */
+  /** The rows of its snapshot. */
   readonly before: readonly MatchRow[];
   readonly effects: { readonly writes: readonly ResourceWrite[]; readonly merges: readonly unknown[] };
-  /** What its look-up finds now, without contents. */
+  /** The rows that its lookup finds now, without contents. */
   readonly rows: readonly MatchRow[];
 }
 
@@ -80,8 +80,8 @@ function keyOf(opening: Opening): string {
 }
 
 /**
- * Rows with their contents: those of the snapshot, where the version is the same, or as this message wrote them, where it is the
- * next one. What a merge moved, the database wrote itself: its contents are not known here.
+ * Adds contents to rows: those of the snapshot for the same version, those of this message for the next version. A merge moves
+ * rows in the database, so their contents are unknown here.
  */
 function withContents({
   rows,

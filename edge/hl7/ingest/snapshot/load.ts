@@ -1,4 +1,4 @@
-/** A message as it was read, with the snapshot that it is decided by: from the isolate's cache, or from the database. */
+/** Loads the snapshot that a message is decided by: from the isolate's cache, or from the database. */
 import { charsetNamed, type Charset } from '../../../../shared/hl7/charset.ts';
 import type { Header } from '../../../../shared/hl7/header.ts';
 import type { Database, Deps } from '../../../deps.ts';
@@ -21,15 +21,15 @@ import { isLookupByKey } from './record-cache.ts';
 import { snapshotIn, withMatches, type Snapshot } from './snapshot.ts';
 
 export interface LoadDeps extends Pick<Deps, 'database' | 'now'> {
-  /** Of the isolate; undefined where each message is loaded from the database. */
+  /** The isolate's; undefined if each message is loaded from the database. */
   readonly snapshots?: SnapshotCache | undefined;
 }
 
-/** A message as it came. */
+/** A message as received. */
 export interface Received {
   readonly sender: Sender;
   readonly bytes: Uint8Array;
-  /** Of the bytes, base64url. */
+  /** base64url */
   readonly sha256: string;
 }
 
@@ -38,9 +38,9 @@ export interface Loaded extends Snapshot {
   readonly reading: Reading;
   readonly identity: MessageIdentity;
   readonly opening: Opening;
-  /** What was looked up: `reading.lookup`, or less of it, because too many patients share an identifier. */
+  /** The executed lookup: `reading.lookup`, or a part of it if too many patients share an identifier. */
   readonly lookup: LookupKeys;
-  /** More patients than were loaded share an identifier of the message in its own domain. */
+  /** More patients than the snapshot has share an identifier with its exact authority. */
   readonly isCrowded: boolean;
 }
 
@@ -51,32 +51,36 @@ export interface NoSender {
   readonly refusal: NoKey;
 }
 
-/** A statement that is a whole request has no limit of its time but its deadline, and is sent again where the snapshot has changed. */
+/** A statement that is a complete request has no time limit but its deadline, and is sent again if the snapshot has changed. */
 const MAX_BOUNDED_BYTES = 128 * 1024;
 
-/** Whether what a message reads and writes is bounded, however large its patients' records are. */
+/** Checks that the message reads and writes a bounded amount, in a patient record of any size. */
 export const isBounded = ({ bytes }: Received, lookup: LookupKeys): boolean =>
   bytes.length <= MAX_BOUNDED_BYTES && isLookupByKey(lookup);
 
 /**
- * Loads the snapshot for a message: no round trip from the cache, else one. Another one where the key's character set makes
- * other identifiers of the bytes, where many patients share one, or where keys of several sites may be meant.
+ * Loads the snapshot for a message: without a round trip from the cache, else with one. A second one is needed if the key's
+ * character set changes the identifiers, too many patients share one, or keys of several sites may fit.
  *
- * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` when the database cannot be reached
+ * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` if the database cannot be reached
  */
 export async function load(deps: LoadDeps, received: Received): Promise<Loaded | NoSender> {
   const reading = readBytes(received.bytes, 'utf-8');
   return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
 }
 
-/** Loads what there is now instead of a snapshot that has changed. @param row that the commit returned; undefined: none */
+/**
+ * Loads the current snapshot after a change.
+ *
+ * @param row from the commit; undefined without one
+ */
 export async function loadChanged(
   deps: LoadDeps,
   received: Received,
   { reading, identity, opening, lookup }: Loaded,
   row: SnapshotRow | undefined,
 ): Promise<Loaded | NoSender> {
-  // A look-up that was narrowed returns too little.
+  // A narrowed lookup returns too little.
   if (row === undefined || lookup !== reading.lookup)
     return fromDatabase(deps, received, readBytes(received.bytes, 'utf-8'));
   return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
@@ -91,7 +95,7 @@ function fromCache({ snapshots, now }: LoadDeps, received: Received, read: Readi
   if (known === undefined || !isOpenTo(opening, known.settings.site)) return undefined;
   const reading = reread(bytes, read, known.settings.charset) ?? read;
   const identity = identityOf(reading.header, sha256);
-  // The key was selected by the names in UTF-8: by others it may be another key.
+  // The key was selected by the names in UTF-8: other names may select another key.
   if (identity.application !== named.application || identity.facility !== named.facility) return undefined;
   const { lookup } = reading;
   const matches = snapshots.matches(known.settings.site, lookup, now());
@@ -103,7 +107,7 @@ async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading
   return complete(deps, received, await ask(deps, received, reading));
 }
 
-/** A look-up, and what it found. */
+/** A lookup, with the opening of its transaction. */
 type LookUp = Pick<Loaded, 'reading' | 'identity' | 'opening' | 'lookup'>;
 type Answer = (LookUp & Snapshot) | NoSender;
 
@@ -117,7 +121,7 @@ function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = read
   });
 }
 
-/** @param row undefined: it is asked for */
+/** @param row undefined: the database is asked */
 async function answer(deps: LoadDeps, received: Received, lookUp: LookUp, row?: SnapshotRow): Promise<Answer> {
   const found = snapshotIn(row ?? (await rowOf(deps.database, received.sender, lookUp)), lookUp.opening);
   if ('key' in found) return answer(deps, received, { ...lookUp, opening: keyOpening(found.key) });
@@ -141,7 +145,7 @@ async function rowOf(database: Database, sender: Sender, { opening, identity, lo
   return row;
 }
 
-/** The message by its key's character set, without the patients that too many share an identifier with. */
+/** Reads the message with its key's character set, and narrows the lookup if too many patients share an identifier. */
 async function complete(deps: LoadDeps, received: Received, first: Answer): Promise<Loaded | NoSender> {
   if ('status' in first) return first;
   const reading = reread(received.bytes, first.reading, first.settings.charset);
@@ -152,7 +156,7 @@ async function complete(deps: LoadDeps, received: Received, first: Answer): Prom
   return loaded;
 }
 
-/** What the same look-up found counts for another reading. */
+/** Reuses the rows if the lookup is the same. */
 async function answerFor(
   deps: LoadDeps,
   received: Received,
@@ -164,20 +168,20 @@ async function answerFor(
   return { ...first, reading, identity: identityOf(header, received.sha256), lookup };
 }
 
-/** @param isOf which identifiers of patients count */
-function isCrowd({ patients }: Snapshot, isOf: (value: string, domain: string) => boolean): boolean {
+/** @param isOf selects the identifiers that count */
+function isCrowd({ patients }: Snapshot, isOf: (value: string, authority: string) => boolean): boolean {
   const holders = new Map<string, number>();
   for (const { numbers } of patients) {
-    const values = new Set(numbers.filter(([domain, value]) => isOf(value, domain)).map(([, value]) => value));
+    const values = new Set(numbers.filter(([authority, value]) => isOf(value, authority)).map(([, value]) => value));
     for (const value of values) holders.set(value, (holders.get(value) ?? 0) + 1);
   }
   return Math.max(0, ...holders.values()) >= MAX_FOUND_PATIENTS;
 }
 
 /**
- * An identifier that many patients share hides the patient of another identifier, or of the same one in its own domain. Then the
- * patients are looked up by the identifiers that identify alone, not by a placeholder of the site or a social security number,
- * and first in their own domains: a crowd in its own domain remains one.
+ * An identifier that many patients share hides the patient of another identifier. So the lookup is repeated with the
+ * identifying ones only, without the site's placeholders and social security numbers. Patients with the exact authority are
+ * found first. If these are too many too, the message stays crowded.
  */
 async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & Snapshot): Promise<Loaded | NoSender> {
   const isCrowded = isCrowd(found, () => true);
@@ -187,18 +191,18 @@ async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & 
   if (!isCrowded || outline === undefined || rule === undefined) return loaded;
   const fields = identifierFields(outline, rule);
   const { authorities } = authoritiesOf(settings, header.segment, fields);
-  const numbers = fields
+  const identifying = fields
     .flatMap(({ segment, field }) => identifiersOfField(segment, field, authorities, settings))
     .filter(({ identifies }) => identifies);
-  if (numbers.length === 0) return loaded;
-  const narrow = await ask(deps, received, reading, narrowed(reading.lookup, numbers));
+  if (identifying.length === 0) return loaded;
+  const narrow = await ask(deps, received, reading, narrowed(reading.lookup, identifying));
   if ('status' in narrow) return narrow;
   const isOwn = (value: string, id: string): boolean =>
-    numbers.some((number) => number.value === value && number.domain.ids.includes(id));
+    identifying.some((one) => one.value === value && one.authority.ids.includes(id));
   return { status: 'loaded', ...narrow, isCrowded: isCrowd(narrow, isOwn) };
 }
 
-/** The message in another character set; undefined where it reads the same in it. */
+/** Reads the message with another character set; undefined if the result would be the same. */
 function reread(
   bytes: Uint8Array,
   { header, message, assumedCharset }: Reading,

@@ -1,6 +1,6 @@
 /**
- * Patient records as the database last returned them, each site's apart, and what a look-up would find in them. They may be
- * stale: the commit compares them with what is there (`hl7_store`).
+ * Patient records as the database last returned them, separate for each site, and the rows that a lookup would find in them.
+ * They may be stale: the commit compares them with the database (`hl7_store`).
  */
 import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../store/hl7-snapshot.ts';
 import { numberRowOf } from '../../../store/patient-identity.ts';
@@ -8,22 +8,22 @@ import { parseStored } from '../../../store/resource.ts';
 import { replacementIdOf } from '../../patients/survivor.ts';
 import type { Bounded } from './bounded.ts';
 
-/** A laboratory result has a few hundred. Of more, `hl7_matches` does not return which of them found a row. */
+/** A laboratory message has a few hundred. With more, `hl7_matches` does not return which key found a row. */
 const MAX_KEYS = 1_000;
 
-/** Rows are kept under what finds them: an identifier's value, a patient, or a patient and an HL7 key. */
+/** Rows are kept under an identifier's value, a patient, or a patient and an HL7 key. */
 const ofValue = (value: string): string => `value ${value}`;
 const ofPatient = (id: string): string => `patient ${id}`;
 const ofKey = (id: string, { type, key }: LookupKeys['keys'][number]): string => `key ${id} ${type} ${key}`;
 
-/** Whether each key alone finds its row: not so what a merge moves, nor the patients of a narrowed look-up. */
+/** Checks that each key alone finds its rows. A merge and a narrowed lookup find rows by several. */
 export const isLookupByKey = ({ keys }: LookupKeys): boolean =>
   keys.length <= MAX_KEYS && keys.every(({ type, key }) => key !== '' && type !== 'Patient');
 
 export interface RecordCache {
-  /** @returns what the look-up found last, all of it; undefined where a part is not remembered */
+  /** @returns all rows that the lookup found last; undefined if a part is missing */
   readonly recall: (site: string, lookup: LookupKeys, nowMs: number) => readonly MatchRow[] | undefined;
-  /** @param rows all that a look-up found; the content of a resource is `''` where it is not known */
+  /** @param rows all rows of a lookup; the content of a resource is `''` if it is unknown */
   readonly keep: (site: string, lookup: LookupKeys, rows: readonly MatchRow[], nowMs: number) => void;
 }
 
@@ -34,7 +34,7 @@ export function createRecordCache(memory: Bounded<readonly MatchRow[]>): RecordC
       const numbers = lookup.identifierValues.flatMap((value) => memory.get(site, ofValue(value), nowMs) ?? []);
       const rows = [...numbers];
       const patients = new Set(numbers.map(({ id }) => id));
-      // The set grows by those that they were merged into, which are then visited too.
+      // The set grows by survivors, which are then visited too.
       for (const id of patients) {
         const known = memory.get(site, ofPatient(id), nowMs);
         if (known === undefined) return undefined;
@@ -82,7 +82,7 @@ export function createRecordCache(memory: Bounded<readonly MatchRow[]>): RecordC
   };
 }
 
-/** Several keys may have found one result; what was seen of it last counts. */
+/** Several keys may find one result; the newest version counts. */
 function eachOnce(rows: readonly MatchRow[]): MatchRow[] {
   const found = new Map<string, MatchRow>();
   for (const row of rows) {
@@ -92,7 +92,7 @@ function eachOnce(rows: readonly MatchRow[]): MatchRow[] {
   return [...found.values()];
 }
 
-/** Whose the thing is that a key stands for: HL7 keys end in '@' and the patient's id, those of results begin with it. */
+/** The patient of a key: HL7 keys end in '@' and the patient's id, result keys begin with it. */
 function patientOf(role: MatchRow['role'], key: string): string {
   if (role === 'identity') return key.slice(key.lastIndexOf('@') + 1);
   const parsed: unknown = role === 'result' ? JSON.parse(key) : undefined;
@@ -101,10 +101,10 @@ function patientOf(role: MatchRow['role'], key: string): string {
 
 const isUnknown = ({ role, body }: MatchRow): boolean => body === '' && role !== 'number' && role !== 'trait';
 
-/** A character takes two bytes at most, and a row's objects some hundred. */
+/** A character needs two bytes at most, and a row's objects a few hundred. */
 const bytesOf = ({ key, meta, body, contributions, state }: MatchRow): number =>
   400 + 2 * (key.length + meta.length + body.length + (contributions ?? '').length + state.length);
 
-/** The patient that a patient was merged into, as `hl7_matches` follows it. */
+/** The survivor that a patient's record names, as `hl7_matches` follows it. */
 const replacedBy = (row: MatchRow): string | undefined =>
   row.role === 'patient' && row.body.includes('"replaced-by"') ? replacementIdOf(parseStored(row)) : undefined;

@@ -1,4 +1,7 @@
-/** What a decision about a message rests on, as the database had it at one moment. The commit compares it with what is there then. */
+/**
+ * The data that a decision about a message depends on, as the database had it at one moment. The commit compares it with the
+ * current data.
+ */
 import {
   inOrder,
   readSnapshotRow,
@@ -14,12 +17,15 @@ import { selectKey, type MllpKey, type NoKey } from '../sender/select-key.ts';
 import { isOpenTo, type Opening } from '../sender/sender.ts';
 import { settingsOf, type SenderSettings } from '../sender/settings.ts';
 
-/** The part that is the same for the sender's next message. */
+/** The part that also applies to the sender's next message. */
 export interface SenderSnapshot {
   readonly settings: SenderSettings;
-  /** `senders_state` of the candidates among which the key was selected; null where the message names its key. */
+  /** `senders_state` of the candidates; null if the message names its key. */
   readonly sendersState: string | null;
-  /** Other bytes of this sender with the same MSH-10 are stored. A sender that begins again at 1 each day does so with every message. */
+  /**
+   * Other bytes of this sender with the same MSH-10 are stored. A sender that begins again at 1 each day does so with every
+   * message.
+   */
   readonly isControlIdReused: boolean;
 }
 
@@ -34,11 +40,11 @@ export interface Snapshot extends SenderSnapshot {
 /** The same bytes, stored before. */
 export interface Seen {
   readonly messageId: string;
-  /** The answer of the first attempt that was AA; undefined where the message was never accepted. */
+  /** The answer of the first AA; undefined if the message was never accepted. */
   readonly accepted: { readonly ack: Uint8Array | null } | undefined;
 }
 
-/** A snapshot, or why there is none. The key alone: the row holds nothing of it, because keys of several sites may be meant. */
+/** A snapshot, a key, or the reason why no key fits. Only a key: the row has no data of it, because keys of several sites may fit. */
 export type SnapshotAnswer = { readonly snapshot: Snapshot } | { readonly key: MllpKey } | NoKey;
 
 export function snapshotIn(row: SnapshotRow, opening: Opening): SnapshotAnswer {
@@ -54,7 +60,7 @@ export function snapshotIn(row: SnapshotRow, opening: Opening): SnapshotAnswer {
   );
   if ('refused' in selected) return 'key' in selectKey(keys, opening.peer) ? OUT_OF_SITES : selected;
   const sender = senders.find(({ client_id }) => client_id === selected.key.clientId);
-  // PostgreSQL may also read a range otherwise than the gateway does.
+  // PostgreSQL and the gateway may also interpret a range differently.
   return sender === undefined ? selected : { snapshot: snapshotOf(sender, sender.senders_state ?? '', matches) };
 }
 
@@ -66,7 +72,7 @@ const snapshotOf = (sender: SenderRow, sendersState: string | null, matches: rea
   seen: seenIn(sender),
 });
 
-/** A snapshot of these rows; of a message that was not stored before. */
+/** The rows of a message that was not stored before. */
 export function withMatches(matches: readonly MatchRow[]): Pick<Snapshot, 'seen' | 'matches' | 'found' | 'patients'> {
   const rows = inOrder(matches);
   return { seen: undefined, matches: rows, found: rows.flatMap(foundIn), patients: patientsIn(rows) };
@@ -103,7 +109,7 @@ function foundIn({ role, key, contributions, type, id, version, last_updated, me
   return [{ role, key, contributions, resource: { type, id, version, last_updated, meta, body } }];
 }
 
-/** What is stored of patients beside their records. */
+/** The identifiers and traits of patients, beside their records. */
 function patientsIn(matches: readonly MatchRow[]): FoundPatient[] {
   const ids = new Set(matches.filter(({ role }) => role === 'patient').map(({ id }) => id));
   const keysOf = (wanted: MatchRow['role'], patient: string): string[] =>

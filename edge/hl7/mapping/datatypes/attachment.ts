@@ -1,6 +1,6 @@
 /**
- * ED, RP and texts as Attachment (v2-to-FHIR `ED[Attachment]`, `RP[Attachment]`, `OBX[DocumentReference]` 7 to 12): the
- * content as base64, or where it is to be had.
+ * ED, RP and texts as Attachment (v2-to-FHIR `ED[Attachment]`, `RP[Attachment]`, `OBX[DocumentReference]` 7 to 12): the content
+ * as base64, or its URL.
  */
 import type { Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
@@ -56,7 +56,7 @@ const SUBTYPES: ReadonlyMap<string, string> = new Map([
   ['ZIP', 'application/zip'],
 ]);
 
-/** What data is when only table 0191 speaks. */
+/** The default if only table 0191 has the type. */
 const DEFAULTS: ReadonlyMap<string, string> = new Map([
   ['application', 'application/octet-stream'],
   ['text', 'text/plain'],
@@ -81,7 +81,7 @@ export function mediaType(type: string | undefined, subtype: string | undefined)
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const HEX = /^(?:[0-9A-Fa-f]{2})+$/;
 
-/** ED.5 as base64, whatever ED.4 says it is in (row 8); undefined when it is not that. */
+/** ED.5 as base64, from the encoding in ED.4 (row 8); undefined for an invalid value. */
 function encoded(data: string, encoding: string | undefined): string | undefined {
   const upper = encoding?.toUpperCase();
   if (upper === 'HEX') {
@@ -91,7 +91,7 @@ function encoded(data: string, encoding: string | undefined): string | undefined
       : undefined;
   }
   if (upper === 'A') return textAsBase64(data);
-  // Base64, and what says nothing: it is what everybody sends.
+  // Most senders use base64, also without ED.4.
   const packed = /\s/.test(data) ? data.replaceAll(/\s/g, '') : data;
   if (!BASE64.test(packed) || packed.replaceAll('=', '').length % 4 === 1) return undefined;
   return packed.padEnd(Math.ceil(packed.length / 4) * 4, '=');
@@ -113,7 +113,7 @@ export function pointer(part: Part): JsonObject | undefined {
   return members({ contentType: mediaType(textOf(part, 3), textOf(part, 4)), url: url.replaceAll(/\s/g, '%20') });
 }
 
-/** How many bytes a padded base64 text stands for. */
+/** The size of a padded base64 text in bytes. */
 export const bytesOfBase64 = (packed: string): number =>
   (packed.length / 4) * 3 - (packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0);
 

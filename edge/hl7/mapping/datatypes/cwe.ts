@@ -1,6 +1,6 @@
 /**
  * CWE, CE, CNE, CF, IS and ID as CodeableConcept (v2-to-FHIR `CWE[CodeableConcept]`, `CE[…]`, `CNE[…]`, `CF[…]`, `IS[…]`,
- * `ID[…]`): one table, since CE is the beginning of CWE and IS is its first component.
+ * `ID[…]`). They have one table. CE is the beginning of CWE, and ID its first component.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
@@ -16,7 +16,7 @@ interface Triplet {
   readonly display: number;
   readonly system: number;
   readonly version: number;
-  /** CWE.14, 17 and 20: used when the name of the system says nothing. */
+  /** CWE.14, 17 and 20: used if the name of the system is missing. */
   readonly oid: number;
 }
 
@@ -27,7 +27,7 @@ const TRIPLETS: readonly Triplet[] = [
   { code: 10, display: 11, system: 12, version: 13, oid: 20 },
 ];
 
-/** @param table of HL7, to which the field is bound: `HL70078` */
+/** @param table the field's HL7 table: `HL70078` */
 function coding(part: Part, triplet: Triplet, context: MapContext, table?: string): JsonObject | undefined {
   const value = code(textOf(part, triplet.code));
   if (value === undefined || isTooLong(value)) return undefined;
@@ -36,7 +36,7 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
   const system = isOwn ? tableSystem(table) : codingSystem([name, textOf(part, triplet.oid)], context);
   const isUnusable = system !== undefined && isTooLongEntry([system, value]);
   if (isUnusable) {
-    const message = 'a coding system that is too long to be searched for was left out';
+    const message = 'The coding system is too long for the search. It was skipped.';
     note(context, 'W', '102', locatePart(part, triplet.system), message, 'system-too-long');
   }
   return members({
@@ -47,7 +47,7 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
   });
 }
 
-/** No code is so long, and none that is could be searched for (`mapping/index-limit.ts`): it is kept as text. */
+/** No code is so long, and a longer one could not be searched (`mapping/index-limit.ts`): it is kept as text. */
 const MAX_CODE_LENGTH = 400;
 const isTooLong = (value: string): boolean => value.length > MAX_CODE_LENGTH;
 
@@ -56,14 +56,14 @@ function textAsCode(part: Part, context: MapContext): string | undefined {
   for (const triplet of TRIPLETS) {
     const value = textOf(part, triplet.code);
     if (value === undefined || !isTooLong(value)) continue;
-    const message = `a code longer than ${MAX_CODE_LENGTH} characters is kept as text`;
+    const message = `The code is longer than ${MAX_CODE_LENGTH} characters. It was stored as text.`;
     note(context, 'W', '102', locatePart(part, triplet.code), message, 'code-too-long');
     return value;
   }
   return undefined;
 }
 
-/** CWE.9, else the text of a concept without a code, else nothing: a display is not repeated as text. */
+/** CWE.9, else the text of a concept without a code. A display is not repeated as text. */
 function conceptText(part: Part): string | undefined {
   const original = textOf(part, 9);
   if (original !== undefined) return original;
@@ -72,7 +72,7 @@ function conceptText(part: Part): string | undefined {
     : undefined;
 }
 
-/** @param table of HL7, to which the first code is bound where it names no other system */
+/** @param table the HL7 table of the first code, if it names no other system */
 export function codeableConcept(part: Part | undefined, context: MapContext, table?: string): JsonObject | undefined {
   if (part === undefined) return undefined;
   const long = textAsCode(part, context);
@@ -94,8 +94,8 @@ export function concepts(segment: Segment, field: number, context: MapContext): 
 }
 
 /**
- * A CodeableConcept whose code goes through a concept map. A code that is not in the map is one of the table, by the
- * sender's own extension of it; one of another coding system stays as it was sent.
+ * A CodeableConcept whose code is mapped by a concept map. A code outside the map is the sender's extension of the table. A
+ * code of another coding system stays as sent.
  */
 export function mappedConcept(part: Part | undefined, context: MapContext, map: ConceptMap): JsonObject | undefined {
   if (part === undefined) return undefined;
@@ -112,7 +112,7 @@ export function mappedConcept(part: Part | undefined, context: MapContext, map: 
 /** `CWE[code]` 3 and 6: the code alone. */
 export const codeOf = (part: Part | undefined): string | undefined => code(textOf(part, 1) ?? textOf(part, 4));
 
-/** `CWE[string]` 4 and 11: the text, else the code where there is nothing else. */
+/** `CWE[string]` 4 and 11: the text, else the code. */
 export const textOfConcept = (part: Part | undefined): string | undefined =>
   textOf(part, 9) ?? textOf(part, 2) ?? textOf(part, 1);
 
@@ -121,12 +121,12 @@ export const conceptOf = (system: string, code: string): JsonObject => ({ coding
 
 const ALTERNATE_CODES = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 
-/** What stands beside a `code` element (`_status`): the code as it was sent, which became that one. */
+/** The sibling of a `code` element (`_status`), with the code as sent. */
 export const sentAs = (valueCodeableConcept: JsonObject): JsonObject => ({
   extension: [{ url: ALTERNATE_CODES, valueCodeableConcept }],
 });
 
-/** Whether a coded field names anything: a code or a text, not only a coding system. */
+/** Checks for a code or a text. A coding system alone does not count. */
 export function hasConcept(segment: Segment, field: number): boolean {
   const part = first(segment, field);
   return part !== undefined && [1, 2, 4, 5, 9, 10].some((number) => textOf(part, number) !== undefined);

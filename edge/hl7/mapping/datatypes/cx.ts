@@ -11,8 +11,7 @@ const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDig
 const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem-checkDigit';
 
 /**
- * `CX[Identifier]` 3 to 13. Of 11, the assigning facility, which has no place of its own in R4, the domain is taken where
- * there is no assigning authority.
+ * `CX[Identifier]` 3 to 13. R4 has no place for row 11, the assigning facility. It becomes the authority if there is no other.
  */
 export function identifier(part: Part, context: MapContext): JsonObject | undefined {
   const value = textOf(part, 1);

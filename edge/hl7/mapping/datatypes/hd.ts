@@ -1,7 +1,7 @@
 /**
- * HD and EI: who assigned an identifier (v2-to-FHIR `HD[uri]`, `EI[Identifier-System]`). An OID or UUID makes the system
- * (`HD[uri]` 4 and 5, whatever HD.1 says); a bare namespace is named by a setting of the site, else it is only kept as
- * the assigner's display.
+ * HD and EI: the assigning authority of an identifier (v2-to-FHIR `HD[uri]`, `EI[Identifier-System]`). An OID or UUID becomes
+ * the system (`HD[uri]` 4 and 5, with any HD.1). A bare namespace gets the URI in the site's settings, else it is the
+ * assigner's display.
  */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
@@ -25,10 +25,10 @@ function authority(namespace: string | undefined, id: string | undefined, contex
   return { system, namespace: name };
 }
 
-/** Longer values cannot be looked up (an index entry of the database is bounded), and no identifier is. */
+/** The lookup limits values, because index entries of the database are limited. No real identifier is longer. */
 const MAX_IDENTIFIER_LENGTH = 200;
 
-/** @param severity `E` where nothing can be told without the identifier; else it is left out */
+/** @param severity `E` if the message needs the identifier; else it is skipped */
 export function isTooLong(
   value: string,
   part: Part,
@@ -36,7 +36,7 @@ export function isTooLong(
   severity: 'E' | 'W' = 'W',
 ): boolean {
   if (value.length <= MAX_IDENTIFIER_LENGTH) return false;
-  const message = `an identifier longer than ${MAX_IDENTIFIER_LENGTH} characters`;
+  const message = `The identifier is longer than ${MAX_IDENTIFIER_LENGTH} characters.`;
   note(context, severity, '102', locatePart(part, 1), message, 'identifier-too-long');
   return true;
 }
@@ -63,7 +63,7 @@ export function issuer({ system, namespace }: Authority): JsonObject {
 export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
   const value = textOf(part, 1);
   if (part === undefined || value === undefined || isTooLong(value, part, context)) return undefined;
-  // Some put a whole HD where EI.2 has only its name; an EI within a component has none.
+  // Some senders put a complete HD into EI.2, which has only its namespace. An EI within a component has no HD.
   const hd = componentOf(part, 2);
   const namespace = part.component > 0 ? textOf(part, 2) : textOf(hd, 1);
   return members({

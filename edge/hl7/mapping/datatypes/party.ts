@@ -1,7 +1,7 @@
 /**
- * XCN, CNN, NDL, XON and CWE as a person or organization that is referred to (v2-to-FHIR `XCN[Practitioner]`,
- * `CNN[Practitioner]`, `NDL[PractitionerRole]`, `XON[Organization]`, `CWE[Organization]`). The gateway keeps no
- * Practitioner or Organization: a reference carries their identifier and display (FHIR R4, References, logical).
+ * XCN, CNN, NDL, XON and CWE as a reference to a person or organization (v2-to-FHIR `XCN[Practitioner]`, `CNN[Practitioner]`,
+ * `NDL[PractitionerRole]`, `XON[Organization]`, `CWE[Organization]`). The gateway stores no Practitioner or Organization. A
+ * reference has their identifier and display (FHIR R4, References, logical).
  */
 import { child, componentOf, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
@@ -70,12 +70,12 @@ export function producer(part: Part, context: MapContext): JsonObject | undefine
   return reference('Organization', value === undefined ? undefined : identifier, textOf(part, 9) ?? textOf(part, 2));
 }
 
-/** A thing known by an EI: a device (`OBX[Observation]` 57) or a specimen. */
+/** A resource with an EI: a device (`OBX[Observation]` 57) or a specimen. */
 export function entity(type: 'Device' | 'Specimen' | 'Condition' | 'Procedure', part: Part, context: MapContext) {
   return reference(type, entityIdentifier(part, context), undefined);
 }
 
-/** A role that the reference itself cannot say (`OBR[DiagnosticReport]` 43 to 45 and 47 to 49). */
+/** A role that the reference itself cannot have (`OBR[DiagnosticReport]` 43 to 45 and 47 to 49). */
 export function inFunction(party: JsonObject, system: string, role: string): JsonObject {
   const extension: Json = [
     {

@@ -14,7 +14,7 @@ const NM = /^([+-]?)(\d*)(?:\.(\d*))?$/;
 /** FHIR R4 decimal: implementations need not keep more. */
 const MAX_DIGITS = 18;
 
-/** The number digit for digit, or undefined when it is none. Leading zeros and `+` go, trailing zeros stay. */
+/** The number digit for digit; undefined for another text. Leading zeros and `+` are removed, trailing zeros stay. */
 export function decimal(text: string): number | JsonNumber | undefined {
   const match = NM.exec(text.trim());
   if (match === null) return undefined;
@@ -27,7 +27,7 @@ export function decimal(text: string): number | JsonNumber | undefined {
   return String(value) === source ? value : new JsonNumber(source);
 }
 
-/** `10^3/uL`, `x10^9/L`: a power of ten of which the sender forgot to escape the `^`. Its end alone would be another unit. */
+/** `10^3/uL`, `x10^9/L`: a power of ten whose `^` the sender did not escape. Its last part alone would be another unit. */
 function powerOfTen(part: Part | undefined): string | undefined {
   const [base, rest] = [textOf(part, 1), textOf(part, 2)];
   return base !== undefined && rest !== undefined && /^[x×*]?\s*10$/i.test(base) && /^[+-]?\d{1,2}\b/.test(rest)
@@ -35,14 +35,14 @@ function powerOfTen(part: Part | undefined): string | undefined {
     : undefined;
 }
 
-/** A unit as a person reads it. */
+/** A unit for display. */
 export const unitText = (part: Part | undefined): string | undefined => powerOfTen(part) ?? textOfConcept(part);
 
 /** `unit`, `system` and `code` of a Quantity from OBX-6: rows 3 to 6 of `CWE[Quantity]`. */
 export function unitOf(part: Part | undefined, context: MapContext): JsonObject {
   const power = powerOfTen(part);
   if (part !== undefined && power !== undefined) {
-    const message = 'a ^ in a unit has to be escaped (\\S\\): it was read as a power of ten';
+    const message = 'Escape the ^ in a unit (\\S\\). It was read as a power of ten.';
     note(context, 'W', '102', locatePart(part), message, 'unescaped-unit');
     return { unit: power };
   }
@@ -62,8 +62,7 @@ const COMPARATOR_SIGNS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A number as people write it, `5.6`, `<5` or `>= 10`, as a Quantity. Undefined for anything else, a titre or a range
- * say, which is text.
+ * A number in its written form, `5.6`, `<5` or `>= 10`, as a Quantity. Undefined for other texts, such as a titre or a range.
  *
  * @param unit as of `unitOf`
  */
@@ -77,8 +76,8 @@ export function writtenNumber(text: string, unit: JsonObject): JsonObject | unde
 const ORIGINAL_TEXT = 'http://hl7.org/fhir/StructureDefinition/originalText';
 
 /**
- * A structured numeric as the element it becomes, `{ valueQuantity }`, `{ valueRatio }` or `{ valueRange }`; undefined
- * when it is none of them (`OBX[Observation]` 19 to 24).
+ * A structured numeric as `{ valueQuantity }`, `{ valueRatio }` or `{ valueRange }`; undefined for another one
+ * (`OBX[Observation]` 19 to 24).
  */
 export function structuredNumeric(part: Part, unit: JsonObject): JsonObject | undefined {
   const [sign = '', first = '', separator = '', second = ''] = [1, 2, 3, 4].map((number) => textOf(part, number));
@@ -107,7 +106,7 @@ export function structuredNumeric(part: Part, unit: JsonObject): JsonObject | un
   return { valueQuantity: { value: low, ...comparator, ...unit } };
 }
 
-/** SN.1 to SN.4 with blanks between, as rows 19, 22 and 24 of `OBX[Observation]` put them together. */
+/** SN.1 to SN.4 with blanks between, as rows 19, 22 and 24 of `OBX[Observation]` combine them. */
 export function structuredText(part: Part, unit?: Json): string {
   const pieces = [1, 2, 3, 4].map((number) => textOf(part, number));
   return [...pieces, typeof unit === 'string' ? unit : undefined].filter((piece) => piece !== undefined).join(' ');

@@ -12,7 +12,7 @@ export function clean(value: Value): string | undefined {
 
 export { firstRepetition as first } from '../../../../shared/hl7/value.ts';
 
-/** The nth child of a part as text; undefined when absent, empty or `""`. */
+/** The nth child of a part as text; undefined if it is absent, empty or `""`. */
 export const textOf = (part: Part | undefined, number: number): string | undefined =>
   part === undefined ? undefined : clean(child(part, number));
 
@@ -20,21 +20,21 @@ export const textOf = (part: Part | undefined, number: number): string | undefin
 export const fieldText = (segment: Segment, field: number, component = 1): string | undefined =>
   clean(valueAt(segment, field, 1, component));
 
-/** A whole repetition as text, separators that were not escaped included. */
-export const wholeText = (part: Part): string | undefined => clean(partText(part));
+/** A complete repetition as text, with separators that were not escaped. */
+export const repetitionText = (part: Part): string | undefined => clean(partText(part));
 
 /** FHIR code: no white space but single spaces inside. */
 export function code(text: string | undefined): string | undefined {
   return text?.replaceAll(/\s+/g, ' ');
 }
 
-/** True when the field holds something other than `""`. */
+/** Checks that the field has a value other than `""`. */
 export function isValued(segment: Segment, field: number): boolean {
   const raw = rawAt(segment, field);
   return raw !== undefined && raw !== '' && raw !== '""';
 }
 
-/** Members whose value is undefined, null or an empty list are left out; undefined when none is left. */
+/** Drops members that are undefined, null or an empty list; undefined if no member is left. */
 export function members<T extends object>(object: T): { [K in keyof T]: NonNullable<T[K]> } | undefined {
   const kept = Object.entries(object).filter(
     ([, value]) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0),

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../../shared/json.ts';
 import { attempt, note, type MapContext } from '../context.ts';
 import { members, textOf } from './text.ts';
 
-/** A child of a part as FHIR dateTime; a value that is no date is left out with a warning (table 0357, 102). */
+/** A child of a part as FHIR dateTime. An invalid date is skipped with a warning (table 0357, 102). */
 export function dateTime(part: Part | undefined, context: MapContext, number = 1): string | undefined {
   const text = textOf(part, number);
   if (part === undefined || text === undefined) return undefined;
@@ -14,14 +14,14 @@ export function dateTime(part: Part | undefined, context: MapContext, number = 1
   return attempt(context, () => fhirDateTime(readTimestamp(text, at), context.zone));
 }
 
-/** As FHIR date: a time of day is left out. */
+/** As FHIR date, without the time of day. */
 export function date(part: Part | undefined, context: MapContext, number = 1): string | undefined {
   const text = textOf(part, number);
   if (part === undefined || text === undefined) return undefined;
   return attempt(context, () => fhirDate(readTimestamp(text, locatePart(part, number))));
 }
 
-/** Whether a part begins with a date or time that can be read. */
+/** Checks that a part begins with a valid date or time. */
 export function isDate(part: Part | undefined): boolean {
   const text = textOf(part, 1);
   if (text === undefined) return false;
@@ -34,7 +34,7 @@ export function isDate(part: Part | undefined): boolean {
   }
 }
 
-/** As FHIR instant; one without minutes or without a known offset has no place there, which is said. */
+/** As FHIR instant. A time without minutes or without a known offset is skipped with a warning. */
 export function instant(part: Part | undefined, context: MapContext): string | undefined {
   const text = textOf(part, 1);
   if (part === undefined || text === undefined) return undefined;
@@ -46,9 +46,9 @@ export function instant(part: Part | undefined, context: MapContext): string | u
   return found;
 }
 
-const NO_INSTANT = 'a time without minutes, or without a known offset, is kept with the message and not mapped';
+const NO_INSTANT = 'A time without minutes or without a known offset was stored with the message and not mapped.';
 
-/** A Period from two dateTimes; an end before the start is left out with a warning (FHIR R4, Period, per-1). */
+/** A Period from two dateTimes. An end before the start is skipped with a warning (FHIR R4, Period, per-1). */
 export function period(
   start: string | undefined,
   end: string | undefined,
@@ -56,7 +56,7 @@ export function period(
   at: string,
 ): JsonObject | undefined {
   if (start !== undefined && end !== undefined && Date.parse(end) < Date.parse(start)) {
-    note(context, 'W', '102', at, 'the end of the period is before its start and was left out', 'period-reversed');
+    note(context, 'W', '102', at, 'The end of the period is before its start. It was skipped.', 'period-reversed');
     return { start };
   }
   return members({ start, end });

@@ -1,4 +1,4 @@
-/** XAD and SAD as Address (v2-to-FHIR `XAD[Address]`, `SAD[Address]`), with the display text that a person reads. */
+/** XAD and SAD as Address (v2-to-FHIR `XAD[Address]`, `SAD[Address]`), with the display text. */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import { noteUnknownUse, type MapContext } from '../context.ts';
@@ -10,7 +10,7 @@ import { dateRange, dateTime, period } from './time.ts';
 const AD_USE = 'http://hl7.org/fhir/StructureDefinition/iso21090-AD-use';
 const CENSUS_TRACT = 'http://hl7.org/fhir/StructureDefinition/iso21090-ADXP-censusTract';
 
-/** Table 0190, of all versions. Not each of them is a use or type of FHIR. */
+/** Table 0190, of all versions. Some types have no use or type in FHIR. */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set('B BA BDL BI BR C F H HV L M N O P RH S SH TM V'.split(' '));
 
 /** `XAD[Address]` 3 to 28. */

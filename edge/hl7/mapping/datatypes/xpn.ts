@@ -1,4 +1,4 @@
-/** XPN and FN as HumanName (v2-to-FHIR `XPN[HumanName]`, `FN[HumanName]`), with the display text that a person reads. */
+/** XPN and FN as HumanName (v2-to-FHIR `XPN[HumanName]`, `FN[HumanName]`), with the display text. */
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import { noteUnknownUse, type MapContext } from '../context.ts';
@@ -19,14 +19,14 @@ const FAMILY_PARTS: readonly (readonly [subcomponent: number, url: string])[] = 
 /** `XPN[HumanName]` 13 and 14; table 0444. */
 const ASSEMBLY_ORDER: ReadonlySet<string> = new Set(['G', 'F']);
 
-/** Table 0200, of all versions. Not each of them is a use of FHIR. */
+/** Table 0200, of all versions. Some types have no use in FHIR. */
 const NAME_TYPES: ReadonlySet<string> = new Set(
   'A B BAD C CB D F I K L M MSK N NAV NB NOUSE P R REL S T TEMP U'.split(' '),
 );
 
 const present = (...texts: readonly (string | undefined)[]): string[] => texts.filter((text) => text !== undefined);
 
-/** Where the components of a name stand: XPN and XCN have the same ones at other numbers. */
+/** The numbers of a name's components: XPN and XCN have the same components at other numbers. */
 interface NameLayout {
   readonly family: number;
   readonly given: number;
@@ -47,7 +47,7 @@ export const XCN: NameLayout = {
   professionalSuffix: 21,
 };
 
-/** Prefix, given names, family name, suffixes: how a name is shown. */
+/** Prefix, given names, family name, suffixes. */
 export function displayName(part: Part, layout: NameLayout = XPN): string | undefined {
   const family = componentOf(part, layout.family);
   const parts = present(
@@ -61,7 +61,7 @@ export function displayName(part: Part, layout: NameLayout = XPN): string | unde
   return parts.length === 0 ? undefined : parts.join(' ');
 }
 
-/** One repetition: the name, and a second one when XPN.15 says what the person is called (rows 18 and 19). */
+/** One repetition: the name, and a second one for XPN.15, the name that the person uses (rows 18 and 19). */
 export function humanNames(part: Part, context: MapContext): JsonObject[] {
   const calledBy = textOf(part, 15);
   const nickname = calledBy === undefined ? [] : [{ use: 'nickname', text: calledBy, given: [calledBy] }];

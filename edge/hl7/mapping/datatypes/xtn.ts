@@ -6,7 +6,7 @@ import { TELECOM_USE } from '../tables/concept-maps.ts';
 import { code, members, textOf } from './text.ts';
 import { dateTime, period } from './time.ts';
 
-/** Concept map TelecommunicationEquipmentType, but that a cell phone is a phone whose use is mobile. */
+/** Concept map TelecommunicationEquipmentType, except that a cell phone is a phone with use mobile. */
 const EQUIPMENT: ReadonlyMap<string, { readonly system: string; readonly use?: string }> = new Map([
   ['PH', { system: 'phone' }],
   ['FX', { system: 'fax' }],
@@ -31,14 +31,12 @@ const NUMBER_PARTS: readonly (readonly [component: number, url: string])[] = [
   [8, 'http://hl7.org/fhir/StructureDefinition/contactpoint-extension'],
 ];
 
-/**
- * @param fallbackUse where XTN.2 says nothing: `home` for PID-13, `work` for PID-14 (`PID[Patient]` 22 and 24)
- */
+/** @param fallbackUse without XTN.2: `home` for PID-13, `work` for PID-14 (`PID[Patient]` 22 and 24) */
 export function contactPoint(part: Part, context: MapContext, fallbackUse?: string): JsonObject | undefined {
   const useCode = code(textOf(part, 2))?.toUpperCase();
   const equipmentCode = code(textOf(part, 3));
   const equipment = EQUIPMENT.get(equipmentCode?.toUpperCase() ?? '');
-  const isEmail = equipment?.system === 'email' || (equipmentCode === undefined && looksLikeEmail(part, useCode));
+  const isEmail = equipment?.system === 'email' || (equipmentCode === undefined && isEmailAddress(part, useCode));
   const value = isEmail ? (textOf(part, 4) ?? textOf(part, 1)) : phoneNumber(part);
   if (value === undefined) return undefined;
 
@@ -53,7 +51,7 @@ export function contactPoint(part: Part, context: MapContext, fallbackUse?: stri
   const rank = textOf(part, 18);
   return members({
     extension,
-    // A field that is named a phone number holds one, where XTN.3 does not say otherwise.
+    // A phone number field has a phone number, unless XTN.3 differs.
     system: isEmail ? 'email' : (equipment?.system ?? 'phone'),
     value,
     use: equipment?.use ?? (useCode === undefined ? fallbackUse : TELECOM_USE.codes.get(useCode)?.code),
@@ -62,13 +60,13 @@ export function contactPoint(part: Part, context: MapContext, fallbackUse?: stri
   });
 }
 
-/** Row 6; and an address where a number should stand, which senders of older versions have no other place for. */
-function looksLikeEmail(part: Part, useCode: string | undefined): boolean {
+/** Row 6. Senders of older versions also put an address in the place of the number. */
+function isEmailAddress(part: Part, useCode: string | undefined): boolean {
   if (useCode === 'NET' || textOf(part, 4) !== undefined) return true;
   return textOf(part, 1)?.includes('@') ?? false;
 }
 
-/** Rows 3, 15 to 18 and 24: the number as it is dialled, else put together, else as the old XTN.1 has it. */
+/** Rows 3, 15 to 18 and 24: the number as dialled, else its parts, else the old XTN.1. */
 function phoneNumber(part: Part): string | undefined {
   const dialled = textOf(part, 12);
   if (dialled !== undefined) return dialled;

@@ -1,4 +1,4 @@
-/** What a sender does with what a segment says (HL7 table 0206, segment action code): DG1-21, PR1-20. */
+/** The action of a segment (HL7 table 0206, segment action code): DG1-21, PR1-20. */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { noteUnknownCode, type MapContext } from '../context.ts';
 import { fieldText } from '../datatypes/text.ts';
@@ -6,7 +6,7 @@ import { fieldText } from '../datatypes/text.ts';
 /** Added, deleted, a snapshot, updated, no change. */
 const ACTIONS: ReadonlySet<string> = new Set(['A', 'D', 'S', 'U', 'X']);
 
-/** The code in capitals; undefined where there is none, or, with a warning, none of the table. */
+/** The code in capitals; undefined without one, or, with a warning, for a code outside the table. */
 export function actionOf(segment: Segment, field: number, context: MapContext): string | undefined {
   const sent = fieldText(segment, field)?.toUpperCase();
   if (sent === undefined || ACTIONS.has(sent)) return sent;

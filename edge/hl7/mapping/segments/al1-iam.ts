@@ -1,6 +1,6 @@
 /**
- * AL1 and IAM as AllergyIntolerance (v2-to-FHIR `AL1[AllergyIntolerance]`, `IAM[AllergyIntolerance]`). Severity is taken
- * as criticality, which is the assessment that both share; AL1-6 and IAM-11 are the onset.
+ * AL1 and IAM as AllergyIntolerance (v2-to-FHIR `AL1[AllergyIntolerance]`, `IAM[AllergyIntolerance]`). Severity becomes
+ * criticality, the assessment that both segments share. AL1-6 and IAM-11 are the onset.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { repetitions } from '../../../../shared/hl7/value.ts';
@@ -30,13 +30,13 @@ const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-v
 const target = (segment: Segment, field: number, map: ConceptMap) =>
   map.codes.get(codeOf(first(segment, field))?.toUpperCase() ?? '')?.code;
 
-/** The code as it was sent, beside the one of FHIR that it became. */
+/** The code as sent, beside its FHIR code. */
 const original = (field: number, map: ConceptMap) => (segment: Segment, context: MapContext) => {
   const sent = mappedConcept(first(segment, field), context, map);
   return sent === undefined ? null : sentAs(sent);
 };
 
-/** The rows of the guide that a field follows, where the two maps number them differently. */
+/** The guide's rows of a field whose number differs between the two maps. */
 interface SeverityRows {
   readonly criticality: string;
   readonly original: string;
@@ -145,7 +145,7 @@ interface Status {
   readonly verification: string;
 }
 
-/** IAM-17, table 0438: FHIR keeps apart what it says of the allergy and of the evidence for it. */
+/** IAM-17, table 0438: FHIR separates the state of the allergy from the evidence for it. */
 const STATUS: ReadonlyMap<string, Status> = new Map<string, Status>([
   ['U', { clinical: 'active', verification: 'unconfirmed' }],
   ['P', { clinical: 'active', verification: 'unconfirmed' }],
@@ -163,7 +163,7 @@ const saysOf = ({ clinical, verification }: Status): Contribution[] => [
   fixed('verificationStatus', conceptOf(VERIFICATION, verification)),
 ];
 
-/** An AllergyIntolerance that should not be there. */
+/** An AllergyIntolerance that was entered in error. */
 export const ALLERGY_IN_ERROR: readonly Contribution[] = saysOf(DELETED);
 
 /** `AL1[AllergyIntolerance]` 3 and 4, `IAM[AllergyIntolerance]` 3, 4 and 30. */
@@ -176,7 +176,7 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
   return saysOf(status);
 }
 
-/** IAM-7, else the allergen, a code of a system: AL1 and IAM of one allergen are one allergy. */
+/** IAM-7, else the allergen with its system: AL1 and IAM of one allergen are one allergy. */
 function key(segment: Segment, sender: string): string {
   const id = segment.id === 'IAM' ? first(segment, 7) : undefined;
   if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
@@ -189,7 +189,7 @@ const ALLERGY = {
   subject: 'patient',
   scope: 'system/AllergyIntolerance.write',
   key,
-  whole: statusOf,
+  general: statusOf,
 } as const;
 
 export const AL1: ResourceSegment = {

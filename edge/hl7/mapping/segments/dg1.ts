@@ -92,7 +92,7 @@ const FIELDS: readonly FieldMap[] = [
   },
 ];
 
-/** A Condition that should not be there: it has no clinical status (FHIR R4, con-5). */
+/** A Condition that was entered in error: it has no clinical status (FHIR R4, con-5). */
 export const CONDITION_IN_ERROR: readonly Contribution[] = [
   fixed('clinicalStatus', null),
   fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error')),
@@ -121,9 +121,9 @@ export const DG1: ResourceSegment = {
   scope: 'system/Condition.write',
   requiresOneOf: [3, 4, 20],
   key,
-  whole: (segment, context) => [
+  general: (segment, context) => [
     ...statusOf(segment, context),
-    // A diagnosis of a visit is no entry of the problem list (FHIR R4, con-3).
+    // A visit's diagnosis is not an entry of the problem list (FHIR R4, con-3).
     byDefault('category', [conceptOf(CATEGORY, 'encounter-diagnosis')]),
   ],
   source: 'DG1[Condition]',

@@ -1,6 +1,6 @@
 /**
- * MRG as the Patient that is merged away (HL7 v2.5.1 §3.4.9; the guide has no map of it). Its identifiers and name are
- * used where the gateway does not know that patient yet, so that later messages with the old number find the survivor.
+ * MRG as the merged Patient (HL7 v2.5.1 §3.4.9; the guide has no map of it). If that patient is unknown, its identifiers and
+ * name become a stub, so that later messages with the old identifier find the survivor.
  */
 import { repetitions } from '../../../../shared/hl7/value.ts';
 import { identifier } from '../datatypes/cx.ts';

@@ -37,7 +37,7 @@ const telecom = (field: number, rows: string, use?: string): FieldMap => ({
 const during = (segment: Segment, context: MapContext) =>
   period(dateTime(first(segment, 8), context), dateTime(first(segment, 9), context), context, locate(segment, 9));
 
-/** Of the contact: an element that several fields feed is their list. */
+/** Elements of the contact. The fields of an element make its list. */
 const FIELDS: readonly FieldMap[] = [
   {
     field: 2,
@@ -84,23 +84,23 @@ function contact(segment: Segment, context: MapContext): JsonObject | undefined 
     if (!isEmpty) found[element] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
   }
   if (DETAILS.some((element) => found[element] !== undefined)) return found;
-  const message = 'NK1 names nobody and says of nobody how to be reached: it is kept with the message and not mapped';
+  const message = 'NK1 has neither a name nor a contact. The contact was skipped.';
   note(context, 'I', '0', locate(segment), message, 'not-mapped');
   return undefined;
 }
 
-/** `NK1|1|""`: there is nobody any more (HL7 v2.5.1 §2.10.4.1, snapshot mode). */
-const isNobody = (segment: Segment): boolean => segment.field(2) === '""';
+/** `NK1|1|""`: the patient has no contacts any more (HL7 v2.5.1 §2.10.4.1, snapshot mode). */
+const isWithoutContacts = (segment: Segment): boolean => segment.field(2) === '""';
 
 export const NK1: PatientSegment = {
   name: 'NK1',
   contributions: (segments: readonly Segment[], context): readonly Contribution[] => {
     const contacts = segments
-      .filter((segment) => !isNobody(segment))
+      .filter((segment) => !isWithoutContacts(segment))
       .map((segment) => contact(segment, context))
       .filter((found) => found !== undefined);
     if (contacts.length > 0) return [fixed('contact', contacts, 'NK1')];
-    return segments.length > 0 && segments.every(isNobody) ? [fixed('contact', null, 'NK1')] : [];
+    return segments.length > 0 && segments.every(isWithoutContacts) ? [fixed('contact', null, 'NK1')] : [];
   },
   source: 'NK1[Patient]',
   fields: FIELDS,

@@ -26,7 +26,7 @@ import { specimenReference, specimenSource } from './spm.ts';
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
 const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
 
-/** An order may be answered by several OBR with one number, which are told apart by what they report and when it was taken. */
+/** Several OBR may report one order number. The reported service and the collection time distinguish them. */
 export function reportKey(obr: Segment, numbers: OrderNumbers): SentKey {
   const time = fieldText(obr, 7);
   return { what: join(...conceptKey(first(obr, 4)), ...orderWithoutNumber(obr, numbers, time)), ...numbers, time };
@@ -35,7 +35,7 @@ export function reportKey(obr: Segment, numbers: OrderNumbers): SentKey {
 function effective(segment: Segment, context: MapContext): JsonObject | undefined {
   const start = dateTime(first(segment, 7), context);
   const end = dateTime(first(segment, 8), context);
-  // Half of a period that has both ends would be another period.
+  // One end of a period that has both would be another period.
   if (start === undefined && isValued(segment, 7)) return undefined;
   if (end === undefined) return start === undefined ? undefined : { effectiveDateTime: start };
   const effectivePeriod = period(start, end, context, locate(segment, 8));
@@ -110,20 +110,27 @@ export const OBR: GroupSegment = {
 };
 
 /**
- * Row 32. Row 33 makes a missing OBR-25 an error; senders of older versions leave it out, so it is a warning. What cannot be
- * told leaves the status that the report has.
+ * Row 32. Row 33 makes a missing OBR-25 an error. Senders of older versions omit it, so it is a warning here. The report then
+ * keeps its status.
  */
 function statusOf(segment: Segment, context: MapContext): Contribution {
   const sent = fieldText(segment, 25)?.toUpperCase();
   if (sent !== undefined && REFUSED_REPORT_STATUS.has(sent)) {
-    note(context, 'E', '103', locate(segment, 25), 'OBR-25 says that there is no such order or patient', 'no-result');
+    note(
+      context,
+      'E',
+      '103',
+      locate(segment, 25),
+      'OBR-25 states that the order or patient does not exist.',
+      'no-result',
+    );
   }
   const status = REPORT_STATUS.get(sent ?? '');
   if (status === undefined && !REFUSED_REPORT_STATUS.has(sent ?? '')) {
     const [code, message] =
       sent === undefined
-        ? (['101', 'OBR-25 is missing: it says nothing of the status'] as const)
-        : (['103', 'OBR-25 is not a code of table 0123: it says nothing of the status'] as const);
+        ? (['101', 'OBR-25 is missing. The status was not changed.'] as const)
+        : (['103', 'OBR-25 is not a code of table 0123. The status was not changed.'] as const);
     note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
   }
   return status === undefined ? byDefault('status', 'unknown') : fixed('status', status);
@@ -139,8 +146,8 @@ export interface ReportSource {
 }
 
 /**
- * What a report of nothing but text says, as a person reads it (FHIR R4, DiagnosticReport.conclusion): its texts, each
- * under its name where there are several.
+ * The conclusion of a report that has only texts (FHIR R4, DiagnosticReport.conclusion): each text under its name if there are
+ * several.
  */
 function conclusion(obx: readonly Segment[]): Contribution[] {
   if (!obx.every((segment) => TEXT_TYPES.has(valueType(segment) ?? '') || isAttached(segment))) return [];
@@ -158,9 +165,8 @@ function conclusion(obx: readonly Segment[]): Contribution[] {
 }
 
 /**
- * A document of a report, which is stored once: in its Observation, where each result keeps its own order of time and none
- * can take another's place; a list of the report's would lose the first when the second is sent alone. The report says what
- * the document is and where it stands.
+ * A document of a report is stored once, in its Observation. There each result has its own precedence, and none replaces
+ * another's document. The report has the document's type, size and title, and the Observation as its URL.
  */
 function presented(attachment: JsonObject, obx: Segment, result: string | undefined): JsonObject {
   const { data, ...about } = attachment;
@@ -169,7 +175,7 @@ function presented(attachment: JsonObject, obx: Segment, result: string | undefi
   return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
 }
 
-/** @param referenceTo the Observation that an OBX of the group is */
+/** @param referenceTo the Observation of an OBX in the group */
 export function report(
   source: ReportSource,
   referenceTo: (obx: Segment) => string | undefined,

@@ -1,7 +1,7 @@
 /**
- * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that
- * does not fit its type is kept as text, with a warning. A unit is never lost: what is written as a number (`<5`, `5.6`)
- * is a Quantity, and a text has the unit beside it, as a person reads both (FHIR R4, extension rendered-value).
+ * OBX-5 by OBX-2 as value[x] (v2-to-FHIR `OBX[Observation]` 7 to 36, `OBX[Observation-Component]` 8 to 39). A value that does
+ * not fit its type is kept as text, with a warning. A unit is never lost. A written number (`<5`, `5.6`) is a Quantity. A text
+ * has the unit in its display (FHIR R4, extension rendered-value).
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../../shared/hl7/time.ts';
@@ -19,10 +19,10 @@ import {
   unitText,
   writtenNumber,
 } from '../datatypes/quantity.ts';
-import { clean, code, fieldText, first, textOf, wholeText } from '../datatypes/text.ts';
+import { clean, code, fieldText, first, textOf, repetitionText } from '../datatypes/text.ts';
 import { dateRange } from '../datatypes/time.ts';
 
-/** The members that a value makes: one `value…`, or the attachment that R4 has no value for. */
+/** The members of a value: one `value…`, or the attachment that R4 has no value for. */
 export interface ObservedValue {
   readonly value?: JsonObject;
   readonly attachment?: JsonObject;
@@ -40,9 +40,9 @@ const string = (text: string | undefined): ObservedValue | undefined =>
 const value = (found: JsonObject | undefined): ObservedValue | undefined =>
   found === undefined ? undefined : { value: found };
 
-const text: Reader = (part) => string(wholeText(part));
+const text: Reader = (part) => string(repetitionText(part));
 
-/** A number that came as text is one where a unit says so, and where it is printed as it was sent: `007` is a text. */
+/** A text is a number only with a unit, and if it would be printed as sent: `007` is a text. */
 function measured(sent: string | undefined, unit: JsonObject): ObservedValue | undefined {
   if (sent === undefined || Object.keys(unit).length === 0) return undefined;
   const valueQuantity = writtenNumber(sent, unit);
@@ -52,11 +52,11 @@ function measured(sent: string | undefined, unit: JsonObject): ObservedValue | u
     : undefined;
 }
 
-const textOrNumber: Reader = (part, context) => measured(wholeText(part), context.unit) ?? text(part, context);
+const textOrNumber: Reader = (part, context) => measured(repetitionText(part), context.unit) ?? text(part, context);
 
 const RENDERED_VALUE = 'http://hl7.org/fhir/StructureDefinition/rendered-value';
 
-/** A text that has a unit, with both as a person reads them: R4 has no unit for a string. */
+/** A text with its unit as display text: R4 has no unit for a string. */
 function withUnit(observed: ObservedValue, unit: string | undefined): ObservedValue {
   const sent = observed.value?.['valueString'];
   if (typeof sent !== 'string' || unit === undefined || sent.endsWith(` ${unit}`)) return observed;
@@ -108,7 +108,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     'DR',
     (part, context) => {
       const valuePeriod = dateRange(part, quietly(context));
-      // Half of what was sent would be another period.
+      // One end of a period that has both would be another period.
       const sent = [1, 2].filter((end) => textOf(part, end) !== undefined);
       return sent.length === Object.keys(valuePeriod ?? {}).length ? value(valuePeriod && { valuePeriod }) : undefined;
     },
@@ -143,12 +143,10 @@ export const TEXT_TYPES: ReadonlySet<string> = new Set(['TX', 'FT']);
 /** Types whose repetitions are the rows of one table of numbers (HL7 v2.5.1 §2.A.42, §2.A.46): a waveform has thousands. */
 export const TABLE_TYPES: ReadonlySet<string> = new Set(['MA', 'NA']);
 
-/** OBX-2; some write it as a coded value (`CWE^^HL70125`), of which the code counts. */
+/** OBX-2. Some senders code it (`CWE^^HL70125`): the code counts. */
 export const valueType = (segment: Segment): string | undefined => code(fieldText(segment, 2))?.toUpperCase();
 
-/**
- * The values of OBX-5, one for each repetition that has one. Without OBX-2, or with one we do not know, it is text.
- */
+/** The values of OBX-5, one for each repetition with a value. Without OBX-2, or with an unknown one, it is text. */
 export function observedValues(segment: Segment, context: MapContext): ObservedValue[] {
   const type = valueType(segment) ?? 'ST';
   const parts = repetitions(segment, 5).filter((part) => part.raw !== '' && part.raw !== '""');
@@ -161,7 +159,7 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
   }
   const reader = READERS.get(type);
   if (reader === undefined && parts[0] !== undefined) {
-    const message = 'OBX-2 is not a value type of table 0125 that is mapped: OBX-5 is kept as text';
+    const message = 'OBX-2 is not a mapped value type of table 0125. OBX-5 was stored as text.';
     note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
   }
   if (TEXT_TYPES.has(type)) {
@@ -183,7 +181,7 @@ export function observedText(segment: Segment): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 
-/** Row 25 and `NA[SampledData]` 3 to 7: the numbers row by row; how far apart they are, v2 does not say. */
+/** Row 25 and `NA[SampledData]` 3 to 7: the numbers row by row. HL7 v2 has no interval between them. */
 function observedTable(segment: Segment, type: string, context: MapContext): ObservedValue | undefined {
   const { component, repetition } = segment.source.delimiters;
   const rows = (segment.field(5) ?? '').split(repetition).filter((row) => row !== '' && row !== '""');
@@ -197,22 +195,22 @@ function observedTable(segment: Segment, type: string, context: MapContext): Obs
 }
 
 function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {
-  // A Fault of a date becomes the warning below: the value is kept.
+  // An invalid date gets the warning below, and the value is kept.
   const found = attempt(quietly(context), () => reader(part, context));
   if (found !== undefined) return found;
-  const kept = wholeText(part);
+  const kept = repetitionText(part);
   if (kept === undefined) return undefined;
   noteOtherType(locatePart(part), type, context);
   return { value: { valueString: kept } };
 }
 
 function noteOtherType(at: string, type: string, context: MapContext): void {
-  note(context, 'W', '102', at, `OBX-5 is no ${type}: it is kept as text`, 'value-of-another-type');
+  note(context, 'W', '102', at, `OBX-5 is not a valid ${type}. It was stored as text.`, 'value-of-another-type');
 }
 
 const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
 
-/** Whether OBX-5 is a document, or a pointer to one. */
+/** Checks for a document, or a pointer to one, in OBX-5. */
 export const isAttached = (segment: Segment): boolean => ATTACHED.has(valueType(segment) ?? '');
 
 /** The attachments of an OBX, for the report's presented form. */

@@ -1,4 +1,4 @@
-/** OBX (and what of OBR and SPM belongs to it) as Observation (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
+/** OBX as Observation, with its parts of OBR and SPM (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { rawAt, repetitions } from '../../../../shared/hl7/value.ts';
 import type { Json } from '../../../../shared/json.ts';
@@ -40,7 +40,7 @@ function referenceRange(segment: Segment, context: MapContext): Json | undefined
   return [{ low: { value: low, ...unit }, high: { value: high, ...unit }, text }];
 }
 
-/** `OG[Extension-Subidentifier]` 3 to 10: group, sequence and identifier where OBX-4 has them, the text where not. */
+/** `OG[Extension-Subidentifier]` 3 to 10: group, sequence and identifier of OBX-4, else its text. */
 function subId(segment: Segment): Json | undefined {
   const part = first(segment, 4);
   if (part === undefined) return undefined;
@@ -57,7 +57,7 @@ function subId(segment: Segment): Json | undefined {
   return extension.length === 0 ? undefined : { extension };
 }
 
-/** Rows 51, 53, 64 and 68 to 70: who measured, and where. */
+/** Rows 51, 53, 64 and 68 to 70: the persons and organizations that measured. */
 function performers(segment: Segment, context: MapContext): Json | undefined {
   const found = [
     ...repetitions(segment, 16).map((part) => practitioner(part, context)),
@@ -109,7 +109,7 @@ const FIELDS: readonly FieldMap[] = [
     field,
     rows: '51, 53, 64, 68, 69, 70',
     element: 'performer',
-    // All four make one list: the first that is valued makes it.
+    // All four make one list: the first with a value makes it.
     when: (segment) => PERFORMER_FIELDS.slice(0, at).every((other) => !isValued(segment, other)),
     map: performers,
   })),
@@ -170,13 +170,13 @@ export const OBX: GroupSegment = {
   fields: FIELDS,
 };
 
-/** OBX-2, 5, 6, 7 and 8 are one statement: where there is a value, what it leaves empty is not so any more. */
+/** OBX-2, 5, 6, 7 and 8 are one statement: if there is a value, an empty field deletes its element. */
 function valueContributions(segments: readonly Segment[], context: MapContext): Contribution[] {
   const value = valueOf(segments, context);
   return value.length === 0 ? [] : [...NO_VALUE, ...value];
 }
 
-/** What OBX-5, or OBX-11 in its place, says; nothing where both say nothing of a value. */
+/** The value of OBX-5, or the reason of OBX-11; nothing without either. */
 function valueOf(segments: readonly Segment[], context: MapContext): Contribution[] {
   const [segment] = segments;
   if (segment === undefined) return [];
@@ -215,7 +215,7 @@ const NO_VALUE: readonly Contribution[] = [
   fixed('interpretation', null),
 ];
 
-/** Lines of a text that came as one OBX each become one text; an empty line is a line. */
+/** Consecutive OBX of a text are its lines; an empty line is a line. */
 function joined(segments: readonly Segment[]): readonly ObservedValue[] {
   const valueString = segments
     .map((line) => observedText(line) ?? '')
@@ -224,7 +224,7 @@ function joined(segments: readonly Segment[]): readonly ObservedValue[] {
   return valueString === '' ? [] : [{ value: { valueString } }];
 }
 
-/** OBX-3, OBX-4 and OBX-21 of an order's number and a time, which is OBR-7 where there is no OBX-14 (§7.4.2.14). */
+/** OBX-3, OBX-4 and OBX-21 of an order's number and a time, which is OBR-7 without OBX-14 (§7.4.2.14). */
 export function observationKey(obx: Segment, obr: Segment | undefined, numbers: OrderNumbers): SentKey {
   const instance = first(obx, 21);
   const time = fieldText(obx, 14) ?? (obr === undefined ? undefined : fieldText(obr, 7));
@@ -237,13 +237,17 @@ export function observationKey(obx: Segment, obr: Segment | undefined, numbers: 
   return { what, ...numbers, time };
 }
 
-/** OBX-5 as a text that is equal when the same was observed. @param obx the lines of one text, else one */
+/**
+ * OBX-5 as a text: equal observations have equal texts.
+ *
+ * @param obx the lines of one text, else one
+ */
 export const observedAs = (obx: readonly Segment[], context: MapContext): string =>
   valueSaid(valueContributions(obx, context));
 
 /** The segments of one Observation. */
 export interface ObservationSource {
-  /** More than one where a text came line by line. */
+  /** Several for the lines of one text. */
   readonly obx: readonly Segment[];
   readonly obr: Segment | undefined;
   readonly specimen: Segment | undefined;
@@ -263,10 +267,10 @@ export function observation(source: ObservationSource, context: MapContext): Con
   ];
 }
 
-/** HL7 v2.5.1 §7.4.2.14: without OBX-14 the time of the order's specimen or observation holds. */
+/** HL7 v2.5.1 §7.4.2.14: without OBX-14 the time of the order's specimen or observation counts. */
 function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: MapContext): Contribution[] {
   if (obr === undefined || isValued(segment, 14)) return [];
-  // OBR-7 that is no date is reported where the report is made of it.
+  // An invalid OBR-7 is reported with the report.
   const effectiveDateTime = dateTime(first(obr, 7), quietly(context));
   return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
 }

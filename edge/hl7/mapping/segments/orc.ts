@@ -1,4 +1,4 @@
-/** Which order a result is of: the numbers of OBR, else those of its ORC (v2-to-FHIR `ORC[DiagnosticReport]`). */
+/** The order numbers of a result: those of OBR, else of its ORC (v2-to-FHIR `ORC[DiagnosticReport]`). */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import type { Part } from '../../../../shared/hl7/value.ts';
 import { first, textOf } from '../datatypes/text.ts';
@@ -7,7 +7,7 @@ import type { GroupSegment } from './rule.ts';
 
 export const ORC: GroupSegment = { name: 'ORC' };
 
-/** `ORC[DiagnosticReport]` 4 and 8 come before OBR-2 and OBR-3 only where OBR says nothing: the numbers are the same. */
+/** `ORC[DiagnosticReport]` 4 and 8 count only without OBR-2 and OBR-3: the numbers are the same. */
 export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3): Part | undefined {
   const own = first(obr, field);
   if (textOf(own, 1) !== undefined) return own;
@@ -15,7 +15,7 @@ export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3
   return textOf(common, 1) === undefined ? undefined : common;
 }
 
-/** The numbers of an order; each of them finds its results. */
+/** Each of the numbers finds the order's results. */
 export interface OrderNumbers {
   readonly placer: Part | undefined;
   readonly filler: Part | undefined;
@@ -26,7 +26,7 @@ export const orderNumbers = (obr: Segment, orc: Segment | undefined): OrderNumbe
   filler: orderNumber(obr, orc, 3),
 });
 
-/** What stands in the place of the numbers of an order that has none: what was ordered, and when as it was sent. */
+/** The substitute for order numbers: the ordered service, and its time as sent. */
 export function orderWithoutNumber(
   obr: Segment | undefined,
   { placer, filler }: OrderNumbers,

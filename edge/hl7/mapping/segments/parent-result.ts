@@ -1,12 +1,12 @@
 /**
- * Which result the results of an OBR belong to (HL7 v2.5.1 §4.5.3.26, OBR-26 parent result; §4.5.3.29, OBR-29 parent
- * number): a susceptibility to its isolate. To be tied to the wrong isolate is worse than to none, so all that the message
- * says of the parent must fit one result, and no other.
+ * The parent result of an OBR's results (HL7 v2.5.1 §4.5.3.26, OBR-26 parent result; §4.5.3.29, OBR-29 parent number), such as
+ * the isolate of a susceptibility. A wrong parent is worse than no parent. So everything in OBR-26 and OBR-29 must fit exactly
+ * one result.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import { codeOf } from '../datatypes/cwe.ts';
-import { fieldText, first, textOf, wholeText } from '../datatypes/text.ts';
+import { fieldText, first, textOf, repetitionText } from '../datatypes/text.ts';
 import type { OrderNumbers } from './orc.ts';
 
 /** An OBR with its ORC, its numbers and the OBX that follow it. */
@@ -45,7 +45,7 @@ function parentResult(obr: Segment): ParentResult | undefined {
   return Object.values(found).every((value) => value === undefined) ? undefined : found;
 }
 
-/** What a person reads of the parent: `Organism 1: Escherichia coli`. */
+/** The display of the parent: `Organism 1: Escherichia coli`. */
 export function parentText(obr: Segment): string | undefined {
   const parent = parentResult(obr);
   if (parent === undefined) return undefined;
@@ -59,13 +59,13 @@ export interface Parents {
   readonly obxOf: (child: Order) => Segment | undefined;
 }
 
-/** An OBX with all that OBR-26 may say of it, read once. */
+/** An OBX with its texts for OBR-26, read once. */
 interface Candidate {
   readonly order: Order;
   readonly obx: Segment;
   readonly system: string | undefined;
   readonly subId: string | undefined;
-  /** In small letters; made when a child first asks. */
+  /** In small letters; built when a child first asks. */
   readonly said: () => ReadonlySet<string>;
 }
 
@@ -104,7 +104,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** Placer's and filler's number: as they are sent, null where there is none, `ANY` whatever it is. */
+/** Placer's and filler's number as sent; null without one, `ANY` for any. */
 type Scope = readonly [placer: string | null | typeof ANY, filler: string | null | typeof ANY];
 const ANY = true;
 const keyOf = (scope: Scope, code?: string): string => JSON.stringify([...scope, code]);
@@ -112,7 +112,7 @@ const keyOf = (scope: Scope, code?: string): string => JSON.stringify([...scope,
 const textsOf = ({ placer, filler }: OrderNumbers) => [textOf(placer, 1) ?? null, textOf(filler, 1) ?? null] as const;
 const isNamed = (numbers: OrderNumbers): boolean => textsOf(numbers).some((text) => text !== null);
 
-/** Under which an order is found. */
+/** The index entries of an order. */
 function scopesOf(numbers: OrderNumbers): Scope[] {
   const [placer, filler] = textsOf(numbers);
   const unnamed: Scope = [ANY, ANY];
@@ -124,7 +124,7 @@ function scopesOf(numbers: OrderNumbers): Scope[] {
   ];
 }
 
-/** Where the orders are that these numbers name: every number that both have is the same, and there is one. */
+/** The index entries that these numbers may match: every number that both have is the same, and one exists. */
 function scopesNamedBy(numbers: OrderNumbers): Scope[] {
   const [placer, filler] = textsOf(numbers);
   if (placer === null && filler === null) return [[ANY, ANY]];
@@ -166,10 +166,10 @@ const isParent = (own: Candidate, { system, subId, value }: ParentResult): boole
   (subId === undefined || own.subId === subId) &&
   (value === undefined || own.said().has(value.toLowerCase()));
 
-/** PRL.3 is the text of OBX-5; some send one of its codes. */
+/** PRL.3 is the text of OBX-5; some senders put one of its codes there. */
 function saidBy(obx: Segment): ReadonlySet<string> {
   const texts = repetitions(obx, 5).flatMap((part) => [
-    wholeText(part),
+    repetitionText(part),
     ...[1, 2, 4, 5, 9].map((number) => textOf(part, number)),
   ]);
   return new Set(texts.flatMap((text) => text?.toLowerCase() ?? []));

@@ -1,4 +1,4 @@
-/** What the table of PID needs beyond a datatype: fields that are read together, lists, codes with warnings. */
+/** Values of PID that need more than a datatype: combined fields, lists, codes with warnings. */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
@@ -39,11 +39,11 @@ export function yesNo(segment: Segment, field: number, context: MapContext): boo
 export function birthOrder(segment: Segment, context: MapContext): Json | undefined {
   const sent = fieldText(segment, 25);
   if (sent !== undefined && /^\d{1,3}$/.test(sent)) return { multipleBirthInteger: Number(sent) };
-  note(context, 'W', '102', locate(segment, 25), 'PID-25 is not a number and was not mapped', 'not-a-number');
+  note(context, 'W', '102', locate(segment, 25), 'PID-25 is not a number. It was not mapped.', 'not-a-number');
   return undefined;
 }
 
-/** Rows 17 to 20: the county belongs to the one address that has none, else it is an address of its own. */
+/** Rows 17 to 20: the county belongs to the only address without a county, else it is another address. */
 export function addresses(segment: Segment, context: MapContext): Json[] {
   const found = each(11, address)(segment, context);
   const district = fieldText(segment, 12);
@@ -55,11 +55,11 @@ export function addresses(segment: Segment, context: MapContext): Json[] {
 
 const LANGUAGE_TAG = /^[a-z]{2}(-[A-Z]{2})?$/;
 
-/** PID-15 is the primary language; whether it is the preferred one (`communication.preferred`) no field of PID says. */
+/** PID-15 is the primary language. No field of PID has the preferred one (`communication.preferred`). */
 export function language(segment: Segment, context: MapContext): Json | undefined {
   const found = concept(segment, 15, context);
   if (found === undefined) return undefined;
-  // Row 25: a code without a system that looks like one of BCP 47 is one.
+  // Row 25: a code without a system is a BCP 47 code if it has its form.
   const coding = [found['coding'] ?? []].flat().map((item) => {
     if (!isJsonObject(item) || item['system'] !== undefined || typeof item['code'] !== 'string') return item;
     return LANGUAGE_TAG.test(item['code']) ? { ...item, system: 'urn:ietf:bcp:47' } : item;

@@ -4,7 +4,7 @@ import { quietly } from '../context.ts';
 import { mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
 import { driversLicense, identifier } from '../datatypes/cx.ts';
 import { identifierType, isTooLong } from '../datatypes/hd.ts';
-import { fieldText, first, isValued, textOf, wholeText } from '../datatypes/text.ts';
+import { fieldText, first, isValued, textOf, repetitionText } from '../datatypes/text.ts';
 import { date, dateTime, isDate } from '../datatypes/time.ts';
 import { displayName, humanNames } from '../datatypes/xpn.ts';
 import { contactPoint } from '../datatypes/xtn.ts';
@@ -46,7 +46,7 @@ const FIELDS: readonly FieldMap[] = [
     rows: '14',
     element: 'name',
     owns: () => false,
-    // PID-9 was withdrawn because aliases go into PID-5: a name without a type is not the person's usual one.
+    // PID-9 was withdrawn because aliases belong into PID-5: a name without a type is not the person's usual one.
     map: (segment, context) =>
       repetitions(segment, 9)
         .flatMap((part) => humanNames(part, context))
@@ -74,10 +74,10 @@ const FIELDS: readonly FieldMap[] = [
     element: '_birthDate',
     map: (segment, context) => {
       const sent = fieldText(segment, 7) ?? '';
-      // What is no date says nothing of the day that is stored.
+      // An invalid date does not change the stored day.
       if (!isDate(first(segment, 7))) return undefined;
       const valueDateTime = sent.length > 8 ? dateTime(first(segment, 7), quietly(context)) : undefined;
-      // Without a time of a known offset it says nothing that birthDate does not. Null: what was stored is of another day.
+      // A time without a known offset adds nothing to birthDate. Null: the stored one belongs to another day.
       if (!valueDateTime?.includes('T')) return null;
       return { extension: [{ url: `${STRUCTURE}/patient-birthTime`, valueDateTime }] };
     },
@@ -138,7 +138,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${STRUCTURE}/patient-birthPlace`,
     map: (segment) => {
       const part = first(segment, 23);
-      const text = part === undefined ? undefined : (wholeText(part) ?? textOfConcept(part));
+      const text = part === undefined ? undefined : (repetitionText(part) ?? textOfConcept(part));
       return text === undefined ? undefined : { valueAddress: { text } };
     },
   },
@@ -188,7 +188,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 30,
     rows: '50',
     element: 'deceased[x]',
-    // That somebody died is not lost where the time of it cannot be read.
+    // A death with an unreadable time is still a death.
     when: (segment) => !isDate(first(segment, 29)),
     map: (segment, context) => {
       const deceasedBoolean = yesNo(segment, 30, context);

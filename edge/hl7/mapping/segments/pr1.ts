@@ -16,7 +16,7 @@ import type { ResourceSegment } from './rule.ts';
 
 const SNOMED = 'http://snomed.info/sct';
 
-/** Rows 6, 7 and 26: the code, with its modifiers behind colons as CPT writes them, and the description. */
+/** Rows 6, 7 and 26: the code, with its modifiers after colons as CPT writes them, and the description. */
 function procedureCode(segment: Segment, context: MapContext): JsonObject | undefined {
   const code = concept(segment, 3, context);
   const modifiers = repetitions(segment, 16)
@@ -114,7 +114,7 @@ const FIELDS: readonly FieldMap[] = [
     rows: '33',
     element: 'location',
     map: (segment) => {
-      // PL: point of care, room, bed, facility. The gateway keeps no Location.
+      // PL: point of care, room, bed, facility. The gateway stores no Location.
       const part = first(segment, 23);
       const display = [1, 2, 3, 4]
         .map((number) => textOf(part, number))
@@ -135,7 +135,7 @@ const FIELDS: readonly FieldMap[] = [
   },
 ];
 
-/** Row 3: the context is a patient's record of what was done; PR1-20 D takes it back (table 0206). */
+/** Row 3: the record is of a finished procedure. PR1-20 D withdraws it (table 0206). */
 function statusOf(segment: Segment, context: MapContext): Contribution {
   const action = actionOf(segment, 20, context);
   if (action === undefined) return byDefault('status', 'completed');
@@ -155,7 +155,7 @@ export const PR1: ResourceSegment = {
   scope: 'system/Procedure.write',
   requiresOneOf: [3, 4, 19],
   key,
-  whole: (segment, context) => [statusOf(segment, context)],
+  general: (segment, context) => [statusOf(segment, context)],
   source: 'PR1[Procedure]',
   fields: FIELDS,
 };

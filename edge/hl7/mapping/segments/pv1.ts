@@ -1,6 +1,6 @@
 /**
- * PV1 as far as it speaks of what the gateway keeps: whether the patient is a VIP (v2-to-FHIR `PV1[Patient]`), and the
- * number of the visit, to which results, diagnoses and procedures refer. The gateway keeps no Encounter.
+ * The parts of PV1 that the gateway stores. These are whether the patient is a VIP (v2-to-FHIR `PV1[Patient]`), and the visit
+ * number, to which results, diagnoses and procedures refer. The gateway stores no Encounter.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
@@ -32,10 +32,10 @@ export const PV1: PatientSegment = {
 };
 
 /**
- * The visit of a message by its number: PV1-19 (`PV1[Encounter]`), else PID-18, the account, which many systems open for
- * each visit (`PID[Patient]`, row 29).
+ * The visit of a message: PV1-19 (`PV1[Encounter]`), else PID-18, the account, which many systems open for each visit
+ * (`PID[Patient]`, row 29).
  *
- * @returns a logical reference (FHIR R4, References); undefined where there is no number
+ * @returns a logical reference (FHIR R4, References); undefined without a number
  */
 export function visitOf(pid: Segment, pv1: Segment | undefined, context: MapContext): JsonObject | undefined {
   const numbers = [

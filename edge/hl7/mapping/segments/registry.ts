@@ -1,6 +1,6 @@
 /**
- * The segments that the gateway knows, each defined in a file of its own. A segment that says something of the patient,
- * or stands for a resource by itself, is its file and its line here; groups are put together in `message/`.
+ * The segments that the gateway reads, each defined in its file. A segment about the patient, or with its own resource, is its
+ * file and its line here. `message/` combines groups.
  */
 import { AL1, IAM } from './al1-iam.ts';
 import { DG1 } from './dg1.ts';
@@ -25,7 +25,7 @@ export const RESOURCE_SEGMENTS: readonly ResourceSegment[] = [AL1, IAM, DG1, PR1
 
 export const GROUP_SEGMENTS: readonly GroupSegment[] = [MRG, ORC, OBR, OBX, NTE, SPM, TXA];
 
-/** The header's, the visit's, the protocol's: they say nothing of the types that the gateway keeps. */
+/** Segments of the header, the visit and the protocol: they have nothing that the gateway stores. */
 const WITHOUT_MAP: readonly string[] = ['MSH', 'SFT', 'UAC', 'EVN', 'DSC', 'ARV', 'PV2', 'TQ1', 'TQ2'];
 
 const KNOWN: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...WITHOUT_MAP,
 ]);
 
-/** Whether the sender need not be told that a segment of this name is mapped to nothing. */
+/** Checks for a segment without a note that it is mapped to nothing. */
 export const isKnown = (name: string): boolean => KNOWN.has(name);
 
 const AFTER_PID: ReadonlySet<string> = new Set([
@@ -41,10 +41,10 @@ const AFTER_PID: ReadonlySet<string> = new Set([
   ...GROUP_SEGMENTS.filter(({ followsPid }) => followsPid === true).map(({ name }) => name),
 ]);
 
-/** Whether a segment of this name makes no sense before the first PID. */
+/** Checks for a segment that must follow a PID. */
 export const mustFollowPid = (name: string): boolean => AFTER_PID.has(name);
 
 const OF_PATIENT: ReadonlySet<string> = new Set(PATIENT_SEGMENTS.map(({ name }) => name));
 
-/** Whether a segment of this name says something of the patient of the PID before it. */
+/** Checks for a segment about the patient of the PID before it. */
 export const isOfPatient = (name: string): boolean => OF_PATIENT.has(name);

@@ -1,6 +1,6 @@
 /**
- * The order behind a result, to which the gateway can only refer, since it keeps no ServiceRequest: its number, who
- * ordered it and why (v2-to-FHIR `OBR[ServiceRequest]`, `ORC[ServiceRequest]`, as far as a reference has a place for it).
+ * The order behind a result: its number, its orderer and its reason (v2-to-FHIR `OBR[ServiceRequest]`, `ORC[ServiceRequest]`,
+ * as far as a reference has a place for it). The gateway stores no ServiceRequest.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
@@ -16,7 +16,7 @@ import { orderNumbers } from './orc.ts';
 const REQUESTER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ServiceRequest.requester';
 const REASON = 'http://hl7.org/fhir/StructureDefinition/workflow-reasonCode';
 
-/** `basedOn`, of a result or a report: the order by its placer's number, else by its filler's. */
+/** `basedOn` of a result or a report: the order by its placer's number, else by its filler's. */
 export function basedOn(obr: Segment, orc: Segment | undefined, context: MapContext): Contribution[] {
   const { placer, filler } = orderNumbers(obr, orc);
   const identifier = entityIdentifier(placer, context, 'PLAC') ?? entityIdentifier(filler, context, 'FILL');
@@ -30,7 +30,7 @@ export function basedOn(obr: Segment, orc: Segment | undefined, context: MapCont
   return found === undefined ? [] : [fixed('basedOn', [{ type: 'ServiceRequest', ...found }], 'OBR-2')];
 }
 
-/** OBR-31, else ORC-16: why it was ordered. */
+/** OBR-31, else ORC-16. */
 export function reason(obr: Segment, orc: Segment | undefined, context: MapContext): Contribution[] {
   const own = concepts(obr, 31, context);
   const found: readonly JsonObject[] = own.length > 0 || orc === undefined ? own : concepts(orc, 16, context);

@@ -1,6 +1,6 @@
 /**
- * SPM, OBX-33 and OBR-15, which older versions have instead, as a reference to a Specimen (v2-to-FHIR `SPM[Specimen]` 4, 5
- * and 8, `OBR[Specimen]` 20): the gateway keeps none.
+ * SPM, OBX-33 and OBR-15 (in older versions) as a reference to a Specimen (v2-to-FHIR `SPM[Specimen]` 4, 5 and 8,
+ * `OBR[Specimen]` 20). The gateway stores no Specimen.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { child, componentOf } from '../../../../shared/hl7/value.ts';
@@ -13,7 +13,7 @@ import type { GroupSegment } from './rule.ts';
 
 export const SPM: GroupSegment = { name: 'SPM' };
 
-/** Rows 85 and 86 of `OBX[Observation]`; else the specimen of the group (`ORU_R01` 75), else the source that OBR names. */
+/** Rows 85 and 86 of `OBX[Observation]`; else the specimen of the group (`ORU_R01` 75), else the source in OBR. */
 export function specimenOf(
   segment: Segment,
   spm: Segment | undefined,
@@ -27,7 +27,7 @@ export function specimenOf(
   return specimen === undefined ? [] : [fixed('specimen', specimen)];
 }
 
-/** SPM-2 and SPM-4 (`SPM[Specimen]` 4, 5 and 8): the gateway keeps no Specimen. */
+/** SPM-2 and SPM-4 (`SPM[Specimen]` 4, 5 and 8). */
 export function specimenReference(spm: Segment, context: MapContext): JsonObject | undefined {
   const pair = first(spm, 2);
   const value = textOf(pair, 2) ?? textOf(pair, 1);
@@ -43,12 +43,11 @@ export function specimenReference(spm: Segment, context: MapContext): JsonObject
   };
 }
 
-/** CWE.3 as senders have it who write OBR-15 as a coded value: `BLD^Blood^HL70070`. */
+/** CWE.3 of senders that write OBR-15 as a coded value: `BLD^Blood^HL70070`. */
 const CODING_SYSTEM = /^(?:HL7\d{4}|SCT|SNM|SNOMED.*|LN|L|99\w*)$/i;
 
 /**
- * OBR-15, an SPS: the source and the site of the body it was taken from, each a coded value within its component (HL7 v2.5.1
- * §2.A.68).
+ * OBR-15, an SPS: the source and the body site of the specimen, each a coded value within its component (HL7 v2.5.1 §2.A.68).
  */
 export function specimenSource(obr: Segment): JsonObject | undefined {
   const part = first(obr, 15);

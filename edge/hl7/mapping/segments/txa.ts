@@ -7,7 +7,7 @@ import { encapsulated, mediaType, plainText, pointer } from '../datatypes/attach
 import { concept, conceptOf, mappedConcept, sentAs } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { practitioner } from '../datatypes/party.ts';
-import { fieldText, first, isValued, textOf, wholeText } from '../datatypes/text.ts';
+import { fieldText, first, isValued, textOf, repetitionText } from '../datatypes/text.ts';
 import { instant } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -90,7 +90,7 @@ const FIELDS: readonly FieldMap[] = [
     rows: '32',
     element: 'description',
     map: (segment) => {
-      const lines = repetitions(segment, 25).map(wholeText).filter(Boolean);
+      const lines = repetitions(segment, 25).map(repetitionText).filter(Boolean);
       return lines.length === 0 ? undefined : lines.join(' ');
     },
   },
@@ -112,7 +112,7 @@ function statusOf(segment: Segment, isCancelled: boolean, context: MapContext): 
   return [fixed('status', status), fixed('_status', original)];
 }
 
-/** `OBX[DocumentReference]` 7 to 12: documents and pointers one content each, the lines of a text one together. */
+/** `OBX[DocumentReference]` 7 to 12: one content for each document or pointer, and one for all lines of a text. */
 function contents(source: DocumentSource, context: MapContext): JsonObject[] {
   const attached: JsonObject[] = [];
   const lines: string[] = [];
@@ -124,10 +124,10 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
       const attachment = type === 'ED' ? encapsulated(part) : type === 'RP' ? pointer(part) : undefined;
       if (attachment !== undefined) attached.push(attachment);
       else if (type === 'ED' || type === 'RP') {
-        const message = `OBX-5 is no ${type}: the document cannot be read from it`;
+        const message = `OBX-5 is not a valid ${type}. The document cannot be read.`;
         note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
       } else {
-        lines.push(wholeText(part) ?? '');
+        lines.push(repetitionText(part) ?? '');
       }
     }
   }
@@ -137,9 +137,9 @@ function contents(source: DocumentSource, context: MapContext): JsonObject[] {
 }
 
 /**
- * TXA-12, or TXA-13 for the document it belongs to.
+ * TXA-12, or TXA-13 for the parent document.
  *
- * @param sender whose a number is that names no authority
+ * @param sender the authority of a number without one
  */
 export function documentKey(txa: Segment, field: 12 | 13, sender: string): string | undefined {
   const id = first(txa, field);
@@ -159,7 +159,7 @@ interface DocumentOptions {
   readonly parent: ParentDocument | undefined;
 }
 
-/** TXA-13: what this document is added to or takes the place of. */
+/** TXA-13: the document that this one is added to, or replaces. */
 export interface ParentDocument {
   readonly code: 'appends' | 'replaces';
   /** A Reference. */
@@ -182,7 +182,7 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
   ];
 }
 
-/** T01 announces a document without its content, which R4 demands (content 1..*): what is known of it. */
+/** T01 announces a document without its content, which R4 requires (content 1..*). */
 function announced(txa: Segment): JsonObject {
   const contentType = mediaType(fieldText(txa, 3), undefined);
   const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(first(txa, 12), 1) ?? locate(txa);

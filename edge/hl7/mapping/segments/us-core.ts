@@ -1,6 +1,6 @@
 /**
  * PID-10 and PID-22 as US Core's race and ethnicity (HL7 FHIR US Core Implementation Guide, us-core-race and
- * us-core-ethnicity), where the site says that it is in the United States: the codes are those of CDC.
+ * us-core-ethnicity), for sites with that setting. The codes are those of CDC.
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locate, repetitions, type Part } from '../../../../shared/hl7/value.ts';
@@ -15,18 +15,18 @@ const US_CORE = 'http://hl7.org/fhir/us/core/StructureDefinition';
 const CDC = 'urn:oid:2.16.840.1.113883.6.238';
 const NULL_FLAVOR = 'http://terminology.hl7.org/CodeSystem/v3-NullFlavor';
 const CDC_CODE = /^\d{4}-\d$/;
-/** How CWE.3 names the CDC's code system. */
+/** Names of the CDC's code system in CWE.3. */
 const CDC_NAMES: ReadonlySet<string> = new Set(['CDCREC', '2.16.840.1.113883.6.238']);
 
 interface Kind {
   readonly url: string;
-  /** Whose codes are the CDC's: `HL70005`. */
+  /** The table with the CDC's codes: `HL70005`. */
   readonly table: string;
-  /** The categories of the Office of Management and Budget, by their codes. */
+  /** The categories of the Office of Management and Budget, by code. */
   readonly categories: ReadonlyMap<string, string>;
   /** Codes of the table that are not the CDC's. */
   readonly codes: ReadonlyMap<string, string>;
-  /** How many categories the extension takes. */
+  /** The number of categories that the extension allows. */
   readonly max: number;
 }
 
@@ -61,7 +61,7 @@ const ETHNICITY: Kind = {
 const UNKNOWN: ReadonlySet<string> = new Set(['U', 'UNK', 'UNKNOWN']);
 const UNKNOWN_CODING: JsonObject = { system: NULL_FLAVOR, code: 'UNK', display: 'Unknown' };
 
-/** What one repetition is: a category or a code of the CDC; undefined for a local one, which is text. */
+/** A repetition as a category or a code of the CDC; undefined for a local one, which is text. */
 function codingOf(part: Part, { table, categories, codes }: Kind): JsonObject | undefined {
   const sent = codeOf(part)?.toUpperCase();
   const name = textOf(part, 3);
@@ -78,7 +78,7 @@ function extensionOf(parts: readonly Part[], kind: Kind): JsonObject | undefined
     code === 'UNK' || (typeof code === 'string' && kind.categories.has(code));
   const unique = [...new Map(codings.map((coding) => [coding['code'], coding])).values()];
   const known = unique.filter(({ code }) => code !== 'UNK');
-  // That something is not known says nothing beside what is.
+  // An unknown value adds nothing to a known one.
   const all = known.length > 0 ? known : unique;
   const categories = all.filter(isCategory).slice(0, kind.max);
   const texts = parts.map((part) => textOf(part, 9) ?? textOf(part, 2) ?? displayOf(part, kind) ?? textOfConcept(part));
@@ -103,7 +103,7 @@ const field = (number: number, rows: string, kind: Kind): FieldMap => ({
   element: `extension ${kind.url}`,
   map: (segment: Segment, context: MapContext) => {
     if (context.usCore) return extensionOf(repetitions(segment, number), kind);
-    const message = `PID-${number} is kept with the message and not mapped: the site does not use US Core`;
+    const message = `PID-${number} was stored with the message and not mapped. The site does not use US Core.`;
     note(context, 'I', '0', locate(segment, number), message, 'not-mapped');
     return undefined;
   },

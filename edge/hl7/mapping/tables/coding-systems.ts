@@ -1,7 +1,6 @@
 /**
- * The names of coding systems (CWE.3) as the URIs that FHIR uses: those of HL7 table 0396 (terminology.hl7.org, "Using
- * Codes"), those that the site has named, and for any other one of the gateway's own, so that a local code is still a
- * code of something.
+ * The URIs of coding systems (CWE.3): those of HL7 table 0396 (terminology.hl7.org, "Using Codes") and of the site's settings.
+ * Other systems get a URI of the gateway, so that a local code still has a system.
  */
 import { nameKey } from '../../../store/patient-identity.ts';
 import type { MapContext } from '../context.ts';
@@ -54,23 +53,27 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 
 const OID = /^[0-2](?:\.(?:0|[1-9]\d*))+$/;
 const HL7_TABLE = /^HL7[ _-]?(\d{4})$/i;
-/** What the standard's own text prints where it has no number yet, and what senders copied from it. */
+/** The standard's placeholder for a table without a number yet, and what senders copied from it. */
 const SOME_HL7_TABLE = /^HL7[ _-]?n{4}$/i;
 
-/** `HL70002` as FHIR names it. */
+/** The system of `HL70002` in FHIR. */
 const systemOfTable = (digits: string): string => `http://terminology.hl7.org/CodeSystem/v2-${digits}`;
 
-/** Of a field that is bound to a table of HL7, the system of its codes. @param table `HL70078` */
+/**
+ * The system of a field's HL7 table.
+ *
+ * @param table `HL70078`
+ */
 export const tableSystem = (table: string): string => systemOfTable(table.slice('HL7'.length));
 
-/** Whether CWE.3 says that a code is of the field's own table, or says nothing. */
+/** Checks whether CWE.3 names the field's own table, or is empty. */
 export const isOwnTable = (name: string | undefined, table: string): boolean =>
   name === undefined || SOME_HL7_TABLE.test(name) || HL7_TABLE.exec(name)?.[1] === table.slice('HL7'.length);
 
-/** CWE.3 has twelve characters, twenty in later versions: what is far longer is no name. */
+/** CWE.3 has twelve characters, twenty in later versions: a much longer text is not a name. */
 const MAX_NAME_LENGTH = 100;
 
-/** What everybody knows a name for, or the site does. */
+/** The URI of the standard or of the site's settings. */
 function knownSystem(name: string, named: ReadonlyMap<string, string>): string | undefined {
   const known = named.get(nameKey(name)) ?? SYSTEMS.get(name.toUpperCase().replaceAll(/[ _-]/g, ''));
   if (known !== undefined) return known;
@@ -81,11 +84,11 @@ function knownSystem(name: string, named: ReadonlyMap<string, string>): string |
 }
 
 /**
- * The URI of a coding system. One that nobody has named gets a URI of this site (edge/docs/behaviour.md, HL7 v2), and is
- * reported, so that an administrator can name it.
+ * The URI of a coding system. An unmapped one gets a URI of this site (edge/docs/behaviour.md, HL7 v2), and is reported, so
+ * that an administrator can name it.
  *
- * @param names CWE.3 or CWE.6, and what else says the same: CWE.14, an OID. The first that is known counts
- * @returns undefined where there is no name
+ * @param names CWE.3 or CWE.6, and other names of the same system: CWE.14, an OID. The first known one counts
+ * @returns undefined without a name
  */
 export function codingSystem(names: readonly (string | undefined)[], context: MapContext): string | undefined {
   const given = names.filter((name) => name !== undefined);

@@ -1,4 +1,4 @@
-/** The shape of a concept map: a code of an HL7 v2 table to a code of FHIR. */
+/** A concept map: codes of an HL7 v2 table with their FHIR codes. */
 
 export interface TargetCode {
   readonly system: string;
@@ -7,14 +7,14 @@ export interface TargetCode {
 }
 
 export interface ConceptMap {
-  /** How CWE.3 names the table: `HL70002`. */
+  /** The table in CWE.3: `HL70002`. */
   readonly table: string;
   readonly codes: ReadonlyMap<string, TargetCode>;
 }
 
 type Entry = readonly [code: string, display: string, system?: string];
 
-/** @param system of every entry that names none of its own */
+/** @param system the default of the entries */
 export function conceptMap(table: string, system: string, entries: Readonly<Record<string, Entry>>): ConceptMap {
   return {
     table,
@@ -24,7 +24,7 @@ export function conceptMap(table: string, system: string, entries: Readonly<Reco
   };
 }
 
-/** Entries of a map that keeps the codes and gives them a system: code to display. */
+/** Entries that keep their codes and get a system: code to display. */
 export function same(displays: Readonly<Record<string, string>>): Readonly<Record<string, Entry>> {
   return Object.fromEntries(Object.entries(displays).map(([code, display]) => [code, [code, display]]));
 }

@@ -1,6 +1,6 @@
 /**
- * The concept maps of the v2-to-FHIR guide that we use, row by row as they stand there (`HL7 Concept Map_ <name>`). Rows
- * without a target are not listed: such a code stays as it was sent.
+ * Concept maps of the v2-to-FHIR guide, row by row (`HL7 Concept Map_ <name>`). Rows without a target are not listed: such a
+ * code stays as sent.
  */
 import { conceptMap, same } from './concept-map.ts';
 

@@ -1,6 +1,9 @@
-/** Which messages are served and what each event does (edge/docs/behaviour.md, HL7 v2): message type to trigger events. */
+/**
+ * The accepted messages and the effect of each event (edge/docs/behaviour.md, HL7 v2, Accepted messages): message type to
+ * trigger events.
+ */
 
-/** What an event does to the patient of the message. */
+/** The effect of an event on the patient of the message. */
 export type PatientAction =
   | 'upsert' // created or updated from PID and PD1
   | 'retain' // a visit is deleted: as upsert, but whether the patient is active is not its matter
@@ -12,19 +15,19 @@ export type PatientAction =
   | 'not-moved' // created or updated; what was to be moved to it stays where it is
   | 'ensure'; // created when unknown; a known one is not changed by a result or a document
 
-/** What an MDM event does to its document (HL7 v2.5.1 §9.6). */
+/** The effect of an MDM event on its document (HL7 v2.5.1 §9.6). */
 export type DocumentAction = 'store' | 'append' | 'replace' | 'cancel';
 
 export interface EventRule {
   readonly patient: PatientAction;
-  /** The event is about PID-2 and MRG-4, where they are valued, beside PID-3 and MRG-1. */
+  /** The event is also about PID-2 and MRG-4, if they have a value. */
   readonly isExternal?: boolean;
   readonly document?: DocumentAction;
-  /** "And content": the document comes with it (HL7 v2.5.1 §9.6.2 and others). */
+  /** "And content": the document is in the message (HL7 v2.5.1 §9.6.2 and others). */
   readonly hasContent?: true;
-  /** What it says beyond the demographics has no effect, since nothing of the kind is kept. */
+  /** Only the personal data has an effect, because the gateway stores nothing else of it. */
   readonly beyond?: 'no-effect';
-  /** The standard's structure of it has no PID. */
+  /** The standard's message structure has no PID. */
   readonly mayLackPatient?: true;
 }
 
@@ -47,7 +50,7 @@ const ADT: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ['A29', { patient: 'deactivate' }],
 ]);
 
-/** Every other ADT: of visits, accounts, beds and bar codes, or of somebody's own making. */
+/** Every other ADT: of visits, accounts, beds and bar codes, or of a sender's invention. */
 const OTHER_ADT: EventRule = { patient: 'upsert', beyond: 'no-effect' };
 
 const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
@@ -62,7 +65,7 @@ const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
 
 const ORU: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([['R01', { patient: 'ensure' }]]);
 
-/** By message type, the rule of an event; undefined for an event that is not served. */
+/** By message type, the rule of an event; undefined for an event that is not accepted. */
 const TYPES: ReadonlyMap<string, (event: string) => EventRule | undefined> = new Map([
   ['ADT', (event: string) => ADT.get(event) ?? OTHER_ADT],
   ['ORU', (event: string) => ORU.get(event)],
@@ -71,10 +74,10 @@ const TYPES: ReadonlyMap<string, (event: string) => EventRule | undefined> = new
 
 export const isMappedType = (messageType: string): boolean => TYPES.has(messageType);
 
-/** What a message of this type and event does; undefined when it is not served. */
+/** The rule of a message; undefined for a message that is not accepted. */
 export const ruleOf = (messageType: string, event: string): EventRule | undefined => TYPES.get(messageType)?.(event);
 
-/** Versions that are read as 2.5.1: what later ones added at the end of fields and segments is ignored (§2.8.2). */
+/** Versions that are read as 2.5.1. Later additions at the end of fields and segments are ignored (§2.8.2). */
 export const VERSIONS: ReadonlySet<string> = new Set([
   '2.2',
   '2.3',
@@ -90,5 +93,5 @@ export const VERSIONS: ReadonlySet<string> = new Set([
   '2.8.2',
 ]);
 
-/** Whether OBX may stand in a result before any order: from 2.7 on they are the patient's (HL7 v2.7 §7.3.1). */
+/** Checks whether a result may have OBX before any order: from 2.7 on they are the patient's (HL7 v2.7 §7.3.1). */
 export const hasPatientResults = (versionId: string): boolean => /^2\.[78](?:\.|$)/.test(versionId);

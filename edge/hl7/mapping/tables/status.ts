@@ -1,4 +1,6 @@
-/** Status codes of results and documents: the guide's concept maps, and edge/docs/behaviour.md, HL7 v2 where they are silent. */
+/**
+ * Status codes of results and documents: the guide's concept maps, and edge/docs/behaviour.md, HL7 v2 for codes without one.
+ */
 
 /** Table 0085, OBX-11 (concept map ObservationResultStatusCodesInterpretation). */
 export const OBSERVATION_STATUS: ReadonlyMap<string, string> = new Map([
@@ -9,7 +11,7 @@ export const OBSERVATION_STATUS: ReadonlyMap<string, string> = new Map([
   ['P', 'preliminary'],
   ['W', 'entered-in-error'],
   ['X', 'cancelled'],
-  // Silent in the guide:
+  // Not in the guide:
   ['I', 'registered'],
   ['O', 'registered'],
   ['R', 'preliminary'],
@@ -20,7 +22,7 @@ export const OBSERVATION_STATUS: ReadonlyMap<string, string> = new Map([
   ['N', 'final'],
 ]);
 
-/** Table 0123, OBR-25 (concept map ResultStatus[Non-Queries]). Y and Z are no results at all: an error. */
+/** Table 0123, OBR-25 (concept map ResultStatus[Non-Queries]). Y and Z mean that there is no result: an error. */
 export const REPORT_STATUS: ReadonlyMap<string, string> = new Map([
   ['O', 'registered'],
   ['I', 'registered'],
@@ -30,14 +32,14 @@ export const REPORT_STATUS: ReadonlyMap<string, string> = new Map([
   ['R', 'partial'],
   ['F', 'final'],
   ['X', 'cancelled'],
-  // Silent in the guide:
+  // Not in the guide:
   ['A', 'partial'],
   ['M', 'preliminary'],
   ['N', 'registered'],
 ]);
 export const REFUSED_REPORT_STATUS: ReadonlySet<string> = new Set(['Y', 'Z']);
 
-/** Table 0271, TXA-17: authenticated and legally authenticated; all else is on its way there. */
+/** Table 0271, TXA-17: authenticated and legally authenticated; the others precede these. */
 export const COMPLETION_STATUS: ReadonlyMap<string, string> = new Map([
   ['AU', 'final'],
   ['LA', 'final'],

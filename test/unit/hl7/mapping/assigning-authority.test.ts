@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { domainOf, taughtBy, type Authorities } from '../../../../edge/hl7/mapping/assigning-authority.ts';
+import { assigningAuthorityOf, taughtBy, type Authorities } from '../../../../edge/hl7/mapping/assigning-authority.ts';
 import { domainOfStored } from '../../../../edge/store/patient-identity.ts';
 
 const OID = 'urn:oid:1.2.3.4';
@@ -62,7 +62,7 @@ describe('the domain of a CX', () => {
     ['nothing: what is assumed', none, none, NOBODY, 'name:FAC', true],
     ['nothing: what is assumed may have a URI', none, none, { ...NOBODY, named: new Map([['FAC', OID]]) }, OID, true],
   ] as const)('%s', (_what, authority, facility, authorities, id, isAssumed) => {
-    expect(domainOf(authority, facility, authorities)).toMatchObject({ id, isAssumed });
+    expect(assigningAuthorityOf(authority, facility, authorities)).toMatchObject({ id, isAssumed });
   });
 
   test('a URI is looked for under the names that stand for it as well', () => {
@@ -72,7 +72,7 @@ describe('the domain of a CX', () => {
       rejected: new Set<string>(),
       assumed: none,
     };
-    expect(domainOf(named(undefined, '1.2.3.4'), none, authorities).ids.toSorted()).toEqual([
+    expect(assigningAuthorityOf(named(undefined, '1.2.3.4'), none, authorities).ids.toSorted()).toEqual([
       'name:H',
       'name:HOSP',
       OID,
@@ -86,11 +86,13 @@ describe('the domain of a CX', () => {
       rejected: new Set<string>(),
       assumed: none,
     };
-    expect(domainOf(named('HOSP', '1.2.3.4'), none, authorities).ids).toEqual([OID]);
+    expect(assigningAuthorityOf(named('HOSP', '1.2.3.4'), none, authorities).ids).toEqual([OID]);
   });
 
   test('a facility that has a universal id is assumed by it', () => {
-    expect(domainOf(none, none, { ...NOBODY, assumed: named('FAC', '1.2.3.4') })).toMatchObject({ id: OID });
+    expect(assigningAuthorityOf(none, none, { ...NOBODY, assumed: named('FAC', '1.2.3.4') })).toMatchObject({
+      id: OID,
+    });
   });
 
   test('both components together teach an alias; an OID twice, or one of them, teaches nothing', () => {

@@ -23,7 +23,7 @@ const NUMBERS = ['M', 'E', 'L'];
 
 const sent = (value: string, at: number): SentIdentifier => ({
   value,
-  domain: { id: `name:${value}`, ids: [`name:${value}`], isAssumed: false },
+  authority: { id: `name:${value}`, ids: [`name:${value}`], isAssumed: false },
   identifies: true,
   type: 'MR',
   at: `PID^1^3^${at}`,
@@ -52,7 +52,13 @@ function chartsAfter(history: readonly (readonly string[])[]): string[] {
       patients.set(id, { id, survivor: id, person: { ...ANN, pastNames: [], pastBirthDates: [] } });
     for (const [at, number] of identifiers.entries()) {
       if (resolution.foreign.has(number)) continue;
-      const row = { patient: id, domain: number.domain.id, value: number.value, identifies: true, isAssumed: false };
+      const row = {
+        patient: id,
+        authority: number.authority.id,
+        value: number.value,
+        identifies: true,
+        isAssumed: false,
+      };
       stored.push({ ...row, led: at === 0 });
     }
   }

@@ -28,11 +28,11 @@ const OID = 'urn:oid:1.2';
 let place = 0;
 const number = (
   value: string,
-  domain = HOSP,
+  authority = HOSP,
   more: Partial<SentIdentifier> & { isAssumed?: boolean } = {},
 ): SentIdentifier => ({
   value,
-  domain: { id: domain, ids: [domain], isAssumed: more.isAssumed ?? false },
+  authority: { id: authority, ids: [authority], isAssumed: more.isAssumed ?? false },
   identifies: more.identifies ?? true,
   type: 'MR',
   at: `PID^1^3^${(place += 1)}`,
@@ -40,12 +40,12 @@ const number = (
 const storedOf = (
   patient: string,
   value: string,
-  domain = HOSP,
+  authority = HOSP,
   more: Partial<StoredIdentifier> = {},
 ): StoredIdentifier => ({
   patient,
   value,
-  domain,
+  authority,
   identifies: true,
   led: true,
   isAssumed: false,
@@ -103,7 +103,7 @@ describe('the leading number', () => {
   });
 
   test('is stored under a name that stands for the URI now', () => {
-    const sent = { ...number('1', OID), domain: { id: OID, ids: [OID, HOSP], isAssumed: false } };
+    const sent = { ...number('1', OID), authority: { id: OID, ids: [OID, HOSP], isAssumed: false } };
     expect(
       resolve(request({ identifiers: [sent], stored: [storedOf('a', '1')], patients: patients({ a: ANN }) })),
     ).toMatchObject({
