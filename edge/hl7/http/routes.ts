@@ -1,5 +1,5 @@
 /**
- * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 over HTTP): one message in, its ACK out, or a batch of them. It lists the
+ * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP): one message in, its ACK out, or a batch of them. It lists the
  * checks in their order; `ingest/ingest.ts` processes the message.
  */
 import { Fault } from '../../../shared/fault.ts';
@@ -21,7 +21,7 @@ import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './rep
 
 const PATH = '/hl7/messages';
 
-/** Required of every token (edge/docs/behaviour.md, HL7 over HTTP). */
+/** Required of every token (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
 /** @param snapshots the isolate's, shared with the messages of sidecars */
