@@ -25,7 +25,7 @@ describe('configuration', () => {
     }
   });
 
-  test('an endpoint that is missing or empty is not configured; a trailing slash goes', async () => {
+  test('treats a missing or empty endpoint as not configured, and removes a trailing slash', async () => {
     const config = readConfig({
       ...(await makeSecrets()).env,
       DATABASE_URL: 'postgres://u:p@host/db',

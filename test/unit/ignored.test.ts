@@ -9,7 +9,7 @@ import { ROOT } from '../stack/services/build.ts';
 const textOf = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 
 const DOCUMENTS = globSync(['*.md', '{edge/docs,migrations,test/messages}/*.md'], { cwd: ROOT });
-/** What a person runs, line by line: the blocks of documents, and what programs print. */
+/** Documented commands, line by line: the blocks of documents, and the output of programs. */
 const blocks = DOCUMENTS.flatMap((path) =>
   [...textOf(path).matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block),
 );
@@ -52,7 +52,7 @@ const isIgnored = (path: string): boolean => {
   }
 };
 
-test('what documented commands and downloads leave is outside of the clone, or git ignores it', () => {
+test('git ignores the files that documented commands and downloads create in the clone', () => {
   expect(outputs).toEqual(
     expect.arrayContaining(['$RINGS/2.json', '$DRILL/backup.dump', '$SECRETS/production/private.pem', 'private.pem']),
   );

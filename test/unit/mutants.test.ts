@@ -1,4 +1,4 @@
-/** What `npm run mutants` seeds: the operators, and rules that name symbols and tests which exist. */
+/** The seeds of `npm run mutants`: the operators, and rules that name symbols and tests which exist. */
 import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The rules that are shipped for Prometheus, and the dashboard for Grafana: PromQL that its own grammar takes, about metrics
- * and labels that the gateway and the sidecar really have. Where `promtool` is on the path it looks too.
+ * The rules for Prometheus and the dashboard for Grafana: valid PromQL about metrics and labels that the gateway and the
+ * sidecar have. If `promtool` is on the path, it checks the rules too.
  */
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ const families = familiesOf(
   { schema: 1, version: 'v1', kids: ['k'] },
 );
 
-/** What a scrape adds. */
+/** Labels that a scrape adds. */
 const OF_PROMETHEUS = ['job', 'instance'];
 
 /** Metrics with their labels. */
@@ -66,7 +66,7 @@ const known = new Map<string, ReadonlySet<string>>([
       ({ suffix, labels }) => [`${name}${suffix ?? ''}`, new Set([...Object.keys(labels), ...OF_PROMETHEUS])] as const,
     ),
   ),
-  // Of the sidecar's, labels that were never used are told by their declaration only.
+  // The sidecar's labels that were never used are known by their declaration only.
   ...(await createMetrics().registry.getMetricsAsJSON()).flatMap(({ name }) =>
     ['', '_bucket', '_sum', '_count'].map(
       (suffix) => [`${name}${suffix}`, new Set(['result', 'reason', 'code', 'le', ...OF_PROMETHEUS])] as const,
@@ -133,7 +133,7 @@ const dashboard = z
 const drawn = dashboard.panels.flatMap(({ title, targets }) => targets.map((target) => [title, target] as const));
 
 test.each(drawn)('the dashboard’s panel: %s', (_, { expr, legendFormat }) => {
-  // What Grafana puts there.
+  // Grafana replaces these.
   expectKnown(expr.replaceAll('$__rate_interval', '5m'), captured(legendFormat, /\{\{(\w+)\}\}/g));
 });
 
@@ -144,7 +144,7 @@ test('the dashboard shows every metric of the gateway, and each panel once', () 
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
-test('each alert has a name of its own', () => {
+test('every alert has a different name', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 

@@ -42,7 +42,7 @@ const ALSO = [
   'build',
 ] as const;
 
-test('nobody reaches the Worker but at its own hosts, and no line of Cloudflare’s holds an address with its query', () => {
+test('the Worker is reachable only at its hosts, and Cloudflare logs no address with its query', () => {
   expect([production.workers_dev, production.preview_urls, production.routes]).toEqual([false, false, undefined]);
   expect(production.observability).toMatchObject({
     enabled: true,
@@ -70,7 +70,7 @@ test.each([
     { routes: Array.from({ length: 4 }, () => ({ custom_domain: true })) },
   ],
   ['a region', /^# placement = .*$/m, { placement: { region: 'aws:eu-central-1' } }],
-])('%s is taken by Wrangler as the file shows it', async (_, shown, expected) => {
+])('Wrangler accepts %s as the file shows it', async (_, shown, expected) => {
   const text = await readFile(`${ROOT}wrangler.toml`, 'utf8');
   const folder = await mkdtemp(join(tmpdir(), 'wrangler-'));
   await writeFile(
@@ -93,7 +93,7 @@ test('npm start runs what is deployed, but for its limits', () => {
     migrations,
     triggers,
     version_metadata,
-    // The one path that Wrangler leaves relative to the file it stands in.
+    // The only path that Wrangler leaves relative to its file.
     assets: { ...assets, directory: `../../../${assets?.directory}` },
     ratelimits: ratelimits.map((each: object) => ({ ...each, simple: FAR_ABOVE_ANY_ENGINEER })),
   });

@@ -26,7 +26,7 @@ describe('hours', () => {
     ['over midnight, day after day', WEEKDAYS, '2026-11-19T20:00:00Z', '2026-11-20T09:00:00Z', true],
     ['from Friday into the weekend', WEEKDAYS, '2026-11-20T20:00:00Z', '2026-11-21T09:00:00Z', false],
     ['without hours and days', ALWAYS, '2026-11-14T00:00:00Z', '2026-11-21T00:00:00Z', true],
-    // The clock goes from 02:00 to 03:00 on 29 March, and from 03:00 to 02:00 on 25 October.
+    // The clock changes from 02:00 to 03:00 on 29 March, and from 03:00 to 02:00 on 25 October.
     ['from 6 UTC in summer', OFFICE, '2026-03-30T06:00:00Z', '2026-03-30T07:00:00Z', true],
     ['from a minute before 6 UTC in summer', OFFICE, '2026-10-23T05:59:00Z', '2026-10-23T07:00:00Z', false],
     [
@@ -263,7 +263,7 @@ describe('a notice', () => {
   const failed = factsOf('replay-needed', { site, subject: '' });
   const key = { site, kind: 'replay-needed', subject: '' };
 
-  test('is not posted without a webhook or while muted, and is posted after the muting if the alert is still open', () => {
+  test('is not posted without a webhook or while silenced, and is posted after the silence if the alert is still open', () => {
     const none = simulate('2026-11-20T12:00:00Z', 30, () => failed, { sites: [{ site, hasWebhook: false }] });
     expect([none.notices, none.alerts.size]).toEqual([[], 1]);
     const until = at('2026-11-20T12:20:00Z');
@@ -271,12 +271,12 @@ describe('a notice', () => {
     expect(muted.notices).toEqual(['11-20T12:20 open']);
   });
 
-  test('is not posted for an alert that opened and resolved while muted', () => {
+  test('is not posted for an alert that opened and resolved while silenced', () => {
     const start = at('2026-11-20T12:00:00Z');
-    const passed = simulate('2026-11-20T12:00:00Z', 90, (now) =>
+    const silenced = simulate('2026-11-20T12:00:00Z', 90, (now) =>
       now < start + 5 * MINUTE ? { ...failed, mutes: [key] } : { mutes: now < start + 30 * MINUTE ? [key] : [] },
     );
-    expect(passed.notices).toEqual([]);
+    expect(silenced.notices).toEqual([]);
   });
 
   test('is posted when an acknowledged alert resolves, and when it opens again', () => {

@@ -1,29 +1,29 @@
-/** A body that comes slowly, breaks off or is too long: what is said of it, and that it is waited for no longer. */
+/** Bodies that arrive slowly, end early or are too long: the error, and the end of the wait. */
 import { expect, test } from 'vitest';
 
 import { readBody } from '../../../edge/http/body.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** @param source what comes, and how it ends */
+/** @param source the parts of the body, and how it ends */
 function request(source: UnderlyingDefaultSource<Uint8Array>): Request {
   const body = new ReadableStream<Uint8Array>(source);
   const init = { method: 'POST', body, duplex: 'half' } satisfies RequestInit & { duplex: 'half' };
   return new Request('https://gateway.example/', init);
 }
 
-test('one that arrives is read', async () => {
-  const whole = request({
+test('reads a body that arrives in parts', async () => {
+  const complete = request({
     start(controller) {
       controller.enqueue(bytes('a'));
       controller.enqueue(bytes('b'));
       controller.close();
     },
   });
-  expect(await readBody(whole, 2, 1_000)).toEqual(bytes('ab'));
+  expect(await readBody(complete, 2, 1_000)).toEqual(bytes('ab'));
 });
 
-test('one that stops coming is given up, and told to stop', async () => {
+test('cancels a body that stops arriving', async () => {
   let isCancelled = false;
   const slow = request({
     start: (controller) => controller.enqueue(bytes('a')),
@@ -35,7 +35,7 @@ test('one that stops coming is given up, and told to stop', async () => {
   expect(isCancelled).toBe(true);
 });
 
-test('one that comes a byte at a time is given up all the same', async () => {
+test('cancels a body that arrives byte by byte', async () => {
   let isCancelled = false;
   const drip = request({
     pull: async (controller) => {

@@ -31,7 +31,10 @@ describe('a form', () => {
     expect(() => formDecoder(`${FORM}; charset=${charset}`)).toThrow(expect.objectContaining(fault));
   });
 
-  test.each([null, '', 'application/json', 'multipart/form-data; boundary=x', `${FORM}x`])('%s is none', (type) => {
-    expect(() => formDecoder(type)).toThrow(expect.objectContaining({ kind: 'unsupported-media-type' }));
-  });
+  test.each([null, '', 'application/json', 'multipart/form-data; boundary=x', `${FORM}x`])(
+    '%s is not a form',
+    (type) => {
+      expect(() => formDecoder(type)).toThrow(expect.objectContaining({ kind: 'unsupported-media-type' }));
+    },
+  );
 });

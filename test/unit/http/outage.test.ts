@@ -1,4 +1,4 @@
-/** When a part is away a person is called once, and told when it is back. */
+/** An outage is logged as an error once when it begins, and again when it ends. */
 import { expect, test } from 'vitest';
 
 import { createOutage } from '../../../edge/http/outage.ts';

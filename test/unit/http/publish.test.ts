@@ -11,7 +11,7 @@ function surface() {
   return app;
 }
 
-test('any origin may read a public document, also when it is told that its own copy will do', async () => {
+test('any origin may read a public document, also as a 304', async () => {
   const first = await surface().request('/document');
   expect(first.headers.get('access-control-allow-origin')).toBe('*');
   const headers = { 'If-None-Match': first.headers.get('etag') ?? '' };

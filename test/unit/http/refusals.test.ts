@@ -30,7 +30,7 @@ function start(write: (refusals: readonly Refusal[]) => Promise<unknown> = async
   return { surfaceOf, refused, written, work };
 }
 
-describe('what is noted', () => {
+describe('a noted refusal', () => {
   test('is added up by key, surface, answer and reason, with the first, the last and the ids of both', async () => {
     const { surfaceOf, refused, written } = start();
     refused({ requestId: 'first' });
@@ -38,8 +38,8 @@ describe('what is noted', () => {
     refused({ requestId: 'last', sourceAddress: '192.0.2.2' });
     refused({ clientId: 'svc-2' });
     refused({ answer: '400' });
-    const told = { answer: '422', code: 'required', reason: 'missing', requestId: 'r', sourceAddress: 'a' } as const;
-    surfaceOf('hl7')({ ...told, clientId: 'svc-1', isKnown: true });
+    const request = { answer: '422', code: 'required', reason: 'missing', requestId: 'r', sourceAddress: 'a' } as const;
+    surfaceOf('hl7')({ ...request, clientId: 'svc-1', isKnown: true });
     await vi.advanceTimersByTimeAsync(200);
     const [counted] = written;
     expect(counted?.map(({ clientId, surface, answer, requests }) => [clientId, surface, answer, requests])).toEqual([
@@ -75,7 +75,7 @@ describe('what is noted', () => {
     expect(counted.slice(9)).toEqual(['required reason 9 1', 'required  4990', 'value another 1']);
   });
 
-  test('of whoever names clients that are not there crowds out nobody who is', async () => {
+  test('by an unknown client does not displace one by a known client', async () => {
     const { refused, written } = start();
     for (let n = 0; n < 50_000; n += 1) refused({ clientId: `svc-forged-${n}`, isKnown: false });
     refused();

@@ -27,7 +27,7 @@ const SURFACES: Readonly<Record<string, Routes>> = {
   admin: routesOf(createAdmin(deps, createWorkbench(deps, keyring))),
 };
 
-/** What a router finds, by the numbers of its routes, and the parameters of each. */
+/** The routes that a router finds, by number, and the parameters of each. */
 function finder(router: Router<number>, routes: Routes) {
   for (const [index, { method, path }] of routes.entries()) router.add(method, path, index);
   return (method: string, path: string) => {

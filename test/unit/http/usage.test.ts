@@ -1,4 +1,4 @@
-/** Counting requests for the charts. */
+/** Counting requests for the traffic page. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { createUsage } from '../../../edge/http/usage.ts';
@@ -59,8 +59,8 @@ describe('counting', () => {
     // Nothing was stored: the sender has not been heard.
     count({ site: 'a', clientId: 'svc-away', messages: [] }, 503, 5);
     await vi.advanceTimersByTimeAsync(5_000);
-    const told = Object.fromEntries((all[0]?.answers ?? []).map(({ answer, answers }) => [answer, answers]));
-    expect(told).toEqual({ 422: 2, 200: 1, 503: 1, AA: 3, AE: 1, AR: 1, token: 1 });
+    const byAnswer = Object.fromEntries((all[0]?.answers ?? []).map(({ answer, answers }) => [answer, answers]));
+    expect(byAnswer).toEqual({ 422: 2, 200: 1, 503: 1, AA: 3, AE: 1, AR: 1, token: 1 });
     const of = { site: 'a', clientId, surface: 'fhir', facility: 'HOSP', at: 1_000_700 };
     expect(all[0]?.keys).toEqual([
       { ...of, application: 'LAB', accepted: 3, refused: 1, rejected: 0 },
@@ -74,7 +74,7 @@ describe('counting', () => {
     ]);
   });
 
-  test('whatever is sent, no more is kept than there is room for', async () => {
+  test('never keeps more than its limit', async () => {
     const { use, all } = start();
     for (let site = 0; site < 3_000; site += 1) use(200, 1, `site-${site}`);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -97,7 +97,7 @@ describe('counting', () => {
     expect([keys.length, keys.find(({ application }) => application === '')?.accepted]).toEqual([22, 2_980]);
   });
 
-  test('leaves out requests of nobody known', async () => {
+  test('leaves out requests without a known client', async () => {
     const { count, written, work } = start();
     count(undefined, 401, 1);
     await vi.advanceTimersByTimeAsync(10_000);

@@ -26,7 +26,7 @@ describe('a rejected field', () => {
     ['a member beside the keys', JSON.stringify({ keys: [jwkOf(ec)], backup: { d: secret } })],
     ['YAML', `kty: EC\nd: ${secret}\n`],
     ['the bare number', secret.repeat(2)],
-  ])('of %s loses the private member', (_, text) => {
+  ])('with %s loses the private member', (_, text) => {
     expect(redactKeys(text)).not.toContain(secret);
   });
 
@@ -36,7 +36,7 @@ describe('a rejected field', () => {
     pkcs8(ecPrivate).replaceAll(/-----.*-----/g, ''),
     rsaPrivate.export({ type: 'pkcs1', format: 'pem' }).toString(),
     `${spki(ec)}\n${pkcs8(ecPrivate)}`,
-  ])('of a private PEM becomes empty', (text) => {
+  ])('with a private PEM becomes empty', (text) => {
     expect(redactKeys(text)).toBe('');
   });
 
@@ -49,7 +49,7 @@ describe('a rejected field', () => {
     }
   });
 
-  test('of another member loses only the private key', () => {
+  test('with another member loses only the private key', () => {
     const notes = 'The private key is with Bob; d: 1, p = 2. Ask for "k: the key".';
     const texts = { name: [pkcs8(ecPrivate)], notes: [notes], contact: [`{"d":"${secret}"}`], jwks: [''] };
     expect(redactTexts(texts)).toEqual({ name: [], notes: [notes], contact: [], jwks: [''] });

@@ -56,7 +56,7 @@ async function faultOf(work: () => unknown): Promise<Fault> {
 }
 
 describe('a token that is good', () => {
-  test('tells site, client, scopes and audience', async () => {
+  test('returns site, client, scopes and audience', async () => {
     const caller = await authenticate(deps, withHeader(`bearer ${await token()}`), 'svc-fhir');
     expect(caller).toMatchObject({ site: SITE, clientId: CLIENT, audience: 'svc-fhir' });
     expect([...caller.scopes]).toEqual(['system/Patient.read']);
@@ -99,7 +99,7 @@ test('a token with one character changed is refused, or it is spelt differently 
   );
 });
 
-describe('what RFC 6750 refuses', () => {
+describe('a request that RFC 6750 rejects', () => {
   test('80: no token has no error code', async () => {
     for (const request of [new Request('https://fhir.test/fhir/Patient'), withHeader('Basic YTpi')]) {
       const fault = await faultOf(() => bearerToken(request));

@@ -83,7 +83,7 @@ describe('a JWKS URI', () => {
     expect([state.fetches, state.background.length]).toEqual([1, 1]);
   });
 
-  test('75: keys are asked for anew at most every 30 s, counted from the last attempt', async () => {
+  test('75: keys are fetched again at most every 30 s, counted from the last attempt', async () => {
     const { keysOf, refreshedKeysOf, state } = host(() => ok());
     await keysOf(client());
     state.now += 12_000;
@@ -182,7 +182,7 @@ describe('a fetch', () => {
     expect(await reasonOf(slow)).toMatch(/within 3 s/);
   });
 
-  test('a failure to connect tells no more than that', async () => {
+  test('a failure to connect reveals no details', async () => {
     expect(await reasonOf(() => Promise.reject(new TypeError('secret')))).toMatch(/cannot be reached/);
   });
 

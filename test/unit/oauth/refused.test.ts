@@ -1,4 +1,4 @@
-/** What a refused caller is told, for every code there is: whoever adds one adds its row here. */
+/** The answer to a refused caller, for every code: a new code needs a row here. */
 import { describe, expect, test } from 'vitest';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -10,8 +10,8 @@ const C = 'unauthenticated invalid_client client authentication failed';
 const EXACT = `unauthenticated invalid_client ${REASON}`;
 const bad = (error: string) => `malformed ${error} ${REASON}`;
 
-/** Rows of the order of work: until the signature has verified nothing is told, nor whether the key is enabled. */
-const TOLD: Readonly<Record<RefusalCode, string>> = {
+/** In the order of the checks: before the signature is verified, the answer reveals nothing, nor the status of the key. */
+const DESCRIPTIONS: Readonly<Record<RefusalCode, string>> = {
   form: bad('invalid_request'),
   grant_type: bad('unsupported_grant_type'),
   credentials: bad('invalid_request'),
@@ -45,11 +45,11 @@ const CODES = Object.keys(TOKEN_REFUSALS) as RefusalCode[];
 describe('a refusal', () => {
   test.each(CODES)('by %s', (code) => {
     const { fault, refusal } = refuse({ code, reason: REASON });
-    expect(`${fault.kind} ${fault.code} ${fault.message}`).toBe(TOLD[code]);
+    expect(`${fault.kind} ${fault.code} ${fault.message}`).toBe(DESCRIPTIONS[code]);
     expect(refusal).toEqual({ code, reason: REASON });
   });
 
-  test.each(CODES.filter((code) => TOLD[code] === C))('by %s says the same whatever the reason', (code) => {
+  test.each(CODES.filter((code) => DESCRIPTIONS[code] === C))('by %s has the same answer for every reason', (code) => {
     expect(refuse({ code, reason: REASON }).fault).toEqual(refuse({ code: 'client', reason: 'another' }).fault);
   });
 
@@ -86,7 +86,7 @@ describe('the client that a refusal is kept for', () => {
     expect(thrown).toMatchObject({ fault, clientId: 'svc-a', refusal: { code: 'unavailable' } });
   });
 
-  test('is none for a bug, and for a Fault that is no refusal', async () => {
+  test('does not exist for a bug, nor for a Fault that is not Refused', async () => {
     for (const error of [new TypeError('a bug'), new Fault('unauthenticated', 'no token')]) {
       expect(await thrownBy('svc-a', error)).toBe(error);
       expect(asRefused(error)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Row 58: a store of claims that is down or slow is no token, and our own retry is no replay. */
+/** Row 58: an unavailable or slow jti store issues no token, and a retry by the gateway is not a replay. */
 import { expect, test } from 'vitest';
 
 import { attemptClaim } from '../../../edge/platform/claim.ts';

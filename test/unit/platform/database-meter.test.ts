@@ -1,11 +1,11 @@
-/** Whose database request it was, when several pieces of work run at once. */
+/** Database requests are counted for the right piece of work when several run concurrently. */
 import { expect, test } from 'vitest';
 
 import { createDatabaseMeter } from '../../../edge/platform/database-meter.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('each piece of work is told its own, whoever runs beside it', async () => {
+test('counts the requests of each piece of work separately', async () => {
   const { note, measured } = createDatabaseMeter();
   const work = (times: number, ms: number) => () =>
     (async () => {
@@ -23,7 +23,7 @@ test('each piece of work is told its own, whoever runs beside it', async () => {
   ]);
 });
 
-test('what nobody measures is noted for nobody', async () => {
+test('does not count requests outside a measured piece of work', async () => {
   const { note, measured } = createDatabaseMeter();
   note(5);
   const { database } = await measured(async () => undefined);
@@ -31,7 +31,7 @@ test('what nobody measures is noted for nobody', async () => {
   expect(database).toEqual({ requests: 0, ms: 0 });
 });
 
-test('what fails, fails', async () => {
+test('passes on the failure of the work', async () => {
   const { measured } = createDatabaseMeter();
   await expect(measured(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
 });

@@ -1,4 +1,4 @@
-/** What a store of claims promises, in a map. */
+/** The contract of a jti store, in a map. */
 export function memoryClaims() {
   const attempts = new Map<string, string>();
   return {

@@ -10,7 +10,7 @@ const limits = {
   RATE_LIMIT_PER_KEY: 1,
 };
 
-test('each bucket and key has a window of its own, and a new one after 60 s', async () => {
+test('each bucket and key has a separate window, and a new one after 60 s', async () => {
   let time = 0;
   const limiter = memoryRateLimiter(limits, () => time);
   const allowed = async (...keys: ['token-client' | 'key', string][]) =>

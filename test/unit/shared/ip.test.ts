@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalRange, parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
 import { inputs } from '../../stack/tools/size.ts';
 
-const words = (text: string): string[] => text.trim().split(/\s+/);
+const list = (text: string): string[] => text.trim().split(/\s+/);
 
 const octet = fc.integer({ min: 0, max: 255 });
 const ipv4 = fc.tuple(octet, octet, octet, octet).map((octets) => octets.join('.'));
@@ -50,7 +50,7 @@ describe('parseAddress', () => {
   });
 
   test.each([
-    ...words(`
+    ...list(`
       1 1.2.3 1.2.3.4.5 1.2.3. .1.2.3 1..2.3 256.1.1.1 1.1.1.-1 1.1.1.1e0 01.2.3.4 1.2.3.04 0x7f.0.0.1
       0177.0.0.1 2130706433 127.1 １.2.3.4 : ::: 1::2::3 ::1:: 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8::
       1::2:3:4:5:6:7:8 :1:2:3:4:5:6:7 1:2:3:4:5:6:7: 12345:: g:: ::1%eth0 fe80::1%1 [::1] ::ffff:1.2.3.04
@@ -64,7 +64,7 @@ describe('parseAddress', () => {
     '::\u00001',
     `${'0'.repeat(100)}::1`,
     '1.2.3.4\0',
-  ])('%j is none', (text) => {
+  ])('%j is not an address', (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
@@ -141,18 +141,18 @@ describe('ranges', () => {
   });
 
   test.each([
-    ...words(`
+    ...list(`
       ** */0 192.0.2.0/33 192.0.2.0/-1 192.0.2.0/ 192.0.2.0/024 192.0.2.0/8/8 /8 192.0.2.0/255.255.255.0
       192.0.2.* 192.0.2.1-9 2001:db8::/129 ::/00 10/8 ::/1e1
     `),
     '',
     '192.0.2.0/ 8',
-  ])('%j is none', (text) => {
+  ])('%j is not a range', (text) => {
     expect(parseRange(text)).toBeUndefined();
     expect(canonicalRange(text)).toBeUndefined();
   });
 
-  test('an address is in a range of its own family as the platform says', () => {
+  test('agrees with the platform on ranges of one family', () => {
     const inFamily = fc.oneof(
       fc.tuple(ipv4, ipv4, fc.integer({ min: 0, max: 32 }), fc.constant<'ipv4'>('ipv4')),
       fc.tuple(ipv6, ipv6, fc.integer({ min: 0, max: 128 }), fc.constant<'ipv6'>('ipv6')),

@@ -7,7 +7,7 @@ import { inputs } from '../../stack/tools/size.ts';
 
 describe('JSON without loss', () => {
   test.each(['1.50', '1e2', '123456789012345678', '-0.0', '0.10', '1E+2', '-0'])(
-    '%s comes back as it was',
+    '%s is printed unchanged',
     (source) => {
       expect(printJson(parseJson(`{"v":[${source}]}`))).toBe(`{"v":[${source}]}`);
     },

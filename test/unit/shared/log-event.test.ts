@@ -1,4 +1,4 @@
-/** The documentation tells what to do about each event, and the code logs those alone. */
+/** The documentation has an action for each event, and the code logs no other event. */
 import { readdir, readFile } from 'node:fs/promises';
 
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ test('the table has every event with its levels, and no other', () => {
   expect(rows).toHaveLength(Object.keys(LOG_EVENTS).length);
 });
 
-test('what needs a person says what to do', () => {
+test('an event that needs a person has an action', () => {
   const serious = ['warn', 'error', 'fatal'];
   const silent = rows.filter(({ levels, what }) => levels.some((level) => serious.includes(level)) && what.length < 20);
   expect(silent).toEqual([]);

@@ -38,7 +38,7 @@ test.each([
   expect([span.traceId === TRACE, span.parentSpanId]).toEqual([false, undefined]);
 });
 
-test('where the platform exports a span of the request, it is that one, and never takes it out of its caller’s trace', () => {
+test('uses the span that the platform exports, but only in the trace of the caller', () => {
   const exported = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
   expect(continueTrace(undefined, exported)).toEqual(exported);
   const same = { traceId: TRACE, spanId: exported.spanId };
@@ -48,7 +48,7 @@ test('where the platform exports a span of the request, it is that one, and neve
   expect(other.spanId).not.toBe(exported.spanId);
 });
 
-test('whatever is sent, what comes of it are hexadecimal digits, and nothing throws', () => {
+test('any header results in hexadecimal digits and never throws', () => {
   const near = fc.stringMatching(/^[0-9a-f]{2}-[0-9a-g]{30,34}-[0-9a-f]{14,18}-?[0-9a-f]{0,3}[ -~]{0,5}$/);
   fc.assert(
     fc.property(fc.oneof(fc.string(), near), (header) => {
@@ -57,7 +57,7 @@ test('whatever is sent, what comes of it are hexadecimal digits, and nothing thr
   );
 });
 
-test('what we send can be gone on with', () => {
+test('continues the header that the gateway sends', () => {
   const ours = beginTrace();
   expect(continueTrace(traceparentOf(ours))).toMatchObject({ traceId: ours.traceId, parentSpanId: ours.spanId });
 });

@@ -1,4 +1,4 @@
-/** Whom the sidecar lets in by the edge's list, and how seldom it asks for that list. */
+/** The addresses that the sidecar accepts by the edge's list, and how seldom it requests the list. */
 import { expect, test } from 'vitest';
 
 import { createAllowedRanges } from '../../../sidecar/allowed-ranges.ts';

@@ -82,7 +82,7 @@ test('an empty value counts as absent', () => {
   });
 });
 
-test('a name that looks like ours and is none is told; the edge’s key may lie beside', () => {
+test('reports an unknown variable with a prefix of the sidecar, but not the key of the edge', () => {
   const env = { ...NEEDED, MLLP_MAX_CONNECTION: '5', FORWARD_RETRY: '1', MLLP_SIDECAR_KEYS: '{}', PATH: '/bin' };
   expect(readSidecarConfig(env).unknownNames).toEqual(['MLLP_MAX_CONNECTION', 'FORWARD_RETRY']);
 });

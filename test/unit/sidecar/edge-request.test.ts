@@ -1,4 +1,4 @@
-/** A connection that was kept and is gone when it is used again is no outage; one that breaks at once is. */
+/** A kept connection that the edge has closed is not an outage; a new connection that breaks is one. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { createSigner } from '../../../sidecar/token.ts';
 import { es256PrivateJwk } from '../../../shared/es256-jwk.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 
-/** @param breaks whether a connection is reset on its n-th request, from 1 */
+/** @param breaks true if a connection is reset on its n-th request, from 1 */
 async function client(breaks: (nth: number) => boolean) {
   const requests = new Map<Socket, number>();
   const asked: IncomingMessage[] = [];
@@ -41,7 +41,7 @@ async function client(breaks: (nth: number) => boolean) {
   return { ask, asked };
 }
 
-test('a kept connection that was closed meanwhile: once more at once, with the same id and a token of its own', async () => {
+test('repeats a request on a closed kept connection immediately, with the same id and a new token', async () => {
   const { ask, asked } = await client((nth) => nth > 1);
   expect((await ask('request-1')).status).toBe(200);
   expect((await ask('request-2')).body.toString()).toBe('answer');

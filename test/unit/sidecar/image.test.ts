@@ -1,6 +1,6 @@
 /**
- * The image of the sidecar, as far as it can be made without Docker: the files that the Dockerfile copies are all that
- * its build stage has, and what its `npm ci` would install is all that the bundler finds.
+ * The image of the sidecar, as far as it can be built without Docker. The build stage has only the files that the Dockerfile
+ * copies, and the bundler has only the packages that its `npm ci` would install.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -58,7 +58,7 @@ test('the build stage has what its npm ci and its bundler need', async () => {
     for (const name of packages) {
       const installed = `${ROOT}node_modules/${name}`;
       await cp(installed, `${folder}/node_modules/${name}`, { recursive: true }).catch((error: unknown) => {
-        // Of another platform.
+        // A package for another platform.
         if (!name.startsWith('@esbuild/')) throw error;
       });
     }
@@ -77,7 +77,7 @@ test('its base is an argument of the build, which the documentation looks up by 
   expect(readme).toContain(`--build-arg NODE_IMAGE="${base}@$digest"`);
 });
 
-test('npm says no more than what went wrong', async () => {
+test('npm prints errors only', async () => {
   const { stdout } = await run('npm', ['config', 'get', 'loglevel'], { cwd: ROOT });
   expect(stdout.trim()).toBe('error');
 });

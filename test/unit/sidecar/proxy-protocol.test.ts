@@ -57,11 +57,11 @@ test.each<readonly [string, ProxyHeader | undefined]>([
 });
 
 test('no prefix of a header says anything but incomplete, and no bytes make it fail', () => {
-  const whole = [
+  const headers = [
     'PROXY TCP6 2001:db8::7 2001:db8::8 40000 2575\r\n',
     `${SIGNATURE}\x21\x21\0\x24${IPV6}${IPV6}\0\x01\0\x02`,
   ];
-  for (const text of whole) {
+  for (const text of headers) {
     for (let length = 0; length < text.length; length += 1) {
       expect(readProxyHeader(Buffer.from(text.slice(0, length), 'latin1')).kind).toBe('incomplete');
     }

@@ -54,7 +54,7 @@ test('the token is what the contract says, verified with the public half', async
   expect(first!.exp - first!.iat).toBe(SIDECAR_TOKEN_MAX_LIFETIME_SECONDS);
   expect(second).not.toHaveProperty('tls');
   expect([first?.state, second?.state]).toEqual([undefined, state]);
-  // Of a release that says more, or otherwise, nothing is known; it is served all the same.
+  // The state of a newer release is ignored, and its sidecar is served.
   expect(sidecarClaims.parse({ ...second, state: { version: 7 } })).not.toHaveProperty('state.version');
   expect(second!.jti).not.toBe(first!.jti);
 });
@@ -79,7 +79,7 @@ test('a set of ranges holds what any of them holds; nonsense on either side hold
 });
 
 describe('the places of connections', () => {
-  /** @returns what enters as an address, what ended, and by which reason */
+  /** @returns the addresses that entered, the connections that ended, and the reasons */
   const limitsOf = (maxConnections: number, maxConnectionsPerAddress: number, firstFrameTimeoutMs = 60_000) => {
     const ended: string[] = [];
     const limits = createConnectionLimits(
@@ -110,13 +110,13 @@ describe('the places of connections', () => {
     enter('2001:db8::3');
   });
 
-  test('when all are taken, one of the source that has most gives way: first one that never sent, then who sent longest ago', () => {
+  test('at the limit closes a connection of the largest source: first a silent connection, then the longest idle', () => {
     const { limits, ended, tryTo, enter } = limitsOf(8, 8);
     const places = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((name) => enter('192.0.2.1', name));
     for (const at of [0, 1, 2, 3, 0]) places[at]?.hasSent();
     enter('192.0.2.2', 'b1');
     enter('192.0.2.2', 'b2');
-    // The crowd itself keeps nobody else out, and gets no more.
+    // The large source does not block others, and gets no more.
     expect(tryTo('192.0.2.1')).toBe('too-many-connections');
     enter('192.0.2.3', 'c1');
     places[5]?.setBusy(true);
@@ -124,7 +124,7 @@ describe('the places of connections', () => {
     enter('192.0.2.5', 'e1');
     expect(ended).toEqual(['a5 gave-way', 'a2 gave-way', 'a3 gave-way']);
     expect(limits.open()).toBe(8);
-    // Three and two are left: to whoever has one less than most, none is given.
+    // Three and two are left: a source with one less than the largest gets none.
     expect(tryTo('192.0.2.2')).toBe('too-many-connections');
     enter('192.0.2.6', 'f1');
     expect(ended.at(-1)).toBe('a4 gave-way');
@@ -132,14 +132,14 @@ describe('the places of connections', () => {
     expect(ended.at(-1)).toBe('a1 gave-way');
   });
 
-  test('that are all busy are nobody’s to take', () => {
+  test('busy connections are never closed for another', () => {
     const { ended, tryTo, enter } = limitsOf(3, 3);
     for (const name of ['a1', 'a2', 'a3']) enter('192.0.2.1', name).setBusy(true);
     expect(tryTo('192.0.2.2')).toBe('too-many-connections');
     expect(ended).toEqual([]);
   });
 
-  test('a sender behind a balancer is of its own address once that is told, and of too many it has none', () => {
+  test('a sender behind a balancer counts for its own address as soon as that is known, and within its limit', () => {
     const { tryTo, enter } = limitsOf(10, 2);
     const places = [1, 2, 3].map(() => enter(undefined));
     expect(places.map((place) => place.setAddress('192.0.2.1'))).toEqual([
@@ -182,14 +182,14 @@ test('held bytes are over when everybody together, or one address, holds more th
   expect([first.isOver(), other.isOver()]).toEqual([false, false]);
 });
 
-test('the queue lets in so many, each source in the order it came, and a failure frees its place', async () => {
+test('the queue runs a limited number, each source in order, and a failure frees its place', async () => {
   const queue = createFairQueue(8);
   const { signal } = new AbortController();
   const order: number[] = [];
   let underWay = 0;
   const work = (n: number) => async (): Promise<void> => {
     underWay += 1;
-    // A quarter is kept for whoever comes next.
+    // A quarter is kept for the next source.
     expect(underWay).toBeLessThanOrEqual(6);
     order.push(n);
     await Promise.resolve();
@@ -201,7 +201,7 @@ test('the queue lets in so many, each source in the order it came, and a failure
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(7);
 });
 
-test('whoever stops waiting has no turn, and who stood beside him need not make room for him', async () => {
+test('releases the place of a request that gave up waiting', async () => {
   const queue = createFairQueue(4);
   const [gone, { signal }] = [new AbortController(), new AbortController()];
   const begun: string[] = [];
@@ -237,7 +237,7 @@ describe('any work of any sources', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), at: fc.nat() }) },
   );
 
-  test('nobody goes beyond his quarter while others wait, and nobody waits for a place he may have', async () => {
+  test('no source exceeds its quarter while others wait, and no source waits for a place that it may use', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
@@ -259,7 +259,7 @@ describe('any work of any sources', () => {
                 () => entry.gone.signal,
                 () => {
                   waiting = waiting.filter((other) => other !== entry);
-                  // What is thrown here would be the work's own failure, which nobody looks at.
+                  // A rejection here would be the work's own failure, which this test ignores.
                   if (running.length >= width) broken.push('more than there are places');
                   if (others(each.source) && held(each.source) >= share) broken.push('more than a quarter');
                   return new Promise<void>((end) => void running.push({ source: each.source, end }));
@@ -271,7 +271,7 @@ describe('any work of any sources', () => {
               const [left] = waiting.splice(each.at % Math.max(waiting.length, 1), 1);
               left?.gone.abort();
             }
-            // What settles of itself has done so a few turns later.
+            // Settled promises run their callbacks a few microtasks later.
             for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
             for (const { source } of running.length < width ? waiting : []) {
               expect(held(source)).toBeGreaterThanOrEqual(share);
@@ -289,7 +289,7 @@ describe('any work of any sources', () => {
   });
 });
 
-test('of too many frames of one source that do not end, the one begun first is dropped; others are not concerned', () => {
+test('with too many incomplete frames of one source drops its oldest, and none of another source', () => {
   const frames = createUnfinishedFrames(2);
   const dropped: string[] = [];
   const open = (source: string, name: string) => frames.open(source, () => void dropped.push(name));
@@ -305,7 +305,7 @@ test('of too many frames of one source that do not end, the one begun first is d
   expect(dropped).toEqual(['1', '3']);
 });
 
-test('waits grow, never pass the deadline, and end when nobody waits any more', async () => {
+test('waits grow, never exceed the deadline, and end when they are aborted', async () => {
   const backoff = createBackoff({ firstMs: 20, factor: 2, maxMs: 1000 });
   const [deadline, { signal }] = [performance.now() + 2_000, new AbortController()];
   let waits = 0;
@@ -338,13 +338,13 @@ test('an address may send a second’s worth at once and then keeps its pace; ot
   await long;
 });
 
-describe('what the sidecar answers by itself', () => {
+describe('the answer of the sidecar itself', () => {
   const answer = (text: string): string | undefined => {
     const ack = answerOversized(bytes(text), 1000);
     return ack && Buffer.from(ack).toString('latin1');
   };
 
-  test('AR with ERR, in the sender’s delimiters, its control id echoed; MSH-10 of its own, 20 characters at most', () => {
+  test('AR with ERR, in the sender’s delimiters, its control id echoed; a new MSH-10 with at most 20 characters', () => {
     const ack = answer('MSH$%~\\&$APP$FAC$GW$GW$2026$$ADT%A04$C-1$P$2.5\rPID$');
     expect(ack).toMatch(/^MSH\$%~\\&\$GW\$GW\$APP\$FAC\$/);
     expect(ack).toMatch(/\rMSA\$AR\$C-1\$/);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { freePort, isFree } from '../../stack/services/free-port.ts';
 import { assertPortsFree } from '../../stack/start/ports.ts';
 
-test('a port that somebody listens on is named with its variable, and a free one is not', async () => {
+test('reports a port in use with its variable, and a free port not', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

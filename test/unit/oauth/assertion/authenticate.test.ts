@@ -10,7 +10,7 @@ import type { ClientRow } from '../../../../edge/store/client.ts';
 import { ASSERTION_TYPE, type AssertionOptions, clientAssertion } from '../../../stack/services/client.ts';
 import { testDeps } from '../../../stack/tools/test-deps.ts';
 
-/** Signatures that were verified, with a client's key or with one that stands in for it. */
+/** Verified signatures, with a client's key or with a decoy. */
 const verified = vi.spyOn(crypto.subtle, 'verify');
 afterAll(() => verified.mockRestore());
 
@@ -37,7 +37,7 @@ const row = (change: Partial<ClientRow> = {}): ClientRow => ({
   ...change,
 });
 
-/** Presents an assertion and tells what came of it: the client or the code of the refusal, and what was done for it. */
+/** Presents an assertion and returns the client or the code of the refusal, and the work that was done. */
 async function present(client: ClientRow | undefined, options: AssertionOptions = {}) {
   const done: string[] = [];
   verified.mockClear();

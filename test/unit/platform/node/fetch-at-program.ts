@@ -1,4 +1,4 @@
-/** Run by fetch-at.test.ts on Node and on Deno: one fetchAt, told as JSON. Arguments: address, URL. */
+/** fetch-at.test.ts runs it on Node and on Deno: one fetchAt, reported as JSON. Arguments: address, URL. */
 import process from 'node:process';
 
 import { fetchAt } from '../../../../edge/platform/node/fetch-at.ts';

@@ -50,7 +50,7 @@ describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
     return JSON.parse(stdout);
   };
 
-  test('it connects there, whatever the name leads to, and asks for the name', async () => {
+  test('connects to the given address, and requests the name', async () => {
     asked = [];
     expect(await run('/jwks')).toEqual({ status: 200, text: '{"keys":[]}' });
     expect(asked).toEqual([`${NAME}:${host.port}`]);
@@ -62,7 +62,7 @@ describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
     expect(asked).toEqual([]);
   });
 
-  test('a certificate of another name, or of nobody who is trusted, is refused', async () => {
+  test('rejects a certificate for another name or of an untrusted authority', async () => {
     asked = [];
     expect(await run('/jwks', 'other.gateway-test.example')).toEqual({ failed: expect.any(String) });
     expect(await run('/jwks', NAME, false)).toEqual({ failed: expect.any(String) });

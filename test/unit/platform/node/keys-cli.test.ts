@@ -22,7 +22,7 @@ function run(command: string, input = '', env: Record<string, string> = {}) {
 const kids = (text: string) => signingRing.parse(JSON.parse(text)).keys.map(({ kid }) => kid);
 
 describe('npm run keys', () => {
-  test('makes a ring and turns it, and says what comes next', () => {
+  test('makes a ring, rotates it, and prints the next step', () => {
     const made = run('new');
     const [first = ''] = kids(made.out);
     expect([kids(made.out).length, first]).toEqual([1, expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{8}$/)]);
@@ -46,7 +46,7 @@ describe('npm run keys', () => {
     expect([out, next]).toEqual([made, expect.stringContaining('publish a new one first')]);
   });
 
-  test('refuses what is no ring without showing it', () => {
+  test('rejects an input that is not a ring, without showing it', () => {
     const { status, out, next } = run('publish', '{"keys":[{"d":"secret"}]}');
     expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
     expect(run('other')).toMatchObject({ status: 2, out: '' });
@@ -68,7 +68,7 @@ test('a sidecar gets a key pair and the gateway a secret, fit for their configur
   expect(published).not.toHaveProperty('d');
 });
 
-test('a client’s key pair: a private PEM that only its owner reads, a public JWKS, and never over what is there', async () => {
+test('a client’s key pair: a private PEM that only its owner can read, a public JWKS, and no existing file overwritten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const make = () =>

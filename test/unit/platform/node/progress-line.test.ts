@@ -1,4 +1,4 @@
-/** How far a program is: written over on a terminal, lines where there is none. */
+/** The progress of a program: one overwritten line on a terminal, else several lines. */
 import { expect, test } from 'vitest';
 
 import { progressLine } from '../../../../edge/platform/node/progress-line.ts';

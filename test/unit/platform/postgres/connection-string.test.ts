@@ -7,7 +7,7 @@ import { tlsOptions } from '../../../../edge/platform/postgres/tls.ts';
 
 const read = (path: string): string => `text of ${path}`;
 
-describe('what is understood', () => {
+describe('a supported connection string', () => {
   test('every part, escaped or not', () => {
     const url =
       'postgres://gate%40way:p%3Ass%2Fw%23rd@db.example.org:6432/clinic%20one?sslmode=verify-full&application_name=edge-2';

@@ -89,7 +89,7 @@ describe('buildAck', () => {
     ).toHaveLength(1);
   });
 
-  it('is bounded, whatever was found', () => {
+  it('lists a limited number of errors', () => {
     const errors = Array.from({ length: 5000 }, () => skipped);
     const ack = buildAck({ header, code: 'AE', errors: [...errors, missing], ackControlId, at });
     const read = readMessage(ack.text);
@@ -121,7 +121,7 @@ describe("the sender's version", () => {
     ]);
   });
 
-  it.each(['2.3', '2.4'])('%s: what has no severity there is not told', (version) => {
+  it.each(['2.3', '2.4'])('%s: leaves out warnings, which have no severity there', (version) => {
     expect(of(version, [skipped])).toHaveLength(3);
   });
 
@@ -183,7 +183,7 @@ describe('errorsOfFault', () => {
     ]);
   });
 
-  it('of anything else is 207', () => {
+  it('is 207 for any other code', () => {
     expect(errorsOfFault(new Fault('invalid', 'no', { issues: [{ code: 'required', message: 'x' }] }), 'W')).toEqual([
       { code: '207', severity: 'W', message: 'x' },
     ]);
@@ -208,7 +208,7 @@ describe('applicationCodeFor', () => {
 
 describe('ackDecision (HL7 v2.5.1 §2.9)', () => {
   it.each<[string, string, ApplicationCode, string, string | undefined, string | undefined, string | undefined]>([
-    // MSH-15, MSH-16, outcome: mode, accept, application, the one that is sent
+    // MSH-15, MSH-16, outcome: mode, accept, application, the code to send
     ['', '', 'AA', 'original', undefined, 'AA', 'AA'],
     ['', '', 'AR', 'original', undefined, 'AR', 'AR'],
     ['""', '', 'AE', 'original', undefined, 'AE', 'AE'],

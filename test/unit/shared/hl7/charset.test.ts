@@ -103,7 +103,7 @@ describe('encodeText', () => {
     expect(decodeText(bytes ?? new Uint8Array(), charset)).toBe(text);
   });
 
-  it('every byte of ISO 8859-1 comes back', () => {
+  it('every byte of ISO 8859-1 survives decoding and encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         expect(encodeText(decodeText(bytes, 'iso-8859-1') ?? '', 'iso-8859-1')).toEqual(bytes);

@@ -1,6 +1,6 @@
 /**
- * The reader on every message we have, with two other readers as oracles. Where they differ is named in the test: both
- * are right about positions, and neither knows all escapes, byte order marks or `""`.
+ * The reader on every message of the corpus, with two other readers as oracles. Both oracles are right about positions, but
+ * neither knows all escapes, byte order marks or `""`; the tests name these differences.
  */
 import { Hl7Message } from '@medplum/core';
 import { Message as NodeHl7Message } from 'node-hl7-client';
@@ -59,7 +59,7 @@ describe('every message of the corpus', () => {
     expect(again.segments.map(({ raw }) => raw)).toEqual(message.segments.map(({ raw }) => raw));
   });
 
-  it('holds batches and several messages, and they are told', () => {
+  it('contains batches and several messages, which are recognised', () => {
     const notSingle = messages.filter(({ bytes }) => envelopeFault(readMessage(bytes)) !== undefined);
     expect(notSingle.map(({ name }) => name)).toEqual(expect.arrayContaining(BATCHES));
   });

@@ -30,7 +30,7 @@ describe('readHeader', () => {
   });
 
   it.each(['MSH|^~\\&', 'MSH|^~\\&|', 'MSH|^~\\&|APP|FAC', 'MSH|^~\\&|""|||||||""|""|""'])(
-    'reads %j, cut short, and tells what is missing',
+    'reads %j, truncated, and reports the missing fields',
     (text) => {
       expect(missingHeaderFields(header(text)).map(({ code, at }) => [code, at])).toEqual([
         ['101', 'MSH^1^9^1^1'],
@@ -59,7 +59,7 @@ describe('salvageHeader', () => {
     expect(salvageHeader(broken)).toMatchObject({ controlId: 'ID-1', charset: 'iso-8859-1' });
   });
 
-  it.each(['', 'hello', 'MSH', 'MSH|^^^^|A', '{}'])('of %j knows nothing', (text) => {
+  it.each(['', 'hello', 'MSH', 'MSH|^^^^|A', '{}'])('is empty for %j', (text) => {
     expect(salvageHeader(bytes(text))).toEqual(NO_HEADER);
   });
 });

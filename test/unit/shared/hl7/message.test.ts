@@ -161,7 +161,7 @@ describe('segments', () => {
   it('may have any name without harm', () => {
     const read = readMessage(`${MSH}\r__proto__|x\rconstructor|y\r|z\rA|B|c\rMRNs of John`);
     expect(read.segments.slice(1).map(({ id }) => id)).toEqual(['__proto__', 'constructor', '', 'A', 'MRNs of John']);
-    // A line that is no segment may be the rest of a broken text: its place must not quote it.
+    // A line that is not a segment may be the rest of a broken text: its location must not quote it.
     expect(read.segments.slice(1).map((segment) => locate(segment, 1))).toEqual([
       '???^1^1',
       '???^2^1',
@@ -205,7 +205,7 @@ describe('a hostile megabyte costs linear time', () => {
     ['character sets', `MSH|^~\\&||||||||||||||||${megabyte('8859/1~')}ASCII`],
     ['character sets that do not fit', `MSH|^~\\&||||||||||||||||${megabyte('ASCII~')}UTF-8|ä`],
   ])('%s', (_, text) => {
-    // Linear, it takes some 50 ms; what is quadratic takes minutes, and the time-out tells.
+    // Linear, it takes some 50 ms; a quadratic search takes minutes, which the time-out detects.
     try {
       const read = readMessage(new TextEncoder().encode(text));
       for (const segment of read.segments) {
@@ -250,7 +250,7 @@ describe('any order of reading', () => {
             const text = raw?.split('&')[subcomponent - 1];
             const expected = text === '""' ? null : text?.replaceAll('\\T\\', '&');
             const found = valueAt(segment, field, repetition, component, subcomponent);
-            // An escape that is none of those written above is another test's matter.
+            // An escape other than those written above belongs to another test.
             if (text?.replaceAll('\\T\\', '').includes('\\') !== true) expect(found).toBe(expected);
             expect(segment.field(field)).toBe(segment.fields()[field]);
           }
@@ -278,7 +278,7 @@ describe('any bytes', () => {
         try {
           const read = readMessage(bytes);
           for (const segment of read.segments) {
-            // The scan of valueAt and the splitting of rawAt agree on what is there.
+            // The scan of valueAt and the splitting of rawAt agree.
             segment.fields().forEach((raw, field) => {
               expect(rawAt(segment, field)).toBe(raw);
               for (const [r, c, s] of [

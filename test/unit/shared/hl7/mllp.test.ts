@@ -1,4 +1,4 @@
-/** MLLP framing: what goes wrong on real wires, each a test, and that no cut of the stream changes what is read. */
+/** MLLP framing: the faults of real connections, one per test, and frames divided at every position. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
@@ -35,7 +35,7 @@ const show = (event: MllpEvent): string => {
 
 const decoderOf = (maxFrameBytes = MAX_FRAME_BYTES): MllpDecoder => createMllpDecoder({ maxFrameBytes });
 
-/** All events of a stream that comes in these pieces and then ends. */
+/** All events of a stream that arrives in these pieces and then ends. */
 function read(pieces: readonly Uint8Array[], maxFrameBytes?: number): string[] {
   const decoder = decoderOf(maxFrameBytes);
   const events = pieces.flatMap((piece) => {
@@ -94,7 +94,7 @@ describe('faults of the field', () => {
     }
   });
 
-  test('a frame is told when its FS is there: who sends no CR waits for its ACK', () => {
+  test('reports a frame at its FS, since a sender without CR waits for its ACK', () => {
     const decoder = decoderOf();
     expect(decoder.push(bytesOf('<A')).map(show)).toEqual([]);
     expect(decoder.isInFrame).toBe(true);
@@ -103,7 +103,7 @@ describe('faults of the field', () => {
     expect(decoder.push(bytesOf(',')).map(show)).toEqual([]);
   });
 
-  test('after the end a decoder begins anew', () => {
+  test('a decoder starts again after the end', () => {
     const decoder = decoderOf();
     decoder.push(bytesOf('junk<A'));
     decoder.end();
@@ -128,7 +128,7 @@ describe('faults of the field', () => {
     expect(event).toEqual({ kind: 'frame', bytes: all });
   });
 
-  test('a frame outlives the chunk it came in, also a Buffer, whose slices are views', () => {
+  test('a frame outlives its chunk, even a Buffer, whose slices are views', () => {
     const chunk = Buffer.from(encodeMllpFrame(bytesOf('ABC')));
     const [event] = decoderOf().push(chunk);
     chunk.fill(0);
@@ -189,7 +189,7 @@ describe('any stream, cut anywhere', () => {
     );
   });
 
-  test('and what was framed comes back whole', () => {
+  test('decodes an encoded frame to the same message', () => {
     const message = fc
       .uint8Array({ maxLength: 300 })
       .map((bytes) => bytes.filter((byte) => byte !== VT && byte !== FS));
@@ -268,7 +268,7 @@ describe('work and memory', () => {
     expect(work.copied).toBeLessThanOrEqual(chunk.length);
   });
 
-  test('of a frame of 32 MB only its beginning is held; the next message is read', () => {
+  test('keeps only the beginning of a frame of 32 MB, and reads the next message', () => {
     const decoder = decoderOf(MEBIBYTE);
     const piece = CountingArray.from(Buffer.alloc(65_536, 0x42));
     count();
@@ -283,7 +283,7 @@ describe('work and memory', () => {
     const head = oversized?.kind === 'oversized' ? shown(oversized.head) : '';
     expect(head).toBe(`MSH|${'B'.repeat(4092)}`);
     expect(work.largest).toBeLessThanOrEqual(MEBIBYTE);
-    // What is over the limit is not copied.
+    // Bytes over the limit are not copied.
     expect(work.copied).toBeLessThanOrEqual(4 * MEBIBYTE);
   });
 
@@ -292,12 +292,12 @@ describe('work and memory', () => {
     decoder.push(Uint8Array.of(VT));
     const piece = new Uint8Array(1000).fill(0x43);
     let most = 0;
-    let told = 0;
+    let reported = 0;
     for (let i = 0; i < 10_000; i += 1) {
-      told += decoder.push(piece).length;
+      reported += decoder.push(piece).length;
       most = Math.max(most, decoder.pendingBytes);
     }
-    expect(told).toBe(0);
+    expect(reported).toBe(0);
     expect(most).toBeGreaterThan(MEBIBYTE - 1000);
     expect(most).toBeLessThanOrEqual(MEBIBYTE);
     expect(decoder.pendingBytes).toBe(4096);

@@ -1,4 +1,4 @@
-/** What the tests use of `simple-hl7`, which comes without types. */
+/** The parts of `simple-hl7` that the tests use; it has no types. */
 declare module 'simple-hl7' {
   interface Segment {
     readonly name: string;

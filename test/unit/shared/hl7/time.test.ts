@@ -27,7 +27,7 @@ describe('fhirDateTime keeps the precision that was sent', () => {
     ['20260203040506+0000', vienna, '2026-02-03T04:05:06+00:00'],
     ['20260203040506-0000', vienna, '2026-02-03T04:05:06+00:00'],
     ['20260203040506', { offset: '-05:00', timeZone: 'Europe/Vienna' }, '2026-02-03T04:05:06-05:00'],
-    // Nobody knows the offset: only the date is kept.
+    // The offset is unknown: only the date is kept.
     ['20260203040506', {}, '2026-02-03'],
     ['20240229', {}, '2024-02-29'],
     ['20000229', {}, '2000-02-29'],
@@ -51,7 +51,7 @@ describe('fhirDateTime keeps the precision that was sent', () => {
   });
 });
 
-describe('what is no time is refused, with its place', () => {
+describe('an invalid time is rejected with its location', () => {
   it.each([
     '20260231',
     '20250229',
@@ -142,7 +142,7 @@ describe('offsetInZone', () => {
 });
 
 describe('any text', () => {
-  it('of a time that is read is a FHIR dateTime that names the same day', () => {
+  it('that is a valid time becomes a FHIR dateTime on the same day', () => {
     const dateTime = /^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]((0\d|1[0-3]):[0-5]\d|14:00)))?)?)?$/;
     const days = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

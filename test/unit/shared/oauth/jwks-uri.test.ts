@@ -45,7 +45,7 @@ describe('a JWKS URI', () => {
     expect(checkJwksUri(uri, context)).toMatch(/^it|^its host/);
   });
 
-  test('a trusted host may be an address, but not be ours', () => {
+  test('a trusted host may be an address, but not the gateway itself', () => {
     const trusting = { ...context, trustedHosts: ['127.0.0.1'] };
     expect(checkJwksUri('https://127.0.0.1:9443/', trusting)).toBeUndefined();
     expect(checkJwksUri('https://127.0.0.1:8080/', trusting)).toMatch(/own hosts/);

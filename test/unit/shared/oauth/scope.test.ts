@@ -57,7 +57,7 @@ describe('scope', () => {
     expect(grantScopes(requested, ['system/Patient.read'])).toMatchObject({ reason: expect.stringMatching(reason) });
   });
 
-  test('a key without Allowed scopes gets none, and is told so', () => {
+  test('rejects every request of a key without Allowed scopes', () => {
     expect(grantScopes('system/*.*', [])).toMatchObject({ reason: expect.stringMatching(/has no Allowed scopes/) });
   });
 
