@@ -192,19 +192,22 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(key['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
     });
 
-    test.each(['\\u0000', '\\ud800'])('refuses %s, which no text can hold, wherever it stands', async (escape) => {
-      const key = JSON.stringify(await newKey());
-      for (const body of [
-        `{"name":"A${escape}"}`,
-        `{"${escape}":1}`,
-        key.replace('"Laboratory"', `"Lab${escape}"`),
-        key.replace('"keys":[{', `"keys":[{"x5t":"${escape}",`),
-      ]) {
-        expect((await call('POST', '/api-keys', body)).status, body).toBe(422);
-      }
-      const replay = { apply: 'nothing', comment: JSON.parse(`"${escape}"`) };
-      expect((await call('POST', '/replays', replay)).status).toBe(422);
-    });
+    test.each(['\\u0000', '\\ud800'])(
+      'refuses %s, which PostgreSQL cannot store as text, in every field',
+      async (escape) => {
+        const key = JSON.stringify(await newKey());
+        for (const body of [
+          `{"name":"A${escape}"}`,
+          `{"${escape}":1}`,
+          key.replace('"Laboratory"', `"Lab${escape}"`),
+          key.replace('"keys":[{', `"keys":[{"x5t":"${escape}",`),
+        ]) {
+          expect((await call('POST', '/api-keys', body)).status, body).toBe(422);
+        }
+        const replay = { apply: 'nothing', comment: JSON.parse(`"${escape}"`) };
+        expect((await call('POST', '/replays', replay)).status).toBe(422);
+      },
+    );
 
     test('refuses what is not JSON, not of the type, or too large', async () => {
       expect((await call('POST', '/api-keys', '{')).status).toBe(400);
@@ -229,7 +232,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect((await call('PATCH', path, { name: 'C' }, { 'If-Match': '*' })).status).toBe(200);
     });
 
-    test('of any number of simultaneous changes of one version makes one', async () => {
+    test('applies one of several simultaneous changes to the same version', async () => {
       const { clientId } = await create();
       const names = Array.from({ length: 8 }, (_, at) => `Name ${at}`);
       const answers = await Promise.all(
@@ -262,7 +265,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(await json<Key>(same)).toMatchObject({ version: 1 });
     });
 
-    test('gives a public key back to others when it is taken out', async () => {
+    test('lets another key use a public key that this key no longer has', async () => {
       const { publicJwk } = await keyPair();
       const { clientId } = await create({ jwks: { keys: [publicJwk] } });
       const replaced = { jwks: { keys: [(await keyPair()).publicJwk] } };
@@ -367,7 +370,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
     expect((await call('GET', '/sidecars')).status).toBe(200);
   });
 
-  describe('who may', () => {
+  describe('permissions', () => {
     const KEY = '/api-keys/{key}';
     const MESSAGE = '/messages/0192f0c1-0000-7000-8000-000000000000';
 
@@ -481,7 +484,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       }
     });
 
-    test('is no position of a list', async () => {
+    test('is refused as the position of a list', async () => {
       const key = await create();
       for (const path of ['/messages', '/audit', '/requests', '/alerts', '/api-keys', '/attention', '/sessions']) {
         for (const at of ['0000-01-01T00:00:00.000Z', '2026-99-99T99:99:99.000Z']) {

@@ -1,4 +1,4 @@
-/** What administrators should look at, over the JSON API and in the console. */
+/** Issues that administrators review, over the JSON API and in the console. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ interface List {
 const READ = ['site.messages.read'];
 const BOTH = ['site.messages.read', 'site.settings.update'];
 
-describe.each(ONE_RUNTIME)('what to look at on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
   let db: TestDatabase;
   let site: string;
   let otherSite: string;
@@ -158,7 +158,7 @@ describe.each(ONE_RUNTIME)('what to look at on %s', (runtime) => {
     expect(second.next).toBeNull();
   });
 
-  test('what is dismissed says by whom and when, stays so, and leaves the list', async () => {
+  test('a dismissed issue keeps its actor and time, stays dismissed, and leaves the list', async () => {
     const { id: patientId } = await patient('Poe^Pat||19910101|M');
     await attend({ kind: 'merge-unresolved', patients: [patientId], about: 'x' });
     const [{ id } = { id: '' }] = (await list('/attention?kind=merge-unresolved')).items;

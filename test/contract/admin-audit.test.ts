@@ -1,4 +1,4 @@
-/** What people do in the console and by its API is on record, and can be searched, read and archived, on both runtimes. */
+/** The audit records people's actions in the console and its API. Administrators search, read and archive it, on both runtimes. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -48,7 +48,10 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'post /alerts/{id}/unmute': 'alert-unmuted',
 };
 
-/** Nobody's data: settings, who is signed in, names; checks of what was sent; replays of many, each message of which has its own row. */
+/**
+ * Actions without a patient: settings, sign-in, names, checks of sent messages. A replay of several messages has a row for each
+ * message.
+ */
 const NOBODYS = [
   'get /health',
   'get /feeds',
@@ -189,7 +192,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   test('is searched by patient, key, person, action and time, a page at a time', async () => {
     expect((await list(`patient=${patient}`)).map(({ action }) => action)).toContain('message');
     expect(await list(`patient=Patient/${patient}&action=message`)).toHaveLength(1);
-    // By the number that people know: the same rows, whoever else has it too; and it is on record whose they were.
+    // The number finds the same rows, also where another patient shares it. The row of this search names the patients.
     const mine = await list(`patient=${patient}&action=changed`);
     expect((await list('patient=P-1&action=changed')).map(({ id }) => id)).toEqual(mine.map(({ id }) => id));
     const sent = { actorKind: 'key', called: expect.any(String) };
@@ -216,7 +219,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect(reader.status).toBe(401);
   });
 
-  /** What the gateway finds wrong with a resource. */
+  /** The issues that the gateway reports for a resource. */
   const validate = async (resource: object): Promise<readonly object[]> => {
     const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
     const verdict = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Observation/$validate`, {
@@ -237,7 +240,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect(download.headers.get('content-type')).toBe('application/fhir+ndjson');
     const lines = (await download.text()).trim().split('\n');
     const { rows } = await db.client.query<{ count: number }>('select count(*)::integer as count from audit');
-    // All but the one that the download itself has left.
+    // All rows except the row of the download itself.
     expect(lines).toHaveLength(Number(rows[0]?.count) - 1);
     const actions = new Set<unknown>();
     for (const line of lines) {
@@ -262,7 +265,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect((await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
   });
 
-  test('an export is found by whomever one looks for, since it may have shown anybody', async () => {
+  test('a search for any patient finds an export, since it may contain any patient', async () => {
     const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
     const begun = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/$export?_type=Patient`, {
       headers: { authorization: `Bearer ${access}`, prefer: 'respond-async' },

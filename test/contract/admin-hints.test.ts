@@ -1,4 +1,4 @@
-/** Where a hint sends a person, the thing is there: in Messages and in Attention, after the messages that lead there. */
+/** The link of a hint leads to the message or the issue that the hint names, after the messages that cause the hint. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
@@ -68,7 +68,7 @@ describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
     expect(response.status, path).toBe(200);
     return (await response.json()) as T;
   };
-  /** What Requests says of it, some seconds behind the answer. */
+  /** The page Requests lists a request some seconds after its answer. */
   const noted = async (id: string) => {
     await expect.poll(async () => (await api<List>(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
     return (await api<List>(`/requests?q=${id}`)).items[0];
@@ -116,7 +116,7 @@ describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
     expect((await api<List>('/messages?q=H-4')).items).toEqual([]);
   });
 
-  test('of an ACK that asks people to look leads to Attention, which lists it', async () => {
+  test('in an ACK that asks for a review leads to the page that lists the issue', async () => {
     for (const [control, number] of [
       ['H-5', '1005'],
       ['H-6', '1006'],

@@ -1,4 +1,4 @@
-/** A JWKS URI as the console saves it: fetched once, what is there is shown, and what must not be trusted is refused. */
+/** The console fetches a JWKS URI once when it saves it, shows the stored keys, and refuses keys that must not be trusted. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
     return { path, uri: host.serve(path, behaviour) };
   };
 
-  test('is fetched once, and what was found is told', async () => {
+  test('is fetched once, and the console shows the result', async () => {
     const { path, uri } = serve(jwks([(await pairOf('a')).open, { kty: 'OKP', crv: 'X25519', x: 'AA', kid: 'x' }]));
     const { status, body } = await create({ jwksUri: uri });
     expect([status, host.fetches(path)]).toEqual([201, 1]);
@@ -91,7 +91,7 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
     ['answers 404', (response) => response.writeHead(404).end()],
     ['redirects', (response) => response.writeHead(302, { location: 'https://example.com/' }).end()],
     ['answers with a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
-  ])('whose host %s is saved, and that is told', async (_, behaviour) => {
+  ])('is saved with a warning if its host %s', async (_, behaviour) => {
     const { status, body } = await create({ jwksUri: serve(behaviour).uri });
     expect(status).toBe(201);
     expect(body['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
@@ -125,7 +125,7 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
       expect(rows).toEqual([]);
     });
 
-    test('is refused as when it is saved: a private key, an address inside, one of ours, none', async () => {
+    test('is refused as when it is saved: a private key, an inside address, a host of the gateway, no key', async () => {
       const { closed } = await pairOf('p');
       const bad = [
         serve(jwks([closed])).uri,

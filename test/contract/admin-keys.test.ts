@@ -1,6 +1,6 @@
 /**
- * API keys as the console's pages make, change and disable them, without a script and on both runtimes: a refused form tells
- * all that is wrong at once and gives no private key back, and what stops a feed is asked for by name.
+ * The console's pages make, change and disable API keys, without a script and on both runtimes. A refused form lists all errors
+ * at once and never returns a private key. An action that stops a feed asks for the key's name.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -67,7 +67,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
   };
 
   describe('a form that is refused', () => {
-    test('tells all that is wrong at once, in its order, and keeps what was typed', async () => {
+    test('lists all errors at once, in the order of the form, and keeps the typed values', async () => {
       const pair = await generateKeyPair('ES256', { extractable: true });
       const jwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1' };
       const { status, text } = await ask('/admin/keys', {
@@ -155,7 +155,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
   });
 
   describe('a new key', () => {
-    /** What a browser would send of a form as it stands. */
+    /** The fields that a browser sends of the unchanged form. */
     const fieldsIn = (html: string): Record<string, string[]> => {
       const fields: Record<string, string[]> = {};
       const add = (name: string, value: string) => (fields[name] ??= []).push(value);
@@ -198,7 +198,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       },
     );
 
-    test('by a preset that there is none of is an empty one', async () => {
+    test('with an unknown preset is an empty form', async () => {
       for (const preset of ['', 'constructor', 'x']) {
         expect(fieldsIn((await ask(`/admin/keys/new?preset=${preset}`)).text)).toMatchObject({ protocols: ['fhir'] });
       }
@@ -219,7 +219,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     });
   });
 
-  describe('what people should know of a key', () => {
+  describe('the contact and notes of a key', () => {
     const make = async () => {
       const pair = await generateKeyPair('ES384', { extractable: true });
       const made = await ask('/admin/keys', {
@@ -244,7 +244,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect(Buffer.from(payload, 'base64url').toString()).not.toMatch(/Eve|slow|Laboratory/);
     });
 
-    test('goes to the integrator as a page and a file: addresses, no name, no notes', async () => {
+    test('are not in the handover, a page and a file with addresses and without the name', async () => {
       const { clientId } = await make();
       const page = await ask(`/admin/keys/${clientId}/handover`);
       const file = await ask(`/admin/keys/${clientId}/handover/markdown`);
@@ -355,7 +355,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
         expect([status, await statusOf(clientId)]).toEqual([422, 'active']);
         expect(text).toContain('not the name of this key');
       }
-      // As it is read on the page: one space, an umlaut of one character, whatever capitals.
+      // The typed name matches with one space, an umlaut of one character, and any capitals.
       expect((await disable(' lab feed z\u00fcrich')).status).toBe(303);
       expect(await statusOf(clientId)).toBe('disabled');
       const shown = await ask(path);
@@ -365,7 +365,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect(await statusOf(clientId)).toBe('active');
     });
 
-    test('takes the Client ID for a name that cannot be typed, and not what somebody else has changed', async () => {
+    test('accepts the Client ID for a name that cannot be typed, and refuses a key that another person has changed', async () => {
       const { clientId } = await createApiKey(db.client, { site, name: '\u{1f9ea}' });
       const path = `/admin/keys/${clientId}/status`;
       await db.client.query('update api_key set version = 5 where client_id = $1', [clientId]);

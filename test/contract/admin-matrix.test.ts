@@ -1,6 +1,7 @@
 /**
- * Each path of the console and its API, of the very table of routes, asked by staff of another site: what they are told of
- * something is what they are told of nothing, no answer holds anything of the site, and nothing in it is changed.
+ * Staff of another site request each path of the console and its API, from the table of routes itself. The answer for an
+ * existing object equals the answer for a missing one. No answer contains data of the site, and no request changes data of the
+ * site.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -15,7 +16,7 @@ import { ONE_RUNTIME } from './on-runtimes.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 
-/** Of no site: how one signs in and out, and files. */
+/** Paths without a site: signing in and out, and files. */
 const OF_NO_SITE = [
   '/admin/sign-in',
   '/admin/callback',
@@ -25,7 +26,7 @@ const OF_NO_SITE = [
   '/admin/site',
   '/admin/assets/:file',
 ];
-/** Of the deployment, alike for every site; or counts, which name nothing. */
+/** Paths that are the same for every site of the deployment, or that return counts without names. */
 const NAMES_NOTHING = [
   '/admin/health',
   '/admin/api/health',
@@ -36,7 +37,7 @@ const NAMES_NOTHING = [
   '/admin/api/signing-keys',
 ];
 
-/** What is theirs, by the word before it in a path. */
+/** The kinds of objects of the other site, each named by the segment of the path before its id. */
 type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions' | 'patients';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
@@ -51,7 +52,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   Patient: 'patients',
 };
 
-/** What a path is asked with where an empty body would be refused whoever it is about. */
+/** Bodies for paths that refuse an empty body, for any object. */
 const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | null>>>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
   'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
@@ -77,7 +78,7 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
   'POST /admin/keys/:clientId': () => ({ name: 'Taken', version: '1' }),
   'POST /admin/messages/:id/replay': () => ({ apply: 'everything' }),
 };
-/** What a list is asked for by. */
+/** The criteria of the lists. */
 const QUERIES: readonly ((ids: Ids) => string)[] = [
   (ids) => `clientId=${ids['api-keys']}`,
   (ids) => `key=${ids['api-keys']}`,
@@ -145,7 +146,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  /** Everything of a site but what is counted for its charts. */
+  /** All data of a site except the counters of its graphs. */
   const snapshot = async (site: string): Promise<string> => {
     const { rows: tables } = await db.client.query<{ name: string }>(
       `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -225,7 +226,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     await db.drop();
   });
 
-  /** What only they can know. */
+  /** Values that only the other site can know. */
   const marks = () => ['Theirsite', 'Theirkey', 'Theirname', 'THEIRNOWHERE', 'theireve', 'theirreason', theirSite];
   const isOurEnd = (path: string): boolean => /\/(?:sessions|people)\/end$/.test(path);
 
@@ -239,7 +240,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
         if (status !== 200 || !isSeen) nothingThere.push(`${path} ${status}`);
       }
     }
-    // Of one chart alone there is no duplicate.
+    // A single patient record has no possible duplicate.
     expect(nothingThere).toEqual(['/admin/api/possible-duplicates 200']);
     before = await snapshot(theirSite);
   });
@@ -264,7 +265,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
         const theirAnswer = await ask(method, each, BODIES[name]?.(theirs));
         const noAnswer = await ask(method, others[at] ?? '', BODIES[name]?.(none));
         expect(theirAnswer.status, theirAnswer.text).toBe(noAnswer.status);
-        // Who reads the audit is in it the next time.
+        // Reading the audit adds a row to it, so that a second answer differs.
         if (!path.includes('/audit')) expect(neutral(theirAnswer.text, theirs)).toBe(neutral(noAnswer.text, none));
         const isTold = query !== '' || isAbout(path) || BODIES[name] !== undefined;
         for (const mark of [...marks(), ...(isTold ? [] : Object.values(theirs))]) {
@@ -275,7 +276,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     }
   });
 
-  test('nothing of theirs has changed, and their sessions outlive an end of all of ours', async () => {
+  test('staff of one site change nothing of the other site, whose sessions outlive an end of all sessions here', async () => {
     // The page first, since its own session ends too.
     for (const { method, path } of ROUTES.filter((route) => isOurEnd(route.path)).toReversed()) {
       expect((await ask(method, path)).status).toBeLessThan(400);

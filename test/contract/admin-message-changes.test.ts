@@ -1,4 +1,4 @@
-/** What the console says that a message changed: the versions that this message wrote, and no others. */
+/** The console shows the versions that a message wrote, and no others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
@@ -30,7 +30,7 @@ const result = (control: string, minute: number, mrn: string, order: string): st
   `${msh('ORU^R01^ORU_R01', control, minute)}${pid(mrn)}OBR|1||${order}|718-7^Hemoglobin^LN|||20261101080000+0100\r` +
   'OBX|1|NM|718-7^Hemoglobin^LN||13.1|g/dL|||||F\r';
 
-describe.each(ONE_RUNTIME)('what a message changed, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
   let db: TestDatabase;
   let stack: TestConsole;
   let token: string;
@@ -96,7 +96,7 @@ describe.each(ONE_RUNTIME)('what a message changed, on %s', (runtime) => {
     expect(results.map(({ change: made }) => made)).toEqual(['created', 'created']);
   });
 
-  test('of two messages about one patient in one second is what each of them wrote', async () => {
+  test('are its own versions where two messages change one patient in one second', async () => {
     await send(admit('S-1', 0, '4712', 'Am Hof 1^^Bonn'));
     await Promise.all([
       send(admit('S-2', 1, '4712', 'Am Hof 1^^Bonn', 'King')),
@@ -127,7 +127,7 @@ describe.each(ONE_RUNTIME)('what a message changed, on %s', (runtime) => {
     expect(await ofPatient('F-2')).toEqual(['Patient 3 changed address']);
   });
 
-  test('of a replay is added to what the first attempt wrote', async () => {
+  test('include those of a replay after those of the first attempt', async () => {
     await send(admit('R-1', 0, '4714', 'Am Hof 1^^Bonn'));
     await send(admit('R-2', 1, '4714', 'Am Markt 2^^Bonn'));
     const messageId = await idOf('R-1');
@@ -141,7 +141,7 @@ describe.each(ONE_RUNTIME)('what a message changed, on %s', (runtime) => {
     expect(await ofPatient('R-2')).toEqual([expect.stringMatching(/^Patient 2 changed address/)]);
   });
 
-  test('of a merge is what it moved, and stays off the message that first sent the results', async () => {
+  test('include the results that a merge moved, which the message that first sent them does not show', async () => {
     await send(result('M-1', 0, '4715', 'F-5'));
     await send(admit('M-2', 1, '4716'));
     await send(`${msh('ADT^A40^ADT_A39', 'M-3', 2)}EVN|A40|20261101080200+0100\r${pid('4716')}MRG|4715^^^EAST^MR\r`);

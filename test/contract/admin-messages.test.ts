@@ -1,4 +1,4 @@
-/** Messages, workbench and charts of the JSON API, on both runtimes, with messages that really came in. */
+/** Messages, workbench and counters of the JSON API, on both runtimes, with messages that the gateway received. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
@@ -103,7 +103,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(second.next).toBeNull();
   });
 
-  test('what came for a number is found, also what was refused; who looked is on record, without the number', async () => {
+  test('a search by number finds messages, also rejected ones; the audit names the reader without the number', async () => {
     interface Found extends List<
       MessageItem & { named: object[]; warnings: number; tookMs: number; finding: object | null }
     > {
@@ -266,7 +266,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     await call('/replays', { ...filter, reason: 'stale', apply: 'newest' }, 422);
     await call('/replays', { ...filter, reason: '%' }, 422);
 
-    // Nobody begins it before it is stopped.
+    // The delay keeps workers from beginning the job before the test stops it.
     await db.client.query(`alter table job alter column run_after set default now() + interval '1 hour'`);
     const { replay } = await call<{ replay: { replayId: string } }>('/replays', { ...filter, apply: 'newest' });
     expect(replay).toMatchObject({ state: 'open', total: 2, done: 0, filter });
@@ -327,12 +327,12 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     const failed = checks.filter(({ result }) => result === 'failed').map(({ code }) => code);
     expect(failed).toEqual(['typ', 'aud', 'exp', 'iat', 'jti']);
     expect(checks.find(({ code }) => code === 'exp')?.reason).toMatch(/exp is 4\d\d s in the past/);
-    // What was refused of messages is noted by and by.
+    // The gateway writes the refusals of messages some seconds later.
     const { rows } = await db.client.query(`select count(*)::int as refusals from refusal where surface = 'token'`);
     expect(rows).toEqual([{ refusals: 0 }]);
   });
 
-  test('each sample of the workbench comes to what its title says', async () => {
+  test('each sample of the workbench has the outcome that its title names', async () => {
     const browser = await signIn(stack);
     const pageOf = async (bench: string, sample: string): Promise<string> => {
       const query = new URLSearchParams({ sample, clientId: key.clientId });
@@ -392,7 +392,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     });
   });
 
-  test("an assertion of another site's client is as unknown as one of nobody", async () => {
+  test('an assertion for the client of another site is as unknown as one for a missing client', async () => {
     const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
     const explain = async (clientId: string) => {
       const assertion = await clientAssertion({ clientId, privateJwk: foreignKey.privateJwk }, endpoint);
@@ -438,7 +438,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(issues.map(({ at }) => at)).toEqual(['Patient.gender', 'Patient.birthDate']);
   });
 
-  test('what went on is in the charts soon after', async () => {
+  test('the counters show requests soon after they end', async () => {
     const totals = await until('the charts show the messages', async () => {
       const { charts } = await call<{ charts: Chart[] }>('/usage');
       const total = (title: string, label: string): number =>
@@ -450,7 +450,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       const refused = total('Refused and failed', 'HL7 over HTTP');
       return ok >= 3 && refused >= 3 ? { ok, tokens: total('Answered', 'Tokens'), refused } : false;
     });
-    // Six messages of this site came in; one more is another site's.
+    // The gateway received six messages of this site, and one of another site.
     expect(totals).toMatchObject({ ok: 3, refused: 3 });
     expect(totals.tokens).toBeGreaterThanOrEqual(3);
   });
@@ -505,7 +505,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
         },
       ]),
     );
-    // Looking changes nothing, and is no attempt.
+    // A dry run changes nothing and adds no attempt.
     expect([await observation(), (await detail()).attempts.length]).toEqual(['4.4 corrected 2', 1]);
 
     await call(`/messages/${messageId}/replay`, { apply: 'newest' });
@@ -521,7 +521,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       { number: 2, why: 'replayed', errors: [{ code: '205' }, { code: '205' }], ...by },
       { number: 3, why: 'forced', errors: [], ...by },
     ]);
-    // The sender is told what it was told, and what it sends later than that holds again.
+    // The sender gets its first answer again, and its later message applies again.
     expect(await (await send(key, final)).text()).toBe(first);
     expect(await observation()).toBe('4.0 final 3');
     expect((await send(key, result('M-11', 'C', zulu(60), '4.5').replaceAll('Z+0100', '+0000'))).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Names that messages use and nobody has given a URI: listed, named in the console, and their messages found. */
+/** Unmapped names of messages: listed, mapped in the console, and their messages found. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -70,7 +70,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
     return (await response.json()) as { items: Name[]; next: string | null };
   };
 
-  test('are listed by kind and name, whatever their capitals, with their messages; page by page', async () => {
+  test('are listed by kind and name in any capitals, with their messages; page by page', async () => {
     const { items, next } = await list();
     expect(next).toBeNull();
     expect(items).toMatchObject([
@@ -132,7 +132,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
     expect((await call('/replays', PERMISSIONS, { method: 'POST', body: '{"unnamed":"EAST"}' })).status).toBe(422);
   });
 
-  describe('what messages say that namespaces stand for', () => {
+  describe('aliases of namespaces in messages', () => {
     interface Alias {
       readonly namespace: string;
       readonly uri: string;
@@ -216,7 +216,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
       await admit('U1^^^FALSE^MR', 'Draper');
       expect(await patients('Draper')).toBe(2);
       expect((await aliases('?state=rejected')).map(({ namespace }) => namespace)).toEqual(['FALSE']);
-      // A decision can be taken back, and the one before is kept.
+      // An administrator can revert a decision, and the decision before it is kept.
       expect((await decide('FALSE', 'urn:oid:1.2.60', 'confirmed')).status).toBe(200);
       const [again] = (await aliases('?state=confirmed')).filter(({ namespace }) => namespace === 'FALSE');
       expect(again?.decisions.map(({ state }) => state)).toEqual(['confirmed', 'rejected']);
@@ -231,7 +231,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
     });
   });
 
-  test('are of the caller’s site, and for those who may see messages', async () => {
+  test('are of the caller’s site, and only for callers who may see messages', async () => {
     expect(await list('', otherSite)).toEqual({ items: [], next: null });
     expect((await call('/unnamed-names', ['site.settings.update'])).status).toBe(403);
     const foreign = await call('/messages?unnamed=authority:EAST', READ, {}, otherSite);

@@ -66,7 +66,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     return { response, ack: await response.text() };
   };
 
-  test('of each of three equal token requests finds their reason, which the caller does not get', async () => {
+  test('finds the reason of each of three equal token requests, which the caller does not get', async () => {
     const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -87,7 +87,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     expect((await api(`/api-keys/${key.clientId}/refusals?q=${ids[0]}`)).items).toHaveLength(1);
   });
 
-  test('of each refused message finds it in Requests and in Messages, and is the one of ERR-7', async () => {
+  test('finds each rejected message in Requests and in Messages, and equals ERR-7', async () => {
     const ids: string[] = [];
     for (const control of ['Q-1', 'Q-2', 'Q-2']) {
       const { response, ack } = await send(adt(control, 'R-2', 'X'));
@@ -104,7 +104,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     expect((await api(`/messages?q=${ids[0]}&outcome=AA`)).items).toEqual([]);
   });
 
-  test('of an accepted message finds it, and one id of a proxy finds all that had it', async () => {
+  test('finds an accepted message, and an id of a proxy finds all its requests', async () => {
     const { response } = await send(adt('Q-3'));
     expect(await inMessages(idOf(response))).toEqual(['Q-3']);
     for (const control of ['Q-4', 'Q-5']) await send(adt(control), { 'X-Request-Id': 'proxy.always-1' });
@@ -112,7 +112,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     expect(await inMessages('proxy.always')).toEqual([]);
   });
 
-  test('of each of two equal FHIR requests finds why it was rejected', async () => {
+  test('finds for each of two equal FHIR requests why it was rejected', async () => {
     const access = await getToken(stack.gateway.oauthBaseUrl, key, { scope: 'system/Patient.write' });
     const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
     const post = () =>
@@ -127,7 +127,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     expect(await inRequests(idOf(other))).toMatchObject({ requestId: idOf(other) });
   });
 
-  test('of a sidecar finds the message, and why a sender has no key', async () => {
+  test('finds the message of a sidecar, and why a sender has no key', async () => {
     const named = await createApiKey(db.client, {
       site,
       protocols: ['hl7-mllp'],
@@ -156,7 +156,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
     expect(await inMessages(unknown)).toEqual([]);
   });
 
-  test('of a caller that names no key is kept for nobody, and says when it was made', async () => {
+  test('without a key is kept without a site, and contains the time of the request', async () => {
     const before = Date.now();
     const response = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`);
     expect(response.status).toBe(401);

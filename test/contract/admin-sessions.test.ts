@@ -1,4 +1,4 @@
-/** How a session of the console ends, and how what somebody may do is asked anew, on both runtimes, with a real provider. */
+/** How a session of the console ends, and how the gateway checks permissions again, on both runtimes, with a real provider. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -48,7 +48,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   const idOf = async (browser: HttpBrowser) =>
     String((await seal().open(jarOf(browser).get(COOKIE) ?? '', Date.now()))?.['session']);
 
-  /** What asks the database nothing must be dead too. */
+  /** Requests without a database query must fail too. */
   const EVERYWHERE = [
     '/admin/api/api-keys',
     '/admin/api/endpoints',
@@ -59,7 +59,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     '/admin/people',
   ];
 
-  test('a copied cookie is dead everywhere once its owner has signed out, and nobody else is', async () => {
+  test('a copied cookie fails everywhere once its owner has signed out, and other sessions remain', async () => {
     const [browser, other] = [await signIn(stack), await signIn(stack)];
     const copy = copyOf(browser);
     for (const path of EVERYWHERE) expect(await status(copy, path), path).toBe(200);
@@ -70,7 +70,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect(await status(other)).toBe(200);
   });
 
-  test('with one that has ended nothing is written, and the page says what to do with the form', async () => {
+  test('an ended session writes nothing, and the page says what to do with the form', async () => {
     const browser = await signIn(stack);
     const { clientId } = await createApiKey(db.client, { site });
     const copy = copyOf(browser);
@@ -107,7 +107,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const browser = await signIn(stack);
     await db.client.query(`update console_session set ${change} where session_id = $1`, [await idOf(browser)]);
     expect(await status(browser)).toBe(401);
-    // Who begins another one leaves no trace of it.
+    // The next sign-in deletes the row of the ended session.
     await signIn(stack);
     const { rows } = await db.client.query('select 1 from console_session where session_id = $1', [
       await idOf(browser),
@@ -131,7 +131,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect(await status(browser)).toBe(200);
     expect(await seen()).toBeLessThan(60);
     await setSeen();
-    // A page that refreshes itself is not somebody, and is answered only as long as somebody was there.
+    // A page that refreshes itself does not prolong the session. The gateway answers it only while a person is active.
     const byItself = () => browser.ask(url('/admin/keys'), { headers: { 'gateway-refresh': '1' } });
     expect((await byItself()).status).toBe(200);
     expect(await seen()).toBeGreaterThan(28 * 60);
@@ -160,7 +160,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       { subject: 'admin', name: 'Alex Admin' },
     ]);
     expect(await (await admin.ask(url('/admin/people'))).text()).toContain('Robin Reader');
-    // Who has been here, also when the session has ended, with what each may do in words; each site has its own.
+    // The list shows all people with a session, also an ended one, and their permissions in words. Each site has a separate list.
     const people = async () =>
       ((await (await admin.ask(url('/admin/api/people'))).json()) as { items: Record<string, unknown>[] }).items;
     const robin = (items: Record<string, unknown>[]) => items.find(({ subject }) => subject === 'reader');
@@ -220,7 +220,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     );
   };
 
-  test('permissions are asked anew after 15 minutes: what was taken away is gone, and again', async () => {
+  test('the gateway asks for permissions again after 15 minutes, and a withdrawn permission is lost', async () => {
     const browser = await signIn(stack, stack.oidc.reader);
     try {
       stack.oidc.change('reader', ['site.endpoints.read']);
@@ -232,7 +232,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       stack.oidc.setAway(true);
       expect(await status(copy)).toBe(403);
       stack.oidc.setAway(false);
-      // What the provider gave for the next time is kept: a refresh token of this provider works once.
+      // The gateway keeps the provider's next refresh token, since each refresh token of this provider works once.
       stack.oidc.change('reader', stack.oidc.reader.permissions);
       await age(browser, 16);
       expect(await status(browser)).toBe(200);
@@ -242,7 +242,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     }
   });
 
-  test('of many requests at once one asks the provider', async () => {
+  test('asks the provider once for many simultaneous requests', async () => {
     const browser = await signIn(stack);
     await age(browser, 20);
     const copies = Array.from({ length: 6 }, () => copyOf(browser));
@@ -292,7 +292,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   describe('back-channel logout', () => {
     const logOut = (fields: Record<string, string> | string[][]) =>
       fetch(url('/admin/back-channel-logout'), { method: 'POST', body: new URLSearchParams(fields) });
-    /** Of the provider, for the console; `undefined` takes a claim away. */
+    /** A logout token of the provider for the console. `undefined` removes a claim. */
     const token = (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}) =>
       stack.oidc.signToken(
         {
@@ -307,7 +307,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
         { typ: 'logout+jwt', ...header },
       );
 
-    test('whoever signs out in one browser window is signed out in the others, by the provider’s own request', async () => {
+    test('signing out in one browser window signs out the others, by the provider’s request', async () => {
       const [browser, other] = [await signIn(stack), await signIn(stack)];
       // A second session of the gateway in one session of the provider.
       const window = createHttpBrowser();
@@ -328,7 +328,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       expect(await status(other)).toBe(200);
     });
 
-    test('by sid ends that session, by sub all of somebody, and no other', async () => {
+    test('by sid ends that session, by sub all sessions of the person, and no other', async () => {
       const [first, second, reader] = [
         await signIn(stack),
         await signIn(stack),
@@ -343,7 +343,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       const answer = await logOut({ logout_token: await token({ sid }) });
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
       expect([await status(first), await status(second)]).toEqual([401, 200]);
-      // A sid of somebody else ends nothing.
+      // A sid of another person ends nothing.
       expect((await logOut({ logout_token: await token({ sid: 'other', sub: 'admin' }) })).status).toBe(200);
       expect(await status(second)).toBe(200);
       expect((await logOut({ logout_token: await token({ sub: 'admin' }) })).status).toBe(200);
@@ -403,7 +403,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
 });
 
 describe.each(RUNTIMES)('with a provider that gives no refresh token, on %s', (runtime) => {
-  test('a session goes on without asking, for an hour', async () => {
+  test('a session continues for an hour without asking the provider', async () => {
     const db = await createTestDatabase();
     const stack = await startConsole(runtime, db, await createSite(db.client), {
       provider: { withoutRefreshTokens: true },

@@ -61,12 +61,12 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     return browser;
   };
 
-  test('lets nobody in whose site the gateway does not know', async () => {
+  test('rejects people whose site the gateway does not know', async () => {
     const browser = createHttpBrowser();
     const callback = await toCallback(browser, stack.oidc.admin);
     const move = (from: string, to: string) =>
       db.client.query('update site set site_id = $2 where site_id = $1', [from, to]);
-    // What has been written of it would hold it back.
+    // Rows that refer to the site prevent its deletion.
     for (const table of ['site_change', 'site_address']) {
       await db.client.query(`delete from ${table} where site_id = $1`, [site]);
     }
@@ -154,7 +154,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect(back.headers.get('location')).toBe(url('/admin'));
   });
 
-  test('a session works on the API too; one that was changed, made up or is gone does not', async () => {
+  test('a session works on the API too; a changed, invented or ended session does not', async () => {
     const browser = await signIn();
     const jar = browser.cookies.get(host()) ?? new Map<string, string>();
     const status = async () => (await browser.ask(url('/admin/api/api-keys'))).status;
@@ -193,7 +193,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect(crossSiteRead.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('one who may only look can look, and no more', async () => {
+  test('a person with read permissions can read, and do no more', async () => {
     const browser = await signIn(stack.oidc.reader);
     const { clientId } = await createApiKey(db.client, { site, name: 'Seen' });
     expect((await browser.ask(url(`/admin/keys/${clientId}`))).status).toBe(200);
@@ -216,7 +216,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect((await browser.ask(url('/admin/messages/0192f0c1-0000-7000-8000-000000000000'))).status).toBe(404);
   });
 
-  test('signing out ends the session, and only a post of our own page does it', async () => {
+  test('signing out ends the session, and only a post from a page of the console does it', async () => {
     const browser = await signIn();
     expect((await browser.ask(url('/admin/sign-out'), form({}, 'https://evil.example'))).status).toBe(403);
     const out = await browser.ask(url('/admin/sign-out'), form({}));
@@ -226,7 +226,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect((await browser.ask(url('/admin/keys'))).status).toBe(302);
   });
 
-  test('what is in the database is text on every page', async () => {
+  test('stored values appear as text on every page', async () => {
     const browser = await signIn();
     const name = '<script>alert(1)</script>"\'';
     const { clientId } = await createApiKey(db.client, {
@@ -247,7 +247,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
   });
 });
 
-/** As authentik and Entra ID publish their issuers, and with claims that have names of their own; one account by groups. */
+/** Issuers as authentik and Entra ID publish them, and claims with custom names. One account has its permissions by groups. */
 describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (runtime) => {
   const claimNames = { site: 'https://gateway.example/site', permissions: 'gateway_roles' };
   let db: TestDatabase;
@@ -259,7 +259,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     const site = await createSite(db.client, { name: 'Elsewhere' });
     [north, south] = [await createSite(db.client, { name: 'North' }), await createSite(db.client, { name: 'South' })];
     const byGroup = {
-      // A site of another deployment comes first.
+      // A site of another deployment is listed first.
       'Lab north': { site: [randomUUID(), north], permissions: ['site.endpoints.read', 'site.api_keys.read'] },
       '/lab/south': { site: south, permissions: '*' },
       Unused: { site, permissions: '*' },
@@ -332,7 +332,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
       { site: north, action: 'signed-out' },
       { site: south, action: 'signed-in' },
     ]);
-    // Where one was last is where one begins.
+    // A person begins at the site of the previous session.
     const { username, password } = stack.oidc.reader;
     await browser.ask(`${stack.baseUrl}/admin/sign-out`, { method: 'POST', headers: { origin: stack.baseUrl } });
     const again = await browser.go(`${stack.baseUrl}/admin`);

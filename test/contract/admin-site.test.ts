@@ -223,7 +223,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
   });
 
-  test('say what names and numbers mean here: kept as they are read, told in the history, cleared again', async () => {
+  test('name the names and numbers of messages: kept as read, shown in the history, and deleted again', async () => {
     const given = {
       codeSystems: [{ name: '99LAB', system: 'https://lab.example/codes' }],
       identifyingTypes: 'NH, ni, NH',
@@ -250,7 +250,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set('/site', cleared)).toMatchObject({ identifyingTypes: [], codeSystems: [], usCore: false });
   });
 
-  test('of a key say how its messages are judged; null gives what a new key has', async () => {
+  test('of a key say how its messages are judged; null gives the default of a new key', async () => {
     const path = `/api-keys/${key.clientId}`;
     const own = {
       hl7DefaultAuthority: 'HOSP',
@@ -283,7 +283,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
         [{ pointer: '#/alertWebhook' }],
       ]);
     }
-    // Its own host, this machine, and another fault beside it: all are told when it is saved, not when it is needed.
+    // Saving reports all faults at once: the gateway's host, this machine, and another fault beside them.
     for (const alertWebhook of [`${stack.baseUrl.replace('http:', 'https:')}/hook`, 'https://localhost/x']) {
       const refused = await call('PATCH', '/site', { alertWebhook, timeZone: 'Mars/Olympus' });
       expect([refused.status, ((await refused.json()) as { errors: object[] }).errors]).toMatchObject([
@@ -344,7 +344,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await patientOf('Müller^Jürgen', latin1)).toMatchObject({ name: [{ family: 'Müller' }] });
   });
 
-  test('say which processing ids are taken: the key’s, and cleared again the site’s', async () => {
+  test('list the accepted processing ids: those of the key, and after deletion those of the site', async () => {
     const path = `/api-keys/${key.clientId}`;
     const training = () => patientOf('Doe^Jane', undefined, 'T');
     expect(await training()).toContain('MSA|AR');

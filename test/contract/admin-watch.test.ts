@@ -1,4 +1,4 @@
-/** What an integration team watches, on both runtimes: which requests were refused or failed and why, by whom and since when. */
+/** The page of an integration team, on both runtimes: refused and failed requests, with their reasons, clients and times. */
 import { importJWK, SignJWT, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -179,7 +179,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     expect(JSON.stringify(rows)).not.toMatch(/nosy|nora|4711/i);
   });
 
-  test('what a token tells is its key’s where we signed it, and nobody’s where not, whomever it names', async () => {
+  test('a token signed by the gateway names its key; a token of another signer names no key', async () => {
     const expired = await fhir('Patient', {}, await signed({ exp: 1_000 }));
     expect([expired.status, (await noted(expired)).reason]).toEqual([401, 'the access token has expired']);
     const elsewhere = await fhir('Patient', {}, await signed({ aud: 'svc-hl7-http' }));
@@ -190,7 +190,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
       expect((await fhir('Patient', {}, token)).status).toBe(401);
       expect((await fhir('Patient', { method: 'HEAD' }, token)).status).toBe(401);
     }
-    // One that is noted comes after them.
+    // The next request is logged after them.
     const last = await fhir(`Patient/${crypto.randomUUID()}`, { method: 'HEAD' });
     expect((await noted(last)).status).toBe(404);
     const after = await db.client.query('select sum(requests)::int from refusal');

@@ -1,7 +1,7 @@
 /**
- * A database that answers, and cannot do what it is asked: read-only, full, slow, or broken for good. What passes is 503
- * with `Retry-After` on every surface, and no message is refused for it; a fault of ours is 500, and keeps the message. The
- * same on workerd and on Deno.
+ * The database answers but cannot run the query: it is read-only, full, slow, or broken permanently. For a temporary cause
+ * every surface answers 503 with `Retry-After`, and no message is rejected. A fault of the gateway is 500 and keeps the
+ * message. The same on workerd and on Deno.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -15,7 +15,7 @@ import { replyOf, startSubject, type Reply, type Subject } from './hl7/subject.t
 /** Twice what is promised, for a busy machine. */
 const PATIENCE_MS = 20_000;
 
-/** The runtimes are looked at at once, since much of it is waiting; what is of one in its order. */
+/** The runtimes run in parallel, since most of the time is waiting. The cases of one runtime run in sequence. */
 const IN_TURN = { concurrent: false } as const;
 
 describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
@@ -45,7 +45,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     ask('/gateway/fhir/Patient', { method: 'POST', headers: headers(), body: '{"resourceType":"Patient"}' });
   const readPatients = () => ask('/gateway/fhir/Patient', { headers: headers() });
 
-  /** What is written, by each way of writing. */
+  /** One write for each way of writing. */
   const write = async () => ({
     fhir: await createPatient(),
     http: await subject.post(messages.http),
@@ -64,14 +64,14 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     await subject.count('from hl7_attempt'),
   ];
 
-  /** Whoever connects from now on meets the database as it was changed. */
+  /** New connections see the changed database. */
   async function alter(change: string): Promise<void> {
     await subject.db.client.query(`alter database ${subject.db.name} ${change}`);
     await subject.db.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`);
   }
 
-  /** What every new resource meets, while `during` is done. */
+  /** Runs the statement on every insert of a resource while `during` runs. */
   async function withResources(statement: string, during: () => Promise<void>): Promise<void> {
     const { client } = subject.db;
     await client.query(
@@ -132,7 +132,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     ['a privilege that is missing', '42501'],
     ['a key that is there', '23505'],
     ['an internal error', 'XX000'],
-  ])('%s (%s): 500, and a message is kept until it is mended', IN_TURN, async (_, state) => {
+  ])('%s (%s): 500, and a message is kept until an operator fixes the cause', IN_TURN, async (_, state) => {
     const [versions = 0, stored = 0] = await written();
     await withResources(raise(state), async () => {
       const { fhir, http, mllp } = await write();
@@ -158,7 +158,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
       const began = Date.now();
       expect((await Promise.all(answers)).map(comeAgain)).toEqual([COME_AGAIN, COME_AGAIN, COME_AGAIN]);
       expect(Date.now() - began).toBeLessThan(PATIENCE_MS);
-      // Nor does the database work on for nobody.
+      // PostgreSQL also stops the query after the answer.
       await until('nothing sleeps any more', async () => (await subject.count(SLEEPING)) === 0, 10_000);
     });
     expect(await written()).toEqual(before);

@@ -1,6 +1,6 @@
 /**
- * A database that accepts and does not answer: every surface says 503 with `Retry-After` in time, and what was answered
- * so does not happen later, when the database goes on. The same on workerd and on Deno.
+ * A database that accepts connections and does not answer: every surface answers 503 with `Retry-After` in time. A request with
+ * this answer has no later effect when the database continues. The same on workerd and on Deno.
  */
 import { readFile } from 'node:fs/promises';
 
@@ -19,7 +19,7 @@ import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 /** Twice what is promised, for a busy machine; what hangs is seen all the same. */
 const PATIENCE_MS = 20_000;
 
-/** The runtimes are looked at at once, since most of it is waiting; what is of one in its order. */
+/** The runtimes run in parallel, since most of the time is waiting. The cases of one runtime run in sequence. */
 const IN_TURN = { concurrent: false } as const;
 
 describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (runtime) => {
@@ -104,14 +104,14 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
     expect(answers).toEqual(Object.keys(asked).map((name) => [name, 503, true]));
     expect(proxy.held()).toBeGreaterThan(0);
 
-    // One line calls a person; what failed meanwhile is told with its own requests.
+    // One line alerts a person. Each failure during the outage is in the log line of its request.
     const lines = () =>
       stack.gateway
         .logs()
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
     const refused = () => lines().filter(({ event, status }) => event === 'http.request' && status === 503);
-    // What a program prints comes by another way than its answers.
+    // A program's output arrives on another channel than its answers.
     await until('each is in the log', () => refused().length >= 9);
     expect(refused()).toHaveLength(9);
     expect(lines().filter(({ level }) => level === 'error')).toMatchObject([
@@ -130,7 +130,7 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
   });
 
   test('processes of the database that are stopped, and go on later', IN_TURN, async () => {
-    // The connection is closed when nobody uses it for some seconds.
+    // The gateway closes a connection that is idle for some seconds.
     expect((await createPatient()).status).toBe(201);
     const before = await written();
     const { rows } = await db.client.query<{ pid: number }>(

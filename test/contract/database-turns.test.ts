@@ -1,6 +1,6 @@
 /**
- * Sites take turns at the connections of a process to PostgreSQL. Deno over TCP alone has a pool of them: each request of a
- * Worker, and of Deno on Neon, is one HTTP request of its own.
+ * Sites share the connections of a process to PostgreSQL in rotation. Only Deno over TCP has a pool of connections. Each
+ * request of a Worker, and of Deno on Neon, is a separate HTTP request.
  */
 import { expect, test } from 'vitest';
 

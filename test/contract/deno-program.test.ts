@@ -1,6 +1,6 @@
 /**
- * The program for Deno as an operator runs it, with a PostgreSQL over TCP: with the permissions of edge/platform/gateway-deno.sh and no other, in
- * each mode of TLS, and at its end.
+ * The program for Deno as an operator runs it, with a PostgreSQL over TCP. It has only the permissions of
+ * edge/platform/gateway-deno.sh. The cases cover each mode of TLS, and the program's end.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -114,7 +114,7 @@ const exportedSpans = z
     resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
   );
 
-test('what Deno exports by OpenTelemetry of a request is the span that its line in the log names, and nobody else is told', async () => {
+test('Deno exports by OpenTelemetry the span that the request’s log line names, and to no other address', async () => {
   const exported: z.infer<typeof exportedSpans> = [];
   const others: IncomingHttpHeaders[] = [];
   /** The collector, and the staff's OpenID provider. */
@@ -217,7 +217,7 @@ describe('at its end', () => {
     expect(rows).toEqual([{ connections: 0, counted: 4 }]);
   });
 
-  test('what does not end in time is cut off, and it says so', async () => {
+  test('a request that does not end in time is cut off and logged', async () => {
     const edge = await start(url, { env: { SHUTDOWN_GRACE_SECONDS: '0.2' } });
     const token = await getToken(edge.base, key, { audience: 'svc-fhir' });
     const lock = new Client({ connectionString: postgres.url });

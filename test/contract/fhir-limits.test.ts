@@ -1,4 +1,4 @@
-/** When the gateway cannot or will not: too many requests, no database, no configuration, and whatever anybody sends. */
+/** Limits and failures of the gateway: too many requests, no database, no configuration, and arbitrary input. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -55,7 +55,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(Number((await outcome(last, 429, 'throttled')).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('more than a request may cost: refused for what it is, and never told to come again', async () => {
+  test('a request above the cost limit is refused with its cause and without Retry-After', async () => {
     const { gateway, token } = await start({ runtime });
     const post = (path: string, type: string, body: string) =>
       fetch(`${gateway.fhirBaseUrl}/fhir/Patient${path}`, {
@@ -87,7 +87,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('whatever is sent, there is an answer and no bug; without a database, 503', async () => {
+  test('every input has an answer without a bug; without a database, 503', async () => {
     const { gateway, closeEndpoint, token } = await start({ runtime });
     const name = fc.constantFrom(
       '_id',
@@ -206,7 +206,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       { numRuns: sized(150, 5_000) },
     );
 
-    // The same gateway, when its database goes away: 503 with Retry-After.
+    // The same gateway, after its database stops: 503 with Retry-After.
     await closeEndpoint();
     const headers = { authorization: `Bearer ${token}` };
     for (const at of ['/fhir/Patient', '/fhir/Patient?foo=1']) {

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { type Body, patient, type Subject } from '../fhir/subject.ts';
 import { methodsOf, outcomesOf, type Refused, type Told } from './outcomes.ts';
 
-/** Getters and setters of its own, and the beginning of a search's address. */
+/** Getters and setters of the client, and the beginning of a search's address. */
 export const ASKS_NOTHING = ['baseUrl', 'customHeaders', 'bearerToken', 'baseSearch'];
 
 interface HttpError {

@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { type Body, observation, patient, type Subject } from '../fhir/subject.ts';
 import { methodsOf, outcomesOf, type Refused, type Told } from './outcomes.ts';
 
-/** What is about its own state, or reads what it was given. */
+/** Methods about the client's state, or that only read their arguments. */
 export const ASKS_NOTHING = [
   'connect',
   'getPatientId',
@@ -24,7 +24,7 @@ export const ASKS_NOTHING = [
   'byCodes',
   'getPath',
   'getState',
-  // A token is fetched anew with an assertion: without a refresh token neither asks for anything.
+  // The recipe gets a new token with an assertion. Without a refresh token neither method sends a request.
   'refresh',
   'refreshIfNeeded',
 ];
@@ -76,7 +76,7 @@ export async function fhirclientJsCalls(subject: Subject): Promise<Told> {
       },
       'request of a chained search': () => client.request(`Observation?patient.identifier=${value}`),
       'request of a compartment': () => client.request(`Patient/${id}/Observation`),
-      // What is of the patient in context, it asks for in the compartment of that patient or by a parameter of the type.
+      // For resources of the patient in context, the client searches the patient's compartment or uses a parameter of the type.
       'patient.read': async () => expect(await client.patient.read()).toMatchObject({ id }),
       'patient.request': async () => {
         const { total } = await client.patient.request<Body>('Observation?_total=accurate');

@@ -12,7 +12,7 @@ import { recipeOf } from './recipes.ts';
 
 const run = promisify(execFile);
 
-/** Where `mvn -f test/contract/clients/hapi dependency:copy-dependencies -DoutputDirectory=…` has put the jars. */
+/** The directory to which `mvn -f test/contract/clients/hapi dependency:copy-dependencies -DoutputDirectory=…` copies the jars. */
 const jars = (): string => process.env['HAPI_JARS'] ?? '';
 
 /** Why the test of HAPI's client cannot run and says so. */

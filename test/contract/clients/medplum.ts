@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { observation, patient, type Subject } from '../fhir/subject.ts';
 import { methodsOf, namesIn, outcomesOf, type Refused, type Told } from './outcomes.ts';
 
-/** What is about its own state, addresses and cache, the parts that all calls are made of, and what Medplum's browser apps do. */
+/** Methods about the client's state, addresses and cache, the parts of all calls, and features for browser apps. */
 const OWN = namesIn(`
   isInitialized getInitPromise initializeLogLevel attemptResumeActiveLogin getBaseUrl getAuthorizeUrl
   getTokenUrl getLogoutUrl getFhircastHubUrl getCdsServicesUrl getDefaultHeaders clear
@@ -25,7 +25,7 @@ const OWN = namesIn(`
   handleTokenError fetchTokens verifyTokens checkSessionDetailsMatchLogin setupStorageListener
   wrappedFetch uploadwithProgress
 `);
-/** What is asked of the parts of a Medplum server that are not FHIR: its users, bots, agents, mail, web sockets. */
+/** Methods for the parts of a Medplum server outside FHIR: users, bots, agents, mail, web sockets. */
 const MEDPLUMS = namesIn(`
   dispatchEvent addEventListener removeEventListener removeAllListeners listenerCount startNewUser
   startNewProject startNewPatient startLogin startGoogleLogin signOut signInWithRedirect

@@ -1,6 +1,6 @@
 /**
- * What becomes of each call that a client library offers: it works, or it is refused for a reason that the table of
- * refusals has. A call is named as the library names it, with what it is called for after a space where that matters.
+ * The outcome of each call that a client library offers: it works, or the gateway refuses it for a reason in the table of
+ * refusals. A call has the library's name for it. Where the purpose matters, it follows after a space.
  */
 import { AssertionError } from 'node:assert';
 
@@ -17,7 +17,7 @@ export interface Refused {
 /** By name of the call; null: it worked. */
 export type Outcomes = Readonly<Record<string, Refused | null>>;
 
-/** What a library's program tells, and the names of all methods that it has. */
+/** The report of a library's program, and the names of all its methods. */
 export interface Told {
   readonly outcomes: Outcomes;
   readonly methods: readonly string[];
@@ -32,8 +32,8 @@ function rowOf({ status, text }: Refused): string {
 }
 
 /**
- * Each call has become what the table of refusals says of it, and none is forgotten: each method of the library is one of
- * those that were tried, or known to ask the server nothing.
+ * Expects the outcome that the table of refusals lists for each call. Each method of the library is in the outcomes, or in the
+ * list of methods that send no request.
  */
 export function expectTold(client: ClientName, { outcomes, methods }: Told, asksNothing: readonly string[]): void {
   const expected = new Map(Object.keys(outcomes).map((call) => [call, WORKS]));
@@ -44,7 +44,7 @@ export function expectTold(client: ClientName, { outcomes, methods }: Told, asks
   expect(methods.filter((name) => !tried.has(name) && !asksNothing.includes(name))).toEqual([]);
 }
 
-/** @param refusedOf what the library throws, as a refusal; undefined where it is none */
+/** @param refusedOf converts an error of the library to a refusal; undefined for other errors */
 export async function outcomesOf(
   calls: Readonly<Record<string, () => unknown>>,
   refusedOf: (error: unknown) => Refused | undefined,

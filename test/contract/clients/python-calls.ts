@@ -14,7 +14,7 @@ export const PYTHON_CLIENTS = {
   },
   'fhirclient (Python)': {
     program: 'fhirclient_calls.py',
-    // The last three are the sign-in of a person in a browser: a token of Backend Services comes by the recipes.
+    // The last three are the sign-in of a person in a browser. The recipes get a token of Backend Services.
     asksNothing: namesIn(`
       as_json construct createPath didResolveReference elementProperties from_state human_name
       owningBundle owningResource processedReferenceIdentifier raise_for_status relativeBase relativePath
