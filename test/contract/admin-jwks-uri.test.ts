@@ -125,7 +125,7 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
       expect(rows).toEqual([]);
     });
 
-    test('is refused as when it is saved: a private key, an inside address, a host of the gateway, no key', async () => {
+    test('is refused as when it is saved: a private key, an inside address, a host of the gateway, an address without https', async () => {
       const { closed } = await pairOf('p');
       const bad = [
         serve(jwks([closed])).uri,

@@ -217,7 +217,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['silentHours', '08:00-08:00'],
     ['silentHours', '24:00-06:00'],
     ['silentDays', ['Mon']],
-  ])('of a key refuse a bad %s', async (field, value) => {
+  ])('refuse a bad %s of a key', async (field, value) => {
     const response = await call('PATCH', `/api-keys/${key.clientId}`, { [field]: value });
     expect(response.status).toBe(422);
     expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
@@ -250,7 +250,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set('/site', cleared)).toMatchObject({ identifyingTypes: [], codeSystems: [], usCore: false });
   });
 
-  test('of a key say how its messages are judged; null gives the default of a new key', async () => {
+  test('for a key say how its messages are judged; null gives the default of a new key', async () => {
     const path = `/api-keys/${key.clientId}`;
     const own = {
       hl7DefaultAuthority: 'HOSP',
@@ -275,7 +275,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set(path, Object.fromEntries(Object.keys(own).map((name) => [name, null])))).toMatchObject(usual);
   });
 
-  test('of alerts: an address at a public host, or none; when a key is silent', async () => {
+  test('for alerts: an address at a public host, or none; when a key is silent', async () => {
     for (const alertWebhook of ['http://hooks.example/x', 'https://10.0.0.1/x', 'https://hooks.internal/x', 'hooks']) {
       const refused = await call('PATCH', '/site', { alertWebhook });
       expect([refused.status, ((await refused.json()) as Problem).errors]).toMatchObject([

@@ -148,7 +148,7 @@ onRuntimes(
       ['Condition?recorded-date=2021-07-01', ['problem']],
       ['Condition?clinical-status:missing=true&subject=$bob', ['problem']],
       ['AllergyIntolerance?category=food&date=2020', ['allergy']],
-      // What programs write that know no date.
+      // Programs without a date write this one.
       ['Procedure?date=0001-01-01', ['unset']],
       ['Procedure?date=0001-01-02', []],
       ['Procedure?date=lt0001-01-02', ['unset']],
@@ -164,7 +164,7 @@ onRuntimes(
       const reply = await get(path);
       expect(reply.status, reply.text).toBe(200);
       expect(idsOf(reply).map(nameOf)).toEqual(expected);
-      // What counts is what is found, one by one as together.
+      // The total counts the found resources.
       const counted = await get(`${path}&_summary=count`);
       expect(counted.body['total']).toBe(expected.length);
       const paged = await walk(subject(), `${path}&_count=1`, token);
@@ -194,7 +194,7 @@ onRuntimes(
       expectOutcome(reply, 400, code, `http.${name}`);
     });
 
-    test('names in all parameters are counted together, whatever their modifiers', async () => {
+    test('names in all parameters are counted together, with any modifiers', async () => {
       const names = (n: number): string => Array.from({ length: n }, (_, at) => `zzq${at}`).join(',');
       const query = (n: number): string =>
         `/Patient?name:exact=${names(5)}&family:contains=${names(5)}&given=${names(5)}&family=${names(n)}`;
@@ -221,7 +221,7 @@ onRuntimes(
       const modes = (body: Body): string[] =>
         ((body['entry'] ?? []) as Body[]).map(({ search, resource }) => `${search.mode} ${nameOf(resource.id)}`);
 
-      test('comes once, behind what is found, and is not counted', async () => {
+      test('is included once, after the matches, and is not counted', async () => {
         const { endpoint } = subject().db;
         const before = endpoint.requests();
         const reply = await get(
@@ -237,7 +237,7 @@ onRuntimes(
         });
       });
 
-      test('comes with each page, whose size is of what is found', async () => {
+      test('is included on each page, whose size counts matches only', async () => {
         const path =
           '/Observation?category=laboratory,vital-signs&_include=Observation:subject:Patient&_sort=-_lastUpdated&_count=2';
         const pages = await walk(subject(), path, token);
@@ -248,7 +248,7 @@ onRuntimes(
         expect(linkOf(pages[0] as never, 'self')).toContain('_include=Observation%3Asubject%3APatient');
       });
 
-      test('of a report is that of its study; a resource of nobody comes alone', async () => {
+      test('for a report is the patient of its study; a resource without a patient has no include', async () => {
         const reports = await get('/DiagnosticReport?status=final&_include=DiagnosticReport:patient');
         expect(modes(reports.body)).toEqual(['match report-final', 'include ann']);
         const nobody = await subject().create(
@@ -325,7 +325,7 @@ onRuntimes(
     });
 
     describe('a site whose resources are not all indexed', () => {
-      test('is told so for what is new, by search, count, condition and bundle; the rest is answered', async () => {
+      test('is named in the answer of search, count, condition and bundle with a new parameter; other requests are answered', async () => {
         const { site: behind, token: own } = await subject().newSite();
         const ask = (path: string) => subject().call('GET', path, { token: own });
         const patient = await subject().create({ resourceType: 'Patient' }, own);
@@ -365,7 +365,7 @@ onRuntimes(
     });
 
     describe('conditions', () => {
-      test('of a patient, a code and an instant find what is there, alone and in one transaction', async () => {
+      test('with a patient, a code and an instant find stored resources, alone and in one transaction', async () => {
         const body = observation(ids['ann'] ?? '', {
           effectiveDateTime: '2026-05-01T10:00:00+02:00',
           category: [category('imaging')],
@@ -403,7 +403,7 @@ onRuntimes(
       );
     });
 
-    test('what is missing, and what is dated, follows an update', async () => {
+    test(':missing and dates follow an update', async () => {
       const body = observation(ids['bob'] ?? '', { effectiveDateTime: '2031-01-01', category: [category('once')] });
       const id = await subject().create(body, token);
       const found = async (query: string) => idsOf(await get(`/Observation?_id=${id}&${query}`)).length;

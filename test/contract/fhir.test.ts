@@ -49,7 +49,7 @@ onRuntimes(
   (subject) => {
     describe('names', () => nameCases(subject));
     describe('everything of a patient', () => everythingCases(subject));
-    describe('what conditions find out', () => conditionCases(subject));
+    describe('access by conditions', () => conditionCases(subject));
     describe('parts written back', () => subsettedCases(subject));
     describe('lenient', () => lenientCases(subject));
     describe('patch', () => patchCases(subject));

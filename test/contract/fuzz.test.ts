@@ -1,4 +1,4 @@
-/** Whatever comes, on any surface: no 5xx, nothing hangs, no bug is logged. `npm run fuzz` does the same at length. */
+/** Any input on any surface: no 5xx, no request hangs, no bug is logged. `npm run fuzz` does the same for longer. */
 import { expect, test } from 'vitest';
 
 import { runFuzz } from '../fuzz/fuzz.ts';
@@ -25,7 +25,7 @@ onRuntimes(
       const { counts, problems } = await runFuzz(subject().world, { requests: inputs(1_000), seed: SEED });
       expect(problems).toEqual([]);
       expect([...counts.keys()].toSorted()).toEqual(SURFACES);
-      // Enough is right that the requests are not all refused at the door.
+      // Enough inputs are valid that the first checks do not refuse all requests.
       const accepted = (surface: string) =>
         [...(counts.get(surface) ?? [])].reduce((sum, [status, count]) => sum + (/^20|AA/.test(status) ? count : 0), 0);
       for (const surface of SURFACES) expect(accepted(surface), surface).toBeGreaterThan(5);

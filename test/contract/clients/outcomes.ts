@@ -1,6 +1,6 @@
 /**
  * The outcome of each call that a client library offers: it works, or the gateway refuses it for a reason in the table of
- * refusals. A call has the library's name for it. Where the purpose matters, it follows after a space.
+ * refusals. A call has the library's name for it, and after a space its purpose if that matters.
  */
 import { AssertionError } from 'node:assert';
 

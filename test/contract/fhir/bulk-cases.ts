@@ -8,7 +8,7 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { ASYNC, begin, complete, download, exported, linesOf, manifestOf } from './bulk-export.ts';
 import { type Body, expectOutcome, observation, patient, type Reply, type Subject, TYPES } from './subject.ts';
 
-/** A site of its own, so that its exports are of what a case has made. */
+/** A separate site, so that its exports contain only resources of the case. */
 async function siteOf(subject: Subject) {
   const { site, token } = await subject.newSite();
   const p = await subject.create(patient('p', { name: [{ family: 'Zu' }] }), token);
@@ -67,16 +67,16 @@ export function bulkCases(subject: () => Subject): void {
     expect(idsOf(linesOf(await download(file, token)))).toEqual([p]);
   });
 
-  test('of patients: what has none is left out', async () => {
+  test('leaves out resources without a patient in an export of patients', async () => {
     const { token, p, o } = await siteOf(subject());
-    // What is of nobody stands between two of the patient.
+    // The resource without a patient is between two of the patient.
     const last = await subject().create(observation(p), token);
     const manifest = await manifestOf(subject(), '/Patient/$export', { token });
     expect(manifest.request).toBe(`${subject().root}/Patient/$export`);
     expect(idsOf(await exported(manifest, token))).toEqual([p, o, last].toSorted());
   });
 
-  test('of types, named once or several times', async () => {
+  test('exports the named types, named once or several times', async () => {
     const { token, p } = await siteOf(subject());
     const types = async (query: string) =>
       (await manifestOf(subject(), `/$export?${query}`, { token })).output.map(({ type }) => type);
@@ -148,7 +148,7 @@ export function bulkCases(subject: () => Subject): void {
       expectOutcome(await kickOff(query), 400, code, place);
     });
 
-    test('with the same in Parameters, and with what is none', async () => {
+    test('with the same in Parameters, and with invalid parameters', async () => {
       const post = (body: object): Promise<Reply> => subject().call('POST', '/$export', { headers: ASYNC, body });
       const parameters = (...parameter: object[]) => post({ resourceType: 'Parameters', parameter });
       const at = 'Parameters.parameter[0].valueString';
@@ -168,7 +168,7 @@ export function bulkCases(subject: () => Subject): void {
       );
     });
 
-    test('for a Group, of which there are none', async () => {
+    test('for a Group, which the gateway does not support', async () => {
       const reply = await subject().call('GET', '/Group/1/$export', { headers: ASYNC });
       expectOutcome(reply, 404, 'not-supported');
       expect(reply.text).toContain('Patient/$export');
@@ -196,7 +196,7 @@ export function bulkCases(subject: () => Subject): void {
     });
   });
 
-  test('what is not supported is left out with handling=lenient, and told; but never a filter by patient', async () => {
+  test('handling=lenient leaves out unsupported parameters with a warning, but never a filter by patient', async () => {
     const { token } = await siteOf(subject());
     const headers = { prefer: 'respond-async, handling=lenient' };
     const query = '_type=Patient,Medication&_elements=id&foo=1';
@@ -214,7 +214,7 @@ export function bulkCases(subject: () => Subject): void {
     expectOutcome(filtered, 400, 'not-supported', 'http.patient');
   });
 
-  test('a type needs its .read: asked for by name it is refused, else left out and told', async () => {
+  test('a type needs its .read: a named type is refused without it, another is left out with a warning', async () => {
     const { site } = await siteOf(subject());
     const token = await tokenOf(site, ['system/Patient.read', 'system/Observation.write']);
     const refused = await subject().call('GET', '/$export?_type=Patient,Observation', { token, headers: ASYNC });

@@ -1,6 +1,6 @@
 /**
- * Files of exports while they are read and others write: as of one moment, the same each time, no faster than the client
- * takes them, and broken off where they must be.
+ * Clients read the files of exports while other clients write. A file shows one moment, has the same content each time, and is
+ * sent no faster than the client reads it. The gateway breaks it off where it must.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -100,7 +100,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       });
     }
 
-    test('is read no faster than the client takes it, and is the same whatever is written meanwhile', async () => {
+    test('is read no faster than the client reads it, and is the same in spite of any writes meanwhile', async () => {
       const { endpoint } = subject().db;
       const before = endpoint.requests();
       const file = await reading(url, token);
@@ -122,7 +122,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       expect(now.output.map(({ count }) => count)).toEqual([OBSERVATIONS + 1]);
     });
 
-    test('goes on when the token expires in the middle, which does not begin another', async () => {
+    test('continues when the token expires during the answer, and does not begin with an expired token', async () => {
       const { gateway } = subject();
       const readWith = async (ttlSeconds: number): Promise<{ token: string; response: Response }> => {
         const exp = Math.floor(Date.now() / 1000) + ttlSeconds;
@@ -211,7 +211,7 @@ export function bulkStreamCases(subject: () => Subject): void {
           token,
           body: id === undefined ? body : { ...body, id },
         });
-        // One that is being merged away can be waited for too long.
+        // A write can wait too long for a patient during its merge.
         done(sent.status, [200, 201], sent.text);
         if (id === undefined) own.push(String(sent.body['id']));
         if (random() < 0.3) own.length = 0;
@@ -232,7 +232,7 @@ export function bulkStreamCases(subject: () => Subject): void {
     };
 
     const nameOf = ({ resourceType, id, meta }: Body): string => `${resourceType}/${id}/${meta.versionId}`;
-    /** What was stored at a moment, by its versions. */
+    /** The versions that were stored at a moment. */
     const storedAt = async (at: string): Promise<string[]> => {
       const { rows } = await client.query<{ name: string }>(
         `select distinct on (v.type, v.id) v.type || '/' || v.id || '/' || v.version as name
@@ -245,7 +245,7 @@ export function bulkStreamCases(subject: () => Subject): void {
     };
 
     const writing = Promise.all([writer(), writer(), writer(), merger()]);
-    /** What a client has that applies one export after the other. */
+    /** The data of a client that applies one export after the other. */
     const replica = new Map<string, string>();
     const seen: { readonly manifest: Manifest; readonly names: readonly string[] }[] = [];
     const apply = async (since: string | undefined): Promise<string> => {

@@ -1,4 +1,4 @@
-/** What a condition of a write may find out: by which parameters, with which scopes, and that the audit keeps it. */
+/** The access of conditional writes: by which parameters, with which scopes, and with which row in the audit. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -7,11 +7,11 @@ import { type Body, type Call, expectOutcome, observation, patient, type Reply, 
 const JSON_PATCH = 'application/json-patch+json';
 const TEST_FAILS = [{ op: 'test', path: '/language', value: 'tlh' }];
 
-/** What the site of the token stores of the patient that a condition names. */
+/** How many patients that a condition names the token's site stores. */
 const STORED = ['one', 'none', 'two', 'elsewhere'] as const;
 type Stored = (typeof STORED)[number];
 
-/** A value that stands in identifier, name and birth date of the patients that are stored. */
+/** A value in identifier, name and birth date of the stored patients. */
 interface World {
   readonly value: string;
   readonly ids: readonly string[];
@@ -75,7 +75,7 @@ export function conditionCases(subject: () => Subject): void {
 
   interface Interaction {
     readonly send: (query: string, call: Call) => Promise<Reply>;
-    /** Of a token that may write patients, by key. */
+    /** The statuses for a token that may write patients, for a condition by key. */
     readonly answers: Readonly<Record<'one' | 'none' | 'two', number>>;
   }
   const send = (type: string, entry: Body, more: Call): Promise<Reply> =>
@@ -206,7 +206,7 @@ export function conditionCases(subject: () => Subject): void {
       expect(found.body['entry'][0].resource.result[0].reference).toBe(`Observation/${result}`);
     });
 
-    test('the guess of a name beside a reference that finds nothing is refused, and tells nothing', async () => {
+    test('a name beside a reference without a match is refused, with an answer that says nothing about the name', async () => {
       const token = await subject().tokenWith(['system/Observation.write']);
       const { ids, value } = await world('one');
       const guess = (name: string) =>
@@ -232,7 +232,7 @@ export function conditionCases(subject: () => Subject): void {
 
   describe('by identifier and _id', () => {
     test.each(Object.keys(BY_KEY).flatMap((condition) => Object.keys(WRITES).map((name) => [condition, name])))(
-      '%s: a %s needs .write alone, and leaves one row whatever is found',
+      '%s: a %s needs .write alone, and leaves one row for any match',
       async (condition, name) => {
         const token = await subject().tokenWith(['system/Patient.write']);
         for (const stored of STORED) {
@@ -249,7 +249,7 @@ export function conditionCases(subject: () => Subject): void {
           expect(rows).toHaveLength(1);
           expect(rows[0]?.parameters).toEqual([...new Set(new URLSearchParams(query).keys())]);
           const known = { one: w.ids.slice(0, 1), none: [], two: w.ids }[found];
-          // What was made is in the row too.
+          // The row also names the created resource.
           expect(rows[0]?.resources).toEqual(expect.arrayContaining(patients(...known)));
           expect(rows[0]?.resources).toHaveLength(found === 'none' ? 1 : known.length);
         }
@@ -257,7 +257,7 @@ export function conditionCases(subject: () => Subject): void {
     );
 
     test.each(Object.keys(REFERENCES).flatMap((name) => Object.keys(BY_KEY).map((condition) => [name, condition])))(
-      '%s by %s needs no scope of the type, tells no more than whether one was found, and leaves one row',
+      '%s by %s needs no scope of the type, shows only whether one patient matches, and leaves one row',
       async (name, condition) => {
         const own = name === 'Patient.link' ? 'system/Patient.write' : 'system/Observation.write';
         const token = await subject().tokenWith([own]);
@@ -298,7 +298,7 @@ export function conditionCases(subject: () => Subject): void {
   describe('the answer does not say what is stored', () => {
     const writer = () => subject().tokenWith(['system/Patient.write']);
 
-    test.each(['alone', 'batch', 'transaction'])('of an update whose body has another id, %s', async (how) => {
+    test.each(['alone', 'batch', 'transaction'])('to an update whose body has another id, %s', async (how) => {
       const token = await writer();
       const answers = new Set<string>();
       for (const stored of ['one', 'none', 'elsewhere'] as const) {
@@ -316,7 +316,7 @@ export function conditionCases(subject: () => Subject): void {
       expect(answers.size).toBe(1);
     });
 
-    test.each(['W/"1"', 'W/"99"'])('of two entries that may be one resource, with ifMatch %s', async (ifMatch) => {
+    test.each(['W/"1"', 'W/"99"'])('to two entries that may be one resource, with ifMatch %s', async (ifMatch) => {
       const token = await writer();
       const answers = new Set<string>();
       for (const stored of ['one', 'none', 'elsewhere'] as const) {

@@ -53,7 +53,7 @@ export function conditionalCases(subject: () => Subject): void {
       expect([reply.status, reply.text]).toEqual([200, '']);
     });
 
-    test(`of ${AT_ONCE} at once one creates`, async () => {
+    test(`one of ${AT_ONCE} simultaneous requests creates`, async () => {
       const value = `race-${randomUUID()}`;
       const forms = [`identifier=urn:mrn|${value}`, `identifier=${value}`];
       const replies = await Promise.all(
@@ -67,7 +67,7 @@ export function conditionalCases(subject: () => Subject): void {
       expect(await count(value)).toBe(1);
     });
 
-    test(`of ${AT_ONCE} at once one creates, also in batches and transactions`, async () => {
+    test(`one of ${AT_ONCE} simultaneous requests creates, also in batches and transactions`, async () => {
       const value = `race-${randomUUID()}`;
       const entry = {
         resource: patient(value),
@@ -118,7 +118,7 @@ export function conditionalCases(subject: () => Subject): void {
       expectOutcome(await call('PUT', '/Patient?foo=1', { body: patient('cu3') }), 400, 'not-supported');
     });
 
-    test(`of ${AT_ONCE} at once one creates`, async () => {
+    test(`one of ${AT_ONCE} simultaneous requests creates`, async () => {
       const value = `race-${randomUUID()}`;
       const replies = await Promise.all(Array.from({ length: AT_ONCE }, () => put(value)));
       expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -127,7 +127,7 @@ export function conditionalCases(subject: () => Subject): void {
     });
   });
 
-  test(`of ${AT_ONCE} updates with one If-Match one goes through`, async () => {
+  test(`one of ${AT_ONCE} updates with the same If-Match succeeds`, async () => {
     const id = await subject().create(patient('once'));
     const replies = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, i) =>

@@ -1,4 +1,4 @@
-/** Everything of a patient: all that is about the person, nothing of anybody else, and never less without a word. */
+/** $everything of a patient returns all resources about the person, none of another person, and a warning if it leaves some out. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -68,7 +68,7 @@ export function everythingCases(subject: () => Subject): void {
     ids = [id];
     for (const resource of [...aboutAll(id), ...aboutAll(id)]) ids.push(await create(resource));
     for (const resource of aboutAll(other)) await create(resource);
-    // Of another patient, by whom it was done: not about this one.
+    // The other patient performed it, but it is not about this patient.
     await create(observation(other, { performer: [about(id)] }));
     await create({ resourceType: 'Observation', status: 'final', code: TEXT });
   });
@@ -103,7 +103,7 @@ export function everythingCases(subject: () => Subject): void {
     expect((await everything('?_since=2999-01-01')).body).toMatchObject({ type: 'searchset', total: 0 });
   });
 
-  test('what it does not know is refused by name, whatever is preferred', async () => {
+  test('an unknown parameter is refused by name, with any Prefer', async () => {
     for (const headers of [{}, { prefer: 'handling=lenient' }]) {
       for (const name of ['start', 'end', '_sort', '_elements', 'patient']) {
         const reply = await subject().call('GET', `/Patient/${id}/$everything?${name}=2026-01-01`, { headers });
@@ -123,7 +123,7 @@ export function everythingCases(subject: () => Subject): void {
   describe('by POST', () => {
     const parameters = (...parameter: Body[]) => ({ resourceType: 'Parameters', parameter });
 
-    test('is what GET is, and goes on by GET', async () => {
+    test('is the answer of GET, and continues by GET', async () => {
       const whole = idsOf(await everything());
       expect(idsOf(await post(undefined))).toEqual(whole);
       expect(idsOf(await post({ resourceType: 'Parameters' }))).toEqual(whole);
@@ -139,7 +139,7 @@ export function everythingCases(subject: () => Subject): void {
       expect(rest.flatMap(typesOf)).toEqual(['Observation', 'Observation']);
     });
 
-    test('what is no parameter of it is refused', async () => {
+    test('an unknown parameter is refused', async () => {
       for (const bad of [
         patient('x'),
         parameters({ name: 'start', valueDate: '2020-01-01' }),
@@ -169,7 +169,7 @@ export function everythingCases(subject: () => Subject): void {
     });
   });
 
-  test('a token sees the types that it may read, and is told which it may not', async () => {
+  test('a token sees the types that it may read, and gets a warning for the others', async () => {
     const { tokenWith } = subject();
     const limited = await tokenWith(['system/Patient.read', 'system/Condition.read', 'system/Observation.write']);
     const pages = await walk(subject(), `/Patient/${id}/$everything?_count=2`, limited);
@@ -180,11 +180,11 @@ export function everythingCases(subject: () => Subject): void {
       expect(warning).toMatch(/^warning: .*system\/Observation\.read .*left out$/);
       expect(warning).not.toContain('Condition');
     }
-    // A page link is no permission.
+    // A page link grants no permission.
     const next = linkOf(await everything('?_count=2'), 'next') ?? '';
     const on = await walk(subject(), next, limited);
     expect(new Set(on.flatMap(typesOf))).toEqual(new Set(['Condition']));
-    // What is asked for by name is refused by name, as its search is.
+    // A type that the request names is refused by name, as its search is.
     const named = await everything('?_type=Condition,Observation', limited);
     expectOutcome(named, 403, 'forbidden');
     expect(named.headers.get('www-authenticate')).toContain('system/Observation.read');
@@ -192,7 +192,7 @@ export function everythingCases(subject: () => Subject): void {
     expectOutcome(await everything('', await tokenWith(['system/Observation.read'])), 403, 'forbidden');
   });
 
-  describe('of patients that were merged', () => {
+  describe('merged patients', () => {
     let survivor: string;
     let middle: string;
     let oldest: string;
@@ -222,7 +222,7 @@ export function everythingCases(subject: () => Subject): void {
       expect(pages.flatMap(idsOf)).toEqual(idsOf(all));
     });
 
-    test('one that was replaced has its own, and says by whom', async () => {
+    test('a replaced patient has its resources, and the answer names the survivor', async () => {
       const all = await get(`/Patient/${middle}/$everything`);
       expect(idsOf(all).toSorted()).toEqual([middle, oldest, ...notes.slice(1)].toSorted());
       expect(warningsOf(all)).toEqual([expect.stringContaining(`was replaced by Patient/${survivor} `)]);
@@ -246,7 +246,7 @@ export function everythingCases(subject: () => Subject): void {
       `Patient/${'g'.repeat(36)}`,
       'urn:uuid:x',
       'https://elsewhere.test/Patient/1',
-    ])('a link to %s is kept, and of nobody here', async (reference) => {
+    ])('a link to %s is kept, and refers to no patient here', async (reference) => {
       const link = [
         { type: 'replaced-by', other: { reference } },
         { type: 'replaced-by', other: { display: 'somebody' } },
@@ -256,7 +256,7 @@ export function everythingCases(subject: () => Subject): void {
       expect([idsOf(all), warningsOf(all)]).toEqual([[one], []]);
     });
 
-    test('what moves from one to the other between two pages is seen once', async () => {
+    test('a resource that a merge moves between two pages is returned once', async () => {
       const pages = [await get(`/Patient/${survivor}/$everything?_count=4`)];
       const [moved = ''] = notes.slice(-1);
       const put = await subject().call('PUT', `/Observation/${moved}`, { body: observation(survivor, { id: moved }) });
@@ -266,7 +266,7 @@ export function everythingCases(subject: () => Subject): void {
     });
   });
 
-  test('what stays is seen exactly once while others come and change', async () => {
+  test('unchanged resources are returned exactly once while others are created and changed', async () => {
     const { create, call } = subject();
     const who = await create(patient('walked'));
     const stays: string[] = [who];
@@ -297,7 +297,7 @@ export function everythingCases(subject: () => Subject): void {
     expect((await get(`/Patient/${note}/$everything`)).status).toBe(404);
   });
 
-  test('stands in a bundle too', async () => {
+  test('works in a bundle too', async () => {
     for (const type of ['batch', 'transaction']) {
       const entry = [{ request: { method: 'GET', url: `Patient/${id}/$everything?_type=Condition` } }];
       const reply = await subject().call('POST', '', { body: { resourceType: 'Bundle', type, entry } });

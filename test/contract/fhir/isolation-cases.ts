@@ -171,11 +171,11 @@ export function isolationCases(subject: () => Subject): void {
         bundle('transaction', { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } }),
       ],
     ],
-  ])('%s cannot tell', async (_, requestFor) => {
+  ])('%s cannot distinguish them', async (_, requestFor) => {
     await expectSame(requestFor);
   });
 
-  test('a transaction that reads a version of theirs, now superseded, writes nothing', async () => {
+  test('a transaction that reads a superseded version of the other site writes nothing', async () => {
     const [there, here] = [subject(), await subject().newSite()];
     const id = await there.create(patient('superseded'));
     expect((await there.call('PUT', `/Patient/${id}`, { body: patient('newer', { id }) })).status).toBe(200);
@@ -188,7 +188,7 @@ export function isolationCases(subject: () => Subject): void {
     before = await snapshot();
   });
 
-  test('batch entries cannot tell', async () => {
+  test('batch entries cannot distinguish them', async () => {
     const requests = (ids: typeof theirs) => [
       { request: { method: 'GET', url: `Patient/${ids.patient}` } },
       { request: { method: 'GET', url: `Observation/${ids.observation}/_history/1` } },
@@ -244,7 +244,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('an export has nothing of theirs', async () => {
+  test('an export has no data of the other site', async () => {
     const { token } = await subject().newSite();
     expect((await manifestOf(subject(), '/$export', { token })).output).toEqual([]);
     const own = await subject().create(patient('mine'), token);
@@ -252,7 +252,7 @@ export function isolationCases(subject: () => Subject): void {
     expect(all.map(({ id }) => id as string)).toEqual([own]);
   });
 
-  test('a cursor of theirs opens nothing', async () => {
+  test('a cursor of the other site is refused', async () => {
     expect((await ask(['GET', cursor])).status).toBe(400);
     const history = linkOf(await subject().call('GET', '/Patient/_history?_count=1'), 'next') ?? '';
     expect((await ask(['GET', history])).status).toBe(400);
@@ -267,7 +267,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('who says that it was replaced by their patient is not in theirs, and shows nothing of theirs', async () => {
+  test('a patient with a replaced-by link to a patient of the other site is not in its $everything, and shows nothing of it', async () => {
     const link = [{ type: 'replaced-by', other: { reference: `Patient/${theirs.patient}` } }];
     const { token } = await subject().newSite();
     const id = await subject().create(patient('impostor', { link }), token);
@@ -278,7 +278,7 @@ export function isolationCases(subject: () => Subject): void {
     expect(seen.text).not.toContain(id);
   });
 
-  describe('conditions do not see theirs', () => {
+  describe('conditions do not match resources of the other site', () => {
     test('If-None-Exist creates', async () => {
       const reply = await ask([
         'POST',
@@ -303,7 +303,7 @@ export function isolationCases(subject: () => Subject): void {
     });
   });
 
-  test('nothing of theirs has changed', async () => {
+  test('nothing of the other site has changed', async () => {
     expect(await snapshot()).toBe(before);
   });
 }

@@ -1,4 +1,4 @@
-/** `Prefer: handling=lenient` may leave a parameter out, but never one that decides whose data is found. */
+/** `Prefer: handling=lenient` may leave a parameter out, but never a parameter that selects the patients. */
 import { expect, test } from 'vitest';
 
 import { type Body, expectOutcome, patient, type Subject } from './subject.ts';

@@ -1,4 +1,4 @@
-/** Paging: every resource that stays is seen exactly once, whatever is written meanwhile; cursors cannot be bent. */
+/** Paging: every unchanged resource is returned exactly once, in spite of writes meanwhile; changed cursors are refused. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -29,7 +29,7 @@ const SORTS = [
   '_sort=_lastUpdated,-birthdate,name',
 ];
 
-/** The order that is asked for, computed from what came back. */
+/** The order that the query requests, computed from the returned resources. */
 function inOrder(resources: readonly Body[], query: string): string[] {
   const keys = (query.split('=')[1] ?? '_id').split(',');
   const last = keys.at(-1)?.startsWith('-') === true ? '-_id' : '_id';
@@ -92,7 +92,7 @@ export function pagingCases(subject: () => Subject): void {
     }
   });
 
-  test('what stays is seen exactly once while others come and change', async () => {
+  test('unchanged resources are returned exactly once while others are created and changed', async () => {
     let visitors: string[] = [];
     const step = fc.record({
       what: fc.constantFrom('create', 'update'),
@@ -153,7 +153,7 @@ export function pagingCases(subject: () => Subject): void {
       expect(Buffer.from(cursorOf(next), 'base64url').toString('latin1')).not.toMatch(/n0/i);
     });
 
-    test('of another site, another query, another type: 400', async () => {
+    test('for another site, another query, another type: 400', async () => {
       expectOutcome(await subject().call('GET', next), 400, 'value', 'http._cursor');
       for (const change of ['_count=3', '_sort=-name', 'name=n']) {
         const url = new URL(next);

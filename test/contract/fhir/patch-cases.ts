@@ -65,7 +65,7 @@ export function patchCases(subject: () => Subject): void {
     expect([await found(was), await found(is)]).toEqual([0, 1]);
   });
 
-  test('a patch that changes nothing makes no version, whatever the order of members', async () => {
+  test('a patch that changes nothing makes no version, in any order of members', async () => {
     const id = await subject().create(patient(randomUUID(), { gender: 'other' }));
     const operations = [
       { op: 'move', from: '/identifier', path: '/contact' },
@@ -78,7 +78,7 @@ export function patchCases(subject: () => Subject): void {
     }
   });
 
-  test('what the server assigns stays its own', async () => {
+  test('members that the server assigns do not change', async () => {
     const id = await made();
     const path = `/Patient/${id}`;
     const other = [{ op: 'replace', path: '/id', value: randomUUID() }];
@@ -168,7 +168,7 @@ export function patchCases(subject: () => Subject): void {
     ['application/merge-patch+json', { gender: 'female' }],
     ['application/xml-patch+xml', '<diff/>'],
     ['application/json-patch+json; charset=latin1', female],
-  ])('%s is 415, and told what is taken', async (type, body) => {
+  ])('%s is 415, and the answer lists the accepted types', async (type, body) => {
     const path = `/Patient/${await made()}`;
     const reply = await call('PATCH', path, { body, headers: { 'content-type': type } });
     expectOutcome(reply, 415, 'not-supported');
@@ -217,12 +217,12 @@ export function patchCases(subject: () => Subject): void {
     expect(await versionOf(`/Patient/${id}`)).toBe('W/"1"');
   });
 
-  test('an unknown id, and what is no id, is 404', async () => {
+  test('an unknown id and an invalid id are 404', async () => {
     for (const id of [randomUUID(), 'example']) expectOutcome(await patch(`/Patient/${id}`, female), 404, 'not-found');
   });
 
   describe('conditional', () => {
-    test('patches the one that is found', async () => {
+    test('patches the single match', async () => {
       const value = randomUUID();
       const id = await made(value);
       const before = subject().db.endpoint.requests();
@@ -335,7 +335,7 @@ export function patchCases(subject: () => Subject): void {
   });
 
   describe('beside other writers', () => {
-    test(`of ${AT_ONCE} patches at once none undoes another`, async () => {
+    test(`none of ${AT_ONCE} simultaneous patches undoes another`, async () => {
       const id = await made();
       const replies = await Promise.all(
         Array.from({ length: AT_ONCE }, (_, n) =>
@@ -372,7 +372,7 @@ export function patchCases(subject: () => Subject): void {
     };
     const commented = [{ op: 'add', path: '/note', value: [{ text: 'seen' }] }];
 
-    test('who was overtaken looks again, and applies the patch to what it has become', async () => {
+    test('after a concurrent write the gateway reads again, and applies the patch to the new version', async () => {
       const o = await noted();
       const before = subject().db.endpoint.requests();
       const reply = await overtaken(o, () => patch(`/Observation/${o}`, commented));

@@ -118,7 +118,7 @@ export function resourceCases(subject: () => Subject): void {
       expectOutcome(reply, 422, 'not-found', 'AllergyIntolerance.patient.reference');
     });
 
-    test('tells all faults at once, each with its place: 400', async () => {
+    test('reports all faults at once, each with its place: 400', async () => {
       const body = {
         resourceType: 'Patient',
         gender: 'x',
@@ -297,7 +297,7 @@ export function resourceCases(subject: () => Subject): void {
       expect((await put('*', true)).headers.get('etag')).toBe('W/"4"');
     });
 
-    test('of an unknown id: a Patient without an id is created, anything else is 404', async () => {
+    test('with an unknown id: a Patient without an id is created, anything else is 404', async () => {
       const unknown = randomUUID();
       const made = await call('PUT', `/Patient/${unknown}`, { body: patient('pc') });
       expect(made.status).toBe(201);
@@ -337,7 +337,7 @@ export function resourceCases(subject: () => Subject): void {
         expression?.[0] ?? null,
       ]);
 
-    test('is a warning of $validate, whatever else is said', async () => {
+    test('is a warning of $validate, beside any other issue', async () => {
       const good = await call('POST', '/Patient/$validate', { body });
       expect(issuesOf(good)).toEqual([
         ['information', 'informational', null],
@@ -348,7 +348,7 @@ export function resourceCases(subject: () => Subject): void {
         ['error', 'code-invalid', 'Patient.gender'],
         ['warning', 'code-invalid', place],
       ]);
-      // Of a required binding it is an error already.
+      // With a required binding it is an error already.
       const clinical = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
       const condition = {
         resourceType: 'Condition',
@@ -359,7 +359,7 @@ export function resourceCases(subject: () => Subject): void {
       expect(issuesOf(twice)).toEqual([['error', 'code-invalid', 'Condition.clinicalStatus']]);
     });
 
-    test('is never refused, and told to whoever asks for an OperationOutcome', async () => {
+    test('is never refused, and is in a requested OperationOutcome', async () => {
       const id = await create(body);
       expect((await call('GET', `/Patient/${id}`)).body['identifier']).toEqual([unknown]);
       const prefer = { prefer: 'return=OperationOutcome' };
@@ -368,7 +368,7 @@ export function resourceCases(subject: () => Subject): void {
       expect(issuesOf(changed)).toContainEqual(['warning', 'code-invalid', place]);
       const plain = await call('PUT', `/Patient/${id}`, { body: { ...body, id, active: false } });
       expect([plain.status, plain.body['resourceType']]).toEqual([200, 'Patient']);
-      // Of what was there already it says nothing to who may not read it.
+      // The answer says nothing about the stored resource if the token may not read it.
       const token = await subject().tokenWith(['system/Patient.write']);
       const headers = { ...prefer, 'if-none-exist': `_id=${id}` };
       const found = await call('POST', '/Patient', { body: patient('codes'), headers, token });

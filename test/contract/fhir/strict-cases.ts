@@ -1,6 +1,6 @@
 /**
- * Nothing is ignored: what an interaction does not know is refused on all of them, alone as in a bundle; what proxies and
- * browsers add changes nothing.
+ * Nothing is ignored: every interaction refuses unknown parameters and headers, alone and in a bundle. Additions of proxies and
+ * browsers change nothing.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -73,7 +73,7 @@ export function strictCases(subject: () => Subject): void {
       expect(await count(value)).toBe(1);
     });
 
-    test('If-None-Match: * keeps what is there', async () => {
+    test('If-None-Match: * keeps the stored resource', async () => {
       const value = randomUUID();
       const headers = { 'if-none-match': '*' };
       const query = `/Patient?identifier=${value}`;
@@ -111,7 +111,7 @@ export function strictCases(subject: () => Subject): void {
       expectOutcome(await call('GET', `/Patient/${id}`, { headers: { 'if-match': 'W/"1"' } }), 412, 'conflict');
     });
 
-    test('of one kind cannot stand where they say nothing', async () => {
+    test('are refused where they have no meaning', async () => {
       const id = await subject().create(patient('cond'));
       const body = patient('cond', { id, active: true });
       const refused: [string, string, Record<string, string>, object | undefined][] = [
@@ -151,7 +151,7 @@ export function strictCases(subject: () => Subject): void {
     });
   });
 
-  describe('what clients send as they do', () => {
+  describe('usual inputs of clients', () => {
     test('an instant whose + arrived as a space', async () => {
       const id = await subject().create(patient('plus'));
       const since = '1970-01-01T00:00:00.000 00:00';
@@ -164,7 +164,7 @@ export function strictCases(subject: () => Subject): void {
       }
     });
 
-    test('a parameter name that cannot be repeated is told without it', async () => {
+    test('a parameter name that cannot be repeated is refused without the name', async () => {
       for (const name of ['n%C3%A4me', 'a%20b', '', 'x'.repeat(65)]) {
         const reply = await call('GET', `/Patient?${name}=1`);
         expectOutcome(reply, 400, 'not-supported');
@@ -194,13 +194,13 @@ export function strictCases(subject: () => Subject): void {
       ['PUT', '', /^PUT is not supported here, but POST of a Bundle; a search is of one type/],
       ['GET', '?_type=Patient', /^GET is not supported here, but POST of a Bundle; a search is of one type/],
       ['GET', '/Patient/_search?name=a', /^GET is not supported here, but POST$/],
-    ])('%s %s is told with what there is instead', async (method, path, says) => {
+    ])('%s %s is refused, and the answer names the alternative', async (method, path, says) => {
       const reply = await call(method, path);
       expectOutcome(reply, 405, 'not-supported');
       expect(diagnostics(reply.body)).toMatch(says);
     });
 
-    test('what a bundle may not do is told with what there is instead', async () => {
+    test('an entry that a bundle does not support is refused, and the answer names the alternative', async () => {
       const requests: [string, string, RegExp][] = [
         ['DELETE', 'Patient/1', /^DELETE is not supported here, but GET, .*entered-in-error/],
         ['Jane Doe', 'Patient/1', /^this method is not supported here, but GET, /],
@@ -212,7 +212,7 @@ export function strictCases(subject: () => Subject): void {
       }
     });
 
-    test('a compartment is told as the search that finds the same', async () => {
+    test('a compartment is refused, and the answer names the search with the same result', async () => {
       const reply = await call('GET', '/Patient/1/Condition?code=x');
       expectOutcome(reply, 404, 'not-supported');
       expect(diagnostics(reply.body)).toContain('search Condition?patient=[id]');
@@ -231,8 +231,8 @@ export function strictCases(subject: () => Subject): void {
     });
   });
 
-  describe('what a bundle says', () => {
-    test('are refused on what is no search with handling=lenient too, since nothing could tell what was left out', async () => {
+  describe('the content of a bundle', () => {
+    test('are refused outside searches with handling=lenient too, since the answer could not list them', async () => {
       const id = await subject().create(patient('lenient'));
       const headers = { prefer: 'handling=lenient' };
       for (const path of [`/Patient/${id}`, `/Patient/${id}/_history/1`, `/Patient/${id}/_history`, '/metadata']) {

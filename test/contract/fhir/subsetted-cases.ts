@@ -21,7 +21,7 @@ export function subsettedCases(subject: () => Subject): void {
     call('POST', '', { body: { resourceType: 'Bundle', type, entry: [entry] } });
 
   test.each(['_elements=gender', '_summary=true', '_summary=text', '_summary=data'])(
-    'what %s returned is not written back',
+    'rejects a write of the resource that %s returned',
     async (part) => {
       const id = await subject().create(patient(randomUUID(), { gender: 'female', name: [{ family: 'Kept' }] }));
       const { body, headers } = await call('GET', `/Patient/${id}?${part}`);
@@ -100,7 +100,7 @@ export function subsettedCases(subject: () => Subject): void {
     }
   });
 
-  test('a part that is invalid is 400 first, and a whole resource is taken', async () => {
+  test('an invalid subset is 400 first, and a complete resource is accepted', async () => {
     const id = await subject().create(patient(randomUUID()));
     const invalid = { ...tagged(observation(id)), status: 'x' };
     expectOutcome(await call('POST', '/Observation', { body: invalid }), 400, 'code-invalid');

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, linkOf, observation, patient, type Reply, type Subject, walk } from './subject.ts';
 
-/** What tells a version, in the order of a page. */
+/** The text that identifies each version, in the order of a page. */
 const versionsOf = (reply: Reply): string[] =>
   ((reply.body['entry'] ?? []) as Body[]).map(({ resource }) => `${resource.id}/${resource.meta.versionId}`);
 const timesOf = (reply: Reply): string[] =>
@@ -13,7 +13,7 @@ export function typeHistoryCases(subject: () => Subject): void {
   const RESIDENTS = 5;
   let token: string;
   let ids: string[];
-  /** Of each resident, as they are at the beginning. */
+  /** The version of each resident at the beginning. */
   let versions: string[];
   const get = (path: string) => subject().call('GET', path, { token });
   const change = (id: string, family: string) =>
@@ -21,7 +21,7 @@ export function typeHistoryCases(subject: () => Subject): void {
 
   beforeAll(async () => {
     ({ token } = await subject().newSite());
-    // One transaction: versions of one time are told apart by their ids.
+    // One transaction: only ids distinguish versions with the same time.
     const entry = Array.from({ length: RESIDENTS }, () => ({
       resource: patient('v'),
       request: { method: 'POST', url: 'Patient' },
@@ -38,7 +38,7 @@ export function typeHistoryCases(subject: () => Subject): void {
         versions.push(`${id}/${version}`);
       }
     }
-    // A clock that stands still, or is set back: the versions of one resource have one time.
+    // With a stopped clock, or after a reset, the versions of one resource have one time.
     await subject().client.query(
       `update resource_history h set last_updated = r.last_updated from resource r
         where h.id = $1 and (r.site_id, r.type, r.id) = (h.site_id, h.type, h.id)`,
@@ -72,7 +72,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     });
   });
 
-  test('what is there is seen exactly once while others come and versions are superseded', async () => {
+  test('stored versions are returned exactly once while others are created and versions are superseded', async () => {
     const there = versionsOf(await get('/Patient/_history'));
     for (const count of [1, 2, 3]) {
       const seen: string[] = [];
@@ -82,7 +82,7 @@ export function typeHistoryCases(subject: () => Subject): void {
         seen.push(...versionsOf(reply));
         next = linkOf(reply, 'next');
         if (page > 9) continue;
-        // One that the walk has passed by or has still before it: its version is superseded where it stands.
+        // The resource is before or after the current page, and its version is superseded in place.
         const changed = await change(ids[page % RESIDENTS] ?? '', `W${count}.${page}`);
         expect(changed.status, changed.text).toBe(200);
         await subject().create(patient('visitor'), token);
@@ -108,7 +108,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     expect(none.body).not.toHaveProperty('entry');
   });
 
-  test('what it does not know is refused by name, whatever is preferred', async () => {
+  test('an unknown parameter is refused by name, with any Prefer', async () => {
     for (const headers of [{}, { prefer: 'handling=lenient' }]) {
       for (const name of ['_at', '_sort', '_list']) {
         const reply = await subject().call('GET', `/Patient/_history?${name}=2026-01-01`, { token, headers });
@@ -130,7 +130,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     expect((await get('/Patient/_history?_count=500')).text).not.toContain(note);
   });
 
-  test('stands in a bundle too', async () => {
+  test('works in a bundle too', async () => {
     const entry = [{ request: { method: 'GET', url: 'Patient/_history?_count=2' } }];
     for (const type of ['batch', 'transaction']) {
       const reply = await subject().call('POST', '', { body: { resourceType: 'Bundle', type, entry }, token });
