@@ -90,7 +90,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
   };
 
   describe('creating a key', () => {
-    test('answers 201 with its Client ID, address and version, and what was found in its JWKS', async () => {
+    test('answers 201 with its Client ID, address and version, and the findings for its JWKS', async () => {
       const response = await call('POST', '/api-keys', await newKey());
       expect(response.status).toBe(201);
       const key = await json<Key>(response);
@@ -168,7 +168,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect((await refused({ jwks: { keys: [privateJwk] } })).join()).toMatch(/PRIVATE key.*compromised/);
     });
 
-    test('refuses RSA keys that are weak or made wrongly', async () => {
+    test('refuses weak or malformed RSA keys', async () => {
       const short = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true });
       const jwk = await exportJWK(short.publicKey);
       expect((await refused({ jwks: { keys: [{ ...jwk, n: (jwk.n ?? '').slice(0, 168) }] } })).join()).toMatch(
@@ -186,7 +186,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       );
     });
 
-    test('keeps a JWKS URI whose host cannot be reached, and says so', async () => {
+    test('keeps a JWKS URI of an unreachable host, with a warning', async () => {
       const key = await create({ jwks: null, jwksUri: 'https://keys.gateway-test.example/jwks.json' });
       expect(key).toMatchObject({ jwks: null, jwksUri: 'https://keys.gateway-test.example/jwks.json' });
       expect(key['jwksFindings']).toMatchObject({ unreachable: expect.any(String), keys: [] });
@@ -209,7 +209,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       },
     );
 
-    test('refuses what is not JSON, not of the type, or too large', async () => {
+    test('refuses a body that is not JSON, has another type, or is too large', async () => {
       expect((await call('POST', '/api-keys', '{')).status).toBe(400);
       expect((await call('POST', '/api-keys', '{"name":1,"name":2}')).status).toBe(400);
       expect((await call('POST', '/api-keys', '[]')).status).toBe(422);
@@ -244,7 +244,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ]);
     });
 
-    test('is checked as a whole: null takes away, what is left must be a key', async () => {
+    test('is checked as a complete key: null removes a member, and the result must be valid', async () => {
       const { clientId } = await create({ hl7SenderApplication: 'LAB' });
       const change = (members: object) => call('PATCH', `/api-keys/${clientId}`, members, { 'If-Match': '*' });
       expect((await change({ jwks: null })).status).toBe(422);
@@ -259,7 +259,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(await json<Key>(cleared)).toMatchObject({ hl7SenderApplication: null, jwks: null, version: 2 });
     });
 
-    test('that changes nothing makes no version', async () => {
+    test('without a difference makes no version', async () => {
       const { clientId } = await create();
       const same = await call('PATCH', `/api-keys/${clientId}`, { name: 'Laboratory' }, { 'If-Match': '"1"' });
       expect(await json<Key>(same)).toMatchObject({ version: 1 });
@@ -273,7 +273,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       await create({ jwks: { keys: [publicJwk] } });
     });
 
-    test('is kept: who, when, what before and after', async () => {
+    test('is kept: actor, time, values before and after', async () => {
       const { clientId } = await create();
       await call('PATCH', `/api-keys/${clientId}`, { name: 'Renamed', tokenTtlSeconds: 600 }, { 'If-Match': '"1"' });
       const { items } = await json<{ items: Record<string, unknown>[] }>(

@@ -80,7 +80,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
       [site, JSON.stringify(rows)],
     );
 
-  test('possible duplicates show both patients, why, and what agrees', async () => {
+  test('possible duplicates show both patients, the reason, and equal elements', async () => {
     const a = await patient('Müller^Jürgen||19700101|M|||Main St 1^^Springfield^^12345||555-1');
     const b = await patient('MULLER^Juergen||19700102|M|||Main St 1^^Springfield^^12345');
     await attend({
@@ -175,7 +175,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     });
   });
 
-  test('another site sees none of it and can dismiss none; who may only read dismisses nothing', async () => {
+  test('another site sees none of it and can dismiss none; a reader without that permission dismisses nothing', async () => {
     const [{ id } = { id: '' }] = (await list('/possible-duplicates')).items;
     for (const path of ['/possible-duplicates', '/attention', '/possible-duplicates?state=merged']) {
       expect(await list(path, otherSite)).toEqual({ items: [], next: null });

@@ -152,7 +152,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   const rowsOf = async (requestId: string): Promise<Item[]> =>
     (await list('limit=200')).filter((item) => item.requestId === requestId);
 
-  test('each operation that reaches a patient or changes what is on record leaves one row', async () => {
+  test('each operation that reaches a patient or changes stored data leaves one row', async () => {
     const path = (template: string) => template.replace('{clientId}', key.clientId).replace('{id}', message);
     const bodies: Readonly<Record<string, object>> = {
       'post /api-keys': { name: 'new', jwksUri: 'https://keys.example.org/jwks.json', tokenTtlSeconds: 300 },

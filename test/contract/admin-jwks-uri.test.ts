@@ -110,7 +110,7 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     };
 
-    test('is looked at as when it is saved, and nothing is saved', async () => {
+    test('is checked as when it is saved, and nothing is saved', async () => {
       const { path, uri } = serve(jwks([(await pairOf('typed')).open]));
       expect(await check({ jwksUri: ` ${uri} ` })).toMatchObject({
         status: 200,

@@ -115,7 +115,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
           return [pem, pem.split('\n')[1] ?? ''];
         },
       ],
-    ])('with %s gives nothing of it back, logs and keeps nothing of it', async (_, make) => {
+    ])('with %s returns none of it, and the gateway neither logs nor keeps it', async (_, make) => {
       const [jwks, secret] = await make(await generateKeyPair('ES384', { extractable: true }));
       expect(secret.length).toBeGreaterThan(40);
       const { clientId } = await createApiKey(db.client, { site });
@@ -140,7 +140,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     });
   });
 
-  test('a public key in PEM makes a key that gets a token; its JWKS is what the API answers', async () => {
+  test('a public key in PEM makes a key that gets a token; the API answers with it as a JWKS', async () => {
     const pair = await generateKeyPair('ES384', { extractable: true });
     const made = await ask('/admin/keys', { ...NEW, jwks: await exportSPKI(pair.publicKey) });
     expect(made.status, made.text).toBe(303);
@@ -244,7 +244,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect(Buffer.from(payload, 'base64url').toString()).not.toMatch(/Eve|slow|Laboratory/);
     });
 
-    test('are not in the handover, a page and a file with addresses and without the name', async () => {
+    test('the contact is in the handover, a page and a file; the name and the notes are not', async () => {
       const { clientId } = await make();
       const page = await ask(`/admin/keys/${clientId}/handover`);
       const file = await ask(`/admin/keys/${clientId}/handover/markdown`);
@@ -335,7 +335,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       return rows[0]?.status ?? '';
     };
 
-    test('asks for the name, says who did it, and enabling is one press of a button', async () => {
+    test('asks for the name, shows the actor, and enabling is one press of a button', async () => {
       const { clientId } = await createApiKey(db.client, { site, name: 'Lab  feed Zu\u0308rich' });
       const path = `/admin/keys/${clientId}`;
       const disable = (name?: string) =>

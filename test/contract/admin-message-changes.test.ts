@@ -107,7 +107,7 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     expect(all.every((text) => text.includes('changed') && !text.includes('unchanged'))).toBe(true);
   });
 
-  test('is not what a FHIR client wrote between, although it sends meta.source back', async () => {
+  test('leave out the version that a FHIR client wrote between, although it sends meta.source back', async () => {
     await send(admit('F-1', 0, '4713'));
     const reference = (await changesOf('F-1'))[0]?.reference ?? '';
     const access = await getToken(stack.gateway.oauthBaseUrl, key, {
@@ -162,7 +162,7 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     ).toBe(true);
   });
 
-  test('says that a version is no longer kept instead of showing all elements as new', async () => {
+  test('name a version that is no longer kept instead of showing all elements as new', async () => {
     await send(admit('H-1', 0, '4717', 'Am Hof 1^^Bonn'));
     await send(admit('H-2', 1, '4717', 'Am Markt 2^^Bonn'));
     const reference = (await changesOf('H-1'))[0]?.reference ?? '';

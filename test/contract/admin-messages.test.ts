@@ -146,7 +146,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(JSON.stringify(rows)).not.toMatch(/p3|lovel|P-1/i);
   });
 
-  test('one message has its segments by name, what it made, its ACK and its errors', async () => {
+  test('one message has its segments by name, its resources, its ACK and its errors', async () => {
     const { messageId } = await find('M-1');
     const message = await call<Record<string, unknown>>(`/messages/${messageId}`);
     expect(message).toMatchObject({ outcome: 'AA', clientId: key.clientId, source: 'http', errors: [], problem: null });
@@ -255,7 +255,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);
   });
 
-  test('those that a filter means are counted, replayed in the background, and shown with what became of them', async () => {
+  test('messages that match a filter are counted, replayed in the background, and listed with their outcomes', async () => {
     expect((await send(key, adt('M-5', 'P-5', 'X'))).status).toBe(422);
     expect((await send(key, adt('M-6', 'P-6', 'X'))).status).toBe(422);
     await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site]);
@@ -455,7 +455,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(totals.tokens).toBeGreaterThanOrEqual(3);
   });
 
-  test('a message that newer data contradict: shown element by element, applied in a second step, all of it kept', async () => {
+  test('a message older than the stored data: shown element by element, applied in a second step, and stored completely', async () => {
     const result = (control: string, status: string, at: string, value: string): string =>
       `MSH|^~\\&|LAB|EAST|GW|GW|${at}+0100||ORU^R01^ORU_R01|${control}|P|2.5.1\rPID|1||P-9^^^EAST^MR||Lovelace^Ada\r` +
       `OBR|1||F-9|PANEL^Panel^L|||20261101080000+0100|||||||||||||||${at}+0100|||${status}\r` +
@@ -528,7 +528,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(await observation()).toBe('4.5 corrected 4');
   });
 
-  test('a message of very many parts is shown as far as a person reads, and kept whole', async () => {
+  test('a message of very many parts is shown up to a limit, and stored completely', async () => {
     const message = `${adt('M-12', 'P-12')}ZZZ${'|'.repeat(60_000)}x\rZZY${'|y'.repeat(60_000)}\r`;
     expect((await send(key, message)).status).toBe(200);
     const { messageId } = await find('M-12');

@@ -99,7 +99,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
     expect((await call('/messages?unnamed=EAST', READ)).status).toBe(400);
   });
 
-  test('once they are named say so until their messages are processed again', async () => {
+  test('with a URI say so until their messages are processed again', async () => {
     const system = 'urn:oid:1.2.3';
     const body = JSON.stringify({ assigningAuthorities: [{ namespace: 'West', system }] });
     expect((await call('/site', PERMISSIONS, { method: 'PATCH', body })).status).toBe(200);
@@ -181,7 +181,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
       expect(first).toHaveLength(1);
     });
 
-    test('confirmed, another URI holds from the next message on, and who decided is kept', async () => {
+    test('confirmed, another URI applies from the next message on, and the decision keeps its actor', async () => {
       // T9 of the URI that is only shown is not found by the bare name …
       await admit('T9^^^&1.2.51&ISO^MR', 'Before');
       await admit('T9^^^TEACH^MR', 'Other');
@@ -222,7 +222,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
       expect(again?.decisions.map(({ state }) => state)).toEqual(['confirmed', 'rejected']);
     });
 
-    test('is decided by who may change the settings, in its site', async () => {
+    test('is decided by people who may change the settings, in their site', async () => {
       expect((await decide('TEACH', 'urn:oid:1.2.50', 'rejected', READ as never)).status).toBe(403);
       expect((await decide('TEACH', 'urn:oid:1.2.50', 'rejected', PERMISSIONS, otherSite)).status).toBe(404);
       expect((await decide('TEACH', 'urn:oid:9.9.9', 'confirmed')).status).toBe(404);

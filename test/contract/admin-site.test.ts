@@ -322,7 +322,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(JSON.stringify(patient)).not.toContain('urn:oid');
   });
 
-  test('say the zone of a time without an offset: the key’s, and cleared again the site’s', async () => {
+  test('name the zone of a time without an offset: that of the key, and after deletion that of the site', async () => {
     const path = `/api-keys/${key.clientId}`;
     await set('/site', { timeZone: 'America/New_York' });
     expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00-04:00' });
@@ -332,7 +332,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00-04:00' });
   });
 
-  test('say the character set of a message that names none: the key’s, and cleared again the site’s', async () => {
+  test('name the character set of a message without one: that of the key, and after deletion that of the site', async () => {
     const path = `/api-keys/${key.clientId}`;
     const latin1 = (text: string) => Buffer.from(text, 'latin1');
     await set('/site', { defaultCharset: 'iso-8859-1' });

@@ -116,7 +116,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
       .sign(isForged ? privateKey : own);
   };
 
-  test('each refusal of FHIR is noted with its answer, code and place, and nothing of what was sent', async () => {
+  test('each refusal of FHIR is logged with its answer, code and place, without the content of the request', async () => {
     const created = await post({ resourceType: 'Patient', name: [{ family: 'Nosy' }] });
     const { id } = (await created.json()) as { id: string };
     const ifMatch = {
@@ -198,7 +198,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     expect((await db.client.query('select from refusal where site_id = $1', [otherSite])).rowCount).toBe(0);
   });
 
-  test('a refused message is noted with its ERR, and the same reason again is counted', async () => {
+  test('a rejected message is logged with its ERR, and a repeated reason is counted', async () => {
     const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
     const send = (body: string, type = 'text/plain'): Promise<Response> =>
       fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
@@ -228,7 +228,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     ]);
   });
 
-  test('a feed is a sentence: when, how many today, what was refused and why, in one round trip', async () => {
+  test('feeds have the counts of today, the reason of a refusal, and a sentence about health, in one round trip', async () => {
     const before = db.endpoint.requests();
     const feeds = await until('the counts to be written', async () => {
       const answer = await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });

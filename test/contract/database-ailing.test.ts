@@ -86,7 +86,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
   }
   const raise = (state: string) => `raise exception 'no' using errcode = '${state}'`;
 
-  test('read-only: not ready, come again; and then it is as if nothing had been', IN_TURN, async () => {
+  test('read-only: not ready, 503 with Retry-After; afterwards no effect remains', IN_TURN, async () => {
     expect((await ask('/readyz')).status).toBe(200);
     const before = await written();
     await alter('set default_transaction_read_only = on');
@@ -151,7 +151,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
   const SLEEPING = `from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'PgSleep'`;
 
-  test('slow: come again in time, and nothing of it is done later', IN_TURN, async () => {
+  test('slow: 503 with Retry-After in time, and no effect later', IN_TURN, async () => {
     const before = await written();
     await withResources('perform pg_sleep(30)', async () => {
       const answers = [createPatient(), subject.post(messages.http), subject.forward(messages.mllp)];

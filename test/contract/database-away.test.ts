@@ -82,7 +82,7 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
       return rows.length === 0;
     });
 
-  test('every surface answers 503 with Retry-After, and nothing of it is done later', IN_TURN, async () => {
+  test('every surface answers 503 with Retry-After, and no request has an effect later', IN_TURN, async () => {
     proxy.silence();
     const asked: Record<string, Promise<Response>> = {
       readyz: ask('/readyz', ''),

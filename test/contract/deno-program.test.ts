@@ -98,7 +98,7 @@ describe('TLS', () => {
   });
 });
 
-test('a database of another machine without a word on TLS: the program does not start, and says why', async () => {
+test('with a database on another machine and no setting for TLS the program does not start, and says why', async () => {
   await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
     /DATABASE_URL must set the protection of the connection: sslmode=/,
   );
@@ -174,7 +174,7 @@ describe('at its end', () => {
     return incoming.statusCode;
   }
 
-  test('requests that are under way are answered, new ones are refused, and nothing is left behind', async () => {
+  test('requests in progress are answered, new ones are refused, and no process remains', async () => {
     const edge = await start(url);
     const agent = new Agent({ keepAlive: true });
     const token = await getToken(edge.base, key, { audience: 'svc-fhir' });

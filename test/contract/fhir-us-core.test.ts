@@ -282,7 +282,7 @@ onRuntimes(
         expect((summary.body['entry'] as Body[])[1]?.['resource'].meta.tag).toMatchObject([{ code: 'SUBSETTED' }]);
       });
 
-      test('is in the audit with what was found', async () => {
+      test('is in the audit with the matches', async () => {
         const requestId = randomUUID();
         await get('/Observation?category=vital-signs&_include=Observation:patient', { 'x-request-id': requestId });
         const { rows } = await subject().client.query(
@@ -301,7 +301,7 @@ onRuntimes(
         ]);
       });
 
-      test('weighs what it weighs: a page that would be too large ends before', async () => {
+      test('counts toward the size: a page that would be too large ends before', async () => {
         const { token: own } = await subject().newSite();
         const large = await Promise.all(
           [1, 2, 3, 4, 5].map((n) =>
@@ -325,7 +325,7 @@ onRuntimes(
     });
 
     describe('a site whose resources are not all indexed', () => {
-      test('is named in the answer of search, count, condition and bundle with a new parameter; other requests are answered', async () => {
+      test('is the reported reason for search, count, condition and bundle with a new parameter; other requests are answered', async () => {
         const { site: behind, token: own } = await subject().newSite();
         const ask = (path: string) => subject().call('GET', path, { token: own });
         const patient = await subject().create({ resourceType: 'Patient' }, own);
@@ -419,7 +419,7 @@ onRuntimes(
       expect([await found('date=2032'), await found('date:missing=true')]).toEqual([1, 0]);
     });
 
-    test('the CapabilityStatement says which set is on, what may be included and which modifiers there are', async () => {
+    test('the CapabilityStatement names the active set, the includes and the modifiers', async () => {
       const { body } = await subject().call('GET', '/metadata', { token: null });
       const [rest] = body['rest'] as [Body];
       expect(rest['documentation']).toContain('US Core');

@@ -54,6 +54,6 @@ onRuntimes(
     describe('lenient', () => lenientCases(subject));
     describe('patch', () => patchCases(subject));
     describe('strictness', () => strictCases(subject));
-    describe('table of what is not known', () => strictTableCases(subject));
+    describe('table of unknown parameters and headers', () => strictTableCases(subject));
   },
 );

@@ -1,6 +1,6 @@
 /**
- * The edge and PostgreSQL are killed while messages are sent, each again until it is acknowledged: every one is
- * stored exactly once, and every AA that was sent is true.
+ * The test kills the edge and PostgreSQL while senders send messages, each until it is acknowledged. Every message is stored
+ * exactly once, and every AA is true.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
 
     const acks = new Map<number, string>();
     const contradictions: string[] = [];
-    /** One attempt; an answer that is no ACK, or no answer, means: send again. */
+    /** One attempt. If the answer is missing or has no ACK, the sender sends again. */
     const send = async (number: number): Promise<string | undefined> => {
       try {
         const response = await fetch(`http://127.0.0.1:${port}/hl7/messages`, {
@@ -115,7 +115,7 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
       );
       expect(stored).toHaveLength(MESSAGES);
       expect(new Set(stored.map(({ control_id }) => control_id)).size).toBe(MESSAGES);
-      // What a sender was told is what is stored.
+      // The stored ACK equals the sender's answer.
       const kept = new Map(stored.map(({ control_id, ack }) => [control_id, ack.toString()]));
       for (const [number, ack] of acks) expect(ack).toBe(kept.get(`X${number}`));
 

@@ -20,13 +20,13 @@ onRuntimes(
     describe('over HTTP', () => httpCases(subject));
     describe('the answer', () => answerCases(subject));
     describe('a batch', () => batchCases(subject));
-    describe('the same message again', () => againCases(subject));
+    describe('repeated messages', () => againCases(subject));
     describe('from the sidecar', () => mllpCases(subject));
   },
   (subject) => {
-    describe('which result is meant', () => resultCases(subject));
-    describe('results that meet', () => mergeCases(subject));
-    describe('whatever comes first', () => orderCases(() => orderOf(subject())));
-    describe('which chart', () => identityCases(() => chartsOf(subject())));
+    describe('result keys', () => resultCases(subject));
+    describe('results in a merge', () => mergeCases(subject));
+    describe('any order of arrival', () => orderCases(() => orderOf(subject())));
+    describe('the patient record of a message', () => identityCases(() => chartsOf(subject())));
   },
 );

@@ -1,4 +1,4 @@
-/** What the log tells of a request: whose it was, and whether a person is needed. The same on workerd and on Deno. */
+/** The log line of a request: its client, and whether a person is needed. The same on workerd and on Deno. */
 import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -71,14 +71,14 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
     ]);
   });
 
-  test('requests at the same time are each told their own database requests', async () => {
+  test('each of several simultaneous requests logs only its database requests', async () => {
     const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
     const together = Array.from({ length: 10 }, () => linesOf('/fhir/Patient', token));
     const lines = await Promise.all(together);
     expect(lines.map(([line]) => line?.['databaseRequests'])).toEqual(lines.map(() => 1));
   });
 
-  test('a request goes on with the trace that it came with, or begins one', async () => {
+  test('a request continues its trace, or begins a trace', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceOf = async (traceparent: string) => {
       const [line] = await linesOf('/fhir/metadata', '', undefined, { traceparent, tracestate: 'patient=Doe^Jane' });
@@ -92,14 +92,14 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
     expect(begun).not.toHaveProperty('parentSpanId');
   });
 
-  test('a request of the staff has who it was', async () => {
+  test('a request of the staff names the person', async () => {
     const token = await stack.oidc.signToken({ sub: 'alex-4711' });
     expect(await linesOf('/admin/api/api-keys', token)).toMatchObject([
       { event: 'http.request', surface: 'admin', actor: 'alex-4711', site },
     ]);
   });
 
-  test('a surface that is not configured is no error: nobody has to get up for it', async () => {
+  test('a surface that is not configured is not an error: no person is needed', async () => {
     const lines = await linesOf('/hl7/messages', 'none', new Uint8Array(1));
     expect(lines).toMatchObject([
       { event: 'fault', level: 'warn', fault: 'unavailable' },

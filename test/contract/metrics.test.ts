@@ -12,7 +12,7 @@ onRuntimes(startSubject, (subject) => {
     fetch(`${subject().gateway.hl7BaseUrl}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
   const bearer = () => `Bearer ${subject().gateway.secrets.env.METRICS_TOKEN}`;
 
-  test('is for whoever has the token, and tells nobody else anything', async () => {
+  test('is for callers with the token, and answers others without data', async () => {
     for (const given of [undefined, 'Bearer ', `Basic ${bearer()}`, `${bearer()}x`, `Bearer ${subject().token}`]) {
       const refused = await scrape(given);
       expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
@@ -26,7 +26,7 @@ onRuntimes(startSubject, (subject) => {
     ]);
   });
 
-  test('counts requests, ACKs and tokens by site, knows the last message of each key, and names nobody', async () => {
+  test('counts requests, ACKs and tokens by site, has the last message of each key, and names no person', async () => {
     const { site, key, db, gateway } = subject();
     const { clientId } = key;
     const other = await createSite(db.client);

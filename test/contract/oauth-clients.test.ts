@@ -1,7 +1,7 @@
 /**
- * Clients that integrators use, unchanged, as the recipes of the documentation use them: panva's two libraries, which put the issuer
- * into `aud` unless their hook says otherwise, Authlib, MedplumClient, and the request of SMART's own Backend Services
- * example. HAPI's recipe is run with its calls (clients/hapi-calls.ts).
+ * Clients of integrators, unchanged, as the recipes of the documentation use them: Authlib, MedplumClient, and the request of
+ * SMART's Backend Services example. Two more are panva's libraries, which put the issuer into `aud` unless their hook changes
+ * it. HAPI's recipe runs with its calls (clients/hapi-calls.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -28,12 +28,12 @@ async function signingKey(jwk: JWK): Promise<CryptoKey> {
   return key;
 }
 
-/** What a recipe of edge/docs/javascript.md exports. */
+/** The exports of a recipe in edge/docs/javascript.md. */
 interface Recipe {
   readonly getTokens: (issuer: string, clientId: string, key: CryptoKey, kid: string) => Promise<{ scope?: string }>;
 }
 
-/** Where its imports find what is installed. */
+/** Writes the recipe below node_modules, where its imports find the installed packages. */
 async function moduleOf<Exports>(mark: string): Promise<Exports> {
   const code = await recipeOf('js', mark);
   const directory = await mkdtemp(`${ROOT}node_modules/.recipe-`);
@@ -51,7 +51,7 @@ interface MedplumRecipe {
 
 const withoutPython = await isPythonMissing();
 const TELL = 'print(json.dumps(get_tokens(told["endpoint"], told["clientId"], told["jwk"])))';
-/** What a program of Authlib does whose author has read nothing of this gateway. */
+/** A program with Authlib by an author without this gateway's documentation. */
 const UNTOLD = `
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
@@ -132,7 +132,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(claims).toMatchObject({ client_id: key.clientId, sub: key.clientId });
   });
 
-  test('without the hook the answer tells an integrator what to change', async () => {
+  test('without the hook the answer says what an integrator must change', async () => {
     const key = await subject.createKey();
     const config = await openid.discovery(
       new URL(subject.gateway.oauthBaseUrl),
@@ -156,7 +156,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(kept).toBe(`aud was "${gateway.oauthBaseUrl}", expected "${tokenEndpoint}"`);
   });
 
-  test('an OpenID client is told that this is none, and where the metadata is', async () => {
+  test('the answer to an OpenID client says that it is not an OpenID provider, and where the metadata is', async () => {
     const { oauthBaseUrl } = subject.gateway;
     const execute = [openid.allowInsecureRequests];
     await expect(openid.discovery(new URL(oauthBaseUrl), 'x', undefined, undefined, { execute })).rejects.toThrow();
@@ -171,7 +171,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   });
 
   describe.each(['openid-client', 'oauth4webapi'])('the recipe of edge/docs/javascript.md for %s', (library) => {
-    test('gets a token, and shows why it gets none', async () => {
+    test('gets a token, and shows the reason of a refusal', async () => {
       const { getTokens } = await moduleOf<Recipe>(`from '${library}'`);
       const key = await subject.createKey();
       const { oauthBaseUrl } = subject.gateway;
@@ -206,7 +206,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       },
     );
 
-    test('Authlib untold is told what to change, once its signature verifies', async ({ skip }) => {
+    test('Authlib without the recipe gets an error that says what to change, once its signature verifies', async ({
+      skip,
+    }) => {
       skip(withoutPython, NO_PYTHON);
       const key = await subject.createKey({ algorithm: 'RS256' });
       await expect(tokensOf(key, UNTOLD)).rejects.toThrow(/exp is 3[56]\d\d s ahead, at most 300 are allowed/);
@@ -230,7 +232,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       await expect(refused).rejects.toThrow('client authentication failed');
     });
 
-    test('untold is told that it asks for no scope', async () => {
+    test('without the recipe gets an error that says that it requests no scope', async () => {
       const key = await subject.createKey();
       const untold = new MedplumClient({
         baseUrl: subject.gateway.fhirBaseUrl,

@@ -147,7 +147,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(host.fetches(at)).toBe(1);
   });
 
-  test('69: what a redirect points to is not fetched', async () => {
+  test('69: the gateway does not follow a redirect', async () => {
     const target = path();
     const uri = host.serve(target, good);
     expectC(
@@ -162,7 +162,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(client, { kid: randomUUID() })));
     answers.forEach((answer) => expectC(answer));
     expect(host.fetches(at)).toBe(1);
-    // Of so many reasons at once some are told, the others are counted.
+    // Some of the many reasons are kept, and the others are counted.
     const told = await until('refusals to be kept', async () => {
       const sql = `select reason from refusal where client_id = $1 and reason <> ''`;
       const { rows } = await subject.db.client.query<{ reason: string }>(sql, [client.clientId]);
@@ -172,7 +172,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expectToken(await ask(client));
   });
 
-  test('a fetch goes on for the others when the request that began it is gone', async () => {
+  test('a fetch continues for the others when the request that began it has ended', async () => {
     const at = path();
     let release = (): void => undefined;
     const client = await clientAt(

@@ -117,13 +117,13 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         expect((await present(subject, text)).status).toBe(503);
         await client.query('rollback');
         await until('the attempts that hung to end', async () => (await lockWaits(client)) === 0);
-        // Whether one of them claimed it nobody was told: a client that was answered 503 makes a new assertion.
+        // The earlier assertion may be used or not. After a 503 a client makes a new assertion.
         expectToken(await present(subject, await assertion(subject, await subject.createKey())));
       });
     });
   }
 
-  test('a token is one round trip and the claim, a refusal one; what is noted of it waits for no answer', async () => {
+  test('a token is one round trip and the claim, a refusal one; no answer waits for the row of a refusal', async () => {
     await withSubject({ runtime }, async (subject) => {
       const key = await subject.createKey();
       const claims = runtime === 'workerd' ? 0 : 1;
@@ -150,7 +150,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       expectRefusal(refused, 429, 'temporarily_unavailable', /too many token requests from this client/);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       expectToken(await present(subject, await assertion(subject, other)));
-      // Who does not hold the key cannot use up its limit.
+      // A client without the key cannot use up its limit.
       const forged = { clientId: other.clientId, privateJwk: { ...key.privateJwk, kid: other.privateJwk.kid ?? '' } };
       for (let i = 0; i < 5; i += 1)
         expect((await present(subject, await assertion(subject, forged))).status).toBe(401);
@@ -172,7 +172,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       for (let i = 0; i < 3; i += 1) statuses.push((await readPatients(subject, token)).status);
       expect(statuses).toEqual([200, 200, 429]);
     };
-    // Of an address, which all have, each time begins anew.
+    // All requests have the same address, so each attempt starts a new gateway with new counts.
     const limits = { tokenPerAddress: 4, perKey: 2 };
     await withinOneMinute(() => withSubject({ runtime, rateLimits: limits }, once));
   });
@@ -204,7 +204,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       expect(await deploy(made)).toEqual([200]);
       expect(await deploy(published)).toEqual([200, 200]);
       expect(await deploy(turned)).toEqual([200, 200, 200]);
-      // The first two tokens would have expired by now; what the new key signed goes on.
+      // The first two tokens have expired by now. Tokens of the new key remain valid.
       expect(await deploy(await keys('retire', turned))).toEqual([401, 401, 200, 200]);
     } finally {
       await database.drop();

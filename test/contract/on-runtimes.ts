@@ -1,19 +1,19 @@
 /**
  * The same cases on workerd and on Deno. Each runtime is started once, and the cases ask for it when they run.
  *
- * Some cases are about code of the edge that neither a runtime nor a database driver changes: which conditions need which scope, who a
- * message is about. `npm test` runs them on one runtime, `npm run test:full` on each.
+ * Some cases are about code of the edge that neither a runtime nor a database driver changes. Examples are the scopes of
+ * conditions, and the patient of a message. `npm test` runs them on one runtime, `npm run test:full` on each.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 
 import { type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
 import { sized } from '../stack/tools/size.ts';
 
-/** Where cases run that no runtime changes. */
+/** The runtimes for cases that no runtime changes. */
 export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
 
 /**
- * @param start what the cases are about, started anew for each runtime
+ * @param start the subject of the cases, started again for each runtime
  * @param cases declares the tests; `subject` may be called from within a test only
  * @param ofOne declares the tests of ONE_RUNTIME
  */

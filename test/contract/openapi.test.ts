@@ -79,7 +79,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     expect(operations.length).toBeGreaterThan(75);
   });
 
-  test('what integrators call and what staff call are two documents, each whole by itself', () => {
+  test('calls of integrators and calls of staff are two documents, each complete', () => {
     const isOfStaff = (path: string) => path.startsWith('/admin/');
     expect(Object.keys(partner.paths).filter(isOfStaff)).toEqual([]);
     expect(Object.keys(administration.paths).filter((path) => !isOfStaff(path))).toEqual([]);
@@ -92,7 +92,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     for (const { path, method, server } of operations) {
       const target = `${server}${path.replaceAll('{version}', '1').replaceAll(/\{\w+\}/g, randomUUID())}`;
       const response = await fetch(target, { method: method.toUpperCase() });
-      // Without a token: whatever is there says so, or what it lacks; what is not there is 404 or 405.
+      // Without a token: an existing path answers with its status or what it lacks. A missing path answers 404 or 405.
       if (![200, 400, 401, 415].includes(response.status)) wrong.push(`${method} ${target}: ${response.status}`);
       await response.body?.cancel();
     }

@@ -1,6 +1,6 @@
 /**
- * The API reference at a host of its own may call the surfaces at theirs, and no other page may: exact origin, no wildcard,
- * no credentials, refusals too. The same on workerd and on Deno.
+ * The API reference at a separate host may call the surfaces at their hosts, and no other page may. The headers have the exact
+ * origin, no wildcard and no credentials, also on refusals. The same on workerd and on Deno.
  */
 import { request } from 'node:http';
 
@@ -53,7 +53,7 @@ const SURFACES: readonly Asked[] = [
 ];
 const corsHeaders = ({ headers }: Answer) => Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-describe.each(RUNTIMES)('the API reference at a host of its own, on %s', (runtime) => {
+describe.each(RUNTIMES)('the API reference at a separate host, on %s', (runtime) => {
   let database: TestDatabase;
   let gateway: Gateway;
 
@@ -77,7 +77,7 @@ describe.each(RUNTIMES)('the API reference at a host of its own, on %s', (runtim
     await database.drop();
   });
 
-  test('it is there, and beside the console; nowhere else, and nothing else is there', async () => {
+  test('it is at its host and at the console’s host, at no other, and its host has no other surface', async () => {
     const statusOf = async (host: string, path: string) => (await ask({ host, path })).status;
     expect(await statusOf('docs.example.org', '/docs')).toBe(200);
     expect(await statusOf('docs.example.org', '/docs/openapi.json')).toBe(200);
@@ -96,7 +96,7 @@ describe.each(RUNTIMES)('the API reference at a host of its own, on %s', (runtim
     expect(administration.headers['content-security-policy']).toContain("connect-src 'self';");
   });
 
-  test('its page may call, answers of refusals it may read, and a preflight says what it may send', async () => {
+  test('its page may call, may read refusals, and a preflight lists the allowed headers', async () => {
     for (const surface of SURFACES) {
       const refused = await ask({ ...surface, headers: { origin: DOCS } });
       const where = `${surface.method} ${surface.path}`;
@@ -124,7 +124,7 @@ describe.each(RUNTIMES)('the API reference at a host of its own, on %s', (runtim
     }
   });
 
-  test.each(NEIGHBOURS)('a page at %s is told nothing', async (origin) => {
+  test.each(NEIGHBOURS)('a page at %s gets no CORS headers', async (origin) => {
     for (const surface of SURFACES) {
       const where = `${surface.method} ${surface.path}`;
       const refused = await ask({ ...surface, headers: { origin } });
@@ -135,7 +135,7 @@ describe.each(RUNTIMES)('the API reference at a host of its own, on %s', (runtim
     }
   });
 
-  test('documents that anybody may read stay so, and the console answers no other origin, the reference’s neither', async () => {
+  test('public documents stay readable for all origins, and the console answers no other origin, the reference’s neither', async () => {
     for (const [host, path] of [
       ['auth.example.org', '/.well-known/smart-configuration'],
       ['fhir.example.org', '/r4/fhir/metadata'],

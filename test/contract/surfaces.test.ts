@@ -1,6 +1,6 @@
 /**
- * Where each surface answers: below its own base URL and nowhere else, with a path prefix and with hosts of their own;
- * what is not configured says so in its own error format. The same on workerd and on Deno.
+ * The addresses of each surface: below its base URL and nowhere else, with a path prefix and with separate hosts. A surface
+ * that is not configured says so in its error format. The same on workerd and on Deno.
  */
 import { request } from 'node:http';
 
@@ -60,7 +60,7 @@ describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
     await database.drop();
   });
 
-  test('a path prefix: everything below it, nothing without it, and every URL carries it', async () => {
+  test('a path prefix: every path is below it, none without it, and every URL has it', async () => {
     const gateway = await start({ prefix: '/gateway' });
     const discovery = JSON.parse((await ask(gateway, '/gateway/.well-known/smart-configuration')).body) as object;
     expect(discovery).toMatchObject({
@@ -86,7 +86,7 @@ describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
     );
   });
 
-  test('hosts that differ: each answers for its own surfaces only, whatever the others say', async () => {
+  test('different hosts: each answers for its surfaces only, with or without a path prefix', async () => {
     const gateway = await start({
       env: {
         INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://auth.example.org',
@@ -108,7 +108,7 @@ describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
     }
   });
 
-  test('what is not configured answers 503 in its own format, and the rest works', async () => {
+  test('a surface that is not configured answers 503 in its format, and the others work', async () => {
     const gateway = await start({
       env: { INTEGRATION_FHIR_PUBLIC_BASE_URL: '', INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: '' },
     });
@@ -124,7 +124,7 @@ describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
     expect([oauth.status, JSON.parse(oauth.body)]).toMatchObject([503, { error: expect.any(String) }]);
   });
 
-  test('a request id is given back when it is harmless, made when it is not, and never missing', async () => {
+  test('a harmless request id is returned, another is replaced, and none is missing', async () => {
     const [gateway] = running;
     if (gateway === undefined) throw new Error('no gateway');
     const url = `${gateway.url}/gateway/.well-known/smart-configuration`;

@@ -1,6 +1,6 @@
 /**
- * What every answer carries whatever the surface says, what stands at the root of an address, and requests that come
- * slowly, break off or hold what no database takes. The same on workerd and on Deno.
+ * Headers of every answer on any surface, and the root of an address. Further cases are requests that arrive slowly, break off,
+ * or contain bytes that no database accepts. The same on workerd and on Deno.
  */
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../stack/tools/database.t
 import { type Gateway, type Runtime, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
 import { withinOneMinute } from '../stack/tools/one-minute.ts';
 
-/** One of each kind: documents, refusals, errors, pages, files, what is no surface's. */
+/** One of each kind: documents, refusals, errors, pages, files, and an address outside all surfaces. */
 const EVERYWHERE: readonly (readonly [method: string, path: string])[] = [
   ['GET', '/.well-known/smart-configuration'],
   ['POST', '/oauth2/token'],
@@ -107,7 +107,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     ({ db, stack, slow } = own);
   });
 
-  test('no answer is guessed to be another type; with https addresses every answer says so for a year, else none', async () => {
+  test('no browser sniffs the type of an answer; with https addresses every answer has HSTS for a year, else none', async () => {
     const base = `https://${HOST}`;
     const gateway = await startGateway({
       runtime,
@@ -137,7 +137,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('addresses without TLS are said aloud, but for loopback', async () => {
+  test('addresses without TLS are logged as a warning, except loopback', async () => {
     const gateway = await startGateway({
       runtime,
       database: db,
@@ -155,7 +155,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('the root of an address says where its surfaces begin, and what is nowhere says so in words', async () => {
+  test('the root of an address lists its surfaces, and an unknown address is 404 with a text', async () => {
     const root = await fetch(`${stack.gateway.url}/`);
     expect([root.status, await root.json()]).toMatchObject([
       200,
@@ -170,7 +170,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('who asks about a token and names nobody has not authenticated', async () => {
+  test('a request about a token without a client has not authenticated', async () => {
     for (const path of ['/oauth2/introspect', '/oauth2/revoke']) {
       const plain = await fetch(`${stack.gateway.url}${path}`, {
         method: 'POST',
@@ -213,13 +213,13 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   const logged = (requestId: string) => stack.gateway.logs().filter((line) => line.includes(requestId));
 
-  test('a caller that leaves in the middle of a body is no fault of ours', async () => {
+  test('a caller that leaves in the middle of a body causes no fault of the gateway', async () => {
     const { socket } = begin(stack.gateway, '/oauth2/token', 'left-in-the-middle');
     await db.client.query('select 1');
     socket.destroy();
     const after = begin(stack.gateway, '/oauth2/token', 'one-that-follows');
     after.socket.destroy();
-    // Whether a runtime tells at all that a caller has left is its own affair; what it tells is not a bug.
+    // A runtime need not report that a caller has left. If it does, this is not a bug.
     await fetch(`${stack.gateway.url}/healthz`);
     const lines = [...logged('left-in-the-middle'), ...logged('one-that-follows')].join('\n');
     expect(lines).not.toMatch(/"event":"bug"|"level":"error"/);

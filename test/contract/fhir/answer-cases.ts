@@ -68,7 +68,7 @@ export function answerCases(subject: () => Subject): void {
     expect((await audited(reply)).toSorted()).toEqual(documents.slice(0, FITTING).toSorted());
   });
 
-  test('a page in a batch contains what still fits, and its next link leads to the rest', async () => {
+  test('a page in a batch contains the resources that fit, and its next link leads to the rest', async () => {
     const search = `DocumentReference?patient=${subjectId}&_count=500`;
     const [first, second, third, nobody] = entriesOf(
       await send('batch', [
@@ -128,7 +128,7 @@ export function answerCases(subject: () => Subject): void {
     expect(found.body['total']).toBe(1);
   });
 
-  test('a transaction whose reads do not fit writes nothing; one whose reads fit is done', async () => {
+  test('a transaction with reads that do not fit writes nothing; a transaction with reads that fit is committed', async () => {
     const post = { resource: patient('answer-undone'), request: { method: 'POST', url: 'Patient' } };
     const reads = documents.map((id) => get(`DocumentReference/${id}`));
     const total = async () =>
@@ -166,7 +166,7 @@ export function answerCases(subject: () => Subject): void {
     expect(linkOf(reply, 'next')).toBeDefined();
   });
 
-  test('_pretty says the same of a large answer', async () => {
+  test('_pretty changes only the white space of a large answer', async () => {
     const body = {
       resourceType: 'Bundle',
       type: 'batch',

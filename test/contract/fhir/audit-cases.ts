@@ -288,7 +288,7 @@ export function auditCases(subject: () => Subject): void {
     expect(row.resources).toHaveLength(998);
   });
 
-  test('a batch has what its entries reached, and nothing of those that were refused', async () => {
+  test('a batch has the data that its entries reached, and none of refused entries', async () => {
     const { p, o } = await made();
     const q = await subject().create(patient(randomUUID()));
     const get = (url: string) => ({ request: { method: 'GET', url } });

@@ -87,7 +87,7 @@ export function bulkCases(subject: () => Subject): void {
     expect(p).toBeTruthy();
   });
 
-  test('since a moment: what changed after it; from one transactionTime to the next nothing is missed or seen twice', async () => {
+  test('since a moment: later changes; from one transactionTime to the next no change is missed or repeated', async () => {
     const { token, p, o, nobody } = await siteOf(subject());
     const first = await manifestOf(subject(), '/$export', { token });
     expect(first.output).toHaveLength(2);

@@ -184,7 +184,7 @@ export function bulkStreamCases(subject: () => Subject): void {
     };
   });
 
-  test('while others write, update and merge: each is as of its moment, and one after the other they add up', async () => {
+  test('while others write, update and merge: each file shows its moment, and all exports together add up', async () => {
     const { client, gateway } = subject();
     const site = await createSite(client, { assigningAuthorities: { HOSP: 'urn:mrn' } });
     const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });

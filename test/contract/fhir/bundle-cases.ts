@@ -118,7 +118,7 @@ export function bundleCases(subject: () => Subject): void {
       expect(await found('/Patient?identifier=t2')).toEqual([]);
     });
 
-    test('reads see what was written; conditions and preconditions hold', async () => {
+    test('reads see the writes of the transaction; conditions and preconditions apply', async () => {
       const id = await subject().create(patient('t3'));
       const reply = await send('transaction', [
         get(`Patient/${id}`),

@@ -288,7 +288,7 @@ export function conditionCases(subject: () => Subject): void {
       },
     );
 
-    test('a token that may read learns why a reference finds none', async () => {
+    test('a token that may read gets the reason why a reference has no match', async () => {
       const { value } = await world('two');
       expectOutcome(await refer(observed(`Patient?identifier=${value}`), {}), 412, 'multiple-matches');
       expectOutcome(await refer(observed(`Patient?identifier=${value}x`), {}), 422, 'not-found');
@@ -438,7 +438,7 @@ export function conditionCases(subject: () => Subject): void {
     });
   });
 
-  describe('a patch that changes nothing leaves the row of what it read', () => {
+  describe('a patch without a change leaves the row of its read', () => {
     const patchOf = (path: string, headers: Record<string, string>): Promise<Reply> =>
       call('PATCH', path, { headers: { ...headers, 'content-type': JSON_PATCH }, body: JSON.stringify(TEST_FAILS) });
 

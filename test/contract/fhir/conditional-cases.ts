@@ -37,7 +37,7 @@ export function conditionalCases(subject: () => Subject): void {
       expect(await count('cc3')).toBe(0);
     });
 
-    test('works for every type, by what it can be searched with', async () => {
+    test('works for every type, by each of its parameters', async () => {
       const id = await subject().create(patient('cc4'));
       const headers = { 'if-none-exist': `patient=${id}&code=8867-4` };
       const post = () => call('POST', '/Observation', { body: observation(id), headers });
@@ -139,7 +139,7 @@ export function conditionalCases(subject: () => Subject): void {
     expect((await call('GET', `/Patient/${id}/_history`)).body['total']).toBe(2);
   });
 
-  test('writers of a patient and of what refers to it do not block each other for good', async () => {
+  test('writers of a patient and of resources that refer to it do not block each other permanently', async () => {
     const id = await subject().create(patient('busy'));
     const note = await subject().create(observation(id));
     const replies = await Promise.all(

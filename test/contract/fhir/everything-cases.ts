@@ -73,7 +73,7 @@ export function everythingCases(subject: () => Subject): void {
     await create({ resourceType: 'Observation', status: 'final', code: TEXT });
   });
 
-  test('the patient first, then all that is about it and nothing else, for any page size', async () => {
+  test('the patient first, then all resources about it and nothing else, for any page size', async () => {
     const whole = await everything();
     expect(whole.body).toMatchObject({ resourceType: 'Bundle', type: 'searchset', total: ids.length });
     expect(idsOf(whole)[0]).toBe(id);
@@ -213,7 +213,7 @@ export function everythingCases(subject: () => Subject): void {
       await create(patient('text', { name: [{ text: `"replaced-by" Patient/${survivor}` }] }));
     });
 
-    test('the survivor has what is filed under the others, and their records', async () => {
+    test('the survivor has the resources of the merged patients, and their records', async () => {
       const all = await get(`/Patient/${survivor}/$everything`);
       expect(idsOf(all)[0]).toBe(survivor);
       expect(idsOf(all).toSorted()).toEqual([survivor, middle, oldest, ...notes].toSorted());

@@ -327,7 +327,7 @@ export function httpCases(subject: () => Subject): void {
     }
   });
 
-  test('pages stay within what a runtime can hold', async () => {
+  test('pages stay within the memory of a runtime', async () => {
     const { token } = await subject().newSite();
     for (let i = 0; i < 6; i += 1) {
       await subject().create(

@@ -171,7 +171,7 @@ export function isolationCases(subject: () => Subject): void {
         bundle('transaction', { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } }),
       ],
     ],
-  ])('%s cannot distinguish them', async (_, requestFor) => {
+  ])('%s answers for an id of the other site as for an unknown id', async (_, requestFor) => {
     await expectSame(requestFor);
   });
 
@@ -188,7 +188,7 @@ export function isolationCases(subject: () => Subject): void {
     before = await snapshot();
   });
 
-  test('batch entries cannot distinguish them', async () => {
+  test('batch entries answer for ids of the other site as for unknown ids', async () => {
     const requests = (ids: typeof theirs) => [
       { request: { method: 'GET', url: `Patient/${ids.patient}` } },
       { request: { method: 'GET', url: `Observation/${ids.observation}/_history/1` } },

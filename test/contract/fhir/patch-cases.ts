@@ -55,7 +55,7 @@ export function patchCases(subject: () => Subject): void {
     expect((await call('GET', `/Observation/${o}`)).text).toBe(reply.text);
   });
 
-  test('is found afterwards by what it has become, and by nothing that it was', async () => {
+  test('a search matches the new values afterwards, and no old value', async () => {
     const [was, is] = [randomUUID(), randomUUID()];
     const id = await made(was);
     expect((await patch(`/Patient/${id}`, [{ op: 'replace', path: '/identifier/0/value', value: is }])).status).toBe(
@@ -150,7 +150,7 @@ export function patchCases(subject: () => Subject): void {
     expectOutcome(await patch(`/Observation/${o}`, operations), 422, 'not-found', 'Observation.subject.reference');
   });
 
-  test('a resource does not grow beyond what could be sent', async () => {
+  test('a resource does not grow beyond the limit of a request body', async () => {
     const path = `/Patient/${await made()}`;
     const large = {
       op: 'add',
@@ -195,7 +195,7 @@ export function patchCases(subject: () => Subject): void {
     );
   });
 
-  test('Prefer says how the answer looks', async () => {
+  test('Prefer selects the answer', async () => {
     const path = `/Patient/${await made()}`;
     const minimal = await patch(path, female, { headers: { prefer: 'return=minimal' } });
     expect([minimal.status, minimal.text, minimal.headers.get('etag')]).toEqual([200, '', 'W/"2"']);
@@ -203,7 +203,7 @@ export function patchCases(subject: () => Subject): void {
     expect(told.body['issue'][0].diagnostics).toMatch(/unchanged/);
   });
 
-  test('needs both scopes: what may not be read is not to be found out by trying', async () => {
+  test('needs both scopes: a client cannot detect unreadable values by trying', async () => {
     const id = await made();
     for (const held of ['read', 'write']) {
       const token = await subject().tokenWith([`system/Patient.${held}`]);
@@ -248,7 +248,7 @@ export function patchCases(subject: () => Subject): void {
       expect([reply.status, reply.body['id']], reply.text).toEqual([200, survivor]);
     });
 
-    test('may take away what it found the resource by', async () => {
+    test('may remove the value of its own condition', async () => {
       const value = randomUUID();
       const id = await made(value);
       const reply = await patch(`/Patient?identifier=${value}`, [{ op: 'remove', path: '/identifier' }]);
@@ -303,7 +303,7 @@ export function patchCases(subject: () => Subject): void {
       expect(reply.body['entry'][1].response.outcome.issue[0].code).toBe('conflict');
     });
 
-    test('a transaction is all or nothing, and its entries know each other', async () => {
+    test('a transaction is all or nothing, and its entries can refer to each other', async () => {
       const [p, o] = [await made(), await noted()];
       const fullUrl = `urn:uuid:${randomUUID()}`;
       const entries = (status: string) => [

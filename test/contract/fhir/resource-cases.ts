@@ -37,7 +37,7 @@ export function resourceCases(subject: () => Subject): void {
       expect((await call('GET', `/Patient/${id}`)).text).toBe(reply.text);
     });
 
-    test('answers as Prefer: return says', async () => {
+    test('answers as Prefer: return requests', async () => {
       const minimal = await call('POST', '/Patient', { body: patient('p1'), headers: { prefer: 'return=minimal' } });
       expect([minimal.status, minimal.text, minimal.headers.get('etag')]).toEqual([201, '', 'W/"1"']);
       const headers = { prefer: 'handling=strict; return=OperationOutcome' };
@@ -219,7 +219,7 @@ export function resourceCases(subject: () => Subject): void {
       expect([reply.status, reply.text, reply.headers.get('etag')]).toEqual([200, '', 'W/"1"']);
     });
 
-    test('404 for what is not there, with the same words', async () => {
+    test('404 for a missing resource, always with the same text', async () => {
       const id = await create(patient('404'));
       const paths = [
         `/Patient/${randomUUID()}`,
@@ -252,7 +252,7 @@ export function resourceCases(subject: () => Subject): void {
       expect(format.status).toBe(200);
     });
 
-    test('_elements keeps what no reader may miss', async () => {
+    test('_elements keeps the elements that every reader needs', async () => {
       const body = patient('el', {
         active: true,
         gender: 'male',
@@ -272,7 +272,7 @@ export function resourceCases(subject: () => Subject): void {
   });
 
   describe('update', () => {
-    test('makes a version, and none when nothing changes', async () => {
+    test('makes a version, and none without a change', async () => {
       const id = await create(patient('u1'));
       const changed = await call('PUT', `/Patient/${id}`, { body: patient('u1', { id, active: true }) });
       expect([changed.status, changed.headers.get('etag')]).toEqual([200, 'W/"2"']);
@@ -377,7 +377,7 @@ export function resourceCases(subject: () => Subject): void {
   });
 
   describe('$validate', () => {
-    test('says what create would say', async () => {
+    test('reports the issues that create would report', async () => {
       const good = await call('POST', '/Patient/$validate', { body: patient('v') });
       expect([good.status, good.body['issue'][0].severity]).toEqual([200, 'information']);
       const bad = await call('POST', '/Patient/$validate', { body: patient('v', { gender: 'x' }) });

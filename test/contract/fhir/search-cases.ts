@@ -166,7 +166,7 @@ export function searchCases(subject: () => Subject): void {
       expect(await found(`/Patient?${query}`)).toEqual(names);
     });
 
-    test('_id and _lastUpdated of what was found', async () => {
+    test('_id and _lastUpdated of matches', async () => {
       const id = ids['wei'] ?? '';
       expect(await found(`/Patient?_id=${id},${ids['peter']}`)).toEqual(['peter', 'wei']);
       expect(await found(`/Patient?_id=${id}&name=peter`)).toEqual([]);
@@ -268,7 +268,7 @@ export function searchCases(subject: () => Subject): void {
       expectOutcome(await get(path), 400, code, place);
     });
 
-    test('all faults at once, and lists what is supported', async () => {
+    test('all faults at once, and lists the supported parameters', async () => {
       const reply = await get('/Patient?foo=1&birthdate=x&name=');
       expect(reply.body['issue']).toHaveLength(3);
       expect(reply.body['issue'][0].diagnostics).toMatch(
@@ -297,7 +297,7 @@ export function searchCases(subject: () => Subject): void {
       expect(await found('/Patient?birthdate=1974')).toEqual(['wei']);
     });
 
-    test('unless Prefer: handling=lenient leaves it out and says so', async () => {
+    test('unless Prefer: handling=lenient leaves it out with a warning', async () => {
       const reply = await get('/Patient?foo=1&name=peter&_contained=both', { prefer: 'handling=lenient' });
       expect(idsOf(reply).map(nameOf)).toEqual(['peter']);
       const outcomes = (reply.body['entry'] as Body[]).filter((entry) => entry['search'].mode === 'outcome');

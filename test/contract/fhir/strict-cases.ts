@@ -232,7 +232,7 @@ export function strictCases(subject: () => Subject): void {
   });
 
   describe('the content of a bundle', () => {
-    test('are refused outside searches with handling=lenient too, since the answer could not list them', async () => {
+    test('unknown parameters are refused outside searches with handling=lenient too, since the answer could not list them', async () => {
       const id = await subject().create(patient('lenient'));
       const headers = { prefer: 'handling=lenient' };
       for (const path of [`/Patient/${id}`, `/Patient/${id}/_history/1`, `/Patient/${id}/_history`, '/metadata']) {

@@ -233,7 +233,7 @@ export function strictTableCases(subject: () => Subject): void {
       }
     });
 
-    test('is the same with what proxies and browsers add', async () => {
+    test('is the same with headers that proxies and browsers add', async () => {
       const plain = await send(name, '');
       const decorated = await send(name, '', HARMLESS);
       expect([decorated.status, plain.status < 300]).toEqual([plain.status, true]);

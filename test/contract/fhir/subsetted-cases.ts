@@ -70,7 +70,7 @@ export function subsettedCases(subject: () => Subject): void {
     return components.schemas[type].examples[0];
   };
 
-  test.each(TYPES)('%s is refused too, and $validate says so', async (type) => {
+  test.each(TYPES)('%s is refused too, and $validate reports it', async (type) => {
     const id = await subject().create(patient(randomUUID()));
     const about = type === 'AllergyIntolerance' ? 'patient' : 'subject';
     const whole = {
@@ -84,7 +84,7 @@ export function subsettedCases(subject: () => Subject): void {
     expect(verdict.body['issue'][0]).toMatchObject({ code: 'business-rule', expression: [`${type}.meta.tag[1]`] });
   });
 
-  test('a tag without a system is the same mark, a tag of another system is the client’s own', async () => {
+  test('a tag without a system is the same mark, a tag of another system belongs to the client', async () => {
     refused(
       await call('POST', '/Patient', { body: tagged(patient('s1'), { code: 'SUBSETTED' }) }),
       'Patient.meta.tag[1]',

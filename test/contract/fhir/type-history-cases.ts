@@ -58,7 +58,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     }
   });
 
-  test('an entry says what wrote the version', async () => {
+  test('an entry names the interaction that wrote the version', async () => {
     const [id = ''] = ids.slice(-1);
     const { entry } = (await get('/Patient/_history')).body as { entry: Body[] };
     const of = (version: string) =>

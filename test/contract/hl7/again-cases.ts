@@ -1,4 +1,7 @@
-/** The same bytes again: one AA for ever; what was refused is processed anew, since somebody may have repaired the cause. */
+/**
+ * The same bytes again: an AA stays the same permanently. A rejected message is processed again, since a person may have fixed
+ * the cause.
+ */
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -34,7 +37,7 @@ export function againCases(subject: () => Subject): void {
   const current = (control: string, outcome: string) =>
     subject().count(`from hl7_message where control_id = '${control}' and outcome = '${outcome}'`);
 
-  /** Two patients of a FHIR client with one number, and one of its own each. */
+  /** Two patients of a FHIR client with one shared number, and a second number each. */
   const twins = async (name: string): Promise<void> => {
     const { db, gateway, site } = subject();
     const token = await getToken(gateway.oauthBaseUrl, await createApiKey(db.client, { site }), {
@@ -54,12 +57,12 @@ export function againCases(subject: () => Subject): void {
     PID|1||${name}-a^^^&1.2.40.7&ISO^MR||Doe^Jane
     MRG|${name}-b^^^&1.2.40.7&ISO^MR`;
 
-  test('a result whose patient could not be told is filed when it comes again after the merge', async () => {
+  test('a result with several matching patients is filed when it is sent again after the merge', async () => {
     await twins('G1');
     const message = oru('G-1', 'G1');
     const first = await subject().post(message);
     expect([first.status, first.errors]).toEqual([422, ['E 205 PID^1^3^1^1']]);
-    // Nothing was repaired: the same answer, made anew.
+    // Nothing was fixed: the gateway makes the same answer again.
     expect((await subject().post(message)).errors).toEqual(['E 205 PID^1^3^1^1']);
     expect((await subject().post(merge('G1'))).text).toContain('\rMSA|AA|');
 
@@ -75,7 +78,7 @@ export function againCases(subject: () => Subject): void {
     expect(await subject().count(`from resource where type = 'Observation' and body like '%F-G1%'`)).toBeLessThan(2);
   });
 
-  test('a message of a type that was not supported is kept when it comes again after the key says so', async () => {
+  test('a message of an unsupported type is kept when it is sent again after the key allows it', async () => {
     const { db, key } = subject();
     const set = (value: string) =>
       db.client.query('update api_key set hl7_unsupported_types = $1 where client_id = $2', [value, key.clientId]);
@@ -89,7 +92,7 @@ export function againCases(subject: () => Subject): void {
     expect(await summary('G-2')).toEqual(['1 received AR', '2 resent AA']);
   });
 
-  test('a cancellation that comes before its document is done at once: the document is kept as cancelled', async () => {
+  test('a cancellation before its document is applied at once: the document is kept as cancelled', async () => {
     const cancel = `${msh('MDM^T11', 'G-2c')}
       ${pid('G2c')}
       TXA|1|OP^Operative^L|TX|||||||||DOC-G2c|||||AU`;
@@ -102,7 +105,7 @@ export function againCases(subject: () => Subject): void {
     ).toBe(1);
   });
 
-  test('over MLLP the queue behind a refused message goes on once the cause is repaired', async () => {
+  test('over MLLP the queue behind a rejected message continues after the cause is fixed', async () => {
     const { db, site } = subject();
     await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['203.0.113.150'] });
     await twins('G3');
@@ -132,7 +135,7 @@ export function againCases(subject: () => Subject): void {
     expect(await summary('G-4')).toEqual(['1 received AE', '2 resent AA']);
   });
 
-  test('many at once that are refused: each is an attempt of its own', async () => {
+  test('each of several simultaneous rejected messages is a separate attempt', async () => {
     const message = `${msh('ADT^A01', 'G-5')}\nPID|1||||Doe^Jane`;
     const replies = await Promise.all(Array.from({ length: 4 }, () => subject().post(message)));
     expect(replies.map(({ errors }) => errors)).toEqual(Array.from({ length: 4 }, () => ['E 101 PID^1^3^1^1']));

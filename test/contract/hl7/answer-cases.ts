@@ -1,4 +1,4 @@
-/** What the sender is told: which acknowledgements, in which shape, and that a refusal over HTTP always has a body. */
+/** The sender's answer: its acknowledgements, their shape, and that a refusal over HTTP always has a body. */
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -104,7 +104,7 @@ export function answerCases(subject: () => Subject): void {
     expect(await subject().count(kept)).toBe(1);
   });
 
-  test('two acknowledgements for a sidecar that knows of them; for an older one, the application’s', async () => {
+  test('two acknowledgements for a sidecar that supports them; for an older one, the application’s', async () => {
     await keyWith({ hl7_accept_ack: true }, '192.0.2.64');
     const send = (message: string, contract?: string) =>
       subject().forward(

@@ -1,4 +1,4 @@
-/** What the charts of a site say, read from its database. */
+/** Queries for the patient records of a site, in its database. */
 import type { Client } from 'pg';
 
 import { readObject } from '../../stack/tools/exact-json.ts';

@@ -1,4 +1,4 @@
-/** Charts of a subject's site, written over HL7 and FHIR. */
+/** Patient records of a subject's site, written over HL7 and FHIR. */
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import type { JsonObject } from '../../stack/tools/exact-json.ts';
@@ -19,7 +19,7 @@ export function chartsOf(subject: Subject): ChartSubject {
   };
 }
 
-/** What comes after what, over HL7 and FHIR. */
+/** The subject of the order cases, which writes over HL7 and FHIR. */
 export function orderOf(subject: Subject): OrderSubject {
   return {
     db: subject.db,

@@ -1,4 +1,4 @@
-/** `POST /hl7/messages`: who may send, what is taken, and that the status never contradicts the ACK. */
+/** `POST /hl7/messages`: who may send, which messages are accepted, and that the status never contradicts the ACK. */
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -6,7 +6,7 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { replyOf, type Subject } from './subject.ts';
 
-/** A number without a system is somebody's whom name and birth date tell. */
+/** For a number without a system, name and birth date identify the patient. */
 const JANE = { name: [{ family: 'Doe', given: ['Jane'] }], birthDate: '1980-02-29' };
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F`;
 
@@ -29,14 +29,14 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'H-1'`)).toBe(1);
   });
 
-  test('what is more than one message may be about is refused for good, and kept', async () => {
+  test('a message about more patients than allowed is rejected permanently, and kept', async () => {
     const pids = Array.from({ length: 101 }, (_, at) => pid(`X${at}`)).join('\n');
     const reply = await subject().post(`${msh('ADT^A08', 'H-101')}\n${pids}`);
     expect([reply.status, reply.headers.get('retry-after'), reply.errors]).toEqual([422, null, ['E 207 PID^101']]);
     expect(await subject().count(`from hl7_message where control_id = 'H-101' and not has_failed`)).toBe(1);
   });
 
-  test('what messages made is found over FHIR, type by type', async () => {
+  test('a search over FHIR finds the resources of messages, type by type', async () => {
     const { db, gateway, site } = subject();
     await subject().post(`${msh('ADT^A01')}
       ${pid('H2')}
@@ -66,7 +66,7 @@ export function httpCases(subject: () => Subject): void {
     const patient = `Patient/${patients[0]?.id}`;
     for (const query of [
       `AllergyIntolerance?patient=${patient}&clinical-status=active&code=PEN`,
-      // A local coding system that nobody has named.
+      // A local coding system without a URI.
       `AllergyIntolerance?patient=${patient}&code=${gateway.fhirBaseUrl}/fhir/sites/${site}/code-systems/L|PEN`,
       `Condition?patient=${patient}&clinical-status=active&code=http://hl7.org/fhir/sid/icd-10|I10`,
       `Procedure?patient=${patient}&code=99213`,
@@ -147,7 +147,7 @@ export function httpCases(subject: () => Subject): void {
   });
 
   test.each(['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7', 'text/plain; charset=utf-8'])(
-    '%s is taken and given back',
+    '%s is accepted and returned',
     async (type) => {
       const reply = await subject().post(`${msh('ADT^A01')}\n${pid('H6')}`, { 'content-type': type });
       expect(reply.status).toBe(200);
@@ -161,7 +161,7 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.text).toContain('\rMSA|AR|');
   });
 
-  test('1 MiB is taken, one byte more is refused with 413 and an ACK that names the message', async () => {
+  test('1 MiB is accepted, one byte more is rejected with 413 and an ACK that names the message', async () => {
     const start = `${msh('ADT^A01', 'H-large')}\r${pid('H8')}\rZZZ|`;
     const exact = start + 'x'.repeat(1024 * 1024 - start.length);
     const reply = await subject().post(exact);
@@ -229,7 +229,7 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
-  test('a scope that is taken from the key is lost by its tokens at once, and no other', async () => {
+  test('the tokens of a key lose a withdrawn scope at once, and no other', async () => {
     const { db, gateway, site } = subject();
     const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
     const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });

@@ -1,6 +1,6 @@
 /**
- * Which chart a message finds: the messages that put two people into one chart, or split one person, before. A case is a
- * history about Ann, or about Ann and Bob; numbers that the cases invent are their own.
+ * The patient record that a message finds. The cases are messages that put two people into one record before, or split one
+ * person. A case is a history about Ann, or about Ann and Bob. Each case invents separate numbers.
  */
 import { describe, expect, test } from 'vitest';
 
@@ -30,7 +30,7 @@ let control = 0;
 const msh = (type: string, facility = 'HOSP') =>
   `MSH|^~\\&|LAB|${facility}|GATEWAY|SITE|20260102030405+0100||${type}|I${(control += 1)}|P|2.5.1`;
 
-/** A case's own family names and numbers: `{X}` in a PID-3 becomes one that no other case has. */
+/** The family names and numbers of one case: `{X}` in a PID-3 becomes a number without a use in any other case. */
 function story() {
   const tag = `${(number += 1)}`;
   const own = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${name}${tag}`);
@@ -174,7 +174,7 @@ export function identityCases(subject: () => ChartSubject): void {
     ['only an account number, of somebody else', [['{X}^^^ONE^AN'], ['{X}^^^ONE^AN', 'bob']], 1, 1, []],
     ['a result by an account number', [['{X}^^^ONE^AN', 'bob', { oru: true }]], 0, 0, ['E 205 PID^1^3^1^1']],
   ])('%s', (_name, steps, ann, bob, last) => {
-    test('ends in the right charts', async () => {
+    test('ends in the right patient records', async () => {
       const { adt, oru, own, ann: annName, bob: bobName } = story();
       let answer: readonly string[] = [];
       for (const [numbers, kind, { facility, after, oru: isResult } = {}] of steps) {
@@ -206,7 +206,7 @@ export function identityCases(subject: () => ChartSubject): void {
       FAMILY^RECIEN NACIDO, FAMILY^MARY^BABY, FAMILY^M`;
     test.each(names.split(/,\s+/))('%s', async (name) => {
       const [one, other] = [tagOf(), tagOf()];
-      // Either lists the number of the mother behind its own; in the second history the other comes first.
+      // Each newborn lists the mother's number after another number. The second history has the reverse order.
       for (const [tag, order] of [
         [one, ['a', 'b']],
         [other, ['b', 'a']],
@@ -218,7 +218,7 @@ export function identityCases(subject: () => ChartSubject): void {
         const ids = await subject().patientsWith(`a${tag}`, `b${tag}`);
         expect(ids).toHaveLength(2);
         expect(await subject().listed(ids)).toEqual(['possible-duplicate']);
-        // With a name of its own later, each keeps its own record.
+        // After a separate name, each newborn keeps a separate record.
         await send(tag, `b{^^^ONE^MR`, 'FAMILY^Eve');
         expect(await subject().patientsWith(`a${tag}`, `b${tag}`)).toEqual(ids);
       }
@@ -234,7 +234,7 @@ export function identityCases(subject: () => ChartSubject): void {
       expect(await subject().patientsWith(`a${tag}`, `b${tag}`, `c${tag}`)).toHaveLength(2);
     });
 
-    test('a person whose name only looks like one is found as anybody', async () => {
+    test('a person with a name similar to a newborn’s is found as any other person', async () => {
       const tag = tagOf();
       for (const [at, name] of ['BOYD', 'MALEK', 'GIRLING'].entries()) {
         expect((await send(tag, `a${at}{^^^ONE^MR~m${at}{^^^ONE^MR`, `FAMILY^${name}`)).errors).toEqual([]);
@@ -285,7 +285,7 @@ export function identityCases(subject: () => ChartSubject): void {
     expect(await subject().patients(ann)).toHaveLength(1);
   });
 
-  test('two FHIR patients with one number: the one that agrees, else none', async () => {
+  test('two FHIR patients with one number: the one with equal details, else none', async () => {
     const { adt, ann, bob, own, oru } = story();
     const identifier = [{ system: 'urn:oid:1.2.3.8', value: own('{X}') }];
     const a = await subject().write({
@@ -300,7 +300,7 @@ export function identityCases(subject: () => ChartSubject): void {
     expect((await subject().send(oru('{X}^^^&1.2.3.8&ISO', 'bare'))).errors).toEqual(['E 205 PID^1^3^1^1']);
   });
 
-  test('a number that was only listed moves to whom it leads', async () => {
+  test('a number in the list of another record moves to the patient that it identifies', async () => {
     const { adt, ann, bob, own } = story();
     await subject().send(adt('{X}^^^ONE^MR~{Y}^^^ONE^MR'));
     expect((await subject().send(adt('{Y}^^^ONE^MR', 'bob'))).errors).toEqual(['W 205 PID^1^3^1^1']);
@@ -331,7 +331,7 @@ export function identityCases(subject: () => ChartSubject): void {
         ]);
         expect(loser?.content).toMatchObject({ active: false });
 
-        // What is said of the person by the old number stays with the record that was merged away.
+        // A statement under the old number stays with the merged patient.
         const late = await subject().send(adt('{Y}^^^ONE^MR', 'ann').replace('|F', '|M'));
         expect(late).toMatchObject({ outcome: 'AA', errors: ['W 205 PID^1^3^1^1'] });
         expect((await subject().patients(ann)).map(({ content }) => [content['gender'], content['active']])).toEqual([
@@ -414,7 +414,7 @@ export function identityCases(subject: () => ChartSubject): void {
       });
     });
 
-    test('a loser that is known by another domain is not told: never AA, unless MRG-7 is somebody else', async () => {
+    test('a merged patient known by another authority is not named: never AA, unless MRG-7 names another person', async () => {
       const { adt, merge, ann, bob } = story();
       await subject().send(adt('{Y}^^^&1.2.3.9&ISO^MR', 'bob'));
       await subject().send(adt('{X}^^^ONE^MR'));
@@ -429,7 +429,7 @@ export function identityCases(subject: () => ChartSubject): void {
       expect((await subject().patients(bob))[0]?.content).toMatchObject({ active: true });
     });
 
-    test('a further loser must agree with the first', async () => {
+    test('a further merged patient must agree with the first', async () => {
       const { adt, merge, ann, bob } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));
@@ -441,7 +441,7 @@ export function identityCases(subject: () => ChartSubject): void {
       expect((await subject().patients(bob)).map(({ content }) => content['active'])).toEqual([true]);
     });
 
-    test('a number that somebody else has got after a merge stays apart from the survivor', async () => {
+    test('the new person of a number stays apart from the survivor of an earlier merge', async () => {
       const { adt, oru, merge, ann, bob, code } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));
@@ -487,7 +487,7 @@ export function identityCases(subject: () => ChartSubject): void {
       },
     );
 
-    test('A47 to a number of another record: of the same person it merges, of somebody else it is refused', async () => {
+    test('A47 to a number of another record merges records of one person, and is rejected for another person', async () => {
       const { adt, merge, ann } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));
@@ -514,12 +514,12 @@ export function identityCases(subject: () => ChartSubject): void {
       expect((await subject().send(both('A37'))).errors).toEqual([]);
       expect((await subject().patients(ann)).map(({ content }) => content['link'])).toEqual([undefined, undefined]);
 
-      // A merge is not taken back by it, and whoever means to is told so.
+      // A37 does not undo a merge. The answer says so.
       await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR'));
       expect((await subject().send(both('A37'))).errors).toEqual(['W 205 PID^2^3^1^1', 'W 204 PID^2']);
     });
 
-    test.each(['A43', 'A44', 'A45'])('%s: what is not moved is told', async (event) => {
+    test.each(['A43', 'A44', 'A45'])('%s: the answer lists data that does not move', async (event) => {
       const { adt, merge, ann } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));

@@ -1,4 +1,4 @@
-/** What of one key meets when two charts become one: what was said later stays, whichever chart it was in. */
+/** A merge combines results with one key from two patient records: the later statement stays, in either record. */
 import { expect, test } from 'vitest';
 
 import { type JsonObject, readObject } from '../../stack/tools/exact-json.ts';
@@ -58,7 +58,7 @@ export function mergeCases(subject: () => Subject): void {
         PID|1||${survivor}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
         MRG|${loser}^^^&1.2.40.9&ISO^MR`),
     );
-  /** @param day of March, of EVN-2 */
+  /** @param day the day in March for EVN-2 */
   const say = async (type: string, patient: string, day: string, lines: string) =>
     accepted(
       await subject().post(`${msh(type)}
@@ -66,7 +66,7 @@ export function mergeCases(subject: () => Subject): void {
         PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
         ${lines}`),
     );
-  /** Of the patient that the number leads to, merged or not. */
+  /** The resources of the patient with this number, merged or not. */
   const stored = async (patient: string, type: string): Promise<Stored[]> => {
     const { rows } = await subject().db.client.query<Stored>(
       `select distinct r.id, r.type, r.body from resource r
@@ -82,7 +82,7 @@ export function mergeCases(subject: () => Subject): void {
       .map(({ body }) => `${/"value":([\d.]+)/.exec(body)?.[1]} ${/"status":"([a-z-]+)"/.exec(body)?.[1]}`)
       .toSorted();
 
-  test('what was said later stays, whichever chart has it, digits and all; the other is entered-in-error', async () => {
+  test('the later statement of either record stays, with all digits; the other is entered-in-error', async () => {
     await send({ patient: 'MEET1-old', day: '01', obx: ['K|1.50'] });
     await send({ patient: 'MEET1', day: '02', obx: ['K|1.70||C'] });
     await merge('MEET1', 'MEET1-old');
@@ -94,7 +94,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEET2')).toEqual(['1.70 corrected', '1.70 entered-in-error']);
   });
 
-  test('statements that two patients had before the merge count as if one had had them all', async () => {
+  test('statements of two patients before the merge count as statements of one patient', async () => {
     const end = async (patient: string) => (await values(patient)).filter((each) => !each.endsWith('error'));
     for (const [at, [mine, theirs]] of [
       ['01|1|F 02|2|W', '03|3|P'],
@@ -114,7 +114,7 @@ export function mergeCases(subject: () => Subject): void {
       await merge(`MEETW${at}`, `MEETW${at}-old`);
       expect(await end(`MEETW${at}`), String(at)).toEqual(['3 preliminary']);
     }
-    // What neither shows is kept for a withdrawal that comes after the merge.
+    // The merge keeps the hidden statement for a later withdrawal.
     await send({ patient: 'MEETX', day: '01', obx: ['K|1||F'] });
     await send({ patient: 'MEETX-old', day: '03', obx: ['K|3||P'] });
     await merge('MEETX', 'MEETX-old');
@@ -123,11 +123,11 @@ export function mergeCases(subject: () => Subject): void {
     expect(await end('MEETX')).toEqual(['3 preliminary']);
   });
 
-  test('each result of the one patient meets one of the other at most', async () => {
+  test('each result of one patient merges with at most one result of the other', async () => {
     const old = { patient: 'MEETY-old', day: '01' };
     await send({ ...old, collected: '202601010800+0100', obx: ['K|1'] });
     await send({ ...old, collected: '202601010900+0100', obx: ['K|2'] });
-    // It may be either of the two, so that it stands beside them.
+    // The result may equal either of the two, so it remains a third one.
     await send({ ...old, collected: '', obx: ['K|3'] });
     await send({ patient: 'MEETY', day: '02', collected: '202601010800+0100', obx: ['K|4'] });
     await merge('MEETY', 'MEETY-old');
@@ -150,7 +150,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEETZ')).toEqual(['1 entered-in-error', '2 corrected']);
   });
 
-  test('a withdrawal that meets a result of its own time is listed', async () => {
+  test('a withdrawal and a result with the same time are listed', async () => {
     await send({ patient: 'MEETT', day: '01', obx: ['K|1||F'] });
     await send({ patient: 'MEETT-old', day: '01', obx: ['K|1||W'] });
     await merge('MEETT', 'MEETT-old');
@@ -160,7 +160,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await subject().count(listed)).toBe(1);
   });
 
-  test('what refers to the result that goes refers to the one that stays', async () => {
+  test('references to the replaced result change to the kept result', async () => {
     // Two reports of one order that have the same result.
     await send({ patient: 'MEETR-old', ordered: 'Q', day: '01', obx: ['K|1'] });
     await send({ patient: 'MEETR', day: '02', obx: ['K|2'] });
@@ -189,18 +189,18 @@ export function mergeCases(subject: () => Subject): void {
     ).toBe(1);
   });
 
-  test('a late correction under the old number corrects the one that stays', async () => {
+  test('a late correction under the old number corrects the kept result', async () => {
     await send({ patient: 'MEET4-old', day: '01', obx: ['K|1'] });
     await send({ patient: 'MEET4', day: '02', obx: ['K|2'] });
     await merge('MEET4', 'MEET4-old');
     await send({ patient: 'MEET4-old', day: '03', obx: ['K|3||C'] });
     expect(await values('MEET4')).toEqual(['1 entered-in-error', '3 corrected']);
-    // What is older than both changes nothing.
+    // A statement older than both changes nothing.
     await send({ patient: 'MEET4', day: '01', obx: ['K|9'] });
     expect(await values('MEET4')).toEqual(['1 entered-in-error', '3 corrected']);
   });
 
-  test('results of other orders, laboratories, codes or times of collection do not meet', async () => {
+  test('results of other orders, laboratories, codes or collection times do not merge', async () => {
     const old = { patient: 'MEET5-old', day: '01' };
     await send({ ...old, filler: 'B1', obx: ['K|1'] });
     await send({ ...old, filler: 'B2', sender: 'LAB_A|HOSP', obx: ['K|2'] });
@@ -215,7 +215,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEET5')).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((value) => `${value} final`));
   });
 
-  test('a result whose time of collection only one chart knows is one, and knows it from then on', async () => {
+  test('a result with a collection time in only one record is one result, and keeps that time', async () => {
     await send({ patient: 'MEET6-old', filler: 'D1', day: '01', obx: ['K|1'] });
     await send({ patient: 'MEET6', filler: 'D1', day: '02', collected: '', obx: ['K|2'] });
     await merge('MEET6', 'MEET6-old');
@@ -224,7 +224,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEET6')).toEqual(['1 entered-in-error', '2 final', '3 final']);
   });
 
-  test('of several that nothing tells apart only equal ones meet, unless there are as many in both', async () => {
+  test('only equal results merge among several with equal keys, unless both records have the same number', async () => {
     await send({ patient: 'MEET7-old', day: '01', obx: ['K|1', 'K|2'] });
     await send({ patient: 'MEET7', day: '02', obx: ['K|2'] });
     await merge('MEET7', 'MEET7-old');
@@ -238,7 +238,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEET8')).toEqual(['1 entered-in-error', '2 entered-in-error', '5 corrected', '6 corrected']);
   });
 
-  test('a merge that comes again changes nothing', async () => {
+  test('a repeated merge changes nothing', async () => {
     await send({ patient: 'MEET9-old', day: '01', obx: ['K|1'] });
     await send({ patient: 'MEET9', day: '02', obx: ['K|2'] });
     await merge('MEET9', 'MEET9-old');
@@ -250,11 +250,11 @@ export function mergeCases(subject: () => Subject): void {
   const PENICILLIN = 'AL1|1|DA|PEN^Penicillin^L';
   const members = async (patient: string, type: string): Promise<JsonObject[]> =>
     (await stored(patient, type)).map(({ body }) => readObject(`{${body}}`));
-  /** What is no leftover of a merge. */
+  /** Resources that no merge replaced. */
   const current = async (patient: string, type: string): Promise<JsonObject[]> =>
     (await members(patient, type)).filter((each) => !JSON.stringify(each).includes('"entered-in-error"'));
 
-  test('an allergy of both is one, and has what only the other chart knew of it', async () => {
+  test('an allergy in both records is one allergy, with the details of both', async () => {
     await say('ADT^A08', 'FILE1-old', '01', `${PENICILLIN}|SV|Anaphylaxis`);
     await say('ADT^A08', 'FILE1', '02', `${PENICILLIN}|MI`);
     await merge('FILE1', 'FILE1-old');
@@ -266,14 +266,14 @@ export function mergeCases(subject: () => Subject): void {
     ]);
     const gone = (await members('FILE1', 'AllergyIntolerance')).filter((each) => each['clinicalStatus'] === undefined);
     expect(gone).toHaveLength(1);
-    // The newer is the other chart's.
+    // The other record has the newer statement.
     await say('ADT^A08', 'FILE2-old', '02', `${PENICILLIN}|SV`);
     await say('ADT^A08', 'FILE2', '01', `${PENICILLIN}|MO`);
     await merge('FILE2', 'FILE2-old');
     expect((await current('FILE2', 'AllergyIntolerance')).map((each) => each['criticality'])).toEqual(['high']);
   });
 
-  test('an allergy, diagnosis or procedure that is taken back after the merge is active no more', async () => {
+  test('an allergy, diagnosis or procedure is inactive if it is withdrawn after the merge', async () => {
     const lines = (end: string) => `DG1|1||I10^Hypertension^I10||20260101${end === '' ? '' : `${'|'.repeat(16)}${end}`}
         PR1|1||1^Appendectomy^L||20260101${end === '' ? '' : `${'|'.repeat(15)}${end}`}
         IAM|1|DA|PEN^Penicillin^L|||${end}`;
@@ -287,14 +287,14 @@ export function mergeCases(subject: () => Subject): void {
       expect([type, await current('FILE3', type)]).toEqual([type, []]);
   });
 
-  test('what was taken back later in one chart is not active through the other', async () => {
+  test('a later withdrawal in one record also applies to the other record’s statement', async () => {
     await say('ADT^A08', 'FILE4-old', '02', 'IAM|1|DA|PEN^Penicillin^L|||D');
     await say('ADT^A08', 'FILE4', '01', `${PENICILLIN}|SV`);
     await merge('FILE4', 'FILE4-old');
     expect(await current('FILE4', 'AllergyIntolerance')).toEqual([]);
   });
 
-  test('a document of both is one, and what replaced it in one chart refers to the one that stays', async () => {
+  test('a document in both records is one, and its replacement in one record refers to the kept document', async () => {
     const txa = (number: string, parent = '') => `TXA|1|OP||||||||||${number}|${parent}||||AU||AV\nOBX|1|TX|t||x`;
     await say('MDM^T02', 'FILE5-old', '01', txa('D1'));
     await say('MDM^T10', 'FILE5-old', '02', txa('D2', 'D1'));
@@ -308,7 +308,7 @@ export function mergeCases(subject: () => Subject): void {
     expect(replacement?.body).toContain(`"DocumentReference/${kept?.id}"`);
   });
 
-  test('a document is superseded by what replaced it in the other chart', async () => {
+  test('a document is superseded by its replacement in the other record', async () => {
     const txa = (number: string, parent = '') => `TXA|1|OP||||||||||${number}|${parent}||||AU||AV\nOBX|1|TX|t||x`;
     await say('MDM^T10', 'FILE6-old', '02', txa('D2', 'D1'));
     await say('MDM^T02', 'FILE6', '03', txa('D1'));

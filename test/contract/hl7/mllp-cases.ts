@@ -1,4 +1,4 @@
-/** The path between sidecar and edge: who may call it, which key a message is of, and what a refusal tells whom. */
+/** The path between sidecar and edge: who may call it, which key a message belongs to, and the content of each refusal. */
 import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
@@ -62,7 +62,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where client_id = '${key.clientId}'`)).toBe(4);
   });
 
-  test('no key of another site takes a sender’s messages, whatever it names', async () => {
+  test('no key of another site gets a sender’s messages, with any names', async () => {
     const { client } = subject().db;
     const victim = await mllpKey(['192.0.2.44']);
     const other = await createSite(client, { addresses: [] });
@@ -70,7 +70,7 @@ export function mllpCases(subject: () => Subject): void {
     for (const range of ['*', '0.0.0.0/0', '192.0.2.44', '::ffff:192.0.2.44', '192.0.2.0/24', '::/0']) {
       await expect(createApiKey(client, { ...theirs, allowedIps: [range] })).rejects.toMatchObject({ code: 'GW423' });
     }
-    // What was saved before the operator said whose the addresses are.
+    // The key is older than the operator's assignment of the addresses.
     await createApiKey(client, { ...theirs, protocols: ['hl7'], allowedIps: ['*'] });
     await client.query(`update api_key set protocols = '{hl7-mllp}' where site_id = $1`, [other]);
     const reply = await subject().forward(`${from('VICTIM', 'WARD', 'V-1')}\n${pid('V1')}`, { src: '192.0.2.44' });
@@ -107,7 +107,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(found).toMatchObject({ code: 'no-key', reason: 'the source address 203.0.113.99 is not in Allowed IPs' });
   });
 
-  test('a sidecar that is registered for ranges and sites speaks for nobody else: AR 207, stored nowhere', async () => {
+  test('a sidecar with registered ranges and sites forwards for no other: AR 207, stored nowhere', async () => {
     const { client } = subject().db;
     const by = subject().boundSidecar;
     const mine = await mllpKey(['192.0.2.64/27']);
@@ -141,7 +141,7 @@ export function mllpCases(subject: () => Subject): void {
     const { client } = subject().db;
     const other = await createSite(client, { addresses: [] });
     const ours = await mllpKey(['203.0.113.50']);
-    // By nobody's command: no way that is there leads to it.
+    // The test writes the row itself, since no command of the gateway allows it.
     await client.query(`insert into site_address (site_id, range, assigned_by) values ($1, '203.0.113.50', 'test')`, [
       other,
     ]);
@@ -163,7 +163,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(reply.errors).toEqual(['E 100 MSH^1', 'E 101 MSH^1^10']);
   });
 
-  test('the allowed ranges are told, each once and in one spelling', async () => {
+  test('the answer lists the allowed ranges, each once and in one spelling', async () => {
     await mllpKey(['2001:db8::/32', '10.0.0.0/8']);
     await mllpKey(['2001:DB8:0::1/32', '10.1.2.3/8', '::ffff:10.0.0.0/104']);
     const reply = await subject().forward('', {}, { method: 'GET', path: '/internal/mllp/allowed-ranges' });
@@ -174,7 +174,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(maxAgeSeconds).toBeGreaterThan(0);
   });
 
-  test('to anybody else the path is not there', async () => {
+  test('for all other callers the path is not found', async () => {
     const now = Math.floor(Date.now() / 1000);
     const message = `${msh('ADT^A01')}\n${pid('M5')}`;
     const stored = await subject().count('from hl7_message');
@@ -201,7 +201,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count('from hl7_message')).toBe(stored);
   });
 
-  test('a token serves only for its message, which is answered alike as often as it comes', async () => {
+  test('a token is valid for its message alone, which gets the same answer each time', async () => {
     const message = bytesOf(`${msh('ADT^A01', 'M-6')}\n${pid('M6')}`);
     const token = sidecarToken(subject().gateway, message, { jti: randomUUID() });
     const first = await subject().forward(message, {}, { token });
@@ -212,7 +212,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'M-7'`)).toBe(0);
   });
 
-  test('what a sidecar says of itself when it asks for the ranges is noted, and what cannot be read of it turns nobody away', async () => {
+  test('the gateway stores a sidecar’s state when it asks for the ranges, and answers also if the state is unreadable', async () => {
     const { gateway, db } = subject();
     const ask = (state: object) => {
       const token = sidecarToken(gateway, new Uint8Array(0), { jti: randomUUID(), iss: 'ward-9', state });

@@ -1,6 +1,6 @@
 /**
- * Any order of arrival ends in the same chart: what an old message meets that comes late, from a queue, a second connection or
- * a resend. Each history is told in every order of its messages, about a patient of its own.
+ * Any order of arrival ends in the same patient record, also for an old message from a queue, a second connection or a resend.
+ * Each history is sent in every order of its messages, about a separate patient.
  */
 import { describe, expect, test } from 'vitest';
 
@@ -219,7 +219,7 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    test('what a withdrawal hides does not come back, notes of result and report among it', async () => {
+    test('a withdrawn statement does not return, nor the notes of its result and report', async () => {
       const more = { range: '1-5', method: 'M1^Method^L' };
       for (const order of ordersOf([
         { ...F, ...more, notes: ['of the old one'] },
@@ -238,7 +238,7 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    test('what a withdrawal hides that was stated for the same time is listed, result and report', async () => {
+    test('a withdrawn result and report with the time of the withdrawal are listed', async () => {
       const tied = { ...W, at: F.at ?? '', report: 'X' };
       for (const order of ordersOf<Result>([F, tied, { ...P, at: '202601011000' }])) {
         const id = newPatient();
@@ -273,7 +273,7 @@ export function orderCases(subject: () => OrderSubject): void {
       expect(await result(other)).toBe('by hand final, preliminary');
     });
 
-    test('what is late is AA with W 205, changes nothing, and a late correction is listed', async () => {
+    test('a late message is AA with W 205, changes nothing, and a late correction is listed', async () => {
       const id = newPatient();
       for (const each of [{ ...C, at: '202601030800' }, F]) await accepted(oru(id, each));
       expect((await only(id, 'Observation')).version).toBe(1);
@@ -287,7 +287,7 @@ export function orderCases(subject: () => OrderSubject): void {
       expect((await only(id, 'Observation')).version).toBe(1);
     });
 
-    test('what is late fills what nobody newer has valued, and adds its results to the report', async () => {
+    test('a late message fills elements without a newer value, and adds its results to the report', async () => {
       for (const order of ordersOf([
         { ...F, range: '1-5', method: 'M1^Method^L' },
         { ...C, method: '' },
@@ -296,7 +296,7 @@ export function orderCases(subject: () => OrderSubject): void {
         const id = newPatient();
         for (const each of order) await accepted(oru(id, each));
         const glucose = (await stored(id, 'Observation')).find(({ content }) => content['valueString'] === '5.4');
-        // The range came beside another value.
+        // The range belongs to another value.
         expect(glucose?.content).not.toHaveProperty('referenceRange');
         expect(glucose?.content).toHaveProperty('method');
         expect((await only(id, 'DiagnosticReport')).content['result']).toHaveLength(2);
@@ -455,7 +455,7 @@ export function orderCases(subject: () => OrderSubject): void {
       expect(new Set(states)).toEqual(new Set(['none S,old L,old L-L 1']));
     });
 
-    test('what a FHIR client took from a survivor does not come back by a late message, what is new does', async () => {
+    test('a late message does not restore values that a FHIR client removed from a survivor; a new value is stored', async () => {
       const [survivor, loser] = [newPatient(), newPatient()];
       const person = { at: '202601010800', rest: 'Doe^Jane||19800229|F' };
       for (const id of [survivor, loser]) await accepted(adt(person)(id));

@@ -1,4 +1,4 @@
-/** Which result is meant: no message overwrites another result than its own, and a correction finds the one it corrects. */
+/** Result keys: no message overwrites another result, and a correction finds the result that it corrects. */
 import { expect, test } from 'vitest';
 
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -16,7 +16,7 @@ interface Sent {
   readonly collected?: string;
   /** MSH-3 and MSH-4. */
   readonly sender?: string;
-  /** Of MSH-7 and OBR-22. */
+  /** False removes the offsets from MSH-7 and OBR-22. */
   readonly hasOffsets?: false;
   /** OBX-3, OBX-4, OBX-5, OBX-11 and OBX-14 of each OBX: `K^Potassium^L|1|4.0|F|202601010800`. */
   readonly obx: readonly string[];
@@ -74,7 +74,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W1')).toEqual(['301 final', '90 final']);
   });
 
-  test('an accession number that comes round every year is another order', async () => {
+  test('a yearly repeated accession number is another order', async () => {
     const one = { patient: 'W2', filler: '260001', obx: ['GLU^Glucose^L||90'] };
     accepted(await send({ ...one, collected: '202501020800+0100' }));
     accepted(await send({ ...one, collected: '202601020800+0100', obx: ['GLU^Glucose^L||95'] }));
@@ -103,7 +103,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W4')).toEqual(['120 final', '92 corrected']);
   });
 
-  test('a result without a collection time takes the one that comes later', async () => {
+  test('a result without a collection time gets the time of a later message', async () => {
     const one = { patient: 'W5', filler: 'A5' };
     accepted(await send({ ...one, obx: ['GLU^Glucose^L||90|P'] }));
     accepted(await send({ ...one, collected: '202601010800+0100', obx: ['GLU^Glucose^L||91'] }));
@@ -155,12 +155,12 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W8b')).toEqual(['E. coli final', 'Proteus final']);
   });
 
-  test('of two equal ones the second sent alone is the second', async () => {
+  test('the second of two results with one key, sent alone, is the second', async () => {
     const one = { patient: 'W9', filler: 'A9', collected: '202601010800+0100' };
     accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli', 'ORG^Organism^L||Proteus'] }));
     expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Proteus'] }))).toEqual([]);
     expect(await values('W9')).toEqual(['E. coli final', 'Proteus final']);
-    // Which of the two it corrects nobody can tell.
+    // The key does not show which of the two it corrects.
     expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Serratia|C'] }))).toEqual(['W 205 OBX^1']);
     expect(await values('W9')).toEqual(['E. coli final', 'Proteus final', 'Serratia corrected']);
     expect(await listed('W9')).toBe(1);
@@ -210,7 +210,7 @@ export function resultCases(subject: () => Subject): void {
         `91 ${status}`,
       ]);
       expect(await reports(patient)).toBe(3);
-      // Told in another order, and again.
+      // The same results in another order, and again.
       expect(
         await serial(patient, after, { '202601010900': '151', '202601011000': '121', '202601010800': '91' }),
       ).toEqual([]);
@@ -237,7 +237,7 @@ export function resultCases(subject: () => Subject): void {
     await serial('S4', 'F', { '202601010800': '91', '202601010900': '151' });
     expect(await values('S4')).toEqual(['151 final', '91 final']);
     expect(await reports('S4')).toBe(2);
-    // What has its own time leaves the unknown one to the other.
+    // A result with a collection time leaves the unknown time to the other result.
     await serial('S5', 'P', { '': '90', '202601010900': '150' });
     await serial('S5', 'F', { '202601010900': '151', '202601010800': '91' });
     expect(await values('S5')).toEqual(['151 final', '91 final']);

@@ -41,7 +41,7 @@ export interface Forward {
   readonly token?: string | undefined;
   /** The private key of another sidecar. */
   readonly by?: JWK;
-  /** Of the request, beside its own. */
+  /** Headers of the request, beside the default ones. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -73,7 +73,7 @@ export function bearerCases(subject: () => Subject): void {
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     });
 
-    test('82: what is no valid access token', async () => {
+    test('82: an invalid access token', async () => {
       const { privateKey: foreign } = await generateKeyPair('ES256');
       const tokens = {
         expired: await forged({ aud: audience, exp: now() }),
@@ -138,7 +138,7 @@ export function bearerCases(subject: () => Subject): void {
   const REVOKE = '/oauth2/revoke';
 
   describe('introspection', () => {
-    test('of a live token, asked with an assertion or with a token', async () => {
+    test('returns the claims of a live token, with an assertion or with a token', async () => {
       const token = await tokenOf(key);
       const expected = { active: true, token_type: 'Bearer', ...decodeJwt(token) };
       const byAssertion = await asked(INTROSPECT, token, key);
@@ -150,7 +150,7 @@ export function bearerCases(subject: () => Subject): void {
       expect(byToken.body).toEqual(expected);
     });
 
-    test('says what the key still allows', async () => {
+    test('returns the current permissions of the key', async () => {
       const client = await subject().createKey();
       const token = await tokenOf(client);
       const set = (column: string, value: readonly string[]) =>
@@ -222,14 +222,14 @@ export function bearerCases(subject: () => Subject): void {
   });
 
   describe('revocation', () => {
-    test('88: of an unknown or expired token is no error', async () => {
+    test('88: an unknown or expired token is not an error', async () => {
       for (const token of ['abc', await forged({ exp: now() })]) {
         const answer = await asked(REVOKE, token, key);
         expect([answer.status, answer.body]).toEqual([200, {}]);
       }
     });
 
-    test('of a token, by itself; twice is refused as any dead token is', async () => {
+    test('a token revokes itself; the second time is refused as for any revoked token', async () => {
       const token = await tokenOf(key);
       const revoke = () =>
         post(subject(), { token, token_type_hint: 'access_token' }, { path: REVOKE, headers: bearer(token) });
@@ -238,7 +238,7 @@ export function bearerCases(subject: () => Subject): void {
       expect((await asked(REVOKE, token, key)).status).toBe(200);
     });
 
-    test("of another client's token is refused, and does nothing", async () => {
+    test("another client's token is refused, and stays valid", async () => {
       const other = await subject().createKey();
       const token = await tokenOf(other);
       expectRefusal(await asked(REVOKE, token, key), 400, 'invalid_grant', /another client/);

@@ -45,7 +45,7 @@ export function claimCases(subject: () => Subject): void {
     expect(answer.headers.get('www-authenticate')).toBeNull();
   });
 
-  test('what the administrator reads', async () => {
+  test('the reason in the console', async () => {
     const answer = await ask({ aud: 'https://other.example' });
     expect(await reasonKept(subject(), answer)).toBe(
       `aud: aud was "https://other.example", expected "${subject().tokenEndpoint}"`,

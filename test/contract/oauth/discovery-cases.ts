@@ -49,7 +49,7 @@ export function discoveryCases(subject: () => Subject): void {
     expect(moved.document).toEqual(document);
   });
 
-  test('the published keys verify a token, and show nothing private', async () => {
+  test('the published keys verify a token, and have no private member', async () => {
     const token = expectToken(await present(subject(), await assertion(subject(), await subject().createKey())));
     const { document } = await get(`${oauth()}/oauth2/jwks`);
     expect(document).toEqual({

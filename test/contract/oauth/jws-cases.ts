@@ -113,7 +113,7 @@ export function jwsCases(subject: () => Subject): void {
     const text = await make(subject(), key);
     const answer = await present(subject(), text);
     expectC(answer);
-    // What cannot be read cannot be put down to a key.
+    // The gateway cannot assign an unreadable assertion to a key.
     if (!/^(?:authentication|format)/.test(code)) {
       expect(await reasonKept(subject(), answer)).toMatch(new RegExp(`^(?:${code}): `));
     }
@@ -128,7 +128,7 @@ export function jwsCases(subject: () => Subject): void {
     expectToken(await present(subject(), await sign(key.privateJwk, headerOf(key), claims)));
   });
 
-  test('24: a sub in __proto__ is none', async () => {
+  test('24: a sub in __proto__ is not a sub', async () => {
     const { clientId } = key;
     const claims = claimsOf(subject(), key).replace(`"sub":"${clientId}"`, `"__proto__":{"sub":"${clientId}"}`);
     const answer = await present(subject(), await sign(key.privateJwk, headerOf(key), claims));
@@ -155,7 +155,7 @@ export function jwsCases(subject: () => Subject): void {
     expectToken(await present(subject(), await assertion(subject(), key, {}, { typ: 'jwt' })));
   });
 
-  test('31: what the administrator reads', async () => {
+  test('31: the reason in the console', async () => {
     const answer = await present(subject(), await assertion(subject(), key, {}, { kid: 'a' }));
     expectC(answer);
     expect(await reasonKept(subject(), answer)).toBe(
@@ -178,7 +178,7 @@ export function jwsCases(subject: () => Subject): void {
       expectC(await present(subject(), await assertion(subject(), { clientId, privateJwk: one.private })));
     });
 
-    test('the same kid on RSA and EC is chosen by alg; without kid each that fits is tried', async () => {
+    test('alg chooses between RSA and EC with the same kid; without kid each key for the alg is tried', async () => {
       const keys = [await pairOf('RS256', 'k'), await pairOf('ES256', 'k'), await pairOf('ES256', 'l')];
       const { clientId } = await subject().createKey({ jwks: { keys: keys.map((pair) => pair.public) } });
       for (const { private: privateJwk } of keys) {

@@ -1,4 +1,4 @@
-/** What every case of the token service's contract is run against: a gateway on some runtime, its database, its clients. */
+/** The subject of every case of the token service's contract: a gateway on some runtime, its database, its clients. */
 import { randomUUID } from 'node:crypto';
 
 import { importJWK, type JWK } from 'jose';
@@ -65,7 +65,7 @@ const SIGNING: Readonly<Record<string, EcdsaParams | RsaPssParams | AlgorithmIde
 
 const b64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64url');
 
-/** Signs whatever text is given, as a library would not: `signingInput` defaults to the segments of both texts. */
+/** Signs any given text, as a library would not: `signingInput` defaults to the segments of both texts. */
 export async function sign(
   privateJwk: JWK,
   header: string | Uint8Array,
@@ -137,7 +137,7 @@ export const present = (subject: Subject, text: string, form: Readonly<Record<st
 /**
  * The one constant answer, row `C`.
  *
- * @param challenge of a client that used the Authorization header; null: of one that did not
+ * @param challenge for a client that used the Authorization header; null for other clients
  */
 export function expectC(answer: Answer, challenge: string | null = null): void {
   expect(answer.body).toEqual({ error: 'invalid_client', error_description: 'client authentication failed' });
@@ -165,7 +165,7 @@ export function expectToken(answer: Answer): string {
   return String(answer.body['access_token']);
 }
 
-/** What the administrator of the key is told; waits, since it is written off the response path. */
+/** The reason that the key's administrator sees. Waits, since the gateway writes it off the response path. */
 export async function reasonKept(subject: Subject, answer: Answer): Promise<string> {
   return until('the refusal to be kept', async () => {
     const { rows } = await subject.db.client.query<{ code: string; reason: string }>(

@@ -30,7 +30,7 @@ export function useCases(subject: () => Subject): void {
   test('52: 200 times at once: one token', async () => {
     const text = await assertion(subject(), await subject().createKey());
     let late = 0;
-    // A machine may have no time for all of them at once: who is told to come again does.
+    // A machine may not have enough time for all at once: a client that gets Retry-After repeats its request.
     const decided = async (): Promise<number> => {
       const { status } = await present(subject(), text);
       if (status !== 503) return status;
@@ -40,7 +40,7 @@ export function useCases(subject: () => Subject): void {
     const answers = await Promise.all(Array.from({ length: 200 }, decided));
     const tokens = answers.filter((status) => status === 200).length;
     expect(answers.filter((status) => status === 401)).toHaveLength(200 - tokens);
-    // Of those who were late one may have used it: nobody was told.
+    // A late request may have used the assertion, although its answer was 503.
     expect(late === 0 ? [1] : [0, 1]).toContain(tokens);
   });
 
@@ -99,7 +99,7 @@ export function useCases(subject: () => Subject): void {
     expectRefusal(await present(subject(), text), 401, 'invalid_client', /already been used/);
   });
 
-  test('59: a disabled key gets the answer of one that does not exist', async () => {
+  test('59: a disabled key gets the answer of an unknown key', async () => {
     const disabled = await subject().createKey({ status: 'disabled' });
     const answer = await present(subject(), await assertion(subject(), disabled));
     expectC(answer);
@@ -115,7 +115,7 @@ export function useCases(subject: () => Subject): void {
     expectC(await present(subject(), await assertion(subject(), key)));
   });
 
-  test('the token is what RFC 9068 says', async () => {
+  test('the token has the claims of RFC 9068', async () => {
     const key = await subject().createKey({
       tokenTtlSeconds: 77,
       scopes: ['system/Patient.read', 'system/Observation.write'],
@@ -138,7 +138,7 @@ export function useCases(subject: () => Subject): void {
     });
   });
 
-  test('the log says who got a token and who did not, and never shows a token or an assertion', async () => {
+  test('the log says which client got a token and which did not, and never shows a token or an assertion', async () => {
     const key = await subject().createKey();
     const issued = await present(subject(), await assertion(subject(), key));
     const refused = await present(subject(), await assertion(subject(), key, { aud: 'x' }));
