@@ -219,7 +219,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     });
   });
 
-  describe('the contact and notes of a key', () => {
+  describe('the notes of a key', () => {
     const make = async () => {
       const pair = await generateKeyPair('ES384', { extractable: true });
       const made = await ask('/admin/keys', {

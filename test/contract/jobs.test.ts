@@ -19,7 +19,7 @@ onRuntimes(
     return { database, gateway, stop };
   },
   (subject) => {
-    test('a job that was asked for is done, and the next one too', async () => {
+    test('a requested job is done, and the next one too', async () => {
       const { database, gateway } = subject();
       const site = await createSite(database.client);
       const token = await getToken(gateway.oauthBaseUrl, await createApiKey(database.client, { site }));

@@ -125,7 +125,7 @@ export function againCases(subject: () => Subject): void {
     expect(await summary('G-3')).toEqual(['1 received AE', '2 resent AE', '3 resent AA']);
   });
 
-  test('many at once after the repair: one is processed, all get its AA', async () => {
+  test('one of several simultaneous messages after the fix is processed, and all get its AA', async () => {
     await twins('G4');
     const message = oru('G-4', 'G4');
     expect((await subject().post(message)).status).toBe(422);

@@ -87,7 +87,7 @@ export function answerCases(subject: () => Subject): void {
     expect(Number(rows[0]?.longest)).toBeLessThanOrEqual(LONGEST_INDEXED);
   });
 
-  test('a type that is not mapped is kept where the key says so', async () => {
+  test('a message of an unmapped type is kept where the key says so', async () => {
     const { key, authorization } = await keyWith({ hl7_unsupported_types: 'keep' }, '192.0.2.62');
     const reply = await subject().post(`${msh('SIU^S12', 'AN-siu')}\nSCH|1\n${pid('AN3')}`, { authorization });
     expect(reply).toMatchObject({ status: 200, errors: ['I 200 MSH^1^9^1^1'] });

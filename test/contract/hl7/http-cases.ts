@@ -81,7 +81,7 @@ export function httpCases(subject: () => Subject): void {
     expect(text).toContain('"value":5.50');
   });
 
-  test('a message and a conditional create about one new patient at once make one', async () => {
+  test('a message and a simultaneous conditional create about one new patient make one patient', async () => {
     const { db, gateway, site } = subject();
     const writer = await createApiKey(db.client, { site });
     const token = await getToken(gateway.oauthBaseUrl, writer, { audience: 'svc-fhir' });
@@ -105,7 +105,7 @@ export function httpCases(subject: () => Subject): void {
     }
   });
 
-  test('a FHIR condition that finds a survivor and who was merged into it means the survivor', async () => {
+  test('a FHIR condition that matches a survivor and its merged patient selects the survivor', async () => {
     const { db, gateway, site } = subject();
     for (const id of ['merged-1', 'merged-2']) await subject().post(`${msh('ADT^A01')}\n${pid(id)}`);
     await subject().post(`${msh('ADT^A40')}\n${pid('merged-1')}\nMRG|merged-2^^^HOSP^MR`);
@@ -135,13 +135,13 @@ export function httpCases(subject: () => Subject): void {
     ['a content error', `${msh('ADT^A01')}\nPID|1`, 422, 'AE'],
     ['a refused type', `${msh('SIU^S12')}\n${pid('H4')}`, 422, 'AR'],
     ['no MSH', 'not HL7', 400, 'AR'],
-  ])('%s: the status says what the ACK says', async (_, message, status, code) => {
+  ])('%s: the status agrees with the ACK', async (_, message, status, code) => {
     const reply = await subject().post(message);
     expect(reply.status).toBe(status);
     expect(reply.text).toContain(`\rMSA|${code}|`);
   });
 
-  test('no ACK where none is asked for', async () => {
+  test('no ACK where the sender requests none', async () => {
     const reply = await subject().post(`${msh('ADT^A01')}|||NE|NE\n${pid('H5')}`);
     expect(reply).toMatchObject({ status: 204, text: '' });
   });
@@ -219,7 +219,7 @@ export function httpCases(subject: () => Subject): void {
     },
   );
 
-  test('a disabled key is dead at once', async () => {
+  test('a disabled key fails at once', async () => {
     const { db, gateway, site } = subject();
     const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
     const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });

@@ -500,7 +500,7 @@ export function identityCases(subject: () => ChartSubject): void {
       expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([false, true]);
     });
 
-    test('A24 links both ways, A37 takes it back', async () => {
+    test('A24 links both ways, A37 removes the links', async () => {
       const { adt, merge, pid, ann } = story();
       await subject().send(adt('{X}^^^ONE^MR'));
       await subject().send(adt('{Y}^^^ONE^MR'));

@@ -35,7 +35,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where client_id = '${key.clientId}' and source = 'mllp'`)).toBe(2);
   });
 
-  test('no ACK where none is asked for: 204', async () => {
+  test('no ACK where the sender requests none: 204', async () => {
     const reply = await subject().forward(`${msh('ADT^A01')}|||NE|NE\n${pid('M1')}`);
     expect(reply).toMatchObject({ status: 204, text: '' });
   });
@@ -54,7 +54,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await sent(range)).toBe(1);
   });
 
-  test('a range counts however it is spelt', async () => {
+  test('a range matches in any spelling', async () => {
     const key = await mllpKey(['::ffff:198.18.7.128/121']);
     for (const src of ['198.18.7.130', '::ffff:198.18.7.131', '::ffff:c612:784', '0:0:0:0:0:FFFF:198.18.7.133']) {
       expect((await subject().forward(`${from('X', 'Y')}\n${pid('M7')}`, { src })).status).toBe(200);
@@ -82,7 +82,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from refusal where site_id = '${other}'`)).toBe(0);
   });
 
-  test('a key that names a certificate takes messages of its bearer alone, which are kept with it', async () => {
+  test('a key that names a certificate gets messages of its bearer alone, which are stored with it', async () => {
     const key = await mllpKey(['192.0.2.50'], { tlsSubject: 'C=DE, CN=lab' });
     const send = (claims: object) =>
       subject().forward(`${from('X', 'Y')}\n${pid('T1')}`, { src: '192.0.2.50', ...claims });
@@ -137,7 +137,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where client_id = '${mine.clientId}'`)).toBe(1);
   });
 
-  test('should two sites fit all the same: AR 207, stored nowhere, and both administrators learn of it', async () => {
+  test('an address of two sites: AR 207, stored nowhere, and both administrators see the reason', async () => {
     const { client } = subject().db;
     const other = await createSite(client, { addresses: [] });
     const ours = await mllpKey(['203.0.113.50']);
@@ -229,7 +229,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(noted).toEqual({ version: '1.2.3', connections: 4 });
   });
 
-  test('a token for the ranges serves once', async () => {
+  test('a token for the ranges is valid once', async () => {
     const path = '/internal/mllp/allowed-ranges';
     const token = sidecarToken(subject().gateway, new Uint8Array(0), { jti: randomUUID() });
     expect((await subject().forward('', {}, { method: 'GET', path, token })).status).toBe(200);

@@ -257,7 +257,7 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    test('a rerun takes the place of what a FHIR client wrote before the withdrawal, and of nothing that it wrote after', async () => {
+    test('a rerun replaces values that a FHIR client wrote before the withdrawal, and none that it wrote after', async () => {
       const id = newPatient();
       await accepted(oru(id, F));
       await update(id, 'Observation', { valueString: 'by hand' });
@@ -321,7 +321,7 @@ export function orderCases(subject: () => OrderSubject): void {
     });
   });
 
-  describe('patients and what an admission brings', () => {
+  describe('patients and resources of an admission', () => {
     interface Admission {
       /** EVN-2. */
       readonly at: string;
@@ -430,7 +430,7 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    test('a late message with the number of a record that was merged away ends where an early one does', async () => {
+    test('a late message with the number of a merged patient ends as an early one does', async () => {
       const states: string[] = [];
       for (const order of ordersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {
         const [survivor, loser] = [newPatient(), newPatient()];

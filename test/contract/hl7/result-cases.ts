@@ -112,7 +112,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W5')).toEqual(['150 final', '91 final']);
   });
 
-  test('the meter at the bedside numbers nothing: each measurement stays, the same one sent again does not', async () => {
+  test('a bedside meter without numbers: each measurement stays, and a repeated one is not added', async () => {
     const one = { patient: 'W6', ordered: 'POCT^POCT^L' };
     const at = (time: string, value: string) => send({ ...one, collected: time, obx: [`GLU^Glucose^L||${value}`] });
     for (const [time, value] of [
@@ -126,7 +126,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W6')).toEqual(['190 final', '90 final', '95 final']);
   });
 
-  test('a test that is added to an old order is beside what was there', async () => {
+  test('a test added to an old order is stored beside its results', async () => {
     const one = { patient: 'W7', filler: 'A7', collected: '202601010800+0100' };
     accepted(await send({ ...one, obx: ['GLU^Glucose^L||90'] }));
     accepted(await send({ ...one, obx: ['HBA^HbA1c^L||5.5'] }));
@@ -137,7 +137,7 @@ export function resultCases(subject: () => Subject): void {
     expect(panel?.body.match(/"Observation\//g)).toHaveLength(2);
   });
 
-  test('a microbiology final with one more organism keeps the first and says that it is not clear', async () => {
+  test('a microbiology final with one more organism keeps the first and reports the ambiguity', async () => {
     const one = { patient: 'W8', filler: 'A8', collected: '202601010800+0100' };
     accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli|P'] }));
     const errors = accepted(await send({ ...one, obx: ['ORG^Organism^L||Klebsiella', 'ORG^Organism^L||E. coli'] }));
@@ -166,7 +166,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await listed('W9')).toBe(1);
   });
 
-  test('a laboratory that corrects the collection time: beside the first, said and listed', async () => {
+  test('a corrected collection time: stored beside the first, reported and listed', async () => {
     const one = { patient: 'W10', filler: 'A10' };
     accepted(await send({ ...one, collected: '202601010800+0100', obx: ['GLU^Glucose^L||90'] }));
     const errors = accepted(await send({ ...one, collected: '202601010730+0100', obx: ['GLU^Glucose^L||90|C'] }));
@@ -175,7 +175,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await listed('W10')).toBe(1);
   });
 
-  test('two messages about one new result at once make one', async () => {
+  test('two simultaneous messages about one new result make one', async () => {
     const one = { patient: 'W11', filler: 'A11', collected: '202601010800+0100' };
     const sent = await Promise.all(['90', '91', '92', '93'].map((value) => send({ ...one, obx: [`G^G^L||${value}`] })));
     sent.forEach(accepted);
@@ -243,7 +243,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('S5')).toEqual(['151 final', '91 final']);
   });
 
-  test('results of a patient that is merged away are found with the survivor', async () => {
+  test('results of a merged patient are found with the survivor', async () => {
     const one = { filler: 'A12', collected: '202601010800+0100' };
     accepted(await send({ ...one, patient: 'W12', obx: ['GLU^Glucose^L||90'] }));
     accepted(await send({ ...one, patient: 'W12-old', filler: 'B12', obx: ['GLU^Glucose^L||150'] }));
