@@ -248,7 +248,7 @@ export function patchCases(subject: () => Subject): void {
       expect([reply.status, reply.body['id']], reply.text).toEqual([200, survivor]);
     });
 
-    test('may remove the value of its own condition', async () => {
+    test('may remove the value that its condition matches', async () => {
       const value = randomUUID();
       const id = await made(value);
       const reply = await patch(`/Patient?identifier=${value}`, [{ op: 'remove', path: '/identifier' }]);

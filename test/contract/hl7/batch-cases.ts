@@ -69,7 +69,7 @@ export function batchCases(subject: () => Subject): void {
     expect(reply.text).toMatch(/^BHS[^\r]+\rBTS\|0\r$/);
   });
 
-  test('over MLLP: AR that says where batches are taken', async () => {
+  test('over MLLP: an AR says that batches need HTTP', async () => {
     await createApiKey(subject().db.client, {
       site: subject().site,
       protocols: ['hl7-mllp'],
