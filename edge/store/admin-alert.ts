@@ -23,7 +23,7 @@ export interface AlertRow {
   readonly is_muted: boolean;
   readonly muted_until: string | null;
   readonly muted_by: string | null;
-  /** Of the newest notice: an HTTP status or a code of the gateway; null before the first attempt. */
+  /** The answer of the newest notice: an HTTP status or a code of the gateway; null before the first attempt. */
   readonly last_answer: string | null;
   readonly attempts: number | null;
   readonly delivered_at: string | null;

@@ -1,16 +1,16 @@
-/** What namespaces stand for in the messages of a key, as the messages say, and what administrators decide about it. */
+/** The URIs of namespaces in the messages of a key: those from the messages, and the decisions of administrators. */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
 export const ALIAS_STATES = ['taught', 'shown', 'confirmed', 'rejected'] as const;
 /**
- * `taught`: a message sent both, and it is used. `shown`: it is not, since another is, or since only charts suggest it.
- * `confirmed`, `rejected`: an administrator decided.
+ * `taught`: a message sent both, and the URI is used. `shown`: it is not used, since another URI is, or since only
+ * patient records suggest it. `confirmed`, `rejected`: an administrator decided.
  */
 export type AliasState = (typeof ALIAS_STATES)[number];
 export type AliasDecision = 'confirmed' | 'rejected';
 
-/** Which one: what tells an alias from the others of a site. */
+/** Identifies an alias of a site. */
 export interface AliasId {
   readonly clientId: string;
   /** In capitals. */
@@ -28,14 +28,14 @@ export interface AliasRow {
   readonly created_at: string;
   readonly decided_at: string | null;
   readonly decided_by: string | null;
-  /** What the site's settings say of the namespace, which holds for every key. */
+  /** The namespace's URI in the site's settings, which applies to every key. */
   readonly named_uri: string | null;
   /** A JSON array of `{ state, at, by }`, the newest first, twenty at most. */
   readonly decisions: string;
 }
 
 /**
- * Of a site, by key, namespace and URI.
+ * Lists the aliases of a site, by key, namespace and URI.
  *
  * @param states any of these
  * @param after client, namespace and URI of the last one of the page before, or null
@@ -75,8 +75,8 @@ export interface DecidedRow {
 /**
  * Decides; no row where the site has no such alias. Deciding the same again changes nothing.
  *
- * @param by who, for the history
- * @param never types of numbers (table 0203) that identify nobody
+ * @param by the person's name, for the history
+ * @param never type codes (table 0203) that identify no patient
  */
 export function decideAlias(
   site: string,

@@ -1,4 +1,4 @@
-/** What administrators should look at, as they see it: with the patients as they are now. It is written by hl7_store. */
+/** Issues for administrators to review, with the patients as they are now. The function hl7_store writes them. */
 import type { Query } from '../deps.ts';
 import type { AttentionKind } from './attention.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
@@ -21,12 +21,12 @@ export interface AttentionRow {
   readonly control_id: string | null;
   readonly patient_a: string | null;
   readonly patient_b: string | null;
-  /** JSON objects with the members of a Patient that tell who it is. */
+  /** JSON objects with the members of a Patient that identify the person. */
   readonly person_a: string | null;
   readonly person_b: string | null;
 }
 
-/** SQL: of a resource, as JSON, what tells who the patient is; a photo may be large. */
+/** SQL: the members of a resource that identify the patient, as JSON; a photo may be large. */
 const personOf = (resource: string) => `(select json_build_object('name', j -> 'name', 'birthDate', j -> 'birthDate',
       'gender', j -> 'gender', 'identifier', j -> 'identifier', 'telecom', j -> 'telecom', 'address', j -> 'address')::text
     from (select ('{' || ${resource}.body || '}')::json as j where ${resource}.body is not null) p)`;
@@ -36,7 +36,7 @@ const STATE = `case when t.dismissed_at is not null then 'dismissed'
     when a.replaced_by = t.patient_b or b.replaced_by = t.patient_a then 'merged' else 'open' end`;
 
 /**
- * What to look at in a site, the newest first.
+ * Lists the issues of a site, the newest first.
  *
  * @param after created_at and attention_id of the last one of the page before, or null
  */
@@ -61,7 +61,7 @@ export function listAttention(
      and (${after?.[0] ?? null}::timestamptz is null
        or (t.created_at, t.attention_id) < (${after?.[0] ?? null}::timestamptz, ${after?.[1] ?? null}::uuid))
    order by t.created_at desc, t.attention_id desc limit ${limit}::int`;
-  // Whom a page shows is noted for the audit; the last row only tells that there is a next page.
+  // The patients on a page are noted for the audit; the last row only shows that there is a next page.
   const text = `with page as materialized (${page.text}), shown as (
       select p.patient_a, p.patient_b from page p order by p.created_at desc, p.attention_id desc limit ${limit - 1}), noted as materialized (
       select audit_note(array(select row('attention-viewed', 'Patient', s.id, null)::audit_item
@@ -77,7 +77,7 @@ export interface Dismissal {
   readonly dismissed_by: string;
 }
 
-/** Takes one off the list; whoever did it first stays. No row: the site has no such one. */
+/** Dismisses an issue; the first dismissal stays. No row: the site has no such issue. */
 export function dismissAttention(site: string, id: string, by: string): Query<Dismissal> {
   return sql<Dismissal>`update attention set dismissed_at = coalesce(dismissed_at, now()),
       dismissed_by = coalesce(dismissed_by, ${by})

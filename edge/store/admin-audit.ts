@@ -5,15 +5,15 @@ import type { AuditActor } from './audit.ts';
 import { type Bind, binder, instantOf, read } from './sql.ts';
 
 export interface AuditFilter {
-  /** Whom it concerned: the id of a Patient; '' for all, as with the others. */
+  /** The id of the Patient that it concerned; '' for all, as in the other members. */
   readonly patient: string;
-  /** Instead of the id: whoever is known by this number. */
+  /** An identifier value of the patient, instead of the id. */
   readonly patientNumber: string;
   /** The API key that asked, or that was changed. */
   readonly clientId: string;
-  /** Who: a Client ID, the provider's `sub` of a person, the name of a sidecar or of an operator's account. */
+  /** The actor: a Client ID, the provider's `sub` of a person, the name of a sidecar or of an operator's account. */
   readonly actor: string;
-  /** What was done, one of these; none: any. */
+  /** The actions to select; an empty list selects all. */
   readonly actions: readonly AuditAction[];
   /** Instants. */
   readonly from: string;
@@ -26,7 +26,7 @@ export interface AuditRow {
   readonly at: string;
   readonly actor_kind: AuditActor['kind'];
   readonly actor: string | null;
-  /** What people call them: the name of a key, or of a person who has signed in; null where neither is known. */
+  /** The display name: of a key, or of a person who has signed in; null if neither is known. */
   readonly called: string | null;
   readonly client_id: string | null;
   readonly address: string | null;
@@ -58,9 +58,10 @@ const actorSql = (actor: string, bind: Bind): string =>
   actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
 
 /**
- * Rows of a site. Those that concern a patient alone are walked in its index; those of several patients are found by theirs,
- * whatever the statistics say: they know nothing of one among thousands; exports are among them, which may have shown
- * anybody. Those of an action are found by it, and those of bundles that did it beside them.
+ * Rows of a site. Rows that concern a single patient are read in its index; rows of several patients are found by
+ * another index. This does not depend on the statistics, which know nothing of one patient among thousands. Exports are
+ * included, because they may have shown any patient. Rows of an action are found by the action, together with bundles
+ * that included it.
  *
  * @param after at and audit_id of the last one of the page before, or null
  */

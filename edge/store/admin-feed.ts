@@ -1,9 +1,11 @@
-/** What each key of a site does, and what it did at the same hour before (migrations/functions/feeds_now.sql). */
+/**
+ * The activity of each key of a site, and its activity at the same hour before (migrations/functions/feeds_now.sql).
+ */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read } from './sql.ts';
 import type { UsageSurface } from './usage.ts';
 
-/** Counts by how far back, as a PostgreSQL array literal: the nearest first, NULL from before the sender was heard of. */
+/** Counts by age, as a PostgreSQL array literal: the nearest first, NULL from before the sender's first activity. */
 type CountsBefore = string;
 
 export interface FeedRow {
@@ -11,9 +13,9 @@ export interface FeedRow {
   readonly name: string;
   readonly status: 'active' | 'disabled';
   readonly protocols: readonly string[];
-  /** Its silence is an alert, by a rule of its own. */
+  /** A separate rule raises an alert when it is silent. */
   readonly watched: boolean;
-  /** Null where nothing was ever heard of it; with it all that follows up to `refusals`. */
+  /** Null without any activity, as all following members up to `refusals`. */
   readonly surface: Exclude<UsageSurface, 'token'> | null;
   /** MSH-3 and MSH-4; both empty for what names none, for those of too many, and for FHIR. */
   readonly application: string | null;

@@ -1,12 +1,12 @@
 /**
- * API keys as their administrators see them: listed, read, written with their history. Which columns the record has is
- * told by its table of members (edge/members/api-key.ts), which these statements are made with.
+ * API keys for their administrators: listed, read, written with their history. The table of members
+ * (edge/members/api-key.ts) defines the columns of the record, from which these statements are made.
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
-/** What a row has beside the members of the record. */
+/** The columns of a row beside the members of the record. */
 export interface StoredKey {
   readonly client_id: string;
   readonly version: number;
@@ -16,9 +16,11 @@ export interface StoredKey {
   readonly updated_at: string;
   /** When a request of this key was last refused or failed, if it was in the last 90 days. */
   readonly last_refusal: string | null;
-  /** When it was last heard of, to a quarter of an hour; null if never. */
+  /** The time of the last activity, to a quarter of an hour; null if never. */
   readonly last_used: string | null;
-  /** Token requests that were granted since midnight at the site, and what came over FHIR and HL7, refused or not. */
+  /**
+   * Token requests that were granted since midnight at the site, and the requests over FHIR and HL7, rejected or not.
+   */
   readonly tokens_today: number;
   readonly requests_today: number;
   readonly messages_today: number;
@@ -28,7 +30,7 @@ export interface StoredKey {
 export const KEY_SORTS = ['created', 'name', 'used'] as const;
 export type KeySort = (typeof KEY_SORTS)[number];
 
-/** SQL of what is ordered by, with the comparison to what comes behind it; keys that are equal in it go by their Client ID. */
+/** SQL of each sort order, with the comparison to the following keys; equal keys are ordered by their Client ID. */
 const SORTS: Readonly<Record<KeySort, { readonly by: string; readonly type: string; readonly behind: '<' | '>' }>> = {
   created: { by: 'k.created_at', type: 'timestamptz', behind: '<' },
   name: { by: 'lower(k.name)', type: 'text', behind: '>' },
@@ -47,13 +49,13 @@ export interface KeyWrite<Row> {
   readonly clientId: string;
   /** Null to create; else the versions that may be overwritten, none of them meaning any. */
   readonly expected: readonly number[] | null;
-  /** Who: shown in the history. */
+  /** The person's name: shown in the history. */
   readonly by: string;
   /** All members to create, those that change to update. */
   readonly record: Partial<Row>;
   /** RFC 7638 thumbprints of the inline JWKS, which from now on belong to this key; null leaves them as they are. */
   readonly ownedThumbprints: readonly string[] | null;
-  /** Of keys published at the JWKS URI: refused when they belong to another key. */
+  /** Thumbprints of keys published at the JWKS URI: rejected when they belong to another key. */
   readonly foreignThumbprints: readonly string[];
 }
 
@@ -96,7 +98,7 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
     /**
      * The keys of a site.
      *
-     * @param after what the last one of the page before has in this order, and its client_id; or null
+     * @param after the last key's value in this order and its client_id, from the previous page; or null
      */
     listKeys: (
       site: string,
@@ -144,7 +146,7 @@ export interface KeyToBeJudged {
   readonly tlsSubject: string | null;
 }
 
-/** What `writeKey` would refuse of a key, all of it. */
+/** All reasons for which `writeKey` would reject a key. */
 export function keyRefused(site: string, clientId: string, asked: KeyToBeJudged): Query<KeyRefusedRow> {
   const { thumbprints, allowedIps, application, facility, tlsSubject } = asked;
   return read<KeyRefusedRow>`select thumbprints_taken(${clientId}, ${thumbprints}::text[])::text as taken,

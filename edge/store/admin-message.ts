@@ -60,7 +60,7 @@ const bodyOf = (version: string): string => `left join lateral (
 
 /**
  * Each version that a message wrote, with the version before it, and each resource that it touched without a change;
- * patients first. Where there are more than `MAX_SHOWN_RESOURCES`, one row more.
+ * patients first. If there are more than `MAX_SHOWN_RESOURCES`, one row more.
  */
 export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
   return read<MessageResourceRow>`with touched as materialized (
@@ -91,7 +91,10 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
      order by m.type <> 'Patient', m.type, m.id, m.version`;
 }
 
-/** Notes for the audit that a message is shown, with what it made and whom that concerns; nothing where there is none. */
+/**
+ * Notes for the audit that a message is shown, with its resources and the patients that they concern. Notes nothing if
+ * there is no such message.
+ */
 export const noteMessageViewed = (site: string, messageId: string): Query =>
   read`select audit_note(array(
     select row('message-viewed', 'Hl7Message', m.message_id, null)::audit_item from hl7_message m
@@ -122,7 +125,9 @@ export interface AttemptRow {
   readonly errors: string;
 }
 
-/** What was decided about a message each time, in order: of very many, the first ten and the newest hundred, as they are kept. */
+/**
+ * The decisions about a message, in order. If there are very many, the first ten and the newest hundred are stored.
+ */
 export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
   return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.comment, a.request_id, a.outcome,
       a.took_ms, encode(a.ack, 'base64') as ack, a.errors::text as errors

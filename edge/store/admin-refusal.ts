@@ -10,7 +10,7 @@ export interface RefusalFilter {
   readonly surface: string;
   /** An HTTP status or MSA-1; its first digit and `xx`; '' for any. */
   readonly answer: string;
-  /** Which check refused, '' for any. */
+  /** The check that rejected, '' for any. */
   readonly code: string;
   /** Part of the reason or the source address, in any case; or a whole request id, which is found at any time. */
   readonly text: string;

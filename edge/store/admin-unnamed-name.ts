@@ -1,4 +1,4 @@
-/** Names that messages use and nobody has given a URI, as administrators see them: by name, with how many messages. */
+/** Names in messages that have no URI yet, for administrators: by name, with the number of messages. */
 import type { Query } from '../deps.ts';
 import { instantOf } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';

@@ -9,7 +9,7 @@ export const ALERT_NOTICES_KIND = 'alert-notices';
 /** Adds the two jobs of alerts, which do not end. */
 export const askForAlerts = (): Query => sql`select alert_ask()`;
 
-/** @param kids of the keys that sign @returns JSON (migrations/functions/alert_facts.sql) */
+/** @param kids the ids of the signing keys @returns JSON (migrations/functions/alert_facts.sql) */
 export const readAlertFacts = (kids: readonly string[]): Query<{ readonly facts: string }> =>
   sql<{ facts: string }>`select alert_facts(${kids}::text[])::text as facts`;
 

@@ -3,7 +3,7 @@ import { type Audience, AUDIENCE_PROTOCOL } from '../../shared/oauth/audience.ts
 import type { Param, Query } from '../deps.ts';
 import { read } from './sql.ts';
 
-/** Who an access token speaks for, as far as the database needs to know. */
+/** The owner of an access token, in the form that the database needs. */
 export interface CallerIdentity {
   readonly site: string;
   readonly clientId: string;
@@ -14,14 +14,14 @@ export interface CallerIdentity {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** The arguments that tell the database which token a request has (`assert_caller`), the scopes last. */
+/** The arguments that identify a request's token to the database (`assert_caller`), the scopes last. */
 export const callerArguments = ({ site, clientId, tokenId, audience, scopes }: CallerIdentity) =>
   [site, clientId, tokenId, audience, AUDIENCE_PROTOCOL[audience], [...scopes]] as const satisfies readonly Param[];
 
 /**
- * The first statement of every batch made for a token: fails the batch (Fault `unauthenticated`, `invalid_token`) when
- * the key was disabled or the token revoked, or (`forbidden`, `insufficient_scope`, with the positions of the scopes) when
- * the key no longer allows a scope, so that none of these needs a round trip of its own.
+ * The first statement of every batch made for a token. It fails the batch (Fault `unauthenticated`, `invalid_token`)
+ * when the key was disabled or the token revoked. It fails with `forbidden`, `insufficient_scope` and the positions of
+ * the scopes when the key no longer allows a scope. None of these checks therefore needs a separate round trip.
  */
 export function assertCaller(caller: CallerIdentity): Query {
   const [site, clientId, tokenId, audience, protocol, scopes] = callerArguments(caller);

@@ -1,18 +1,18 @@
-/** What an administrator should look at (`attention` in migrations/0004_hl7.sql), as messages show it. */
+/** Issues that an administrator must review (`attention` in migrations/0004_hl7.sql), as messages show them. */
 import type { JsonObject } from '../../shared/json.ts';
 
 export const ATTENTION_KINDS = [
-  /** Two charts may be of one person, or one number is in both. */
+  /** Two patient records may be of one person, or both have one identifier. */
   'possible-duplicate',
-  /** A corrected, withdrawn or deleted result came after a newer one. */
+  /** A corrected, withdrawn or deleted result arrived after a newer one. */
   'stale-correction',
   /** A withdrawal hides another statement about the result, and both have one time. */
   'tied-withdrawal',
   /** A correction fits none of the results that are known, or several. */
   'correction-unmatched',
-  /** What the gateway files by patient was to be moved, and was not. */
+  /** A merge should have moved data that the gateway stores by patient, but did not. */
   'not-moved',
-  /** A merge whose patients could not be told. */
+  /** A merge whose patients could not be identified. */
   'merge-unresolved',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
@@ -21,7 +21,7 @@ export interface NewAttention {
   readonly kind: AttentionKind;
   /** Ids of none, one or two patients. */
   readonly patients: readonly string[];
-  /** What besides kind and patients tells it from others: what has all three is listed once, however often it is shown. */
+  /** Distinguishes the issue besides kind and patients: an issue that is equal in all three is listed once. */
   readonly about?: string;
   /** Codes, ids and places (`PID^1^3^2`), never what a patient's record holds. */
   readonly detail?: JsonObject;

@@ -6,14 +6,14 @@ import type { AuditAction } from '../audit-actions.ts';
 import type { Database, Query, Results } from '../deps.ts';
 import { sql } from './sql.ts';
 
-/** Who had access. */
+/** The actor of an access. */
 export interface AuditActor {
   readonly kind: 'key' | 'person' | 'sidecar' | 'operator' | 'gateway';
   /** A person by the provider's `sub`; null for a key, which `clientId` names, and for the gateway. */
   readonly name: string | null;
   /** The API key that asks. */
   readonly clientId: string | null;
-  /** Where the request came from, as far as there was one. */
+  /** The source address of the request, or null without an address. */
   readonly address: string | null;
   readonly requestId: string;
 }
@@ -21,7 +21,7 @@ export interface AuditActor {
 /** The part of it that is not the request's. */
 export type AuditBy = Pick<AuditActor, 'kind' | 'name' | 'address'>;
 
-/** What a request is to the audit, beside what its statements note. */
+/** The data of a request for the audit, beside the items that its statements note. */
 export interface AuditedRequest {
   /** Null: what was noted, which is then of one kind. */
   readonly action: AuditAction | null;
@@ -42,8 +42,8 @@ export const auditEntry = (
 ) => ({ actorKind: kind, actor: name, clientId, address, requestId, action, searched });
 
 /**
- * The same database for somebody who looks at what statements note by themselves: every round trip that reaches data
- * leaves its row, whoever wrote the statements.
+ * Wraps a database so that each of its statements is audited separately. Every round trip that reaches data leaves its
+ * audit row, for the statements of all modules.
  */
 export const audited = (database: Database, site: string, actor: AuditActor): Database => {
   const row = addAudit(site, actor, { action: null, searched: null });
@@ -60,16 +60,16 @@ export const audited = (database: Database, site: string, actor: AuditActor): Da
   };
 };
 
-/** Notes what is no resource: a message, an API key, a site. */
+/** Notes an item that is not a resource: a message, an API key, a site. */
 export const noteAudit = (action: AuditAction, type: AuditedThing, id: string): Query => ({
   ...sql`select audit_note(array[row(${action}, ${type}, ${id}::uuid, null)::audit_item])`,
   notes: true,
 });
 
-/** What has a row of its own in the audit beside resources. */
+/** The kinds of items with a separate audit row, beside resources. */
 export type AuditedThing = 'Hl7Message' | 'Patient' | 'Site';
 
-/** What a statement that reads notes of each row; writes are noted where they are done (`resource_write`). */
+/** The action that a reading statement notes for each row; `resource_write` notes writes. */
 export type ReadAction = Extract<AuditAction, 'read' | 'search' | 'history'>;
 
 /** SQL: the item for `audit_note` of a row with type, id and patient_id. */

@@ -1,7 +1,7 @@
 /**
- * SQL that compares who gave a number out (CX.4): a name and a URI are one where the site's settings say so, or else what
- * messages of a key taught, unless an administrator rejected it. What is compared is in small letters, an OID or UUID without
- * `urn:oid:` and `urn:uuid:` before it.
+ * SQL that compares assigning authorities (CX.4). A name and a URI are equal if the site's settings say so. They are
+ * also equal if messages of a key taught it and no administrator rejected it. Compared values are in small letters, an
+ * OID or UUID without `urn:oid:` and `urn:uuid:` before it.
  */
 
 /** SQL: such a text, as it is compared. */

@@ -1,6 +1,6 @@
 /**
- * Bulk exports (FHIR Bulk Data Access 2.0.0): what was asked for and which resources are in which file. Files have no
- * content of their own: a page of one is read from the resources as they were at the export's moment.
+ * Bulk exports (FHIR Bulk Data Access 2.0.0): the request and the resources of each file. Files have no stored content:
+ * a page of a file is read from the resources as they were at the export's moment.
  */
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -9,22 +9,22 @@ import { binder, instantOf, read, sql } from './sql.ts';
 
 /** How long an export is there. */
 const EXPIRES_SECONDS = 24 * 3600;
-/** Of one key, that are not complete. */
+/** Exports of one key that are not complete. */
 export const EXPORTS_UNDER_WAY = 2;
 
 /**
- * Of a file. A Worker may ask the database 1,000 times in a request and work for 30 s: a file is less than 500 pages, also
- * where a page is half empty because the next resource would have been too much for it, and takes a second or so of work
- * (`npm run bench bulk-export`).
+ * Resources of a file. A Worker may query the database 1,000 times in a request and work for 30 seconds. A file is less
+ * than 500 pages, even if a page is half empty because the next resource was too large for it. It takes about a second
+ * of work (`npm run bench bulk-export`).
  */
 export const FILE_RESOURCES = 100_000;
 const FILE_BYTES = 192 * 1024 * 1024;
-/** Of a page, which with its copies (as JSON, as text, as bytes) is what a stream holds in memory, twice. */
+/** Resources of a page. A stream has the page and its copies (as JSON, as text, as bytes) in memory, twice. */
 export const PAGE_RESOURCES = 2_000;
 const PAGE_BYTES = 1024 * 1024;
 /** Changed resources of a type whose ids are kept with the files. */
 const FEW = 250_000;
-/** Of the files are found out in one request. */
+/** Time for assigning resources to files in one request. */
 const STEP_MS = 2_000;
 
 export interface NewExport {
@@ -49,7 +49,7 @@ export function beginExport(it: NewExport): Query {
     ${it.ofPatients}, ${it.since}::timestamptz, ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
 }
 
-/** An export by whom it belongs to: that of another key is one that never was. */
+/** An export with its owner: an export of another key counts as unknown. */
 export interface ExportKey {
   readonly site: string;
   readonly clientId: string;
@@ -107,9 +107,9 @@ export function cancelExport({ site, clientId, id }: ExportKey): Query<{ readonl
     returning e.export_id as id`;
 }
 
-/** What a file is read by. */
+/** The data by which a file is read. */
 export interface FileRow {
-  /** Of the export: whoever may not read all of them is shown nothing. */
+  /** The types of the export: a client that may not read all of them sees nothing. */
   readonly types: readonly ResourceType[];
   readonly outcomes: string;
   /** Null: there is no such file of resources. */

@@ -1,6 +1,6 @@
 /**
- * How columns arrive, whichever driver brings them: integers, booleans, `text[]` and `integer[]` are parsed, everything else stays
- * text, so that no driver's idea of a time zone or a float comes between.
+ * The form in which columns arrive, for all drivers: integers, booleans, `text[]` and `integer[]` are parsed,
+ * everything else stays text. A driver's interpretation of a time zone or a float therefore changes no value.
  */
 
 const INTEGER_OIDS = [20, 21, 23];

@@ -1,4 +1,6 @@
-/** Who has signed in to the console of a site (migrations/functions/console_person_note.sql notes it). */
+/**
+ * The people who have signed in to the console of a site (migrations/functions/console_person_note.sql notes them).
+ */
 import type { Query } from '../deps.ts';
 import { instantsOf, raw, read } from './sql.ts';
 
@@ -7,13 +9,13 @@ export interface PersonRow {
   readonly name: string;
   readonly permissions: readonly string[];
   readonly first_seen: string;
-  /** The last request of a session that goes on, to the minute, else the last time that they signed in. */
+  /** The last request of an open session, to the minute, else the time of the last sign-in. */
   readonly last_seen: string;
   /** How many sessions go on. */
   readonly sessions: number;
 }
 
-/** Whoever was there last first. */
+/** Lists the person with the newest activity first. */
 export function listPeople(site: string, limit: number): Query<PersonRow> {
   return read<PersonRow>`select x.subject, x.name, x.permissions, x.sessions, ${raw(instantsOf(['x.first_seen', 'x.last_seen']))}
     from (select p.subject, p.name, p.first_seen, greatest(p.last_seen, s.seen) as last_seen, s.sessions,

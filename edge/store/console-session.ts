@@ -1,11 +1,11 @@
 /**
- * Sessions of the console (migrations/functions/assert_session.sql and console_session_*.sql). What a row has of the
- * provider's tokens is sealed by whoever writes it.
+ * Sessions of the console (migrations/functions/assert_session.sql and console_session_*.sql). The provider's tokens in
+ * a row are sealed by the module that writes it.
  */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
-/** Which session: its id is found in its site only. */
+/** Identifies a session: its id is found in its site only. */
 export interface SessionIdentity {
   readonly site: string;
   readonly session: string;
@@ -14,7 +14,7 @@ export interface SessionIdentity {
 export interface NewSession extends SessionIdentity {
   readonly subject: string;
   readonly name: string;
-  /** `sid` of the OpenID provider, where it tells one. */
+  /** `sid` of the OpenID provider, if it sends it. */
   readonly providerSession: string | null;
   readonly sourceAddress: string;
   readonly userAgent: string;
@@ -23,7 +23,7 @@ export interface NewSession extends SessionIdentity {
   readonly idToken: string | null;
 }
 
-/** What pages show of a site. */
+/** The data of a site that pages show. */
 export interface SiteFace {
   readonly site_name: string;
   /** IANA name; UTC where the site has none. */
@@ -42,7 +42,7 @@ export function assertSession({ site, session }: SessionIdentity): Query {
   return { ...sql`select assert_session(${site}::uuid, ${session}::uuid)`, site };
 }
 
-/** The same for a request that is no use of the session: nobody pressed anything. */
+/** Asserts the session for an automatic request, which does not count as use of the session. */
 export function assertSessionLasts({ site, session }: SessionIdentity): Query {
   return { ...sql`select assert_session_lasts(${site}::uuid, ${session}::uuid)`, site };
 }
@@ -56,13 +56,13 @@ export interface AskRow {
   readonly asked_ago: number;
 }
 
-/** Whether the provider is to be asked anew. Fails with Fault `unauthenticated` when the session has ended. */
+/** Decides whether to ask the provider again. Fails with Fault `unauthenticated` when the session has ended. */
 export function askAnew({ site, session }: SessionIdentity): Query<AskRow> {
   return sql<AskRow>`select outcome, refresh_token, permissions, asked_ago
     from console_session_ask(${site}::uuid, ${session}::uuid)`;
 }
 
-/** What the provider said somebody may do, by site. */
+/** A person's permissions from the provider, by site. */
 type Granted = ReadonlyMap<string, ReadonlySet<string>>;
 
 const grantsOf = (grants: Granted): string =>
@@ -89,7 +89,9 @@ export function sitesOfSession({ site, session }: SessionIdentity): Query<{ site
     from console_session_sites(${site}::uuid, ${session}::uuid) order by name, site_id`;
 }
 
-/** Moves a session to another of its sites. No row: it is none of them, or is not known here. */
+/**
+ * Moves a session to another of its sites. No row: the session has no access to it, or the gateway does not know it.
+ */
 export function moveSession(
   { site, session }: SessionIdentity,
   to: string,
@@ -102,7 +104,7 @@ export function moveSession(
 /** SQL: notes the end of a session for the audit. */
 const NOTED = `audit_note(array[row('signed-out', 'ConsoleSession', session_id, null)::audit_item]) as noted`;
 
-/** Ends a session. No row: there was none. */
+/** Ends a session. No row: the session did not exist. */
 export function endSession({ site, session }: SessionIdentity): Query<{ session_id: string; id_token: string | null }> {
   return sql<{ session_id: string; id_token: string | null }>`delete from console_session
     where site_id = ${site}::uuid and session_id = ${session}::uuid
@@ -125,7 +127,7 @@ export interface SessionRow {
   readonly seen_at: string;
 }
 
-/** Who is signed in to a site, the newest session first. @param after started_at and session_id of the last one before */
+/** Lists the sessions of a site, the newest first. @param after started_at and session_id of the last one before */
 export function listSessions(site: string, after: readonly string[] | null, limit: number): Query<SessionRow> {
   return sql<SessionRow>`select s.session_id, s.subject, s.name, s.source_address, s.user_agent,
       ${raw(instantOf('s.started_at', 'microsecond'))} as started_at, ${raw(instantOf('s.seen_at'))} as seen_at

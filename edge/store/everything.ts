@@ -1,6 +1,6 @@
 /**
- * All that a site has of one person: the patient, the patients that were merged into it (Patient.link of type replaced-by),
- * and what is about any of them.
+ * All data of a site about one person: the patient, its merged patients (Patient.link of type replaced-by), and the
+ * resources about any of them.
  */
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -11,7 +11,10 @@ import { binder } from './sql.ts';
 /** Below every id. */
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/** The patient who is asked for, noted for the audit: no row when the site has none. `survivor` is whom it was merged into, or itself. */
+/**
+ * The requested patient, noted for the audit: no row when the site does not have it. `survivor` is the patient into
+ * which it was merged, or itself.
+ */
 export function everythingSubject(site: string, patient: string): Query<{ survivor: string }> {
   return {
     text: `select patient_survivor(site_id, id) as survivor, audit_note(array[${auditItem('search', 'resource')}]) as noted
@@ -24,7 +27,7 @@ export function everythingSubject(site: string, patient: string): Query<{ surviv
 export interface EverythingSelection {
   readonly site: string;
   readonly patient: string;
-  /** What is wanted, in the order in which it comes; Patient, where it is among them, is the first. */
+  /** The requested types, in the order of the output; Patient, if included, is the first. */
   readonly types: readonly ResourceType[];
   /** The resource after which the page begins; null: the first. Its type is the first of `types`, or none of them. */
   readonly after: { readonly type: ResourceType; readonly id: string } | null;
@@ -34,9 +37,10 @@ export interface EverythingSelection {
 }
 
 /**
- * One page and one row more, if there is one: the patient, those who were merged into it, then type by type by id, whosoever
- * of them it is about; so what a merge moves while the pages are walked keeps its place. None when the site has no such
- * patient. @see toPage
+ * One page and one additional row, if there is one: the patient, the patients who were merged into it, then the other
+ * types. The rows of each type are in the order of their ids. The order does not depend on which of these patients a
+ * resource is about, so a merge during the walk keeps each place. No rows when the site has no such patient. @see
+ * toPage
  */
 export function everythingPage(selection: EverythingSelection): Query<PageRow> {
   const { params, bind } = binder();
@@ -63,7 +67,7 @@ export function everythingPage(selection: EverythingSelection): Query<PageRow> {
         where x.site_id = ${site} and x.patient_id = m.id and x.type = t.type
           and x.id > case t.n when 1 then ${bind(begins)}::uuid else '${LOWEST}'::uuid end ${since}
         order by x.id ${rest}) x`;
-  // Links that somebody made a circle of end: each patient is found once.
+  // A circle of links ends: each patient is found once.
   const rows = `with recursive merged (id) as (
       select x.id from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = ${asked}
       union

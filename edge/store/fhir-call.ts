@@ -1,12 +1,12 @@
 /**
- * FHIR interactions that are one call of a function each (migrations/functions/fhir_*.sql). The call is sent as a statement of
- * a bundle, or as a request of its own: then it has the caller too, whom the function checks, and the function writes the
- * audit row.
+ * FHIR interactions that are one call of a function each (migrations/functions/fhir_*.sql). The call is sent as a
+ * statement of a bundle, or as a complete request. A complete request also has the caller, which the function checks,
+ * and the function writes the audit row.
  */
 import type { Param, Query } from '../deps.ts';
 import { callerArguments, type CallerIdentity } from './api-key.ts';
 
-/** Who sends a request, and what the audit records of it beside the resources. */
+/** The caller of a request, and its data for the audit beside the resources. */
 export interface Access {
   readonly caller: CallerIdentity;
   readonly address: string;
@@ -15,7 +15,7 @@ export interface Access {
   readonly searched: readonly string[] | null;
 }
 
-/** A statement of a bundle that can also be a request of its own. */
+/** A statement of a bundle that can also be a complete request. */
 export interface FhirCall<Row extends object = object> extends Query<Row> {
   readonly asRequest: (access: Access) => Query<Row>;
 }
@@ -30,7 +30,7 @@ const placeholders = (from: number, count: number): string[] => Array.from({ len
 /**
  * A function as calls of it.
  *
- * @param count of its arguments before p_deadline; they have no casts, because the function declares their types
+ * @param count the number of arguments before p_deadline; they have no casts, because the function declares their types
  */
 export function fhirFunction<Row extends object>(
   name: string,

@@ -1,4 +1,7 @@
-/** Which names of a Patient come first where only some can be indexed or compared. The resource itself keeps all of them. */
+/**
+ * Selects the names of a Patient for uses with a limited number, such as an index. The resource itself keeps all of
+ * them.
+ */
 import { isJsonObject, type JsonObject } from '../../shared/json.ts';
 import { objectsAt } from './search/at-path.ts';
 

@@ -1,7 +1,7 @@
 /**
- * What a site's data are asked for with: the first statement of each batch says which site it is about, and from then on
- * the database shows the rows of that site and takes no others (edge/docs/behaviour.md, Second wall). The first statement of a
- * request with an access token, assert_caller, does the same.
+ * Reads and writes a site's data: the first statement of each batch names the site. From then on the database shows and
+ * accepts only the rows of that site (edge/docs/behaviour.md, Second wall). The first statement of a request with an
+ * access token, assert_caller, does the same.
  */
 import type { Database, Query } from '../deps.ts';
 import { read } from './sql.ts';

@@ -4,7 +4,7 @@ import { sql } from './sql.ts';
 
 export type JobState = 'open' | 'done' | 'failed' | 'stopped';
 
-/** In the unit of the job's kind; `total` is null where nobody knows. */
+/** In the unit of the job's kind; `total` is null if it is not known. */
 export interface Progress {
   readonly done: number;
   readonly total: number | null;
@@ -16,16 +16,16 @@ export interface NewJob {
   readonly kind: string;
   /** Null: of the gateway. */
   readonly site: string | null;
-  /** Of the jobs of a kind and a site with one key only one is open; null: as many as are asked for. */
+  /** Only one job of a kind and a site with this key is open; null: no limit. */
   readonly exclusiveKey: string | null;
-  /** What the first step needs. Never clinical data. */
+  /** The input of the first step. Never clinical data. */
   readonly cursor: object;
   readonly total: number | null;
-  /** Who asked: a person's name as the history of a key has it, or the command. */
+  /** The requester: a person's name as in the history of a key, or the command. */
   readonly askedBy: string;
 }
 
-/** `id` of the job, or of the open one that has the same exclusive key. */
+/** The `id` of the new job, or of the open job with the same exclusive key. */
 export function addJob(job: NewJob): Query<{ readonly id: string }> {
   return sql<{ id: string }>`select job_add(${job.id}::uuid, ${job.kind}, ${job.site}::uuid, ${job.exclusiveKey},
       ${JSON.stringify(job.cursor)}::json, ${job.total}::bigint, ${job.askedBy}) as id`;
@@ -39,7 +39,7 @@ export interface ClaimedRow {
   readonly cursor: string;
   readonly progress_done: number;
   readonly progress_total: number | null;
-  /** Of this step, this one counted. */
+  /** The attempts of this step, including the current one. */
   readonly attempts: number;
 }
 
@@ -78,7 +78,7 @@ export function stopJob(id: string): Query<{ readonly changed: boolean }> {
   return sql<{ changed: boolean }>`select job_stop(${id}::uuid) as changed`;
 }
 
-/** A job that was stopped or has failed goes on where it was. `changed`: false when it is neither. */
+/** Resumes a job that was stopped or has failed. `changed`: false when it is neither. */
 export function resumeJob(id: string): Query<{ readonly changed: boolean }> {
   return sql<{ changed: boolean }>`select job_resume(${id}::uuid) as changed`;
 }

@@ -1,11 +1,13 @@
-/** What an API key has done: counts by surface in the steps of a chart, and with which public keys it has signed. */
+/**
+ * The activity of an API key: counts by surface in the steps of a graph, and the public keys with which it has signed.
+ */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read } from './sql.ts';
 import type { UsageSurface } from './usage.ts';
 
 export interface KeyActivityRow {
   readonly surface: UsageSurface;
-  /** Of the step: 3600 for the last day, 86400 for the last thirty. */
+  /** Seconds of a step: 3600 for the last day, 86400 for the last thirty. */
   readonly step_seconds: number;
   /** When the step begins, in seconds since the epoch. */
   readonly begins: number;

@@ -1,4 +1,7 @@
-/** What each key of a site did in a time, of what is kept by quarters of an hour (migrations/functions/usage_noted.sql). */
+/**
+ * The activity of each key of a site in a period, from counts by quarters of an hour
+ * (migrations/functions/usage_noted.sql).
+ */
 import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
@@ -6,7 +9,7 @@ export interface KeyTrafficRow {
   readonly client_id: string;
   readonly name: string;
   readonly answered: number;
-  /** The fault of the caller or ours: 4xx, 5xx, AE, AR. */
+  /** Errors of the caller or of the gateway: 4xx, 5xx, AE, AR. */
   readonly refused: number;
 }
 

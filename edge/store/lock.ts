@@ -4,14 +4,14 @@ import { sql } from './sql.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 
 /**
- * The key to lock for an identifier's value, whatever its system: `v` and `s|v` must exclude each other, and so must a
+ * The key to lock for an identifier's value, for all systems: `v` and `s|v` must exclude each other. So must a
  * conditional create and an HL7 message (migrations/functions/hl7_store.sql locks the same).
  */
 export function identifierKey(type: ResourceType, value: string): string {
   return `${type}|${value}`;
 }
 
-/** What a write locks: keys, and the identifiers of patients. */
+/** The locks of a write: keys, and the identifiers of patients. */
 export interface Locks {
   readonly keys: readonly string[];
   readonly patients: readonly string[];
@@ -21,8 +21,8 @@ export interface Locks {
 export const NO_LOCKS: Locks = { keys: [], patients: [] };
 
 /**
- * Holds the batch's transaction until it is the only one with these keys; a statement of its own, before the one that
- * looks for the resource, because a statement sees what was committed when it began.
+ * Delays the batch's transaction until no other transaction has these keys. It is a separate statement before the
+ * search for the resource, because a statement sees the data that was committed when it began.
  *
  * @param patients ids of patients that are changed: the identifiers of these patients are locked as well
  */

@@ -1,4 +1,7 @@
-/** What is around a message: the one before and after it of the same patient and of the same order, and others of its control id. */
+/**
+ * The messages around a message: the previous and the next of its patient and of its order, and others of its control
+ * id.
+ */
 import type { Query } from '../deps.ts';
 import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
 import { instantOf, raw, read } from './sql.ts';
@@ -18,7 +21,7 @@ const MAX_KEYS = 20;
 const MAX_RESOURCES = 50;
 const MAX_OTHERS = 10;
 
-/** SQL: of each key that the message has as a number, what comes next to it. */
+/** SQL: the adjacent messages for each identifier of the message. */
 const besidePatient = (side: '<' | '>', order: 'desc' | 'asc'): string => `
     select r.received_at, r.message_id from t cross join numbers n
      cross join lateral (
@@ -39,7 +42,10 @@ const besideOrder = (side: '<' | '>', order: 'desc' | 'asc'): string => `
         order by m.received_at ${order}, m.message_id ${order} limit 1) x
      order by x.received_at ${order}, x.message_id ${order} limit 1`;
 
-/** The same patient is the same number of PID-3 and its like, of authorities that do not contradict; the same order the same report, result or document. */
+/**
+ * A patient is identified by an equal identifier in PID-3 or a similar field, of authorities that do not contradict. An
+ * order is identified by an equal report, result or document.
+ */
 export function messagesAround(site: string, messageId: string): Query<AroundRow> {
   return read<AroundRow>`with t as materialized (
   select site_id, message_id, received_at, client_id, sending_application, sending_facility, control_id

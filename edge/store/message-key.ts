@@ -1,6 +1,6 @@
 /**
- * What stored messages are found by, as `hl7_message_key` holds it and as people type it: the numbers and names of their
- * patients, and what was wrong with them. Whoever writes a key and whoever asks for it come through here.
+ * The search keys of stored messages, as `hl7_message_key` has them and as people type them: the identifiers and names
+ * of their patients, and their errors. Both writers and readers of a key use this module.
  */
 import { fold } from './search/fold.ts';
 
@@ -11,7 +11,7 @@ export interface MessageKey {
   readonly field: string;
   /** A number as it was sent; all words of a name, a space before and after each; severity and code of an error. */
   readonly value: string;
-  /** Of a number, namespace and universal id with `&` between them, as they were sent; else ''. */
+  /** The authority of an identifier: namespace and universal id with `&` between them, as they were sent; else ''. */
   readonly authority: string;
 }
 
@@ -19,10 +19,11 @@ export interface MessageKey {
 const MAX_LENGTH = 200;
 
 /**
- * Numbers compare by their letters and digits, in any case, without zeros before them: people copy them from screens and
- * wristbands, and what is listed is shown as it was sent. (Whom a message is about is decided by the number as it is.)
+ * Identifiers compare by their letters and digits, in any case, without leading zeros: people copy them from screens
+ * and wristbands. The list shows them as they were sent. (The match of a message's patient uses the unchanged
+ * identifier.)
  *
- * @returns undefined for what has neither letter nor digit
+ * @returns undefined for a text with neither letter nor digit
  */
 export function numberKey(number: string): string | undefined {
   const plain = fold(number.slice(0, MAX_LENGTH))
@@ -45,11 +46,11 @@ export const wordsText = (words: readonly string[]): string => ` ${words.join(' 
 /** Before the reason of an error or a warning; no number and no word begins so. */
 export const REASON = '!';
 
-/** What was typed to find a patient's messages by. */
+/** A search text for a patient's messages. */
 export interface PatientText {
-  /** As a number; null where it can be none. */
+  /** The text as an identifier; null if it cannot be an identifier. */
   readonly number: string | null;
-  /** Who gave the number out, by namespace or universal id, where that was typed too (`4711^^^EAST&1.2.3`). */
+  /** The assigning authorities, by namespace or universal id, if they were typed too (`4711^^^EAST&1.2.3`). */
   readonly authorities: readonly string[];
   /** As words of one name, each perhaps only the beginning of one. */
   readonly words: readonly string[];
@@ -59,7 +60,7 @@ export interface PatientText {
 export function readPatientText(text: string): PatientText | undefined {
   const [number = '', , , authority = ''] = text.split('^');
   const authorities = authoritiesIn(authority);
-  // The fourth component of a name is its suffix: an authority stands beside something with a digit.
+  // The fourth component of a name is its suffix: an authority needs a digit in the identifier.
   const isNumber = authorities.length > 0 && /\p{N}/u.test(number);
   const found = { number: numberKey(number) ?? null, authorities, words: isNumber ? [] : nameWords(text) };
   return found.number === null && found.words.length === 0 ? undefined : found;

@@ -1,6 +1,7 @@
 /**
- * The log of HL7 messages: a page of those that filters mean, the newest first, and how many they are. What few messages
- * have (a patient, a reason, a control id) leads, and is read in the order of the page, so that a page costs what it shows.
+ * The log of HL7 messages: a page of those that match the filters, the newest first, and their total number. The filter
+ * that few messages match (a patient, a reason, a control id) leads. It is read in the order of the page, so that a
+ * page costs only its rows.
  */
 import type { Query } from '../deps.ts';
 import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
@@ -15,11 +16,11 @@ export const MESSAGE_OUTCOMES = ['AA', 'AE', 'AR', 'errors', 'warnings'] as cons
 export const MESSAGE_RANGES = ['today', '24h', '7d', '30d'] as const;
 
 export interface MessageFilter {
-  /** Whom it names; null for anybody. */
+  /** The patient that it names; null for any patient. */
   readonly patient: PatientText | null;
   /** Part of MSH-10, or of the sending application and facility, in any case; or a whole request id; '' for all. */
   readonly text: string;
-  /** Of an error or warning: its reason, its code (205), or where it is (PID-3, PID); '' for all. */
+  /** A part of an error or warning: its reason, its code (205), or its position (PID-3, PID); '' for all. */
   readonly reason: string;
   /** MSH-9 from its start: `ADT`, `ADT^A04`. */
   readonly type: string;
@@ -46,7 +47,7 @@ export const ANY_MESSAGE: MessageFilter = {
   to: '',
 };
 
-/** Where a page is: the newest, or next to a message that was shown. */
+/** The position of a page: the newest, or next to a message that was shown. */
 export interface MessagePlace {
   readonly side: 'older' | 'newer';
   /** received_at and message_id. */
@@ -70,7 +71,7 @@ export interface MessageRow {
 }
 
 export interface ListedRow extends MessageRow {
-  /** Of the first attempt, in milliseconds; null where it is not known. */
+  /** Duration of the first attempt, in milliseconds; null if it is not known. */
   readonly took_ms: number | null;
   /** How many warnings it was given. */
   readonly warnings: number;
@@ -96,7 +97,7 @@ const NEWEST = 'received_at desc, message_id desc';
 interface Selection {
   readonly filter: MessageFilter;
   readonly place: MessagePlace | null;
-  /** Of the candidates. */
+  /** The limit of the candidates. */
   readonly limit: string;
   readonly site: string;
   readonly bind: Bind;
@@ -141,7 +142,7 @@ ${isNoted ? ' where noted.done\n' : ''} order by s.received_at desc, s.message_i
   return { text, params, reads: true, planAnew: true };
 }
 
-/** SQL: notes whom the messages of the page concern. */
+/** SQL: notes the patients that the messages of the page concern. */
 const noteShown = (site: string, limit: string, direction: string): string => `
   select audit_note(array(
     select row('search', 'Hl7Message', s.message_id, p.patient)::audit_item
@@ -155,9 +156,9 @@ const noteShown = (site: string, limit: string, direction: string): string => `
          where x.site_id = ${site} and x.message_id = s.message_id) p on true)) as done`;
 
 /**
- * SQL: the message of a row, looked up by its key, one at a time: with a limit, no estimate can make a scan of it.
+ * SQL: the message of a row, looked up by its key, one at a time. The limit ensures that no estimate leads to a scan.
  *
- * @param all what it must fulfil
+ * @param all the conditions that it must fulfil
  */
 const messageOf = (site: string, alias: string, all: readonly string[] = []): string =>
   `cross join lateral (
@@ -169,7 +170,7 @@ interface Candidates {
   readonly before: string;
   /** SQL that yields received_at and message_id, each message once. */
   readonly candidates: string;
-  /** SQL: where the message names whom was asked for. */
+  /** SQL: the field in which the message names the requested patient. */
   readonly named?: string;
 }
 
@@ -225,7 +226,7 @@ const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly stri
   warnings: [`m.outcome = 'AA'`],
 };
 
-/** SQL: as the index of what a key has sent says it, which is for nobody else (migrations/0004_hl7.sql). */
+/** SQL: the condition of the index of a key's messages; no other query uses it (migrations/0004_hl7.sql). */
 const OF_KEY = `m.client_id <> ''`;
 
 type Lead = 'patient' | 'reason' | 'text';
@@ -299,8 +300,8 @@ function ofReason(selection: Selection): Candidates {
 }
 
 /**
- * By a number, and by a name of which each word is the beginning of one that was typed: the rarest of them leads, the others
- * must stand in the same name.
+ * By an identifier, and by a name of which each typed word is the beginning of a word. The rarest of the words leads;
+ * the same name must contain the others.
  */
 function ofPatient(selection: Selection, { number, authorities, words }: PatientText): Candidates {
   const { site, bind } = selection;
@@ -312,7 +313,7 @@ function ofPatient(selection: Selection, { number, authorities, words }: Patient
     asNumber.push(`r.key = ${key}`);
     before += `numbers as (select ${key}::text as key), `;
     if (authorities.length > 0) {
-      // Whose a number is, its sender may have left open.
+      // The sender may have omitted the authority.
       asNumber.push(`(r.authority = '' or ${authoritiesOf('r.authority')} && (select authorities from meant))`);
       const typed = `${bind([...authorities])}::text[]`;
       before += `${authoritiesStand(site)}, meant as materialized (select ${authoritiesMeant(typed)} as authorities), `;

@@ -1,4 +1,4 @@
-/** What else there is for what was looked for among messages: where nothing was found, that says what to look for instead. */
+/** Other results for a search among messages. If nothing was found, they suggest another search. */
 import type { Query } from '../deps.ts';
 import type { PatientText } from './message-key.ts';
 import { BEHIND_ALL, containing } from './search/like.ts';

@@ -1,4 +1,4 @@
-/** What /metrics tells, in one round trip: sums that the database keeps, whichever process counted them. */
+/** The data of /metrics, in one round trip: sums that the database keeps, over all processes. */
 import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
@@ -15,7 +15,7 @@ export interface MetricsRow {
   readonly counted: string;
 }
 
-/** @param limit of each list @param kids of the keys that are published */
+/** @param limit the maximum for each list @param kids of the keys that are published */
 export function readMetrics(limit: number, kids: readonly string[]): Query<MetricsRow> {
   return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted
     from metrics_told(${limit}::integer, ${kids}::text[])`;

@@ -1,18 +1,18 @@
 /**
- * Resources within budgets of bytes, one of a page and one of an answer, so that neither a few large documents nor a bundle of
- * many searches can outgrow what a runtime can hold.
+ * Resources within budgets of bytes, one of a page and one of an answer. Neither a few large documents nor a bundle of
+ * many searches can therefore exceed the memory of a runtime.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { StoredResource } from './resource.ts';
 import { auditItem, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
 
-/** What a page's contents may add up to; the first resource always comes. A Worker has 128 MB, Neon answers 64 MB. */
+/** The limit for a page's contents; the first resource is always included. A Worker has 128 MB, Neon answers 64 MB. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * What the resources of one answer may add up to, whichever statements of its transaction read them (answer_note.sql); the
- * first always comes. What the database answers, its rows, the text and its bytes are each as large for a moment.
+ * The limit for the resources of one answer, over all statements of its transaction (answer_note.sql); the first is
+ * always included. The database's answer, its rows, the text and its bytes each need this much for a moment.
  */
 export const ANSWER_BYTES = 16 * 1024 * 1024;
 /** A row takes so much beside its content: its columns, and what a Bundle writes around it. */
@@ -24,7 +24,7 @@ export const bytesOf = (alias: string): string => `octet_length(${alias}.body) +
 /**
  * SQL: how many rows still fit the answer, which notes them for the audit.
  *
- * @param items of the rows, an array in their order @param bytes of the rows, another
+ * @param items an array of the rows' items in their order @param bytes another of their sizes
  */
 const answered = (items: string, bytes: string): string => `answer_note(${items}, ${bytes}, ${ANSWER_BYTES})`;
 
@@ -41,13 +41,13 @@ export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {
 /** Without content: it belongs to the next page. */
 export interface PageRow extends ReadRow {
   readonly sort_key: string | null;
-  /** It is no match, but comes with those that are (FHIR R4 search, 3.1.1.5.7). */
+  /** It does not match, but is returned with matches (FHIR R4 search, 3.1.1.5.7). */
   readonly is_included?: boolean;
 }
 
 /**
- * For whom a page is: a caller, who sees `limit` resources, or the gateway itself, which shows them to nobody, or as a part
- * of what the audit has as a whole.
+ * The reader of a page: a caller, who sees `limit` resources, or the gateway itself. The gateway shows them to no
+ * caller, or as a part of an item that the audit records as a unit.
  */
 export type Reader = { readonly action: ReadAction; readonly limit: number } | 'gateway';
 
@@ -75,7 +75,7 @@ select ${SHOWN}, ${CONTENT}
  order by q.place`;
 }
 
-/** The same with what comes with it. */
+/** As the function above, with the included resources. */
 export function withinBudgetWith(
   { bytes, rows: included }: Included,
   rows: string,
@@ -107,7 +107,7 @@ const SHOWN = `q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_u
 
 /** SQL: the rows with their place in the page, and whether they fit its budget. @param size of a row `p`, in bytes */
 function placed(rows: string, order: string, size: string, maxBytes: number): string {
-  // In a list of its own it is evaluated once, not for each row of the page.
+  // In a separate list it is evaluated once, not for each row of the page.
   return `
   select p.*, row_number() over w as place, ${size} as bytes, row_number() over w = 1 or sum(${size}) over w <= ${maxBytes} as fits
     from (${rows}) p window w as (order by ${order})`;
@@ -130,13 +130,13 @@ export function withContent<Row extends ReadRow>(row: Row): Row & StoredResource
 
 export interface Page {
   readonly resources: readonly (StoredResource & { readonly sort_key: string | null })[];
-  /** Whether there are more after these. */
+  /** True if there are more after these. */
   readonly more: boolean;
 }
 
 /**
- * @param rows at most `limit + 1` of them, the last only telling that there is a next page
- * @throws Fault `invalid` (`too-costly`) where not even the first fitted the answer
+ * @param rows at most `limit + 1` of them; the last only shows that there is a next page
+ * @throws Fault `invalid` (`too-costly`) if not even the first fitted the answer
  */
 export function toPage([first, ...others]: readonly PageRow[], limit: number): Page {
   if (first === undefined) return { resources: [], more: false };

@@ -1,13 +1,16 @@
 /**
- * By which numbers a patient is known, and what its chart has once said of the person: rows beside a Patient's content
- * (`patient_identity`, `patient_trait` in migrations/0005_identity.sql), which every write of a Patient keeps. An
- * identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is no part of it.
+ * The identifiers of a patient, and the earlier traits of the person in its record. They are rows beside a Patient's
+ * content (`patient_identity`, `patient_trait` in migrations/0005_identity.sql), which every write of a Patient keeps.
+ * An identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is not a part of it.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import { affordable, namesByUse } from './human-names.ts';
 import { fold } from './search/fold.ts';
 
-/** `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is a guess. */
+/**
+ * `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is
+ * assumed.
+ */
 export type NumberRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
 
 /** The key of a row of role `number` that `hl7_matches` found. */
@@ -17,7 +20,7 @@ export function numberRowOf(key: string): NumberRow {
   return [String(domain), String(value), String(type), led === true, assumed === true];
 }
 
-/** What `patient_rows_write` takes. */
+/** The input of `patient_rows_write`. */
 export interface KnownBy {
   readonly numbers: readonly NumberRow[];
   /** Every identifier value of the content. */
@@ -30,22 +33,22 @@ export const nameKey = (namespace: string): string => namespace.trim().toUpperCa
 
 const NAME = 'name:';
 
-/** The domain of a namespace that nobody has given a URI. `''`: nobody's. */
+/** The domain of a namespace without a URI. `''`: no authority. */
 export const bareNameDomain = (namespace: string): string => `${NAME}${nameKey(namespace)}`;
 
-/** The name of such a domain, in capitals; undefined for a URI, and for nobody's. */
+/** The name of such a domain, in capitals; undefined for a URI and for `''`. */
 export const nameOfDomain = (domain: string): string | undefined =>
   isBareName(domain) && domain !== NAME ? domain.slice(NAME.length) : undefined;
 
-/** Whether a domain is a bare namespace that nobody has given a URI. */
+/** True if a domain is a bare namespace without a URI. */
 export const isBareName = (domain: string): boolean => domain.startsWith(NAME);
 
-/** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else nobody's. */
+/** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else `''`. */
 export function domainOfStored(system: string | undefined, assigner: string | undefined): string {
   return system ?? bareNameDomain(assigner ?? '');
 }
 
-/** What a Patient's content says, as a FHIR client means it. */
+/** The identifiers and traits in a Patient's content, in the sense of a FHIR client. */
 export function knownBy(patient: JsonObject): KnownBy {
   const identifiers = objectsOf(patient['identifier']);
   return {
@@ -71,14 +74,14 @@ export function domainOfIdentifier(item: JsonObject): string {
   return domainOfStored(textOf(item['system']), isJsonObject(assigner) ? textOf(assigner['display']) : undefined);
 }
 
-/** Code of table 0203, whatever system the client gave it; `''` without one. */
+/** Code of table 0203, for any system of the client; `''` without a code. */
 function typeOf(item: JsonObject): string {
   const { type } = item;
   const code = isJsonObject(type) ? objectsOf(type['coding']).map((coding) => textOf(coding['code']))[0] : undefined;
   return (code ?? '').slice(0, MAX_TRAIT_PART);
 }
 
-/** A name as far as it tells people apart. */
+/** The parts of a name that distinguish people. */
 export interface PersonName {
   readonly family: string | undefined;
   /** The first given name. */
@@ -90,7 +93,10 @@ export interface PersonName {
   readonly text: string | undefined;
 }
 
-/** Names of one person that are compared. A person who was registered anew every year of a long life has about as many. */
+/**
+ * Names of one person that are compared. A person with a new registration in each year of a long life has about as
+ * many.
+ */
 export const MAX_NAMES = 100;
 
 export function namesOf(patient: JsonObject): PersonName[] {
@@ -107,7 +113,7 @@ export function namesOf(patient: JsonObject): PersonName[] {
   });
 }
 
-/** An entry of an index is bounded, and no name that tells people apart is longer. */
+/** An entry of an index is bounded, and no name that distinguishes people is longer. */
 const MAX_TRAIT_PART = 120;
 
 /** Characters of all names that one write adds. */
@@ -119,7 +125,7 @@ function traitsOf(patient: JsonObject): string[] {
   const each = namesOf(patient)
     .values()
     .map(({ family, given, text }) =>
-      // What a name is shown as says nothing beside the name.
+      // The display text adds nothing to the parts of the name.
       JSON.stringify([part(family), part(given), family === undefined ? part(text) : '']),
     );
   const names = affordable(each, (trait) => trait.length, MAX_TRAITS);
@@ -150,5 +156,5 @@ const textOf = (value: Json | undefined): string | undefined =>
 const textsOf = (list: Json | undefined): string[] =>
   Array.isArray(list) ? list.flatMap((item) => textOf(item) ?? []) : [];
 
-/** The objects of a list of a stored resource, whatever else somebody wrote into it. */
+/** The objects of a list of a stored resource; other entries are skipped. */
 const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -1,6 +1,6 @@
 /**
- * Names that a hospital gives until it knows the person's own: to newborns, and to patients whom nobody can identify. Twins
- * get equal ones. Such a name does not show that two records are of one person.
+ * Names that a hospital gives until it knows the person's real name: to newborns, and to patients without
+ * identification. Twins get equal names. Such a name does not show that two records are of one person.
  */
 import type { PersonName } from './patient-identity.ts';
 import { fold } from './search/fold.ts';
@@ -34,7 +34,7 @@ const WEIGHTS: ReadonlyMap<string, number> = new Map([
 /** BABYGIRL, NEWBORNMALE. */
 const RUN_TOGETHER = new RegExp(`^(?:${[...WEIGHTS.keys()].join('|')}){2,}$`, 'u');
 
-/** MARYGIRL, SMITHBABY. Of those in `AS_GIVEN_NAME` there are family names: Lowboy, Babyak. */
+/** MARYGIRL, SMITHBABY. Some family names match `AS_GIVEN_NAME`: Lowboy, Babyak. */
 const MOTHERS_NAME_AND_WORD = /\p{L}(?:girl|baby|newborn|female)$/u;
 const AS_GIVEN_NAME = /\p{L}(?:boy|male|infant)$|^(?:baby|newborn)\p{L}/u;
 
@@ -59,12 +59,12 @@ const UNSPACED: readonly string[] = [
   '신생아',
 ].map(fold);
 
-/** Whom of several: TWIN A, BOY 2, TRIPLET II. */
+/** The position among several: TWIN A, BOY 2, TRIPLET II. */
 const ORDINAL = /^(?:\p{L}|\d{1,2}|ii|iii|iv)$/u;
 
 const wordsOf = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
 
-/** Of a word of the lists, or of several that are run together, with or without a number: GIRL2. */
+/** The weight of a listed word, or of several that are run together, with or without a number: GIRL2. */
 function weightOfListed(word: string): number {
   const letters = word.replaceAll(/^\d+|\d+$/g, '');
   return WEIGHTS.get(letters) ?? (RUN_TOGETHER.test(letters) ? 2 : 0);
@@ -86,15 +86,15 @@ function weigh(text: string | undefined): number {
 }
 
 /**
- * Whether a name can be such a one. Some people are called so (Baby Jane, Boy): take it for a reason to doubt that two
- * records are of one person, never for a reason to believe it.
+ * True if a name can be provisional. Some people have such names (Baby Jane, Boy). Use the result only as a reason to
+ * doubt that two records are of one person, never as evidence for it.
  */
 export function mayBeProvisional({ family, given, otherGiven, prefix, text }: PersonName): boolean {
   const shown = family === undefined && given === undefined ? text : undefined;
   return [prefix, given, otherGiven, shown].some((part) => weigh(part) > 0) || weigh(family) > 1;
 }
 
-/** Whether a given name has no other words: BABY GIRL 2, B/O MARY, and not MARY GIRL. */
+/** True if a given name has only such words: BABY GIRL 2, B/O MARY, and not MARY GIRL. */
 export function isProvisionalGiven(given: string): boolean {
   const folded = fold(given);
   const words = wordsOf(folded);

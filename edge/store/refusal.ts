@@ -19,11 +19,11 @@ export interface Refusal {
   readonly lastAt: number;
   /** The newest first, `MAX_REQUEST_IDS` at most. */
   readonly requestIds: readonly string[];
-  /** Of the last. */
+  /** The source address of the last request. */
   readonly sourceAddress: string;
 }
 
-/** Of each reason, key, surface and quarter of an hour so many are kept (migrations/functions/refusals_note.sql). */
+/** Maximum stored ids for a reason, key, surface and quarter of an hour (migrations/functions/refusals_note.sql). */
 export const MAX_REQUEST_IDS = 100;
 
 export const noteRefusals = (refusals: readonly Refusal[]): Query =>

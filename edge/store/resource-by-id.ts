@@ -19,8 +19,8 @@ const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
 const READ = fhirFunction<ReadRow>('fhir_read', 8, 'reads');
 
 /**
- * No row when the site has no such resource or version. The audit records the resource where it is shown; where it is not, its
- * content comes all the same.
+ * No row when the site has no such resource or version. The audit records the resource only if it is shown. Its content
+ * is returned in any case.
  *
  * @param version null: the current one
  */

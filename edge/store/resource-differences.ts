@@ -1,10 +1,10 @@
-/** What became, or would become, of resources, member by member: for people who look at what a message did or would do. Pure. */
+/** Actual or possible changes of resources, member by member: for people who review the effects of a message. Pure. */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../shared/json.ts';
 
 export interface ElementDifference {
   /** A member of the resource: `name`. */
   readonly element: string;
-  /** JSON; null where there is none. */
+  /** JSON; null if it does not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -31,7 +31,7 @@ export function differences(
   });
 }
 
-/** What every write changes, and what a resource is known by. */
+/** The members that every write changes, and those that identify a resource. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta']);
 
 /** Members that differ between two versions of one resource. */

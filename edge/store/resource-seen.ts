@@ -1,6 +1,6 @@
 /**
- * Resources as they are before they are changed: what a patch starts from. What the patch answers depends on them, also
- * where it changes nothing, so that the audit has them as read, or found by a condition.
+ * Resources as they are before a patch changes them. The answer to a patch depends on them, even if it changes nothing.
+ * The audit therefore records them as read, or found by a condition.
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
@@ -16,7 +16,7 @@ export type Sought =
   | { readonly type: ResourceType; readonly criteria: readonly Criterion[] };
 
 export interface SeenRow {
-  /** The 0-based position of what was sought. */
+  /** The 0-based position of the query. */
   readonly n: number;
   readonly id: string;
   readonly version: number;
@@ -26,7 +26,10 @@ export interface SeenRow {
   readonly body: string | null;
 }
 
-/** Of a patient and one that was merged into it the survivor is meant, as where it is written (fhir_conditional_write.sql). */
+/**
+ * A patient and a patient that was merged into it both count as the survivor, as in a write
+ * (fhir_conditional_write.sql).
+ */
 function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
   const matches = matchesSql(scope, criteria);
   if (scope.type !== 'Patient') return matches;

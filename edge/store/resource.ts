@@ -1,6 +1,6 @@
 /**
- * Clinical resources as the database keeps them: the content as text that was validated once and is never printed
- * anew, and beside it what is searched. Writing is one SQL function (migrations/functions/fhir_write.sql).
+ * Clinical resources as the database keeps them: the content as text that was validated once and is never serialized
+ * again. The search values are beside it. Writing is one SQL function (migrations/functions/fhir_write.sql).
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import { type FhirCall, fhirFunction } from './fhir-call.ts';
@@ -23,15 +23,15 @@ export interface ResourceWrite extends SearchRows {
   readonly expect: number | null;
   /** An ISO instant; a resource that changed in a second after it is GW412 (`If-Unmodified-Since`). */
   readonly unmodifiedSince?: string | null;
-  /** How the audit has it, where it is no plain create or update. */
+  /** The action in the audit, if it is not a plain create or update. */
   readonly noted?: 'patch';
   /** The client's members of `meta`, as JSON text without the braces. */
   readonly meta: string;
   /** The members but `resourceType`, `id` and `meta`, as JSON text without the braces. */
   readonly body: string;
-  /** Who writes: a FHIR client, or the gateway for an HL7 message. */
+  /** The writer: a FHIR client, or the gateway for an HL7 message. */
   readonly writer: 'client' | 'message';
-  /** Of a Patient. */
+  /** The identifiers and traits of a Patient. */
   readonly known: KnownBy | null;
   /** The generation of parameters that its search rows are of. */
   readonly indexed: number;
@@ -54,7 +54,7 @@ export interface StoredResource {
 
 export type WriteOutcome = 'created' | 'updated' | 'unchanged';
 
-/** What was written; `matched`: a conditional create found it, and content is what the site has. */
+/** A written resource; `matched`: a conditional create found it, and content is that of the stored resource. */
 export interface WriteRow {
   readonly part: 'row';
   readonly ordinal: number;
@@ -62,7 +62,7 @@ export interface WriteRow {
   readonly id: string;
   readonly version: number;
   readonly last_updated: string;
-  /** Of a matched resource that was there before and fits the answer; absent or null in any other row. */
+  /** Set for a matched resource that existed before and fits the answer; absent or null in any other row. */
   readonly meta?: string | null;
   readonly body?: string | null;
 }
@@ -76,7 +76,7 @@ export interface RequiredResource {
 }
 
 /**
- * @param resource validated, `resourceType` one of ours, references to our own base already relative
+ * @param resource validated, `resourceType` supported, references to the gateway's base already relative
  * @param id the server's; the resource's own `id`, `meta.versionId` and `meta.lastUpdated` are dropped (R4, create)
  */
 export function toWrite(
@@ -111,12 +111,15 @@ export function toWrite(
 const WRITE = fhirFunction<WriteRow>('fhir_write', 5, 'writes');
 
 /**
- * Writes resources, all or nothing; one row comes back for each, in no order. An update with the stored content is `unchanged`
- * and makes no version.
+ * Writes resources, all or nothing; returns one row for each, in no order. An update with the stored content is
+ * `unchanged` and makes no version.
  *
- * Fails with Fault `not-found` (update of an id the site does not have, or with a position behind the writes a required resource
- * that does not exist), `precondition-failed` (another version), `invalid` (a patient the site does not have) or `conflict`
- * (two rows write one resource), whose `rows` are positions in `writes`.
+ * Fails with one of these Faults, whose `rows` are positions in `writes`:
+ * - `not-found`: update of an id the site does not have, or with a position after the writes a required resource that
+ *   does not exist.
+ * - `precondition-failed`: another version.
+ * - `invalid`: a patient the site does not have.
+ * - `conflict`: two rows write one resource.
  *
  * @param required by a transaction; null: this is one write
  */
@@ -135,7 +138,7 @@ export function renderResource(stored: StoredResource): string {
   return `${head}${meta === '' ? '' : `,${meta}`}}${body === '' ? '' : `,${body}`}}`;
 }
 
-/** The resource as a value, for those who change it (HL7) or cut it (`_elements`). */
+/** The resource as a value, for code that changes it (HL7) or selects its members (`_elements`). */
 export function parseStored(stored: StoredResource): JsonObject {
   const resource = parseJson(renderResource(stored));
   if (!isJsonObject(resource)) throw new TypeError('a stored resource is an object');

@@ -1,4 +1,4 @@
-/** What a site keeps no longer, forgotten in small steps (migrations/functions/retention_*.sql). */
+/** Deletes the data whose retention at a site has ended, in small steps (migrations/functions/retention_*.sql). */
 import type { Query } from '../deps.ts';
 import type { NewJob } from './job.ts';
 import { read, sql } from './sql.ts';
@@ -21,7 +21,7 @@ export interface RetentionStep extends Forgotten {
 /**
  * Forgets of a site what is due, `limit` rows of each kind at most.
  *
- * @param nowMs of the runner: it forgets by the slower of its clock and the database's
+ * @param nowMs the runner's clock: the slower of it and the database's counts
  * @param after `attempts_after` of the step before
  */
 export function retentionStep(site: string, nowMs: number, after: string | null, limit: number): Query<RetentionStep> {
@@ -49,7 +49,7 @@ export interface RetentionRow {
   readonly cursor: string;
 }
 
-/** What jobs forgot, in no order. */
+/** The number of rows that jobs deleted, in no order. */
 export function findForgotten(ids: readonly string[]): Query<RetentionRow> {
   return read<RetentionRow>`select job_id, cursor::text as cursor from job where job_id = any (${ids}::uuid[])`;
 }

@@ -1,4 +1,4 @@
-/** What the database has of the schema that this code needs. */
+/** The state of the database's schema, compared with the schema that this code needs. */
 import type { Query } from '../deps.ts';
 import { FUNCTIONS } from './schema.generated.ts';
 import { read } from './sql.ts';
@@ -10,13 +10,13 @@ export interface SchemaRow {
   readonly missing: readonly string[];
   /** False of a replica, after a fail-over, and where an operator or a limit of storage has stopped all writes. */
   readonly is_writable: boolean;
-  /** Row-level security holds for whoever asks (edge/docs/behaviour.md, Second wall). */
+  /** Row-level security applies to the current role (edge/docs/behaviour.md, Second wall). */
   readonly is_walled: boolean;
 }
 
 /**
- * What the database has. Ready is `version >= SCHEMA_VERSION` with nothing missing: the schema goes forward first, the
- * code follows, and in between the older code still serves.
+ * Reads the state of the schema. Ready is `version >= SCHEMA_VERSION` with nothing missing: the schema is updated
+ * first, the code follows, and in between the older code still serves.
  */
 export function schemaVersion(): Query<SchemaRow> {
   return read<SchemaRow>`select (select coalesce(max(version), 0) from schema_migration) as version,

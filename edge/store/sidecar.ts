@@ -1,25 +1,25 @@
-/** The MLLP sidecars that called lately. They serve every site, so this is the one thing here that is no site's. */
+/** The MLLP sidecars that called lately. They serve every site, so only this module here belongs to no site. */
 import type { SidecarState } from '../../shared/mllp-contract.ts';
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
 /**
  * @param issuer the `iss` of the sidecar's token; cheap enough for every call, written at most once in 30 s
- * @param clockSeconds how far its clock is behind ours
- * @param state what it says of itself; undefined leaves what it said before
+ * @param clockSeconds how far its clock is behind the gateway's
+ * @param state the values that it reports; undefined keeps the earlier values
  */
 export function noteSidecar(issuer: string, clockSeconds: number, state?: SidecarState): Query {
   return sql`select sidecar_heard(${issuer}, ${clockSeconds}::integer, ${state?.version ?? null}, ${state?.connections ?? null}::integer)`;
 }
 
-/** A sidecar that is not let in. */
+/** A sidecar that was rejected. */
 export interface TurnedAway {
   readonly reason: 'clock' | 'unknown-key';
   /** Its `iss`, which is its own only where its key is known; else empty. */
   readonly name: string;
-  /** Of a key that is not known, where it is such as a key of ours could have. */
+  /** The id of an unknown key, if the gateway could have a key with this id. */
   readonly kid: string | null;
-  /** How far its clock is behind ours; null where it does not matter. */
+  /** How far its clock is behind the gateway's; null if it does not matter. */
   readonly clockSeconds: number | null;
 }
 
@@ -31,14 +31,17 @@ export interface SidecarRow {
   readonly issuer: string;
   readonly first_seen: string;
   readonly last_seen: string;
-  /** How far its clock is behind ours; null where an older release noted it. */
+  /** How far its clock is behind the gateway's; null if an older release noted it. */
   readonly clock_seconds: number | null;
-  /** What it says of itself; null where it has said nothing lately. */
+  /** The version that it reports; null if it has reported nothing lately. */
   readonly version: string | null;
   readonly connections: number | null;
 }
 
-/** SQL: what it said no longer than five minutes before it was last heard of, else null: another release may say nothing. */
+/**
+ * SQL: a value that it reported at most five minutes before its last call, else null: another release may report
+ * nothing.
+ */
 const said = (column: string): string => `case when told_at > last_seen - interval '5 minutes' then ${column} end`;
 
 export function sidecarsSeen(): Query<SidecarRow> {

@@ -1,8 +1,8 @@
-/** Which source addresses of MLLP are whose: assigned by the operator of the gateway (edge/docs/behaviour.md, MLLP). */
+/** The assignment of MLLP source addresses to sites by the operator of the gateway (edge/docs/behaviour.md, MLLP). */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
-/** What is assigned: a range, and of it only messages of such senders. */
+/** An assignment: a range, limited to messages of such senders. */
 export interface SiteAddress {
   /** A single address, a CIDR range or `*`, in the one spelling of `canonicalRange` (shared/ip.ts). */
   readonly range: string;
@@ -20,7 +20,7 @@ export interface SiteAddressRow {
   readonly tls_subject: string;
 }
 
-/** @param site of which one, or null for all */
+/** @param site the site's id, or null for all */
 export function siteAddresses(site: string | null): Query<SiteAddressRow> {
   return sql<SiteAddressRow>`select site_id, range, application, facility, tls_subject from site_address
     where ${site}::uuid is null or site_id = ${site}::uuid order by site_id, network, application, facility, tls_subject`;
@@ -38,7 +38,7 @@ export function addSiteAddress(
 
 export interface SiteAddressRemoved {
   readonly outcome: 'removed' | 'missing' | 'used';
-  /** Of a key that uses it. */
+  /** The Client ID of a key that uses it. */
   readonly client_id: string | null;
   readonly name: string | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Sites and their settings: made and set by administrators, read by the console. Which columns the settings have is told
- * by their table of members (edge/admin/settings/record.ts), which `siteStatements` are made with.
+ * Sites and their settings: made and set by administrators, read by the console. The table of members
+ * (edge/admin/settings/record.ts) defines the columns of the settings, from which `siteStatements` are made.
  */
 import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
@@ -20,7 +20,7 @@ export function listSites(): Query<SiteRow> {
   return read<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
 }
 
-/** A site with its settings, which stand beside these by their columns' names. */
+/** A site with its settings, which are beside these members by their columns' names. */
 export interface SettingsRow {
   readonly site_id: string;
   readonly version: number;
@@ -31,7 +31,7 @@ export interface SiteWrite<Settings> {
   readonly site: string;
   /** Null to create; else the versions that may be overwritten, none of them meaning any. */
   readonly expected: readonly number[] | null;
-  /** Who: shown in the history. */
+  /** The person's name: shown in the history. */
   readonly by: string;
   /** All settings to create, those that change to update. */
   readonly record: Partial<Settings>;
@@ -63,9 +63,9 @@ export function siteStatements<Settings extends object>(columns: readonly (keyof
 }
 
 /**
- * Behind a change of what namespaces stand for, in its transaction: patients whose numbers meet now are listed.
+ * Runs after a change of the namespaces' URIs, in its transaction: lists the patients whose identifiers match now.
  *
- * @param never types of numbers (table 0203) that identify nobody
+ * @param never type codes (table 0203) that identify no patient
  */
 export function authoritiesNamed(site: string, never: readonly string[]): Query {
   return sql`select authorities_named(${site}::uuid, ${never}::text[])`;

@@ -1,7 +1,7 @@
 /** SQL as values: a tagged template makes a `Query`, interpolations become parameters, never text. */
 import type { Param, Query } from '../deps.ts';
 
-/** SQL that stands in a query as it is: constants of ours, never anything that came from outside. */
+/** SQL that is part of a query unchanged: constants of the gateway, never external input. */
 export interface Raw {
   readonly raw: string;
 }
@@ -35,9 +35,9 @@ export function binder(): { readonly params: Param[]; readonly bind: Bind } {
 const FRACTION = { second: '', millisecond: '.MS', microsecond: '.US' } as const;
 
 /**
- * SQL: a timestamptz column as a FHIR instant in UTC, whatever the session's time zone.
+ * SQL: a timestamptz column as a FHIR instant in UTC, independent of the session's time zone.
  *
- * @param precision `microsecond` where the instant comes back to find its row again
+ * @param precision `microsecond` if the instant is used again to find its row
  */
 export function instantOf(column: string, precision: keyof typeof FRACTION = 'millisecond'): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS${FRACTION[precision]}"Z"')`;

@@ -1,4 +1,4 @@
-/** What the database's own errors mean to a caller, whichever driver brought them. */
+/** The meaning of the database's errors for a caller, for all drivers. */
 import { Fault, type FaultKind } from '../../shared/fault.ts';
 
 interface Meaning {
@@ -49,13 +49,13 @@ const FULL: Meaning = { kind: 'unavailable', message: 'the database has no room 
 const READ_ONLY: Meaning = { kind: 'unavailable', message: 'the database takes no writes at this time' };
 
 /**
- * States of PostgreSQL, and classes of them (appendix A), that pass: the same request succeeds later, once the database or
- * who operates it is done. Every other state is a fault of ours, and its error stays what it is: a privilege that is
- * missing (42501), a key that is there although locks should keep it apart (23505), an internal error (XX000). A retry would
- * meet them again, and a message that was told to come again would hold up all that are behind it.
+ * States of PostgreSQL, and classes of them (appendix A), that are temporary: the same request succeeds later, once the
+ * database or its operator has recovered. Every other state is a gateway error, and keeps its original error. Examples
+ * are a missing privilege (42501), an existing key although locks should exclude it (23505), and an internal error
+ * (XX000). A retry would fail again, and a message that its sender must retry would delay all messages after it.
  */
 const PASSING: Readonly<Record<string, Meaning>> = {
-  // Connection; a login that is not let in, or no more, as where a password was changed; a database that is not there.
+  // Connection; a login that is rejected, for example after a change of password; a database that does not exist.
   '08': AWAY,
   '28': AWAY,
   '3D': AWAY,
@@ -76,19 +76,21 @@ const PASSING: Readonly<Record<string, Meaning>> = {
 
 const isOwn = (state: string): state is OwnState => Object.hasOwn(OWN, state);
 
-/** The DETAIL of our own states: a JSON array of positions. */
+/** The DETAIL of the gateway's states: a JSON array of positions. */
 function rowsOf(detail: string): number[] | undefined {
   const parsed: unknown = JSON.parse(detail);
   return Array.isArray(parsed) ? parsed.map(Number) : undefined;
 }
 
-/** The Fault of one of our own states. @param rows positions of the rows that it is about, if it is about rows */
+/**
+ * The Fault of one of the gateway's states. @param rows positions of the rows that it is about, if it is about rows
+ */
 export function faultOfOwnState(state: OwnState, rows: readonly number[] | undefined, cause?: unknown): Fault {
   const { kind, message, code }: Meaning = OWN[state];
   return new Fault(kind, message, { code, rows, cause });
 }
 
-/** The Fault of an SQLSTATE; undefined for a fault of ours. */
+/** The Fault of an SQLSTATE; undefined for a gateway error. */
 export function faultOfState(state: string, detail: string | undefined, cause: unknown): Fault | undefined {
   if (isOwn(state)) return faultOfOwnState(state, detail ? rowsOf(detail) : undefined, cause);
   const known = PASSING[state] ?? PASSING[state.slice(0, 2)];

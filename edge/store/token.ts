@@ -8,7 +8,7 @@ export function revokeToken(token: CallerIdentity, expires: number): Query {
   return sql`select token_revoke(${token.site}::uuid, ${token.tokenId}, to_timestamp(${expires}::float8))`;
 }
 
-/** How a token stands now: whether it is accepted, and the scopes that its key allows. */
+/** The current state of a token: whether it is accepted, and the scopes that its key allows. */
 export function tokenStanding(token: CallerIdentity): Query<{ live: boolean; scopes: string[] | null }> {
   const [site, clientId, tokenId, audience, protocol] = callerArguments(token);
   return read<{

@@ -34,7 +34,7 @@ export interface Transaction {
 /** `another-id`: the id that was required was not found. */
 export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'another-id';
 
-/** What a condition found; `resolved` with a null id: nothing, so the placeholder is the new id. */
+/** The match of a condition; `resolved` with a null id: no match, so the placeholder is the new id. */
 export interface ConditionRow {
   readonly part: 'condition';
   readonly ordinal: number;
@@ -43,8 +43,8 @@ export interface ConditionRow {
 }
 
 /**
- * What placeholders turn into wherever they stand in a text, as `fhir_conditional_write` does it to what it stores; so the
- * content of a write can be told without reading it again.
+ * Replaces the placeholders in a text, as `fhir_conditional_write` replaces them in the stored text. The content of a
+ * write is then known without reading it again.
  */
 export function settled(text: string, resolved: ReadonlyMap<string, string>): string {
   let result = text;
@@ -52,7 +52,7 @@ export function settled(text: string, resolved: ReadonlyMap<string, string>): st
   return result;
 }
 
-/** Why nothing was written, whatever rows come beside it: one for each position that it is about. */
+/** The reason why nothing was written, even if there are other rows: one row for each position that it is about. */
 export interface FailedRow {
   readonly part: 'failed';
   readonly ordinal: number;
@@ -86,7 +86,10 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
   return `(select coalesce(json_agg(json_build_array(f.n, f.id)), '[]'::json) from (${each.join(' union all ')}) f)`;
 }
 
-/** The resource that a conditional create found; the limit makes it a look-up by key, whatever the planner expects. */
+/**
+ * The resource that a conditional create found; the limit makes it a look-up by key, independent of the planner's
+ * estimates.
+ */
 function matchedSql(site: string, type: string): string {
   return `select x.*, ${isAnswered('x')} as fits from resource x
     where w.outcome = 'matched' and x.site_id = ${site} and x.type = ${type} and x.id = w.id limit 1`;
@@ -104,9 +107,9 @@ function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
 }
 
 /**
- * All or nothing. Faults as of `writeResources` come as `failed` rows: the batch commits, so that the audit keeps what the
- * conditions found. When any condition's outcome is not `resolved`, nothing was written and no `row` comes back. The caller
- * locks what identifies the resources in a statement before this one.
+ * All or nothing. Faults as of `writeResources` are returned as `failed` rows: the batch commits, so that the audit
+ * keeps the matches of the conditions. When any condition's outcome is not `resolved`, nothing was written and no `row`
+ * is returned. The caller locks the identifiers of the resources in a statement before this one.
  */
 function writeConditionally(
   siteId: string,

@@ -1,6 +1,7 @@
 /**
- * The versions of all resources of a type, the newest first. A version keeps its time, its id and its number when a newer
- * one takes its place, so that a walk through the pages passes by each that was there once, whatever is written meanwhile.
+ * The versions of all resources of a type, the newest first. A version keeps its time, its id and its number when a
+ * newer version replaces it. A walk through the pages therefore reaches each version that existed once, independent of
+ * concurrent writes.
  */
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -9,7 +10,7 @@ import { binder } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
-/** A version, where a page begins: those that stand after it. */
+/** The version after which a page begins. */
 export interface VersionPosition {
   /** An ISO instant. */
   readonly lastUpdated: string;

@@ -1,6 +1,6 @@
-/** Names in messages that nobody has given a URI yet: what the site's administrators are asked to name. */
+/** Names in messages that have no URI yet: the site's administrators are asked to assign a URI. */
 
-/** Of who gave out an identifier (HD.1, EI.2), or of codes (CWE.3). */
+/** The name of an assigning authority (HD.1, EI.2), or of a coding system (CWE.3). */
 export const NAME_KINDS = ['authority', 'code-system'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 

@@ -1,10 +1,12 @@
-/** Requests counted for charts: a quarter of an hour, a surface and an outcome of one site; nothing about whom or what. */
+/**
+ * Requests counted for graphs: a quarter of an hour, a surface and an outcome of one site; no patient and no content.
+ */
 import type { Query } from '../deps.ts';
 import { raw, read, sql } from './sql.ts';
 
 export const USAGE_SURFACES = ['token', 'fhir', 'hl7', 'mllp'] as const;
 export type UsageSurface = (typeof USAGE_SURFACES)[number];
-/** `refused` is the caller's fault (4xx, AE, AR), `failed` is ours (5xx). */
+/** `refused` is an error of the caller (4xx, AE, AR), `failed` is an error of the gateway (5xx). */
 export type UsageOutcome = 'ok' | 'refused' | 'failed';
 
 /** Upper bounds of the latency histogram in milliseconds; a last, open bucket follows them. */
@@ -34,15 +36,15 @@ export interface AnswerCount {
   readonly answers: number;
 }
 
-/** What a key did: of HL7 its messages that were answered, by what their sender calls itself. */
+/** The activity of a key; for HL7 its answered messages, by the sender's names. */
 export interface KeyCount {
   readonly site: string;
   readonly clientId: string;
   readonly surface: UsageSurface;
-  /** MSH-3 and MSH-4; empty for what is no message. */
+  /** MSH-3 and MSH-4; empty for a request that is not a message. */
   readonly application: string;
   readonly facility: string;
-  /** Of the last, in milliseconds since the epoch. */
+  /** The time of the last request, in milliseconds since the epoch. */
   readonly at: number;
   /** AA; below 400. */
   readonly accepted: number;
@@ -61,7 +63,7 @@ export interface KidNote {
   readonly at: number;
 }
 
-/** What one process has counted; each combination once. */
+/** The counts of one process; each combination once. */
 export interface Counted {
   readonly counts: readonly UsageCount[];
   readonly answers: readonly AnswerCount[];
@@ -75,7 +77,7 @@ export function noteUsage({ counts, answers, keys, kids }: Counted): Query {
 }
 
 export interface UsageRow {
-  /** Which step, from 0. */
+  /** The position of the step, from 0. */
   readonly step: number;
   readonly surface: UsageSurface;
   readonly outcome: UsageOutcome;
@@ -91,7 +93,7 @@ const LATENCY_SUMS = Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, at
  * Usage of a site in steps; those without requests have no row.
  *
  * @param steps when each begins, in seconds since the epoch, ascending
- * @param end of the last one
+ * @param end the end of the last step
  */
 export function usageOf(site: string, steps: readonly number[], end: number): Query<UsageRow> {
   return read<UsageRow>`select width_bucket(extract(epoch from x.bucket)::bigint, ${steps.map(String)}::bigint[]) - 1 as step,

@@ -1,6 +1,7 @@
--- What alerts are decided from (edge/alerts/facts.ts), for all sites, hence the owner's rights: counts, times and ids of the
--- gateway. kinds has a member for each kind of alert whose facts are in the database (edge/alert-kinds.ts). It notes when
--- each signing key was first seen. Times are milliseconds since the epoch, by the database's clock.
+-- Returns the facts from which alerts are decided (edge/alerts/facts.ts): counts, times and ids of the gateway. It
+-- covers all sites, so it has the owner's rights. The column kinds has a member for each kind of alert whose facts are
+-- in the database (edge/alert-kinds.ts). It notes when each signing key was first seen. Times are milliseconds since
+-- the epoch, by the database's clock.
 create or replace function alert_facts(p_kids text[]) returns json
 language plpgsql
 security definer

@@ -1,5 +1,6 @@
--- The notices to post now, of all sites, hence the owner's rights: the oldest p_of_site of each site, p_limit in all, so that a
--- receiver that hangs delays no other site. webhook is null if the site no longer has one.
+-- Returns the notices to post now. It has the owner's rights, because it covers all sites. The result has the oldest
+-- notices: p_of_site of each site, p_limit in total. A receiver that hangs therefore delays no other site. The webhook
+-- is null if the site no longer has a webhook.
 create or replace function alert_notices_due(p_limit integer, p_of_site integer)
 returns table (site_id uuid, notice_id uuid, webhook text, state text, at timestamptz, attempts integer, alert_id uuid,
   kind text, subject text, opened_at timestamptz, resolved_at timestamptz, times integer)

@@ -1,6 +1,6 @@
--- Stores the results of posting notices, p_tried [{ site, id, answer, isDelivered }], of all sites, hence the owner's rights. A
--- notice that was not delivered is retried after 1, 2, 4 … minutes, 60 at most, and given up after three days, or at once if the
--- site has no webhook.
+-- Stores the results of posting notices, p_tried [{ site, id, answer, isDelivered }]. It has the owner's rights,
+-- because it covers all sites. A failed notice is retried with a delay of one minute, which doubles up to 60 minutes.
+-- It is given up after three days, or immediately if the site has no webhook.
 create or replace function alert_notices_tried(p_tried json) returns void language sql
 security definer
 set search_path = public, pg_temp

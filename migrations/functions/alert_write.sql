@@ -1,6 +1,9 @@
--- Writes alerts and notices (edge/alerts/transition.ts) of all sites, hence the owner's rights. p_alerts: new and changed alerts
--- without their acknowledgement, p_notices [{ site, id, alertId, state, at }]. Times are milliseconds since the epoch. An alert
--- that opens again is no longer acknowledged. Each call deletes some alerts that were resolved 400 days ago.
+-- Writes alerts and notices (edge/alerts/transition.ts) with the owner's rights, because it covers all sites.
+--   - p_alerts: new and changed alerts without their acknowledgement.
+--   - p_notices: [{ site, id, alertId, state, at }].
+--
+-- Times are milliseconds since the epoch. An alert that fires again is no longer acknowledged. Each call deletes some
+-- alerts that were resolved 400 days ago.
 create or replace function alert_write(p_alerts json, p_notices json) returns void language plpgsql
 security definer
 set search_path = public, pg_temp

@@ -1,7 +1,8 @@
--- How many of these resources, from the first, fit the answer of the request, beside those of the statements before: p_bytes
--- of each, p_most of all; the first of a request always fits. Notes the items of those that fit for the audit (audit_note).
--- Where none fits, none of a later statement does either (assert_answered).
--- The setting gateway.answer_room is the bytes that are left: '' before the first resource, '-1' where one did not fit.
+-- Returns how many of these resources, from the first, fit the answer of the request beside those of earlier
+-- statements. The array p_bytes has the size of each resource, and p_most is the limit for all. The first resource of a
+-- request always fits. The function notes the items of the resources that fit for the audit (audit_note). If a
+-- statement's resources do not fit, no later statement's resources fit either (assert_answered). The setting
+-- gateway.answer_room has the bytes that are left: '' before the first resource, '-1' after a resource did not fit.
 create or replace function answer_note(p_items audit_item[], p_bytes bigint[], p_most bigint) returns integer
 language plpgsql as $$
 declare

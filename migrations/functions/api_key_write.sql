@@ -1,10 +1,13 @@
--- Writes an API key and its history in one statement; of two administrators who edit one version, the second is told.
---   p_expected: null to create, else the versions the editor has seen; '{}' for any.
---   p_record: to create every member of the key by its column's name, to change those that change; the columns that are
---   written are the names in it, so that a member is added by adding its column to the table. p_owned: thumbprints of the inline JWKS, which belong to
---   this key from now on; p_foreign: others (of a JWKS URI) that must not belong to another key.
--- outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
--- Raises GW423 with the 0-based positions in its Allowed IPs of those that are not the site's for MLLP (site_address).
+-- Writes an API key and its history in one statement. If two administrators edit one version, the second edit is
+-- rejected.
+--   - p_expected: null to create, else the versions the editor has seen; '{}' for any.
+--   - p_record: to create, every member of the key by its column's name; to change, the members that change. The
+--     function writes exactly these columns. To add a member, add its column to the table.
+--   - p_owned: thumbprints of the inline JWKS, which belong to this key from now on.
+--   - p_foreign: thumbprints of a JWKS URI, which must not belong to another key.
+--   - outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
+--
+-- Raises GW423 with the 0-based positions of Allowed IPs that are not assigned to the site for MLLP (site_address).
 -- Raises GW409 with the 0-based positions in p_owned || p_foreign of the public keys that another API key has.
 create or replace function api_key_write(p_site uuid, p_client text, p_expected integer[], p_by text, p_record json,
   p_owned text[], p_foreign text[])
@@ -56,7 +59,7 @@ begin
       or (cur.protocols, cur.allowed_ips, cur.hl7_sender_application, cur.hl7_sender_facility, cur.tls_subject)
         is distinct from (new_key.protocols, new_key.allowed_ips, new_key.hl7_sender_application,
           new_key.hl7_sender_facility, new_key.tls_subject)) then
-    -- What is the site's stays so until this is written.
+    -- The lock keeps the site's addresses assigned to it until this key is written.
     perform site_address_lock(false);
     taken := site_addresses_foreign(p_site, new_key.allowed_ips, new_key.hl7_sender_application, new_key.hl7_sender_facility,
       new_key.tls_subject);

@@ -1,7 +1,8 @@
 -- The first statement of every request with an access token: from here on the batch is about the token's site
--- (edge/docs/behaviour.md, Second wall). Raises GW401 when the token is rejected (caller_standing), and GW403 when the API key no
--- longer allows one of p_scopes, which the request relies on, with their positions in DETAIL. Both roll the whole batch
--- back. So what a key has lost is lost at the next request, without a second trip.
+-- (edge/docs/behaviour.md, Second wall). Raises GW401 when the token is rejected (caller_standing). Raises GW403 when
+-- the API key no longer allows one of p_scopes, on which the request relies, with their positions in DETAIL. Both roll
+-- back the complete batch. A right that a key has lost is therefore lost at the next request, without a second round
+-- trip.
 create or replace function assert_caller(p_site uuid, p_client text, p_jti text, p_audience text, p_protocol text,
   p_scopes text[]) returns void language plpgsql as $$
 declare

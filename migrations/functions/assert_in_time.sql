@@ -1,6 +1,6 @@
--- Raises GW503 when p_deadline has passed, so that work that waited on its way, or took too long, does not commit after its
--- asker was told that it failed. p_deadline and what comes back, and stands in the message of the refusal: ms since the
--- epoch, by this clock.
+-- Raises GW503 when p_deadline has passed. Work that waited or took too long then does not commit after its client has
+-- received an error. The deadline and the returned time are in ms since the epoch, by this clock. The message of GW503
+-- has the time too.
 create or replace function assert_in_time(p_deadline bigint) returns bigint language plpgsql as $$
 declare
   at bigint := floor(1000 * date_part('epoch', clock_timestamp()));

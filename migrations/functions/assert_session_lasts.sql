@@ -1,5 +1,5 @@
--- As assert_session, for what a page asks by itself: the session is asserted, and the request is no use of it, or a page that
--- refreshes itself would keep a session alive that nobody sits before.
+-- Works as assert_session, for the requests that a page sends automatically. It asserts the session but does not count
+-- as use. Otherwise a page that refreshes itself would keep an abandoned session alive.
 create or replace function assert_session_lasts(p_site uuid, p_session uuid) returns void language plpgsql as $$
 begin
   perform set_config('gateway.site', p_site::text, true);

@@ -1,5 +1,6 @@
--- Adds to what an administrator should look at: p_rows is [{ kind, patients: [uuid], about, detail }], of none, one or two
--- patients of the site. What is listed already, open or dismissed, stays as it is. p_message: null where none showed it.
+-- Adds issues for an administrator to review: p_rows is [{ kind, patients: [uuid], about, detail }], with up to two
+-- patients of the site. An issue that is listed already, open or dismissed, stays as it is. p_message: null if no
+-- message showed the issue.
 create or replace function attention_add(p_site uuid, p_message uuid, p_rows json) returns void language plpgsql as $$
 begin
   insert into attention (site_id, kind, patient_a, patient_b, about, message_id, detail)

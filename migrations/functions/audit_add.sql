@@ -1,5 +1,5 @@
--- Writes the one row of an access from what its statements have noted (audit_note, audit_write).
---   p_entry { actorKind, actor, clientId, address, requestId, action, searched: as the arguments of audit_write }
+-- Writes the single audit row of an access from the items that its statements have noted (audit_note, audit_write).
+--   - p_entry { actorKind, actor, clientId, address, requestId, action, searched: as the arguments of audit_write }
 create or replace function audit_add(p_site uuid, p_entry json) returns void language plpgsql as $$
 declare
   ignored text;

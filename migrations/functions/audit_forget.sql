@@ -1,6 +1,6 @@
--- Deletes rows of a site's audit from before p_before, the oldest first, p_limit at most, and says how many. It runs as
--- the owner of the table, since the application can only add to it, and leaves alone what is younger than
--- audit_minimum_age, whatever it is asked for.
+-- Deletes rows of a site's audit from before p_before, the oldest first, p_limit at most, and returns how many. It runs
+-- as the owner of the table, since the application can only add to it. It keeps every row younger than
+-- audit_minimum_age, even if p_before is later.
 create or replace function audit_forget(p_site uuid, p_before timestamptz, p_limit integer) returns integer
 language plpgsql
 security definer

@@ -1,5 +1,6 @@
--- Notes what a statement has read or written, for the row that audit_add writes at the end of the transaction; a null among
--- p_items is nothing. Always true. The setting is the inside of an array literal (audit_noted).
+-- Notes the items that a statement has read or written, for the row that audit_add writes at the end of the
+-- transaction. It ignores nulls among p_items. Always returns true. The setting is the inside of an array literal
+-- (audit_noted).
 create or replace function audit_note(p_items audit_item[]) returns boolean language plpgsql as $$
 begin
   return set_config('gateway.audit', concat_ws(',', nullif(current_setting('gateway.audit', true), ''),

@@ -1,4 +1,4 @@
--- What audit_note was given in this transaction; null for nothing.
+-- Returns the items that audit_note received in this transaction; null for nothing.
 create or replace function audit_noted() returns audit_item[] language plpgsql stable as $$
 begin
   return nullif('{' || current_setting('gateway.audit', true) || '}', '{}')::audit_item[];

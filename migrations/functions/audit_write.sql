@@ -1,9 +1,11 @@
--- Writes the one row of an access; nothing where nothing was noted and nothing was searched: then no data was reached.
---   p_actor_kind, p_actor, p_client, p_address, p_request: as the columns of audit
---   p_action: null for the action of the items, which is then one; beside another action, a search is the condition of it
---   p_searched: names of the parameters of a search, which counts also where it found nothing; null for none
---   p_noted: as audit_noted
--- Without settings, which cost as much as the rest: the plans of its inserts are kept without them.
+-- Writes the single audit row of an access. It writes nothing if nothing was noted and nothing was searched, since the
+-- access then reached no data.
+--   - p_actor_kind, p_actor, p_client, p_address, p_request: as the columns of audit.
+--   - p_action: null for the single action of the items. Beside another action, a search is that action's condition.
+--   - p_searched: names of the parameters of a search, which counts even if it found nothing; null for no search.
+--   - p_noted: as audit_noted.
+--
+-- The function has no settings, because they cost as much as the rest. The plans of its inserts are kept without them.
 create or replace function audit_write(p_site uuid, p_actor_kind text, p_actor text, p_client text, p_address text,
   p_request text, p_action text, p_searched text[], p_noted audit_item[]) returns void language plpgsql as $$
 declare
@@ -33,8 +35,8 @@ begin
     end if;
   end if;
 
-  -- Each once, in order. An item concerns the patient that it is, and the one that it is about. A loop takes a third of the time
-  -- of aggregates of distinct values.
+  -- Adds each item once, in order. An item concerns the patient that it is and the patient that it is about. A loop
+  -- takes a third of the time of aggregates of distinct values.
   for item in
     select i.* from unnest(p_noted) i order by i.type, i.id
   loop

@@ -1,5 +1,6 @@
--- A site has given namespaces URIs: patients whose numbers meet by those of the last change are listed (namespaces_meet).
--- p_never: types of numbers that identify nobody. To be called behind the change, in its transaction.
+-- Runs after a site has given namespaces URIs: lists patients whose identifiers match after the last change
+-- (namespaces_meet). The array p_never has the type codes that identify no patient. Call it after the change, in its
+-- transaction.
 create or replace function authorities_named(p_site uuid, p_never text[]) returns void language plpgsql as $$
 begin
   perform namespaces_meet(p_site, n.names, n.named, p_never, 'authority-named')

@@ -1,12 +1,13 @@
--- Remembers for which URIs the namespaces in a key's messages seem to stand: p_rows is [{ namespace, uri, isTaught }], null
--- for none. Of a namespace the first URI that is taught is used; another, and one that charts suggest, is only shown.
+-- Stores the URIs for which the namespaces in a key's messages appear to be used: p_rows is [{ namespace, uri, isTaught
+-- }], or null. A namespace uses the first URI that is taught. Another URI, and a URI that patient records suggest, is
+-- only shown.
 create or replace function authority_alias_add(p_site uuid, p_client text, p_message uuid, p_rows json) returns void
 language plpgsql as $$
 declare
   r record;
 begin
   if coalesce(json_array_length(p_rows), 0) = 0 then return; end if;
-  -- Of two messages that teach one namespace at once, one is the first.
+  -- If two messages teach one namespace at the same time, this lock decides which is first.
   perform pg_advisory_xact_lock(hashtextextended(p_site || '|aliases|' || p_client, 0));
   for r in select x.* from json_to_recordset(p_rows) as x(namespace text, uri text, "isTaught" boolean) loop
     insert into authority_alias as a (site_id, client_id, namespace, uri, state, first_message)

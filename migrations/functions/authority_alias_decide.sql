@@ -1,7 +1,7 @@
--- Decides whether a namespace stands for a URI in the messages of a key: p_state is 'confirmed' or 'rejected'. What is
--- confirmed is used in the place of any other URI of the namespace, which is only shown then; what is rejected is not used,
--- and not taught again. Patients whose numbers meet by it are listed (namespaces_meet; p_never as there).
--- One row, none where the site has no such alias.
+-- Decides whether a namespace stands for a URI in the messages of a key: p_state is 'confirmed' or 'rejected'. A
+-- confirmed URI replaces any other URI of the namespace, which is then only shown. A rejected URI is not used, and not
+-- taught again. The function lists patients whose identifiers match by the URI (namespaces_meet; p_never as there). It
+-- returns one row, or no row if the site has no such alias.
 create or replace function authority_alias_decide(p_site uuid, p_client text, p_namespace text, p_uri text, p_state text,
   p_by text, p_never text[])
 returns table (state text, decided_at timestamptz, decided_by text)

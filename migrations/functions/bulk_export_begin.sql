@@ -1,17 +1,18 @@
--- Begins a bulk export of what is stored at this moment. Raises GW429 when the key has p_limit under way: that are not
--- complete, and were begun or asked for within ten minutes, so that what a client has forgotten does not stop it.
+-- Begins a bulk export of the content that is stored at this moment. Raises GW429 when the key already runs p_limit
+-- exports. An export counts if it is not complete and was begun or requested within ten minutes. An export that a
+-- client has forgotten therefore blocks no new export.
 --
--- The moment is read first, then the id of this transaction is taken. Writers take their id first (write_time), so what has
--- a later id was written later: once every transaction with an earlier id has ended, what was written before the moment is
--- settled (bulk_export_step). An id that this transaction had already would be older than the moment, and writers that
--- nobody waits for could stand between.
+-- The moment is read first, and this transaction gets its id after it. Writers get their id first (write_time), so a
+-- writer with a later id wrote later. Once every transaction with an earlier id has ended, the writes from before the
+-- moment are settled (bulk_export_step). An id that this transaction already had would be older than the moment.
+-- Writers for which no step waits could then be in between.
 create or replace function bulk_export_begin(p_site uuid, p_client text, p_export uuid, p_request text, p_types text[],
   p_of_patients boolean, p_since timestamptz, p_outcomes text, p_expires_seconds integer, p_limit integer)
 returns void language plpgsql as $$
 declare
   moment timestamptz;
 begin
-  -- Of two that begin at once the second counts the first.
+  -- If two begin at the same time, the second counts the first.
   perform lock_keys(p_site, array['bulk export|' || p_client]);
   if (select count(*) from bulk_export x
        where x.site_id = p_site and x.client_id = p_client and not x.is_complete

@@ -1,4 +1,4 @@
--- Keeps what is known of a file of a bulk export (bulk_export_step), a new one or one that has grown; nothing of no file.
+-- Stores the data of a file of a bulk export (bulk_export_step), new or grown; a null is ignored.
 create or replace function bulk_export_file_write(p_file bulk_export_file) returns void language plpgsql as $$
 begin
   if p_file.number is null then

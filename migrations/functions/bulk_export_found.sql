@@ -1,6 +1,7 @@
--- The resources of a type that an export looks at next, by id: p_limit of those behind p_after, or, where p_few is given, these.
--- size is that of the content as it was at p_at; null: it was not there, had not changed after p_since, or is of no patient
--- where only those are wanted, and so it is in no file (bulk_export_step).
+-- Returns the next resources of a type for an export, by id: the first p_limit resources after p_after, or, if p_few is
+-- given, these. The size is that of the content as it was at p_at. It is null for a resource that is in no file
+-- (bulk_export_step). Such a resource did not exist, had not changed after p_since, or is of no patient although only
+-- patients' resources are wanted.
 create or replace function bulk_export_found(p_site uuid, p_type text, p_after uuid, p_few uuid[], p_at timestamptz,
   p_since timestamptz, p_of_patients boolean, p_limit integer)
 returns table (id uuid, size integer) language plpgsql as $$

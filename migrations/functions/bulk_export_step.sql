@@ -1,10 +1,12 @@
--- One step of finding out which resources are in which file of a bulk export; of a type each file has p_resources of them
--- and p_bytes of content at most, the first one in any case. It works for p_ms milliseconds or so. Nothing happens
---   - to an export that is complete, has expired, is of another key, or is worked at by somebody else;
---   - before every transaction that is older than the export has ended: until then what was written before its moment may
+-- One step of finding out which resources are in which file of a bulk export. Each file of a type has at most
+-- p_resources resources and p_bytes of content, but always the first resource. The step works for about p_ms
+-- milliseconds. It does nothing
+--   - to an export that is complete, has expired, is of another key, or is locked by another step;
+--   - before every transaction that is older than the export has ended: until then writes from before its moment may
 --     still appear (bulk_export_begin).
--- With p_few changed resources of a type or less, their ids are kept with the files: among many others each page would
--- have to look for them again.
+--
+-- If a type has at most p_few changed resources, their ids are kept with the files. Otherwise each page would have to
+-- search for them among many others.
 create or replace function bulk_export_step(p_site uuid, p_client text, p_export uuid, p_resources integer, p_bytes bigint,
   p_few integer, p_ms integer)
 returns void language plpgsql

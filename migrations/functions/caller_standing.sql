@@ -1,6 +1,7 @@
--- Why an access token is rejected (refusal), null where it is accepted: its API key is not active, the token was revoked, or the
--- key no longer has the token's audience or the protocol that this audience needs. scopes: what the key allows now, which may
--- be less than when the token was issued.
+-- Returns why an access token is rejected (refusal), or null if it is accepted. A token is rejected if its API key is
+-- not active or the token was revoked. It is also rejected if the key no longer has the token's audience or the
+-- protocol that this audience needs. The column scopes has the scopes that the key allows now, possibly fewer than when
+-- the token was issued.
 create or replace function caller_standing(p_site uuid, p_client text, p_jti text, p_audience text, p_protocol text,
   out refusal text, out scopes text[])
 language plpgsql stable as $$

@@ -1,5 +1,5 @@
--- An API key by its Client ID, for whoever says that it is this client: its site is not known before it has been found, so
--- it is looked for with the owner's rights. What the token endpoint needs of it and no more; one row, or none.
+-- Finds an API key by its Client ID, for a caller that claims to be this client. The site is not known before, so the
+-- search has the owner's rights. Returns only the columns that the token endpoint needs; at most one row.
 create or replace function client_find(p_client text)
 returns table (site_id uuid, client_id text, status text, jwks_uri text, jwks text, token_ttl_seconds integer,
   allowed_scopes text[], allowed_audiences text[], protocols text[])

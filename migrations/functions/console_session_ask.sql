@@ -1,7 +1,7 @@
--- Whether the OpenID provider is to be asked anew for what somebody may do. Of simultaneous requests one is told to, and
--- has a minute for it. Raises GW440 when the session has ended.
--- outcome: ask (with the refresh token), asking (somebody else is), known (it was asked lately); the permissions are those
--- that it said last, asked_ago the seconds since then.
+-- Decides whether the gateway must ask the OpenID provider again for a person's permissions. Only one of several
+-- simultaneous requests asks, and it has a minute for it. Raises GW440 when the session has ended. outcome: ask (with
+-- the refresh token), asking (another request is asking) or known (the provider was asked lately). The permissions are
+-- the provider's last ones; asked_ago is the number of seconds since then.
 create or replace function console_session_ask(p_site uuid, p_session uuid)
 returns table (outcome text, refresh_token text, permissions text[], asked_ago integer)
 language plpgsql as $$

@@ -1,8 +1,8 @@
--- What a logout token of the OpenID provider ends (OpenID Connect Back-Channel Logout 1.0 §2.7): the sessions of one
--- session there, or all of a subject, in every site. A token counts once, as long as its claim is remembered; a claim and
--- what it ends are one transaction, so that a token that failed may be sent again.
--- It belongs to no site, so it runs with the rights of its owner.
--- The number of sessions that ended; null for a token that was used before.
+-- Ends the sessions that a logout token of the OpenID provider names (OpenID Connect Back-Channel Logout 1.0 §2.7).
+-- These are the sessions of one session at the provider, or all of a subject, in every site. A token counts once, as
+-- long as its claim is stored. The claim and the end of the sessions are one transaction, so that a token that failed
+-- may be sent again. The function covers several sites, so it runs with the rights of its owner. Returns the number of
+-- sessions that ended; null for a token that was used before.
 create or replace function console_session_logout(p_jti_hash text, p_expires timestamptz, p_subject text,
   p_provider_session text) returns integer
 language plpgsql
@@ -22,7 +22,7 @@ begin
        and coalesce(p_provider_session, p_subject) is not null
     returning s.site_id, s.session_id, s.subject
   )
-  -- Of several sites, so the rows of the audit are written here.
+  -- The sessions are of several sites, so the audit rows are written here.
   insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters)
     select s.site_id, 'person', s.subject, 'back-channel-logout', 'signed-out', '{}', '{ConsoleSession}',
            array[s.session_id], '{}', '{}'

@@ -1,5 +1,5 @@
--- The sites that a session may be at, as far as this gateway knows them.
--- They are several, so it runs with the rights of its owner; nothing comes back but what the provider granted.
+-- Returns the sites that a session may use, if this gateway knows them. They are several, so it runs with the rights of
+-- its owner. It returns only sites that the provider granted.
 create or replace function console_session_sites(p_site uuid, p_session uuid) returns table (site_id uuid, name text)
 language sql
 stable

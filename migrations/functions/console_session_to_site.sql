@@ -1,6 +1,6 @@
--- Moves a session to another of the sites that the provider granted: what it was at is signed out of, and in the other one
--- its person is signed in, both in the audit. No row where that site is none of the session's, or is not known here.
--- They are two sites, so it runs with the rights of its owner.
+-- Moves a session to another of the sites that the provider granted. The audit records that the person signed out of
+-- the old site and signed in to the new site. Returns no row if the session has no access to the new site, or the
+-- gateway does not know it. They are two sites, so it runs with the rights of its owner.
 create or replace function console_session_to_site(p_site uuid, p_session uuid, p_to uuid, p_request_id text)
 returns table (site_name text, time_zone text, permissions text[])
 language plpgsql

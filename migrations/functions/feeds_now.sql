@@ -1,11 +1,15 @@
--- What each active key of a site does, and whether it is usual (edge/admin/feeds/judge.ts). One row for each way and sender of a
--- key, one without a way for a key that has not been heard of; keys that were disabled within a week among them. Cost: keys
--- and senders, never messages. p_now: of the asker.
---   today: since midnight on the site's clocks. hour: the last four whole quarters of an hour. late: the last hour and what
---   there is of its quarter.
---   weeks_hour, days_hour: the same hour one to four weeks and one to seven days before, on the site's clocks, null from before
---   the sender was first heard of, or counts are kept. weeks_gap, days_gap: the same of the time since the last message, a day of it at most.
---   fault: of its refused requests in 24 hours the last one that is more than a 404.
+-- Returns the current activity of each active key of a site, and the usual activity to compare it with
+-- (edge/admin/feeds/judge.ts). There is one row for each surface and sender of a key. A key without activity has one
+-- row without a surface. Keys that were disabled within a week are included. The cost depends on keys and senders,
+-- never on messages.
+--   - p_now: the time of the caller.
+--   - today: since midnight in the site's time zone.
+--   - hour: the last four complete quarters of an hour.
+--   - late: the last hour and the elapsed part of its quarter.
+--   - weeks_hour, days_hour: the same hour one to four weeks and one to seven days before, in the site's time zone.
+--     Null before the sender's first activity, and before counts were kept.
+--   - weeks_gap, days_gap: as these, for the time since the last message, at most one day.
+--   - fault: the last of its rejected requests in 24 hours that is more than a 404.
 create or replace function feeds_now(p_site uuid, p_now timestamptz, p_limit integer)
 returns table (client_id text, name text, status text, protocols text[], watched boolean, surface text, application text,
   facility text, first_at timestamptz, last_at timestamptz, accepted bigint, refused bigint, rejected bigint, hour bigint,
@@ -25,7 +29,7 @@ language sql stable as $$
     select f.client_id, f.surface, f.application, f.facility, f.first_at, f.last_at
       from keys k join feed f on f.site_id = p_site and f.client_id = k.client_id
     union all
-    -- What is no message has no sender.
+    -- A FHIR request has no sender.
     select k.client_id, 'fhir', '', '', last.bucket, last.bucket
       from keys k
      cross join lateral (select u.bucket from key_usage u
@@ -72,7 +76,8 @@ language sql stable as $$
            cross join lateral (
              select (((c.quarter - interval '1 hour') at time zone c.zone) - i.back) at time zone c.zone as hour_from,
                     ((c.quarter at time zone c.zone) - i.back) at time zone c.zone as hour_to,
-                    -- The quarter after the last message: in that of the message it had been heard of.
+                    -- The range begins with the quarter after the last message, since the message's quarter had
+                    -- activity.
                     (((date_bin('15 minutes', greatest(s.last_at, p_now - interval '1 day'), 'epoch') + interval '15 minutes')
                       at time zone c.zone) - i.back) at time zone c.zone as gap_from) w
            where s.surface in ('hl7', 'mllp')

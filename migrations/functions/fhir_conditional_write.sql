@@ -1,19 +1,25 @@
--- Writes that depend on conditions (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11): all conditions are resolved, then everything
--- is written, all or nothing (fhir_write). The caller took the locks on what identifies the resources in an earlier statement,
--- so that p_matches is what the winner of a race has left.
+-- Writes that depend on conditions (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11). All conditions are resolved, then
+-- all rows are written, or none (fhir_write). An earlier statement of the caller locked the identifiers of the
+-- resources, so p_matches includes the writes of the winner of a race.
 --
--- p_rows, p_required: as of fhir_write. Where a row depends on a condition, its id is the condition's placeholder, a new uuid
--- that also stands in every text that refers to it, and its mode is '?' followed by the placeholder.
--- p_conditions: [{ n, kind: 'create' | 'update' | 'patch' | 'reference', type, placeholder, required: id | null, local: [uuid] }], in
--- the order in which they are resolved. local: resources of the same request that would match as well.
--- p_matches: [[n, id]], what the site has, two at most for each condition.
+--   - p_rows, p_required: as of fhir_write. A row that depends on a condition has the condition's placeholder in its id
+--     member. This is a new uuid that is also in every text that refers to the row. Its mode is '?' followed by the
+--     placeholder.
+--   - p_conditions: [{ n, kind: 'create' | 'update' | 'patch' | 'reference', type, placeholder, required: id | null,
+--     local: [uuid] }], in the order in which they are resolved.
+--   - local: resources of the same request that would match as well.
+--   - p_matches: [[n, id]], the matching resources of the site, at most two for each condition.
 --
 -- Notes what each condition found for the audit (audit_note, 'search'), also where the write is then rejected.
--- Rows that come back: for each condition ('condition', n, outcome, id), outcome 'resolved' (id null: nothing was found,
--- the placeholder is the new id), or why nothing at all was written: 'ambiguous', 'no-match' (a reference) or 'another-id'
--- (an update whose body names an id, or a patch, and that id was not found); then those of fhir_write.
--- A rejected write does not raise, because the audit keeps what the conditions found: ('failed', position, SQLSTATE) for each
--- position that it is about, with the SQLSTATEs of fhir_write. Then nothing was written, whatever else comes back.
+-- Returned rows:
+--   - For each condition ('condition', n, outcome, id). The outcome 'resolved' without an id shows that nothing was
+--     found and that the placeholder becomes the new resource. Another outcome is the reason why nothing was written:
+--     'ambiguous', 'no-match' (a reference) or 'another-id'. The outcome 'another-id' is an update whose body names an
+--     id, or a patch, when the condition did not find that id.
+--   - The rows of fhir_write.
+--   - A rejected write does not raise, because the audit keeps the matches of the conditions. It returns ('failed',
+--     position, SQLSTATE) for each position that failed, with the SQLSTATEs of fhir_write. Then nothing was written,
+--     even if other rows are returned.
 create or replace function fhir_conditional_write(p_site uuid, p_rows json, p_required json, p_conditions json, p_matches json)
 returns table (part text, ordinal integer, outcome text, id uuid, version integer, last_updated text)
 language plpgsql as $$
@@ -47,7 +53,7 @@ begin
          and ((l #>> '{}')::uuid = any (row_ids)
            or exists (select from resource s
                         where s.site_id = p_site and s.type = c.type and s.id = (l #>> '{}')::uuid)));
-    -- A patient and one that was merged into it are the survivor.
+    -- A patient and a patient that was merged into it both count as the survivor.
     if c.type = 'Patient' and cardinality(found) > 1 then
       found := array(select distinct patient_survivor(p_site, f) from unnest(found) f);
     end if;
@@ -73,7 +79,7 @@ begin
     rows := replace(rows, '?' || c.placeholder, case when target is null then 'create' when c.kind = 'create' then 'keep'
       else 'update' end);
     if target is not null then
-      -- edge/store/transaction.ts replaces it in what it answers in the same way.
+      -- edge/store/transaction.ts replaces the placeholder in its answer in the same way.
       rows := replace(rows, c.placeholder::text, target::text);
       resolved := resolved || jsonb_build_object(c.placeholder, target);
       if c.kind = 'create' then kept := kept || c.placeholder; end if;

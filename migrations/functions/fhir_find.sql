@@ -1,17 +1,26 @@
--- A page of a search by key. The resources of p_type are found in the order of their ids, after p_after (null: from the first):
---   p_patient null: those with the identifier p_value of p_system (null: of any)
---   else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of them)
--- The page has p_limit resources, or fewer whose contents are p_page_bytes together; the first always fits. One row more,
--- without content, says that there is a next page.
---   p_answer_bytes: what the resources of an answer may add up to; p_row_bytes: what each takes beside its content
--- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
--- itself. Without them it is an entry of a bundle, whose first and last statements do both: it notes what it showed, and
--- returns no content where that does not fit the bundle's answer (answer_note).
--- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
+-- Returns a page of a search by key. It finds the resources of p_type in the order of their ids, after p_after (null:
+-- from the first):
+--   - p_patient null: those with the identifier p_value of p_system (null: of any).
+--   - else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of
+--     them).
 --
--- The first hundred resources of a patient are probed for the token, one by one. Of the few patients who have more, the rest is
--- found by turns: the next resource with the token, the next of the patient behind it, and so on, which skips what only one
--- of them has.
+-- The page has p_limit resources, or fewer if their contents reach p_page_bytes; the first always fits. One additional
+-- row without content shows that there is a next page.
+--   - p_answer_bytes: the limit for the sum of an answer's resources.
+--   - p_row_bytes: the bytes that each resource needs beside its content.
+--
+-- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
+-- writes the audit row. Without these arguments it is an entry of a bundle, whose first and last statements do both. It
+-- then notes the resources that it returned, and returns no content that does not fit the bundle's answer
+-- (answer_note).
+--   - last_updated: a FHIR instant.
+--   - began_at: of limit_time.
+--
+-- Settings: migrations/README.md, "Plans".
+--
+-- The first hundred resources of a patient are checked for the token, one by one. Few patients have more. For the rest
+-- two look-ups alternate: the next resource with the token, then the next resource of the patient after it. This skips
+-- resources that match only one of them.
 create or replace function fhir_find(p_site uuid, p_type text, p_patient uuid, p_param text, p_value text, p_system text,
   p_after uuid, p_limit integer, p_page_bytes bigint, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
@@ -31,7 +40,8 @@ declare
   page refcursor;
   patient uuid;
   total bigint := 0;
-  -- What the bundle's answer has room for; null: any resource. A page alone never uses up the budget of an answer.
+  -- The bytes that are left in the bundle's answer; null: any resource. A page alone never uses up the budget of an
+  -- answer.
   room bigint;
   is_beyond boolean := false;
   shown uuid[] := '{}';

@@ -1,12 +1,16 @@
--- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3): one row; none where the site has no such resource or version.
---   p_version: the version of a vread; null: the current one
---   p_if_version, p_unmodified_since: the audit records the resource only where it has this version and did not change after
---     this instant; null: always
---   p_answer_bytes, p_row_bytes: as fhir_find
--- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
--- itself. Without them it is an entry of a bundle, whose first and last statements do both: it notes what it showed, and
--- returns no content where that does not fit the bundle's answer (answer_note).
--- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
+-- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3): one row, or no row if the site has no such resource or version.
+--   - p_version: the version of a vread; null: the current one.
+--   - p_if_version, p_unmodified_since: the audit records the resource only if it has this version and did not change
+--     after this instant; null: always.
+--   - p_answer_bytes, p_row_bytes: as fhir_find.
+--
+-- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
+-- writes the audit row. Without these arguments it is an entry of a bundle, whose first and last statements do both. It
+-- then notes the resource that it returned, and returns no content that does not fit the bundle's answer (answer_note).
+--   - last_updated: a FHIR instant.
+--   - began_at: of limit_time.
+--
+-- Settings: migrations/README.md, "Plans".
 create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_version integer,
   p_unmodified_since timestamptz, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,

@@ -1,12 +1,15 @@
 -- Writes of a FHIR client: one, or all of a transaction (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.11), all or nothing.
---   p_rows: as of resource_write, whose rows come back, with part 'row', in no order
---   p_required: of a transaction, [{ type, id, version | null }]: what must exist once everything is written; null: p_rows
---     is one row
---   p_keys, p_patients: what is locked first: keys (lock_keys), and the identifiers of these patients (lock_patients)
--- As a request of its own it gets p_deadline to p_searched, and checks the caller (request_begin) and writes the audit row
--- itself. Without them it is a statement of a bundle, whose first and last statements do both.
--- Raises the SQLSTATEs of resource_write; GW409 with the positions of two rows that would write one resource; GW404 with the
--- position behind the rows of what p_required misses. last_updated: a FHIR instant. began_at: of limit_time.
+--   - p_rows: as of resource_write. Its rows are returned with part 'row', in no order.
+--   - p_required: of a transaction, [{ type, id, version | null }]: the resources that must exist after the write.
+--     Null: p_rows is one row.
+--   - p_keys, p_patients: locked first: keys (lock_keys), and the identifiers of these patients (lock_patients).
+--
+-- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
+-- writes the audit row. Without these arguments it is a statement of a bundle, whose first and last statements do both.
+-- Raises the SQLSTATEs of resource_write. Raises GW409 with the positions of two rows that would write one resource.
+-- Raises GW404 with the position, after those of the rows, of each missing resource of p_required.
+--   - last_updated: a FHIR instant.
+--   - began_at: of limit_time.
 create or replace function fhir_write(p_site uuid, p_rows json, p_required json default null, p_keys text[] default '{}',
   p_patients uuid[] default '{}',
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,

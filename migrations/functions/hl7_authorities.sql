@@ -1,6 +1,7 @@
--- What namespaces stand for in the messages of a key, as JSON text { named: {namespace: URI}, taught: {namespace: URI},
--- rejected: [[namespace, URI]] }: by the site's settings, by the key's own messages, and what an administrator said it does
--- not stand for. The same text, the same answer; null for a key that is not there.
+-- Returns the URIs of the namespaces in the messages of a key, as JSON text { named: {namespace: URI}, taught:
+-- {namespace: URI}, rejected: [[namespace, URI]] }. These are the URIs in the site's settings, those from the key's
+-- messages, and those that an administrator rejected. Equal texts have an equal meaning. Null for a key that does not
+-- exist.
 create or replace function hl7_authorities(p_site uuid, p_client text) returns text
 language sql stable as $$
   select jsonb_build_object('named', s.assigning_authorities,

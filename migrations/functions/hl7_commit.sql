@@ -1,12 +1,14 @@
--- Commits a message: checks its sender, stores it with its effects (hl7_store) where the snapshot that it was decided by still
--- holds, and returns the snapshot that is there now where it does not.
---   p_deadline, p_lock_ms, p_work_ms: as limit_time, where this statement is a whole request: one that finds and writes by key,
---     and is of bounded size. Else null, in a transaction that limits its own time
---   p_opening: as hl7_open
---   p_site, p_message … p_effects: as hl7_store
--- One row: outcome, decided and ack as hl7_store returns them, ack in hexadecimal; candidates, senders and matches as hl7_load.
--- They are null where the message was stored, except the matches, without contents, of a message that its sender sent:
--- its isolate remembers them. began_at: of limit_time.
+-- Commits a message. It checks the sender, then compares the snapshot on which the decision is based. If the snapshot
+-- is still current, it stores the message with its effects (hl7_store). Otherwise it returns the current snapshot.
+--   - p_deadline, p_lock_ms, p_work_ms: as limit_time, if this statement is a complete request of bounded size that
+--     finds and writes by key. Else null, in a transaction that limits its time.
+--   - p_opening: as hl7_open.
+--   - p_site, p_message … p_effects: as hl7_store.
+--
+-- Returns one row: outcome, decided and ack as hl7_store returns them, ack in hexadecimal; candidates, senders and
+-- matches as hl7_load. The last three are null if the message was stored. The exception is a stored message that its
+-- sender sent: it returns matches without contents, which the sender's isolate remembers.
+--   - began_at: of limit_time.
 create or replace function hl7_commit(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_opening text[], p_site uuid,
   p_message json, p_raw bytea, p_ack bytea, p_values text[], p_types text[], p_keys text[], p_states text[], p_effects json)
 returns table (outcome text, decided text, ack text, candidates text, senders text, matches text, began_at bigint)

@@ -1,11 +1,14 @@
--- The snapshot that a message is decided by (edge/hl7/ingest/snapshot): which API keys may have sent it, with their settings, and
--- the stored rows that it is about.
---   p_opening: as hl7_open
+-- Loads the snapshot for the decision on a message (edge/hl7/ingest/snapshot): the possible API keys with their
+-- settings, and the rows that concern the message.
+--   - p_opening: as hl7_open.
 --   p_message: { application, facility, controlId, sha256 }
 --   p_values, p_types, p_keys: as hl7_matches
---   p_shown: the action of the audit (edge/audit-actions.ts) where a person is shown what is found, else null
--- One row, each column a JSON list or null: candidates as hl7_open returns them, senders of hl7_sender, matches of hl7_matches
--- with last_updated as a FHIR instant.
+--   - p_shown: the action of the audit (edge/audit-actions.ts) if a person sees the result, else null.
+--
+-- Returns one row, each column a JSON list or null:
+--   - candidates: as hl7_open returns them.
+--   - senders: of hl7_sender.
+--   - matches: of hl7_matches, with last_updated as a FHIR instant.
 create or replace function hl7_load(p_opening text[], p_message json, p_values text[], p_types text[], p_keys text[],
   p_shown text)
 returns table (candidates text, senders text, matches text)

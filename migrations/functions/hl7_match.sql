@@ -1,9 +1,11 @@
--- A stored resource that a message finds, as hl7_matches returns it; none where it is not stored.
---   contributions: its row of hl7_precedence as JSON, { fields, stamps }
---   state: equal for the same row as the same transaction wrote it (xmin), with the same precedences, which a message can
---     change without a new version. So the states of all rows show whether an earlier snapshot still holds, however old it is.
--- In SQL, and without settings, so that PostgreSQL puts it into the statement that uses it. The limits make look-ups by key of
--- both tables, one at a time, whatever the planner expects.
+-- Returns a stored resource that a message finds, as hl7_matches does; no row if it is not stored.
+--   - contributions: its row of hl7_precedence as JSON, { fields, stamps }.
+--   - state: equal while the same transaction (xmin) wrote the row and the precedences are equal, which a message can
+--     change without a new version. The states of all rows show whether an earlier snapshot of any age is still
+--     current.
+--
+-- The function is in SQL and has no settings, so that PostgreSQL inlines it into the statement that uses it. The limits
+-- enforce look-ups by key in both tables, one at a time, independent of the planner's estimates.
 create or replace function hl7_match(p_site uuid, p_role text, p_key text, p_type text, p_id uuid, p_asked integer[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text, asked integer[], state text)

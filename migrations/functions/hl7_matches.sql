@@ -1,25 +1,34 @@
--- What a message finds: the patients that have one of the identifier values, the patients they were merged into (Patient.link of
--- type replaced-by, here and not in the edge to save a round trip), and the resources that HL7 keys stand for with one of these
--- patients. A row comes back once, however many keys find it. The order of rows means nothing.
---   p_values: identifier values. Of each value 100 patients are found
---   p_types[i], p_keys[i], none twice:
---     Patient: JSON, [value, domain, …]: patients with the value in one of these domains are found first
---     Observation, DiagnosticReport: JSON, [what, filler, placer, first minute, last minute, days …, and '' where no time is known].
---       Of hl7_result. A row's key is [patient, what, at, place, numbers]. Of each key the newest 5,001 are found, one more than a
---       message may have, and those without a time
---     other types: a key of hl7_identity without its end, '@' and the patient's id
---     '', of any type: what two of the patients may both have, for a merge of one into the other; also a document and the
---       key under which another replaced it (edge/hl7/message/documents.ts)
--- The roles: patient, identity and result are stored resources (hl7_match); number is an identifier, trait an earlier name or birth date.
--- asked: the positions in p_keys, from 1, of the keys that found the row; one of them where there are more than 1,000, which no
--- isolate remembers (edge/hl7/ingest/snapshot/record-cache.ts); null for what was found otherwise.
--- Times that overlap are looked up together, and a time once, however many keys ask for it: an order may have thousands of results,
--- and without an offset the minutes of two collections overlap.
--- PL/pgSQL keeps the plans, and skips the statements that a message does not need: to plan, and even to begin, one statement for
--- all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time, whatever the planner expects; those
--- of hl7_result follow its index, so that a table without statistics is not read by another one. The keys are computed before,
--- behind an offset: a policy keeps conditions that compute something out of an index (migrations/README.md, Rights).
--- Settings: migrations/README.md, "Plans".
+-- Returns the stored rows that a message finds:
+--   - the patients that have one of the identifier values;
+--   - the patients they were merged into (Patient.link of type replaced-by, here and not in the edge to avoid a round
+--     trip);
+--   - the resources that HL7 keys identify with one of these patients.
+--
+-- A row is returned once, even if several keys find it. The order of rows has no meaning.
+--   - p_values: identifier values. For each value 100 patients are found.
+--   - p_types[i], p_keys[i]: pairs without duplicates, with a key for each type as follows.
+--   - Patient: JSON, [value, domain, …]: patients with the value in one of these domains are found first.
+--   - Observation, DiagnosticReport, of hl7_result: JSON, [what, filler, placer, first minute, last minute, days …, and
+--     '' where no time is known]. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001,
+--     one more than a message may have, and those without a time.
+--   - Other types: a key of hl7_identity without its end, '@' and the patient's id.
+--   - The key '', of any type: the rows that two of the patients may both have, for a merge of the first into the
+--     second. It also finds a document and the key under which another document replaced it
+--     (edge/hl7/message/documents.ts).
+--
+-- The roles: patient, identity and result are stored resources (hl7_match); number is an identifier, trait an earlier
+-- name or birth date. The column asked has the positions in p_keys, from 1, of the keys that found the row. If there
+-- are more than 1,000, it has one of them, and no isolate stores it (edge/hl7/ingest/snapshot/record-cache.ts). It is
+-- null for rows that were found in another way.
+--
+-- Times that overlap are looked up together, and each time once, even if several keys ask for it. An order may have
+-- thousands of results, and without an offset the minutes of two collections overlap.
+--
+-- PL/pgSQL keeps the plans, and skips the statements that a message does not need. Planning, and even starting, one
+-- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time,
+-- independent of the planner's estimates. Those of hl7_result follow its index, so that a table without statistics is
+-- not read by another index. The keys are computed before, behind an offset: a policy keeps conditions that compute
+-- something out of an index (migrations/README.md, Rights). Settings: migrations/README.md, "Plans".
 create or replace function hl7_matches(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text, asked integer[], state text)
@@ -50,7 +59,7 @@ begin
   if direct = '{}' then return; end if;
   patients := direct;
   survivors := direct;
-  -- A chain of links that somebody made too long, or a loop, ends.
+  -- A chain of links that is too long, or a loop, ends here.
   for depth in 1 .. 16 loop
     survivors := array(
       select distinct r.replaced_by
@@ -96,7 +105,7 @@ begin
         window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
      cross join lateral hl7_match(p_site, 'identity', m.key, m.type, m.id, null) f
      where m.first <> m.last;
-    -- Results of equal numbers, whoever gave them out, and of times that may be one.
+    -- Results of equal numbers, from any assigning authority, and of times that may be equal.
     return query
     select f.*
       from unnest(patients) p (id)

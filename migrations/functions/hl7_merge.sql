@@ -1,8 +1,8 @@
--- Everything that belongs to one patient goes to another (ADT A18, A34, A39, A40): references in the stored text,
--- patient_id, dates, studies, HL7 keys. Of what is one thing in both charts the survivor's stays, which the edge has seen to
--- (edge/hl7/ingest/merge-records.ts): what refers to p_gone[i] refers to p_kept[i] from now on. Each resource moved gets a new
--- version. Here and not in the edge, which would have to
--- read and write back all that a patient has; the form of a reference (R4 references, literal) is all it knows of FHIR.
+-- Moves everything that belongs to one patient to another (ADT A18, A34, A39, A40): references in the stored text,
+-- patient_id, dates, studies, HL7 keys. If both patient records have the same resource, the survivor's stays. The edge
+-- selects these pairs (edge/hl7/ingest/merge-records.ts), and references to p_gone[i] become references to p_kept[i].
+-- Each moved resource gets a new version. The merge is not in the edge, which would have to read and write back every
+-- resource of a patient. The only FHIR knowledge here is the form of a reference (R4 references, literal).
 create or replace function hl7_merge(p_site uuid, p_message uuid, p_from uuid, p_to uuid, p_gone uuid[], p_kept uuid[])
 returns void
 language plpgsql as $$
@@ -11,7 +11,7 @@ declare
   s record;
   target uuid;
 begin
-  -- What the one chart has said of the person, the other says now.
+  -- The survivor gets the traits of the merged patient.
   insert into patient_trait (site_id, id, trait)
     select p_site, p_to, t.trait from patient_trait t where t.site_id = p_site and t.id = p_from
     on conflict do nothing;
@@ -36,12 +36,12 @@ begin
      and i.site_id = p_site and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text
      and not exists (select from hl7_identity o
                       where o.site_id = p_site and o.type = i.type and o.key = left(i.key, -36) || p_to::text);
-  -- Whoever gets the old number one day finds nothing of this patient by it.
+  -- A later patient with the old number finds no resource of this patient by it.
   delete from hl7_identity i
    using resource r
    where r.site_id = p_site and r.patient_id = p_from
      and i.site_id = r.site_id and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text;
-  -- Where two are equal in all that places are of they stand side by side.
+  -- If two are equal in all parts of the key, place keeps them apart.
   update hl7_result h
      set patient_id = p_to,
          place = h.place + coalesce((select max(o.place) from hl7_result o

@@ -1,6 +1,7 @@
--- Forgets the bytes of messages and what was answered. Of one that was accepted the row stays, with its first attempt that
--- was AA: the same bytes are never processed twice, however late they come again. One that never was goes with all that
--- points at it: who sends it again sends it anew. The caller holds the messages' rows, and has the owner's rights.
+-- Deletes the bytes of messages and their answers. The row of an accepted message stays, with its first attempt that
+-- was AA, so that the same bytes are never processed twice. A message that was never accepted is deleted with all rows
+-- that refer to it; if it is sent again, it is a new message. The caller has locked the messages' rows, and has the
+-- owner's rights.
 create or replace function hl7_messages_forget(p_site uuid, p_messages uuid[]) returns void language plpgsql as $$
 declare
   accepted uuid[] := array(

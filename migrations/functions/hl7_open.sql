@@ -1,7 +1,10 @@
--- The beginning of each transaction about a message: it checks the sender and enters the site. p_opening is one of
---   [site, Client ID]: the gateway itself names the API key
---   the arguments of assert_caller, the scopes last, one by one: the sender has an access token. Raises what assert_caller raises
---   [address, MSH-3, MSH-4, certificate's subject]: a sidecar heard the sender
+-- The beginning of each transaction about a message: it checks the sender and enters the site. The argument p_opening
+-- is one of these:
+--   - [site, Client ID]: the gateway itself names the API key.
+--   - The arguments of assert_caller, the scopes last, one by one: the sender has an access token. Raises the errors of
+--     assert_caller.
+--   - [address, MSH-3, MSH-4, certificate's subject]: a sidecar received the message.
+--
 -- Returns the rows of mllp_candidates as JSON for an address, else null.
 create or replace function hl7_open(p_opening text[]) returns text language plpgsql as $$
 declare

@@ -1,8 +1,10 @@
--- The API keys of a site with their settings for messages, and what is stored of one message, as JSON of SenderRow
--- (edge/store/hl7-snapshot.ts). key: the columns of api_key that begin with hl7_. site: the row of the site. p_client null: the keys
--- that mllp_candidates found; senders_state is what it found.
--- A function, because its plan is kept.
--- Settings: migrations/README.md, "Plans".
+-- Returns the API keys of a site with their settings for messages, and the stored data of one message, as JSON of
+-- SenderRow (edge/store/hl7-snapshot.ts).
+--   - key: the columns of api_key that begin with hl7_.
+--   - site: the row of the site.
+--   - p_client: null for the keys that mllp_candidates found; senders_state is its result.
+--
+-- This is a function because its plan is kept. Settings: migrations/README.md, "Plans".
 create or replace function hl7_sender(p_site uuid, p_client text, p_application text, p_facility text, p_control_id text,
   p_sha256 text)
 returns setof json

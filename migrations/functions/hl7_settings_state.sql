@@ -1,6 +1,6 @@
--- What tells whether anything that settles how messages of a key are read has changed: the same text, the same settings of
--- the key and its site, and the same of namespaces (hl7_authorities). xmin is the transaction that wrote a row, so that no
--- change is missed, whoever made it. Null for a key that is not there.
+-- Returns a text that changes with the settings by which messages of a key are read. Equal texts show equal settings of
+-- the key and its site, and equal namespaces (hl7_authorities). The text includes xmin, the transaction that wrote a
+-- row, so that no change is missed. Null for a key that does not exist.
 create or replace function hl7_settings_state(p_site uuid, p_client text) returns text language plpgsql stable as $$
 begin
   return (

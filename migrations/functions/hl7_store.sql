@@ -1,24 +1,36 @@
--- Stores a message and its effects, where the snapshot that it was decided by still holds; else nothing.
---   p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId, sha256, type,
---     outcome, errors, actor, comment, jobId, hasFailed,
---     why: as of hl7_attempt; of 'received' nothing is stored yet
---     senders: what mllp_candidates left in gateway.senders when the API key was chosen; null where the key was named
---     settings: as hl7_settings_state
---     isControlIdReused: of a received message, whether other bytes of its sender have its MSH-10
---     audit: as audit_add
---     keys: [{ key, field, value, authority }] as hl7_message_key
---     elapsedMs: since it was received }
---   p_values, p_types, p_keys: as hl7_matches
---   p_states: of the rows that hl7_matches gave, in the order of their bytes
---   p_effects { resources: [as resource_write], results: [as hl7_result], identities: [{ type, key, id }], merges: [{ from, to }],
---     met: [{ gone, kept }], ids of two resources that a merge makes one, precedences: [{ type, id, fields }], attention: [as attention_add],
---     unnamed: [{ kind, name }], names without a URI, in capitals, none twice,
---     moved: [{ patient, authority, value }], identifiers that a message only listed, and that another patient now has,
---     aliases: [as authority_alias_add] }
--- outcome: 'stored'; 'seen' when these bytes were accepted before, with the first AA, unless an administrator replays them;
--- 'changed' when the snapshot no longer holds, or the message was stored meanwhile: then nothing was stored. The snapshot may be
--- of any age, or invented: it is compared here, under the locks.
--- Settings: migrations/README.md, "Plans".
+-- Stores a message and its effects if the snapshot on which it was decided is still current; else nothing.
+--   - p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId,
+--     sha256, type, outcome, errors, actor, comment, jobId, hasFailed, why, senders, settings, isControlIdReused,
+--     audit, keys, elapsedMs }.
+--   - why: as of hl7_attempt; for 'received' nothing is stored yet.
+--   - senders: the text that mllp_candidates left in gateway.senders when the API key was chosen; null if the key was
+--     named.
+--   - settings: as hl7_settings_state.
+--   - isControlIdReused: for a received message, whether other bytes of its sender have its MSH-10.
+--   - audit: as audit_add.
+--   - keys: [{ key, field, value, authority }] as hl7_message_key.
+--   - elapsedMs: since the message was received.
+--   - p_values, p_types, p_keys: as hl7_matches.
+--   - p_states: of the rows that hl7_matches gave, in the order of their bytes.
+--   - p_effects { resources, results, identities, merges, met, precedences, `attention`, unnamed, moved, aliases }.
+--   - resources: as resource_write.
+--   - results: as hl7_result.
+--   - identities: [{ type, key, id }].
+--   - merges: [{ from, to }].
+--   - met: [{ gone, kept }], ids of two resources that a merge makes one.
+--   - precedences: [{ type, id, fields }].
+--   - `attention`: as attention_add.
+--   - unnamed: [{ kind, name }], names without a URI, in capitals, without duplicates.
+--   - moved: [{ patient, authority, value }], identifiers that a message only listed, and that another patient now has.
+--   - aliases: as authority_alias_add.
+--
+-- The outcomes:
+--   - 'stored'.
+--   - 'seen' when these bytes were accepted before, with the first AA, unless an administrator replays them.
+--   - 'changed' when the snapshot is no longer current, or the message was stored meanwhile: then nothing was stored.
+--
+-- The snapshot may be of any age, or invented: it is compared here, under the locks. Settings: migrations/README.md,
+-- "Plans".
 create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
   p_types text[], p_keys text[], p_states text[], p_effects json, out outcome text, out decided text, out ack bytea)
 language plpgsql
@@ -48,8 +60,8 @@ begin
   -- The API key was chosen among other candidates than there are now.
   if m.senders <> coalesce(current_setting('gateway.senders', true), '') then return; end if;
 
-  -- Two messages about one patient wait for each other, also when the patient does not exist yet; so do a message and a FHIR
-  -- client's conditional create (edge/store/lock.ts).
+  -- Two messages about one patient wait for each other, even if the patient does not exist yet. A message and a FHIR
+  -- client's conditional create wait for each other too (edge/store/lock.ts).
   ignored := lock_keys(p_site, array(select 'Patient|' || v from unnest(p_values) v));
   -- A change of the URIs of namespaces waits for the messages that do not know it yet (authorities_named).
   ignored := pg_advisory_xact_lock_shared(hashtextextended(p_site || '|authorities', 0));
@@ -75,7 +87,8 @@ begin
     if not found then return; end if;
   end if;
   if stored is not null then
-    -- The same bytes get the first AA again, whoever sends them. A step of a job that was run twice gets its own answer.
+    -- The same bytes get the first AA again, from every sender. A step of a job that ran twice gets its recorded
+    -- answer.
     select a.outcome, a.ack into decided, ack from hl7_attempt a
      where a.site_id = p_site and a.message_id = stored
        and (m.why not in ('replayed', 'forced') and a.outcome = 'AA' or a.job_id = m."jobId")
@@ -121,8 +134,8 @@ begin
            m."elapsedMs" + round(1000 * extract(epoch from clock_timestamp() - now()))::integer
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId"
     returning number into attempt;
-  -- A sender that is stuck on one message sends it for ever: of its own attempts the first ten and the newest hundred stay.
-  -- Those of people and of the gateway are few, and stay all.
+  -- A sender that is stuck on one message sends it again without end. The first ten and the newest hundred of its
+  -- attempts stay. Those of people and of the gateway are few, and all stay.
   if attempt > 110 then
     delete from hl7_attempt a
      where a.site_id = p_site and a.message_id = m."messageId" and a.number = attempt - 100
@@ -167,9 +180,9 @@ begin
      where h.site_id = p_site and h.type in ('Observation', 'DiagnosticReport') and h.id = any (gone);
   end if;
   if json_array_length(e.results) > 0 then
-    -- Each found result keeps its row; it may say more of its key. Nobody else has given a new one its place. One at a time by
-    -- its key: a join of all may be made by reading every result of the site. First those that are there, since a new one
-    -- can have the place that another leaves.
+    -- Each found result keeps its row, which may get more parts of its key. No other transaction has given a new result
+    -- its place. The rows are updated one at a time by key, since PostgreSQL may plan a join by reading every result of
+    -- the site. Existing rows are first, since a new row can get a place that an existing row leaves.
     for g in select x.* from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
     loop
       update hl7_result h set filler = g.filler, placer = g.placer, at = g.at, numbers = g.numbers

@@ -1,6 +1,6 @@
--- Asks for background work. Comes back with the new job's id, or with that of the open job that has the same kind, site
--- and p_exclusive_key (null: there may be several), which then goes on as it is.
--- Forgets jobs that ended more than 90 days ago, a few with each call.
+-- Requests background work. Returns the new job's id, or the id of the open job with the same kind, site and
+-- p_exclusive_key (null: there may be several). That job then continues unchanged. Each call deletes a few jobs that
+-- ended more than 90 days ago.
 create or replace function job_add(p_id uuid, p_kind text, p_site uuid, p_exclusive_key text, p_cursor json,
   p_total bigint, p_asked_by text) returns uuid language plpgsql as $$
 declare

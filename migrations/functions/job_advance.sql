@@ -1,7 +1,7 @@
--- Hands a job back after a step that succeeded. It is the first statement of the step's batch: it holds the job's row
--- until the batch ends, and raises GW410 when the lease is not the job's any more (it ran out and another took the job,
--- or the job was stopped), which undoes all that the step wrote.
--- p_pause_seconds: when the next step is due; null: there is none, the job is done.
+-- Releases a job after a step that succeeded. It is the first statement of the step's batch, and locks the job's row
+-- until the batch ends. Raises GW410 when the lease is no longer the job's: it expired and another runner claimed the
+-- job, or the job was stopped. This rolls back all writes of the step.
+--   - p_pause_seconds: the seconds until the next step; null: no step follows, the job is done.
 create or replace function job_advance(p_id uuid, p_lease uuid, p_cursor json, p_done bigint, p_total bigint,
   p_pause_seconds integer) returns void language plpgsql as $$
 begin

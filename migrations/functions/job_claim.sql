@@ -1,7 +1,7 @@
--- Takes the job that has been due longest, of the kinds that the caller knows, for one step: no other takes it until it
--- is handed back (job_advance, job_fail) or p_seconds have passed. One queue holds the jobs of all sites, hence the
--- owner's rights; what the step does it does in the job's site. One row, or none when nothing is due. attempts counts
--- this one; it is higher than 1 when the step failed or its runner was lost before.
+-- Claims the job that has been due longest, of the kinds that the caller can run, for one step. No other runner claims
+-- it until it is released (job_advance, job_fail) or p_seconds have passed. One queue has the jobs of all sites, so the
+-- function has the owner's rights; the step itself works in the job's site. Returns one row, or no row when nothing is
+-- due. The column attempts counts this one. It is higher than 1 when the step failed or its runner was lost before.
 create or replace function job_claim(p_kinds text[], p_lease uuid, p_seconds integer)
 returns table (job_id uuid, kind text, site_id uuid, cursor json, progress_done bigint, progress_total bigint,
   attempts integer)

@@ -1,5 +1,6 @@
--- Hands a job back after a step that failed, its cursor as it was. p_retry_seconds: when the step is tried again; null:
--- never, the job has failed. False when the lease is not the job's any more: then nothing happens.
+-- Releases a job after a step that failed, with its cursor unchanged. Returns false when the lease is no longer the
+-- job's: then nothing happens.
+--   - p_retry_seconds: the seconds until the retry; null: no retry, the job has failed.
 create or replace function job_fail(p_id uuid, p_lease uuid, p_error text, p_retry_seconds integer) returns boolean
 language plpgsql as $$
 begin

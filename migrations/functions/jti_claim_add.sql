@@ -1,5 +1,5 @@
 -- Claims a jti: true for the first attempt and for the same attempt again, false for every other.
--- With the owner's rights: nobody who may call it can look at the claims or take one back.
+-- It has the owner's rights: its callers can neither read the claims nor delete a claim.
 create or replace function jti_claim_add(p_client text, p_hash text, p_attempt text, p_expires timestamptz)
 returns boolean language plpgsql
 security definer

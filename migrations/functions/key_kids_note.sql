@@ -1,7 +1,7 @@
--- Notes with which of their public keys clients have signed (edge/store/usage.ts): p_kids [{ site, clientId, kid,
--- at: milliseconds }], each once. One process notes for many sites, hence the owner's rights; what is of keys that are gone is
--- dropped. A row changes once a minute at most, however busy its client is and however many processes serve it. Of a client
--- the forty kids stay that were used last: a JWKS has twenty keys.
+-- Notes the public keys with which clients have signed (edge/store/usage.ts): p_kids [{ site, clientId, kid, at:
+-- milliseconds }], without duplicates. One process notes for several sites, so the function has the owner's rights.
+-- Rows of deleted keys are dropped. A row changes once a minute at most, even if its client is busy and several
+-- processes serve it. Each client keeps the forty kids that were used last: a JWKS has twenty keys.
 create or replace function key_kids_note(p_kids json) returns void language plpgsql
 security definer
 set search_path = public, pg_temp

@@ -1,7 +1,8 @@
--- First and last statement of each transaction (edge/platform/database.ts): what follows has the time that is left until
--- p_deadline, and p_work_ms at most; a lock is waited for p_lock_ms. Raises GW503 when no time is left, since PostgreSQL
--- takes no such limit, and returns the clock (assert_in_time). The settings end with the transaction, also behind a pooler.
--- A function, because its plans are kept: a statement would be planned anew twice a transaction.
+-- First and last statement of each transaction (edge/platform/database.ts). The following statements have the time
+-- until p_deadline, and p_work_ms at most; the limit for a lock is p_lock_ms. Raises GW503 when no time is left, since
+-- PostgreSQL accepts no such limit. Returns the clock (assert_in_time). The settings end with the transaction, also
+-- behind a pooler. This is a function because its plans are kept: PostgreSQL would plan a statement again twice a
+-- transaction.
 create or replace function limit_time(p_deadline bigint, p_lock_ms integer, p_work_ms integer) returns bigint
 language plpgsql as $$
 declare

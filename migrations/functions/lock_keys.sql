@@ -1,6 +1,6 @@
--- Holds the caller's transaction until no other holds one of these keys: identifiers that two writers could both find
--- missing. In one order, so that two callers with several keys cannot deadlock. Who waits too long is told to try again:
--- lock_timeout is what the caller set (edge/store/time-limits.ts).
+-- Delays the caller's transaction until no other transaction has locked one of these keys: identifiers that two writers
+-- could both find missing. The order is fixed, so that two callers with several keys cannot deadlock. A caller that
+-- waits too long gets an error and may retry: the caller sets lock_timeout (edge/store/time-limits.ts).
 create or replace function lock_keys(p_site uuid, p_keys text[])
 returns void language plpgsql as $$
 declare

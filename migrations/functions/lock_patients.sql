@@ -1,5 +1,5 @@
--- Holds the caller's transaction until no other holds one of p_keys, or a number by which one of these patients is known:
--- as lock_keys, for a FHIR client's write of patients whose numbers change (edge/store/lock.ts).
+-- Delays the caller's transaction until no other transaction has locked one of p_keys, or an identifier of one of these
+-- patients. It works as lock_keys, for a FHIR client's write of patients whose identifiers change (edge/store/lock.ts).
 create or replace function lock_patients(p_site uuid, p_keys text[], p_ids uuid[])
 returns void language plpgsql
 set enable_seqscan = off

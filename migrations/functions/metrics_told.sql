@@ -1,10 +1,17 @@
--- What /metrics tells, of all sites, hence the owner's rights: counts and times, and of names only ids of ours. One row with
--- lists, of each p_limit entries at most, and how many there are in all (edge/metrics/families.ts).
---   usage: [{ site, surface, outcome, durationMs, latency: [n] }]       answers: [{ site, surface, answer, answers }]
---   feeds: [{ site, clientId, surface, at }] of active keys             failed: [{ site, messages }] that wait for people
---   sidecars: [{ name, at }] of the last seven days                     jobs: [{ kind, open, failed, dueSeconds }]
---   alerts: [{ site, kind, state, alerts }] that are not resolved       signingKeys: [{ kid, at }] of p_kids: first seen to sign
--- Times are seconds since the epoch. Failed jobs are those of the last day; dueSeconds is how long the oldest has waited.
+-- Returns the data of /metrics: counts and times, and only those names that are ids of the gateway. It covers all
+-- sites, so it has the owner's rights. The one row has lists with p_limit entries each at most, and their total numbers
+-- (edge/metrics/families.ts).
+--   - usage: [{ site, surface, outcome, durationMs, latency: [n] }].
+--   - answers: [{ site, surface, answer, answers }].
+--   - feeds: [{ site, clientId, surface, at }] of active keys.
+--   - failed: [{ site, messages }] that wait for people.
+--   - sidecars: [{ name, at }] of the last seven days.
+--   - jobs: [{ kind, open, failed, dueSeconds }]. Failed jobs are those of the last day. The oldest job has waited
+--     dueSeconds.
+--   - alerts: [{ site, kind, state, alerts }] that are not resolved.
+--   - signingKeys: [{ kid, at }] of p_kids: first signature.
+--
+-- Times are seconds since the epoch.
 create or replace function metrics_told(p_limit integer, p_kids text[]) returns table (usage json, answers json, feeds json,
   failed json, sidecars json, jobs json, alerts json, signing_keys json, counted json)
 language sql stable

@@ -1,11 +1,14 @@
--- The API keys that an MLLP message may be of (is_allowed), and keys that nearly fit, so that a refusal can tell their
--- administrators why not; p_subject, of the sender's certificate, is '' without one. is_own: the operator assigned such
--- senders to the key's site (site_address); is_foreign: to another one. Of Allowed IPs this only narrows: what a range
--- holds is decided by the edge (edge/hl7/ingest/sender/select-key.ts).
--- Whose message it is is not known before, so it is looked for with the owner's rights, and nothing else comes back.
--- Where those that may be meant are all of one site, the batch is about that site from here on, and its later statements
--- find the keys' Client IDs in gateway.keys. In gateway.senders they find the same text for the same rows, wherever those
--- are of. Settings: migrations/README.md, "Plans".
+-- Returns the API keys that an MLLP message may be of (is_allowed). It also returns keys that nearly match, so that a
+-- refusal can show their administrators the reason.
+--   - p_subject: of the sender's certificate; '' without a certificate.
+--   - is_own: the operator assigned such senders to the key's site (site_address).
+--   - is_foreign: the operator assigned them to another site.
+--
+-- For Allowed IPs this only narrows the list: the edge checks the ranges (edge/hl7/ingest/sender/select-key.ts). The
+-- site of the message is not known before, so the search has the owner's rights, and returns nothing else. If all
+-- possible keys are of one site, the batch is about that site from here on. Its later statements find the keys' Client
+-- IDs in gateway.keys. In gateway.senders they find the same text for the same rows, independent of the site. Settings:
+-- migrations/README.md, "Plans".
 create or replace function mllp_candidates(p_address text, p_application text, p_facility text, p_subject text)
 returns table (site_id uuid, client_id text, status text, protocols text[], allowed_ips text[],
   hl7_sender_application text, hl7_sender_facility text, tls_subject text, is_own boolean, is_foreign boolean,

@@ -1,5 +1,5 @@
--- The Allowed IPs of all keys that take MLLP messages, whatever their site, and for `*` what is their site's: what a sidecar
--- is told, and nothing of whose.
+-- Returns the Allowed IPs of the keys of all sites that accept MLLP messages. For `*` it returns the ranges of the
+-- key's site. A sidecar receives only these ranges, not their owners.
 create or replace function mllp_ranges() returns table (range text)
 language sql stable
 security definer

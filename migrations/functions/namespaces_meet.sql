@@ -1,8 +1,9 @@
--- Namespaces have got URIs: what was stored under the name is found under the URI from now on, so patients whose numbers
--- were apart can meet. They are listed as possible duplicates; nothing is rewritten, so that a name can be taken back.
---   p_new, p_all: { namespace: URI }, those that are new, and all that hold; p_never: types of numbers that identify nobody
---   p_reason: why they are listed, for the detail
--- To be called behind the change, in its transaction.
+-- Runs after namespaces got URIs: data stored under the name is found under the URI from now on, so patients with
+-- separate identifiers can match. They are listed as possible duplicates. Nothing is rewritten, so that the URI can be
+-- removed again. Call it after the change, in its transaction.
+--   - p_new, p_all: { namespace: URI }, the new URIs, and all that apply.
+--   - p_never: type codes that identify no patient.
+--   - p_reason: the reason for the list entry, for the detail.
 create or replace function namespaces_meet(p_site uuid, p_new jsonb, p_all jsonb, p_never text[], p_reason text)
 returns void language plpgsql
 set enable_seqscan = off

@@ -1,10 +1,12 @@
--- Erases one person of a site: the patient, those that were merged into it, and all that is about them, with every version;
--- the messages that made it (hl7_messages_forget), and those without effect that name one of its numbers in PID-3 or MRG-1.
--- What other patients' records say of it, their links, goes too. The owner's: it has the rights of its caller, and the
--- application may delete nothing of this.
---   p_is_done: false: all is done and undone again, to say what it would be.
--- Rows: how many of what; or one row with a refusal: 'legal-hold' (or no such site), 'missing', or 'merged', then what is
--- the id of the patient that it was merged into. Notes what it erased for the audit, other patients as concerned.
+-- Erases one person of a site: the patient, those that were merged into it, and all that is about them, with every
+-- version. It also erases the messages that caused these (hl7_messages_forget). Messages without effect are erased if
+-- PID-3 or MRG-1 has an identifier of the patient. References and links in other patients' records are deleted too. The
+-- function has the rights of its caller, which must be the owner: the application may delete nothing of this.
+--   - p_is_done: false: everything is deleted and rolled back, to show the result.
+--
+-- Returned rows: a number of deleted rows for each value of the column what, or one row with a refusal. A refusal is
+-- 'legal-hold' (or no such site), 'missing', or 'merged' with the id of the survivor in the column what. Notes the
+-- erased items for the audit, other patients as concerned.
 create or replace function patient_erase(p_site uuid, p_patient uuid, p_is_done boolean)
 returns table (refusal text, what text, number bigint)
 language plpgsql as $$
@@ -41,7 +43,7 @@ begin
      where r.site_id = p_site and r.type = 'Patient' and r.id <> p_patient
        and case when r.replaced_by is not null then patient_survivor(p_site, r.id) = p_patient end);
 
-  -- Messages about them take turns with this; then whoever writes something about them waits, and finds nobody.
+  -- Messages about the patients and this transaction exclude each other. A writer that waited then finds no patient.
   perform lock_patients(p_site, '{}', patients);
   perform from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients) order by r.id for update;
   perform from resource r where r.site_id = p_site and r.patient_id = any (patients) order by r.type, r.id for update;
@@ -54,7 +56,7 @@ begin
     messages := array(
       select x.message_id from hl7_message_resource x join erased e on x.type = e.type and x.id = e.id
        where x.site_id = p_site
-      -- What made a version that was about them, of a resource that is now about another.
+      -- The messages that made a version about them, of a resource that is now about another patient.
       union select x.message_id from resource_history h
         join hl7_message_resource x on x.site_id = h.site_id and x.type = h.type and x.id = h.id and x.version = h.version
        where h.site_id = p_site and h.patient_id = any (patients)
@@ -75,7 +77,7 @@ begin
        where x.site_id = p_site and x.message_id = any (messages)
          and not exists (select from erased e where e.type = x.type and e.id = x.id));
 
-    -- What was exported as of a moment cannot be that any more: files that are asked for again would be others.
+    -- An export as of an earlier moment is no longer possible: a file that is requested again would be different.
     delete from bulk_export x where x.site_id = p_site;
 
     delete from attention a

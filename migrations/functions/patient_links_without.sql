@@ -1,4 +1,4 @@
--- The body of a Patient without the links to these patients; what else stands there stays as it was written.
+-- The body of a Patient without the links to these patients; the rest of the text stays as it was written.
 create or replace function patient_links_without(p_body text, p_patients uuid[]) returns text
 language sql immutable as $$
   select string_agg(to_json(m.key)::text || ':' || m.value, ',' order by m.n)

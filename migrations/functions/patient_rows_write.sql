@@ -1,10 +1,11 @@
--- Keeps by which numbers a patient is known, and what the chart has said of the person.
---   p_writer: 'message' or 'client', a FHIR client.
---   p_known { numbers: [[domain, value, type, led, assumed]], values: [every identifier value of the content],
---     traits: [text] }
--- A message gives the numbers that it says, and of the rest those stay whose values the content has. A FHIR client gives
--- the numbers of the content, and what messages taught of a value that stays, stays too. Traits are only added.
--- The caller holds the resource's row. Settings are the caller's.
+-- Stores the identifiers of a patient and the traits of the person from the patient record.
+--   - p_writer: 'message' or 'client', a FHIR client.
+--   - p_known { numbers: [[domain, value, type, led, assumed]], values: [every identifier value of the content],
+--     traits: [text] }.
+--
+-- A message gives its identifiers; of the others, those with a value in the content stay. A FHIR client gives the
+-- identifiers of the content. For a value that stays, the information from messages stays too. Traits are only added.
+-- The caller has locked the resource's row. Settings are the caller's.
 create or replace function patient_rows_write(p_site uuid, p_id uuid, p_is_new boolean, p_writer text, p_known json)
 returns void language plpgsql as $$
 declare

@@ -5,7 +5,7 @@ declare
   at uuid := p_id;
   target uuid;
 begin
-  -- A loop that somebody wrote into the links ends.
+  -- A loop in the links ends here.
   for depth in 1 .. 16 loop
     target := (select r.replaced_by from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = at);
     exit when target is null;

@@ -1,4 +1,4 @@
--- The elements of a resource as precedence_stamp tells them apart: its members, and its extensions by their URL.
+-- The elements of a resource for precedence_stamp: its members, and its extensions by their URL.
 create or replace function precedence_elements(p_content jsonb) returns table (element text, value jsonb)
 language sql immutable as $$
   select m.key, m.value from jsonb_each(p_content) m where m.key <> 'extension'

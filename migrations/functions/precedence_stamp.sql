@@ -1,6 +1,7 @@
--- Remembers the elements of a resource that a FHIR client changed, and when, so that an older message does not undo it.
--- p_old, p_new: the bodies, as table resource has them. An extension counts for itself, under 'extension <url>'.
--- Only where messages may speak of the resource: it is a Patient, or one has.
+-- Stores which elements of a resource a FHIR client changed, and when, so that an older message does not undo the
+-- change. The arguments p_old and p_new are the bodies as in table resource. Each extension counts separately, under
+-- 'extension <url>'. It stores them only if messages may be about the resource: it is a Patient, or a message was about
+-- it.
 create or replace function precedence_stamp(p_site uuid, p_type text, p_id uuid, p_old text, p_new text, p_at timestamptz)
 returns void language plpgsql as $$
 declare

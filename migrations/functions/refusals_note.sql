@@ -1,10 +1,13 @@
--- Adds refused and failed requests to the log (edge/http/refusals.ts), those of one reason and quarter of an hour to one row:
---   [{ clientId, surface, answer, code, reason, requests, firstAt, lastAt: milliseconds, requestIds: the newest first,
---      sourceAddress }]
--- Nothing is kept for an unknown client. Whose a key is comes from the key alone, hence the owner's rights, and nothing of it
--- comes back. Of a code ten reasons are kept for a quarter of an hour, the others are counted under the code alone; what
--- comes after a change of its key is counted apart. Rows are written in the order of their key, so that two processes do
--- not wait for each other. Of each row the newest 100 request ids are kept; an id has no space in it (edge/http/request-id.ts).
+-- Adds rejected and failed requests to the log (edge/http/refusals.ts), those of one reason and quarter of an hour to
+-- one row.
+--   - p_refusals: [{ clientId, surface, answer, code, reason, requests, firstAt, lastAt: milliseconds, requestIds: the
+--     newest first, sourceAddress }].
+--
+-- Nothing is stored for an unknown client. Only the key determines the site, so the function has the owner's rights,
+-- and it returns nothing of the key. For each code and quarter of an hour it keeps ten reasons; the others are counted
+-- under the code alone. Requests after a change of their key are counted separately. Rows are written in the order of
+-- their key, so that two processes do not wait for each other. Each row keeps the newest 100 request ids; an id has no
+-- space in it (edge/http/request-id.ts).
 create or replace function refusals_note(p_refusals json) returns void language sql
 security definer
 set search_path = public, pg_temp

@@ -1,8 +1,8 @@
--- How a function begins that is a request of its own (edge/docs/behaviour.md, Limits): it does what limit_time and assert_caller
--- do in a batch, and returns what limit_time returns. PostgreSQL counts a statement's time from the limit that was set before
--- it, so p_work_ms cannot limit this one: such a request reads and writes by key only, where it waits for nothing but locks,
--- and ends with assert_in_time, so that it does not commit past its deadline. Each setting of a transaction costs a read some
--- hundredths, so none is made that has no effect.
+-- The beginning of a function that is a complete request (edge/docs/behaviour.md, Limits). It does the work of
+-- limit_time and assert_caller in a batch, and returns the result of limit_time. PostgreSQL applies the limit that was
+-- set before a statement, so p_work_ms cannot limit this statement. Such a request therefore reads and writes by key
+-- only, where it waits only for locks. It ends with assert_in_time, so that it does not commit after its deadline. Each
+-- setting of a transaction costs some hundredths of a read, so settings without effect are omitted.
 create or replace function request_begin(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
   p_jti text, p_audience text, p_protocol text, p_scopes text[]) returns bigint language plpgsql as $$
 declare

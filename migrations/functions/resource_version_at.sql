@@ -1,6 +1,7 @@
--- A resource as it was just before p_at, from its current row (p_id to p_patient): its newest version from before then; no
--- row where it was not there yet. Versions are never younger than the next, so the current one is looked at first. A
--- statement sees a version either as the current one or among those that were, also while it is being replaced.
+-- Returns a resource as it was just before p_at, from its current row (p_id to p_patient): its newest version from
+-- before then. Returns no row if it did not exist yet. Versions are never younger than the next, so the current one is
+-- checked first. A statement sees each version either as the current one or in the history, also during its
+-- replacement.
 create or replace function resource_version_at(p_site uuid, p_type text, p_id uuid, p_version integer,
   p_last_updated timestamptz, p_meta text, p_body text, p_patient uuid, p_at timestamptz)
 returns table (version integer, last_updated timestamptz, meta text, body text, patient_id uuid)

@@ -1,5 +1,5 @@
--- Asks for the retention of every site once a day: where it has no open job, and none was begun within 20 hours. One that
--- has failed is so begun anew the next day. Sites are found with the owner's rights, since it is about all of them.
+-- Adds a retention job for every site once a day: if it has no open job, and none was begun within 20 hours. A failed
+-- job is therefore replaced the next day. It covers all sites, so it has the owner's rights.
 create or replace function retention_ask() returns void language plpgsql
 security definer
 set search_path = public, pg_temp

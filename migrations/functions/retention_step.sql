@@ -1,8 +1,10 @@
--- Forgets what a site keeps no longer, the oldest first, p_limit of each kind at most; what somebody holds at the moment
--- has its turn another day. It runs with the owner's rights, since the application cannot delete, and does what the
--- settings of the site say and no more.
---   p_now: retention_until; p_after: where the last step was with the attempts, null at first.
--- One row: how many of each it forgot, where it was with the attempts, and whether nothing is left.
+-- Deletes the data whose retention at a site has ended, the oldest first, p_limit of each kind at most. Rows that
+-- another transaction has locked stay until another day. It runs with the owner's rights, since the application cannot
+-- delete, and only follows the settings of the site.
+--   - p_now: of retention_until.
+--   - p_after: the position of the last step in the attempts, null at first.
+--
+-- Returns one row: how many of each kind it deleted, its position in the attempts, and whether nothing is left.
 create or replace function retention_step(p_site uuid, p_now timestamptz, p_after timestamptz, p_limit integer)
 returns table (messages integer, attempts integer, refusals integer, usage integer, audit integer,
   attempts_after timestamptz, is_done boolean)
@@ -18,7 +20,7 @@ declare
   old timestamptz[];
   of_keys integer;
 begin
-  -- Who sets a legal hold waits for this step, and after it there is no other.
+  -- A transaction that sets a legal hold waits for this step, and no step follows it.
   perform from site s where s.site_id = p_site for share;
   select u.* into until from retention_until(p_site, p_now) u;
   if not found then
@@ -26,7 +28,7 @@ begin
     return;
   end if;
 
-  -- What a fault of ours keeps from being processed waits for that.
+  -- Messages that failed because of a gateway error wait for the fix.
   ids := array(select m.message_id from hl7_message m
                 where m.site_id = p_site and m.raw is not null and m.received_at < until.messages and not m.has_failed
                 order by m.received_at, m.message_id limit p_limit for update skip locked);
@@ -61,8 +63,8 @@ begin
     select o.site_id, o.bucket, o.surface, o.outcome from usage o where o.site_id = p_site and o.bucket < until.usage
      order by o.bucket limit p_limit for update skip locked);
   get diagnostics usage = row_count;
-  -- What is usual at an hour is told by five weeks. A sender that has not been heard of since makes room for others, save the
-  -- newest of its key.
+  -- The usual activity of an hour needs five weeks of counts. A sender without activity since then is deleted, except
+  -- the newest of its key.
   delete from key_usage u where (u.site_id, u.client_id, u.bucket, u.surface, u.application, u.facility) in (
     select o.site_id, o.client_id, o.bucket, o.surface, o.application, o.facility from key_usage o
      where o.site_id = p_site and o.bucket < greatest(until.usage, least(p_now, clock_timestamp()) - interval '36 days')

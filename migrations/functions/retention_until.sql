@@ -1,5 +1,5 @@
--- What a site keeps of each kind is from then on; no row for a site that is under legal hold. p_now is the clock of the
--- asker: of the two clocks the one that is behind counts, so that one that is ahead forgets nothing.
+-- Returns the time from which on a site keeps each kind of data; no row for a site that is under legal hold. The
+-- argument p_now is the caller's clock. The earlier of the two clocks counts, so that a fast clock deletes nothing.
 create or replace function retention_until(p_site uuid, p_now timestamptz)
 returns table (messages timestamptz, attempts timestamptz, usage timestamptz, audit timestamptz)
 language sql as $$

@@ -8,7 +8,7 @@ declare
   v_old record;
   v_name text;
 begin
-  -- What stays is not touched: an update seldom changes an identifier or a code.
+  -- Unchanged values are not written: an update seldom changes an identifier or a code.
   if not p_is_new then
     delete from resource_identifier i
      where i.site_id = p_site and i.type = p_type and i.id = p_id
@@ -73,10 +73,10 @@ begin
         birth_date = excluded.birth_date, gender = excluded.gender, families = excluded.families,
         givens = excluded.givens, exact = excluded.exact;
   elsif p_type = 'DiagnosticReport' then
-    -- Reports with one accession number share the patient's study; one without has a study of its own, with its id.
-    -- A study that the last report has left stays: another writer may be about to join it.
+    -- Reports with one accession number share the patient's study; a report without a number has a separate study with
+    -- the report's uuid. A study that the last report has left stays: another writer may be about to join it.
     if not p_is_new then
-      -- Where it is in its study already, the study, which it may share, is not held.
+      -- A report that is already in its study does not lock the study, which it may share.
       select s.study_id into v_study
         from report o join study s on s.site_id = o.site_id and s.study_id = o.study_id
        where o.site_id = p_site and o.report_id = p_id and s.patient_id is not distinct from p_patient

@@ -1,6 +1,6 @@
--- A release that does not write all that is searched now has written: of the site only the parameters up to p_generation
--- are whole, and a reindexing that is under way will not be enough. Held until the transaction ends, so that a
--- reindexing that begins meanwhile waits for what it wrote.
+-- Records a write by a release that does not write all current search parameters. Only the site's parameters up to
+-- p_generation are complete, and a running reindexing will not be enough. The lock lasts until the transaction ends, so
+-- that a reindexing that begins meanwhile waits for these writes.
 create or replace function search_lag(p_site uuid, p_generation integer) returns void language plpgsql as $$
 begin
   perform from search_behind b

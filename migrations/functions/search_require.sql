@@ -1,5 +1,5 @@
--- Always true; raises GW501 where some resources of the site were not indexed for parameters of p_generation, so that a
--- search by one of these would be half an answer.
+-- Always true. Raises GW501 if some resources of the site were not indexed for parameters of p_generation, since a
+-- search by them would be incomplete.
 create or replace function search_require(p_site uuid, p_generation integer) returns boolean language plpgsql stable as $$
 begin
   if exists (select from search_behind b where b.site_id = p_site and b.generation < p_generation) then

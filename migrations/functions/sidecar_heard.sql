@@ -1,5 +1,6 @@
--- A sidecar has called. Written at most once in half a minute, however often it calls, unless what it says of itself has changed.
---   p_clock_seconds: how far its clock is behind ours; p_version, p_connections: what it says of itself, null where it says nothing
+-- Records a call of a sidecar. It writes at most once in half a minute, unless the sidecar's report has changed.
+--   - p_clock_seconds: how far its clock is behind the gateway's.
+--   - p_version, p_connections: the values that the sidecar reports, or null.
 create or replace function sidecar_heard(p_issuer text, p_clock_seconds integer, p_version text, p_connections integer)
 returns void language sql as $$
   insert into sidecar_seen as s (issuer, clock_seconds, version, connections, told_at)

@@ -1,6 +1,7 @@
 -- Assigns source addresses to a site; p_application, p_facility and p_subject are '' for any.
--- Rows: outcome added, known (it is assigned so already), missing (no such site), or, for each assignment of another site
--- that a message could fit too, taken with that assignment; then nothing was written.
+-- Returned rows: the outcome is added, known (it is assigned so already) or missing (no such site). For each assignment
+-- of another site that a message could match too, the outcome is "taken" with that assignment; then nothing was
+-- written.
 create or replace function site_address_add(p_site uuid, p_range text, p_application text, p_facility text,
   p_subject text, p_by text)
 returns table (outcome text, site_id uuid, range text, application text, facility text, tls_subject text)

@@ -1,5 +1,5 @@
--- Takes source addresses from a site. Rows: outcome removed, missing (it is not assigned so), or used with the Client ID
--- and the name of each active key that would lose an address by it; then nothing was written.
+-- Removes source addresses from a site. The outcome is removed, missing (it is not assigned so) or used; then nothing
+-- was written. A row with "used" has the Client ID and the name of an active key that would lose an address.
 create or replace function site_address_remove(p_site uuid, p_range text, p_application text, p_facility text,
   p_subject text)
 returns table (outcome text, client_id text, name text)
@@ -17,7 +17,7 @@ begin
     return query select 'missing', null::text, null::text;
     return;
   end if;
-  -- What is left must hold, for each sender of both, every address that the key has of what went.
+  -- The remaining assignments must cover, for each sender of both, every address of the key in the removed range.
   return query select distinct 'used', k.client_id, k.name
       from api_key k
      cross join unnest(k.allowed_ips) x

@@ -1,5 +1,5 @@
--- Which of these Allowed IPs of a key for MLLP are not the site's (site_address), for what the key says of its sender (null: any):
--- a JSON array of the 0-based positions; null for none. Writes nothing.
+-- Returns the positions of a key's Allowed IPs for MLLP that are not assigned to the site (site_address), for the key's
+-- sender (null: any). The result is a JSON array of the 0-based positions; null for no position. Writes nothing.
 create or replace function site_addresses_foreign(p_site uuid, p_allowed_ips text[], p_application text, p_facility text,
   p_tls_subject text) returns json
 language sql stable as $$

@@ -1,9 +1,9 @@
--- Writes a site's settings and their history in one statement; of two administrators who edit one version, the second is
--- told.
---   p_expected: null to create, else the versions the editor has seen; '{}' for any.
---   p_record: to create every setting by its column's name, to change those that change; the columns that are written are
---   the names in it, so that a setting is added by adding its column to the table.
--- outcome: created, updated, unchanged, missing (no such site) or version (and nothing was written).
+-- Writes a site's settings and their history in one statement. If two administrators edit one version, the second edit
+-- is rejected.
+--   - p_expected: null to create, else the versions the editor has seen; '{}' for any.
+--   - p_record: to create, every setting by its column's name; to change, the settings that change. The function writes
+--     exactly these columns. To add a setting, add its column to the table.
+--   - outcome: created, updated, unchanged, missing (no such site) or version (and nothing was written).
 create or replace function site_write(p_site uuid, p_expected integer[], p_by text, p_record json)
 returns table (outcome text, version integer)
 language plpgsql as $$

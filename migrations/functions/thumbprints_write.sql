@@ -1,5 +1,5 @@
 -- Makes public keys belong to an API key: p_owned from now on, and what it had besides no longer; null leaves them as they
--- are. They belong to one API key of all sites, hence the owner's rights.
+-- are. They belong to one API key of all sites, so the function has the owner's rights.
 -- Returns a JSON array of the 0-based positions in p_owned || p_foreign that another API key has; null for none.
 create or replace function thumbprints_write(p_site uuid, p_client text, p_owned text[], p_foreign text[]) returns json
 language plpgsql

@@ -1,5 +1,5 @@
 -- Revokes an access token. A token is remembered until it would have expired anyway.
--- With the owner's rights: nobody who may call it can take a revocation back.
+-- It has the owner's rights: its callers cannot undo a revocation.
 create or replace function token_revoke(p_site uuid, p_jti text, p_expires timestamptz) returns void language plpgsql
 security definer
 set search_path = public, pg_temp

@@ -1,9 +1,11 @@
--- Adds what one process has counted (edge/store/usage.ts):
---   p_counts: [{ site, at: milliseconds, surface, outcome, requests, durationMs, latency: [n] }], each outcome once
---   p_answers: [{ site, surface, answer, answers }], each once
---   p_keys: [{ site, clientId, surface, application, facility, at: milliseconds, accepted, refused, rejected }], each once
--- One process counts for many sites, hence the owner's rights. What is of sites and keys that are gone is dropped. Each list is
--- written in the order of its key, so that two processes do not wait for each other.
+-- Adds the counts of one process (edge/store/usage.ts):
+--   - p_counts: [{ site, at: milliseconds, surface, outcome, requests, durationMs, latency: [n] }], each outcome once.
+--   - p_answers: [{ site, surface, answer, answers }], each once.
+--   - p_keys: [{ site, clientId, surface, application, facility, at: milliseconds, accepted, refused, rejected }], each
+--     once.
+--
+-- One process counts for several sites, so the function has the owner's rights. Counts of deleted sites and keys are
+-- dropped. Each list is written in the order of its key, so that two processes do not wait for each other.
 create or replace function usage_noted(p_counts json, p_answers json, p_keys json) returns void language plpgsql
 security definer
 set search_path = public, pg_temp
@@ -36,8 +38,8 @@ begin
      order by 1, 2, 3
     on conflict (site_id, surface, answer) do update set answers = a.answers + excluded.answers;
 
-  -- A clock that is ahead must not make a feed that is silent look alive. A key has twenty senders at most: messages of more,
-  -- which no person could tell apart, are of one without a name.
+  -- A fast clock must not make a silent feed look alive. A key has twenty senders at most. Messages of more senders,
+  -- which no person could distinguish, count for a sender without a name.
   with given as (
     select k.site_id, k.client_id, x.surface, x.application, x.facility, x.accepted, x.refused, x.rejected,
            least(to_timestamp(x.at / 1000.0), clock_timestamp()) as at
