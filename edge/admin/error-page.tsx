@@ -8,7 +8,7 @@ import { type Unsent, UnsentForm } from './sign-in/unsent.tsx';
 
 interface ErrorPageProps {
   readonly requestId: string;
-  /** Undefined if nobody is signed in; else the page keeps its navigation. */
+  /** With a session the page keeps its navigation. */
   readonly session?: Session | undefined;
   /** The form that was rejected because the session had ended. */
   readonly unsent?: Unsent | undefined;

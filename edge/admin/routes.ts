@@ -155,7 +155,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     if (fault?.kind === 'unauthenticated') {
       return errorPage(deps.config, fault, { requestId, unsent: await unsentOf(c, deps.config, sessions) });
     }
-    // A throttled request, or one that the database cannot answer, causes no further query.
+    // After a throttled request or a failure of the database the error page runs no query.
     const mayQuery = fault?.kind !== 'throttled' && fault?.kind !== 'unavailable';
     return errorPage(deps.config, fault, { requestId, session: mayQuery ? await access.sessionOfError(c) : undefined });
   });

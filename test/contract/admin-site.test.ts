@@ -184,7 +184,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['identifyingTypes', { identifyingTypes: ['NH', 'ss'] }, '#/identifyingTypes', /"ss" never identifies/],
     ['identifyingTypes', { identifyingTypes: 'PASSPORT' }, '#/identifyingTypes', /1 to 5 letters/],
     ['placeholders', { placeholders: ['X^^^HOSP'] }, '#/placeholders', /PID-3\.1 alone/],
-    ['placeholderBirthDates', { placeholderBirthDates: '1901-02-29' }, '#/placeholderBirthDates', /is no date/],
+    ['placeholderBirthDates', { placeholderBirthDates: '1901-02-29' }, '#/placeholderBirthDates', /is not a date/],
     ['usCore', { usCore: 'yes' }, '#/usCore', /must be true or false/],
     ['keepMessagesDays', { keepMessagesDays: 1 }, '#/keepMessagesDays', /must be at least 30/],
     ['keepAuditDays', { keepAuditDays: null }, '#/keepAuditDays', /must be a whole number from 365 to 36500/],

@@ -7,7 +7,7 @@ export interface Endpoint {
   readonly value: string | null;
 }
 
-/** What each is for, in words for the overview. */
+/** The titles of the endpoints. */
 export const ENDPOINT_TITLES: Readonly<Record<EndpointName, string>> = {
   INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'Token service',
   INTEGRATION_FHIR_PUBLIC_BASE_URL: 'FHIR API',

@@ -1,4 +1,4 @@
-/** The addresses of the gateway, and who carries messages to it from the hospital's network. */
+/** The addresses of the gateway, and its MLLP sidecars. */
 import type { SidecarRow } from '../../store/sidecar.ts';
 import { Badge, Empty, Row, Table, When } from '../web/ui.tsx';
 import { type Endpoint, ENDPOINT_TITLES } from './endpoints.ts';
@@ -31,7 +31,7 @@ export const Sidecars = ({ sidecars }: { sidecars: readonly SidecarRow[] }) => (
   <section aria-labelledby="sidecars">
     <h2 id="sidecars">MLLP sidecars</h2>
     {sidecars.length === 0 ? (
-      <Empty>None has called in the last seven days.</Empty>
+      <Empty>No sidecar has sent a request in the last seven days.</Empty>
     ) : (
       <Table label="MLLP sidecars" head={['Sidecar', 'Last seen', 'First seen']}>
         {sidecars.map(({ issuer, last_seen, first_seen }) => (

@@ -111,14 +111,14 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
           SPANS.map((span) => {
             const steps = stepsOf(activity, surface, span, nowMs);
             const [accepted, refused] = [sum(steps, 'accepted'), sum(steps, 'refused')];
-            const words = `${accepted.toLocaleString('en')} accepted, ${refused.toLocaleString('en')} rejected or failed`;
+            const counts = `${accepted.toLocaleString('en')} accepted, ${refused.toLocaleString('en')} rejected or failed`;
             return (
               <figure>
                 <figcaption>
                   {title} <span class="quiet">{span.title.toLowerCase()}</span>
                 </figcaption>
-                <Bars steps={steps} label={`${title}, ${span.title}: ${words}`} isDays={span.stepSeconds === DAY} />
-                <p class="quiet">{words}</p>
+                <Bars steps={steps} label={`${title}, ${span.title}: ${counts}`} isDays={span.stepSeconds === DAY} />
+                <p class="quiet">{counts}</p>
               </figure>
             );
           }),

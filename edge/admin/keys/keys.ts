@@ -1,6 +1,6 @@
 /**
  * Creates and changes API keys for the console and its JSON API: parse, check the rules, inspect the JWKS, write the key and
- * its history. Of two changes to one version the second fails.
+ * its history. A second change of the same version fails.
  */
 import * as z from 'zod';
 

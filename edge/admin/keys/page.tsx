@@ -22,7 +22,7 @@ interface Switched {
   readonly at: string;
 }
 
-/** The last change of the status in the shown history; undefined if there is none. */
+/** The last change of the status in the shown history; undefined without one. */
 function lastSwitch(changes: readonly ChangeRow[]): Switched | undefined {
   const views = changes.map((change) => viewChange(KEY_MEMBERS, change));
   return views.find(({ before, changed }) => before !== null && changed.includes('status'));

@@ -1,6 +1,6 @@
 /**
- * Converts pasted public keys to the JWKS that is stored: from a JWKS, a JWK, PEM or a certificate. rules.ts checks whether
- * the keys are acceptable.
+ * Converts pasted public keys to the stored JWKS. The text may be a JWKS, a JWK, PEM or a certificate. rules.ts checks the
+ * keys.
  */
 import { calculateJwkThumbprint } from 'jose';
 

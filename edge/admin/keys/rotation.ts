@@ -1,6 +1,6 @@
 /**
- * The time after which a replaced public key can be removed from a JWKS: eight days without use, so that a weekly program of
- * the client does not fail because a nightly one has changed its key.
+ * The time after which a replaced public key can be removed from a JWKS: eight days without use. A weekly program of the
+ * client may still use the key when a nightly one has changed it.
  */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
 import { MAX_KID_CHARACTERS } from '../../http/usage.ts';
@@ -19,8 +19,8 @@ export interface KidUse {
 const nameOf = ({ kid }: CheckedKey): string => (kid ?? '').slice(0, MAX_KID_CHARACTERS);
 
 /**
- * The use of each key, by its position. `removableAfter` is undefined for a key that was never used, because it may be the
- * next one; for the last used key; and for keys that share a kid.
+ * The use of each key, by its position. `removableAfter` is undefined for the last used key and for keys that share a kid. It
+ * is undefined for an unused key too, which may be the next one.
  */
 export function kidUses(keys: readonly CheckedKey[], kids: readonly KeyKidRow[]): readonly KidUse[] {
   const uses = keys.map((key) => kids.find(({ kid }) => kid === nameOf(key)));

@@ -1,6 +1,6 @@
 /**
- * Converts public keys from DER to JWKs: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) of the types that can verify an assertion
- * (RFC 3279 §2.3.1, RFC 5480 §2, RFC 8410 §4), RSAPublicKey (RFC 8017 §A.1.1), and the key of a certificate.
+ * Converts public keys from DER to JWKs. Reads SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) with RSA, EC and Ed25519 keys
+ * (RFC 3279 §2.3.1, RFC 5480 §2, RFC 8410 §4). Also reads RSAPublicKey (RFC 8017 §A.1.1) and the key of a certificate.
  * shared/oauth/jwks.ts checks whether a key is acceptable.
  *
  * jose's importSPKI and importX509 do not replace this: they need the algorithm in advance, name no issuer and reject a key without the

@@ -1,4 +1,4 @@
-/** Who has signed in to the console of the site, who is there now, and ending their sessions, over JSON. */
+/** The people and sessions of the site over JSON. */
 import * as z from 'zod';
 
 import { inSite } from '../../store/in-site.ts';
@@ -6,7 +6,7 @@ import { listOf, type Operation, operation } from '../api/operation.ts';
 import { peopleOf, personItem, viewPerson } from './people.ts';
 import { endAll, endOne, sessionItem, sessionPage, sessionQuery } from './sessions.ts';
 
-const ended = z.object({ ended: z.number().int().meta({ description: 'How many sessions.' }) });
+const ended = z.object({ ended: z.number().int().meta({ description: 'The number of ended sessions.' }) });
 
 export function peopleOperations(): Operation[] {
   return [
@@ -14,7 +14,7 @@ export function peopleOperations(): Operation[] {
       method: 'get',
       path: '/people',
       permission: 'site.sessions.end',
-      summary: 'Who has signed in to the console within 400 days and what they may do, whoever was there last first',
+      summary: 'The people who signed in to the console within 400 days, with their permissions, the last seen first',
       answer: listOf(personItem),
       async handle({ actor, database }) {
         const rows = await inSite(database, actor.site).run(peopleOf(actor.site));
@@ -25,7 +25,7 @@ export function peopleOperations(): Operation[] {
       method: 'get',
       path: '/sessions',
       permission: 'site.sessions.end',
-      summary: 'Who is signed in to the console, since when and from where, the newest first',
+      summary: 'The open sessions of the console: person, start and address, the newest first',
       query: sessionQuery,
       answer: listOf(sessionItem),
       async handle({ actor, database, query }) {
@@ -37,7 +37,7 @@ export function peopleOperations(): Operation[] {
       method: 'post',
       path: '/sessions/{id}/end',
       permission: 'site.sessions.end',
-      summary: 'End a session: its next request has to sign in again',
+      summary: 'End a session: its next request needs a new sign-in',
       answer: ended,
       async handle({ actor, database, param }) {
         await endOne(database, actor.site, param('id'));
@@ -48,8 +48,8 @@ export function peopleOperations(): Operation[] {
       method: 'post',
       path: '/sessions/end',
       permission: 'site.sessions.end',
-      summary: 'End all sessions of the site, the caller’s own among them',
-      description: 'Bearer tokens are the OpenID provider’s and go on until they expire.',
+      summary: 'End all sessions of the site, including the session of the caller',
+      description: 'Bearer tokens of the OpenID provider stay valid until they expire.',
       answer: ended,
       async handle({ actor, database }) {
         return { body: { ended: await endAll(database, actor.site) } };

@@ -1,17 +1,17 @@
-/** What `/admin/people` shows beside the sessions: who has been here, who may come in, and what each permission allows. */
+/** The parts of `/admin/people` beside the sessions: people, access rules and permissions. */
 import type { Config } from '../../config.ts';
 import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from '../../permissions.ts';
 import { Badge, Empty, Row, Table, When } from '../web/ui.tsx';
 import { groupsAt, MAX_PEOPLE, type PersonView } from './people.ts';
 
-/** Permissions in words, behind how many there are; the names are the provider's administrator's. */
-const Allowed = ({ permissions, whose }: { permissions: readonly string[]; whose: string }) => {
+/** The number of permissions; it opens their list. */
+const Allowed = ({ permissions, owner }: { permissions: readonly string[]; owner: string }) => {
   if (permissions.length === 0) return <span class="quiet">nothing</span>;
   const known = ALL_PERMISSIONS.filter((each) => permissions.includes(each));
   const count = known.length === ALL_PERMISSIONS.length ? 'everything' : `${known.length} of ${ALL_PERMISSIONS.length}`;
   return (
     <details>
-      <summary aria-label={`What ${whose} may do: ${count}`}>{count}</summary>
+      <summary aria-label={`Permissions of ${owner}: ${count}`}>{count}</summary>
       <ul>
         {known.map((each) => (
           <li>{PERMISSIONS[each]}</li>
@@ -23,12 +23,12 @@ const Allowed = ({ permissions, whose }: { permissions: readonly string[]; whose
 
 export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own: string }) => (
   <section aria-labelledby="been">
-    <h2 id="been">Who has been here</h2>
+    <h2 id="been">People</h2>
     <p class="quiet">
-      Everybody who signed in to this site within 400 days
-      {people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE}`}. What they may do is what the provider said last.
+      Sign-ins to this site within 400 days{people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE} people`}. Permissions
+      are those of the provider's last answer.
     </p>
-    <Table label="People" head={['Who', 'Last seen', 'First seen', 'May do', 'State']}>
+    <Table label="People" head={['Person', 'Last seen', 'First seen', 'Permissions', 'State']}>
       {people.map(({ subject, name, lastSeen, firstSeen, permissions, sessions }) => (
         <Row>
           <th scope="row">
@@ -41,7 +41,7 @@ export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own
             <When at={firstSeen} />
           </td>
           <td>
-            <Allowed permissions={permissions} whose={name} />
+            <Allowed permissions={permissions} owner={name} />
           </td>
           <td>
             {sessions === 0 ? '' : <Badge tone="good">signed in</Badge>}{' '}
@@ -56,36 +56,35 @@ export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own
 type Rules = Pick<Config, 'ADMIN_OIDC_GROUPS' | 'ADMIN_OIDC_GROUPS_CLAIM' | 'ADMIN_OIDC_SITE_CLAIM'> &
   Pick<Config, 'ADMIN_OIDC_PERMISSIONS_CLAIM' | 'ADMIN_OIDC_ISSUER'>;
 
-/** There is no list of users here: whom the provider sends with the right claim is let in. */
-export const WhoMayComeIn = ({ config, site }: { config: Rules; site: string }) => {
+/** The gateway has no list of users: the claims of the provider grant access. */
+export const AccessRules = ({ config, site }: { config: Rules; site: string }) => {
   const groups = groupsAt(config, site);
   return (
     <section aria-labelledby="may">
-      <h2 id="may">Who may come in</h2>
+      <h2 id="may">Access</h2>
       <p>
-        The OpenID provider <code>{config.ADMIN_OIDC_ISSUER ?? ''}</code> decides: accounts and passwords are there, and
-        a right that is taken away there is gone here within 15 minutes. Let in is whose claim{' '}
-        <code>{config.ADMIN_OIDC_SITE_CLAIM}</code> has the id of this site, <code>{site}</code>, with the permissions
-        of the claim <code>{config.ADMIN_OIDC_PERMISSIONS_CLAIM}</code>
-        {config.ADMIN_OIDC_GROUPS === undefined ? (
-          '.'
-        ) : (
+        The OpenID provider <code>{config.ADMIN_OIDC_ISSUER ?? ''}</code> has the accounts and passwords. A permission
+        that is removed there ends here within 15 minutes. Access needs this site's id, <code>{site}</code>, in the claim{' '}
+        <code>{config.ADMIN_OIDC_SITE_CLAIM}</code>. The claim <code>{config.ADMIN_OIDC_PERMISSIONS_CLAIM}</code> lists
+        the permissions.
+        {config.ADMIN_OIDC_GROUPS === undefined ? null : (
           <>
-            ; and the members of these groups, by the claim <code>{config.ADMIN_OIDC_GROUPS_CLAIM}</code>.
+            {' '}
+            Members of these groups have access too, by the claim <code>{config.ADMIN_OIDC_GROUPS_CLAIM}</code>.
           </>
         )}
       </p>
       {config.ADMIN_OIDC_GROUPS === undefined ? null : groups.length === 0 ? (
-        <Empty>No group of ADMIN_OIDC_GROUPS is of this site.</Empty>
+        <Empty>ADMIN_OIDC_GROUPS has no group for this site.</Empty>
       ) : (
-        <Table label="Groups" head={['Group', 'Members may do']}>
+        <Table label="Groups" head={['Group', 'Permissions']}>
           {groups.map(({ name, permissions }) => (
             <Row>
               <th scope="row">
                 <code>{name}</code>
               </th>
               <td>
-                <Allowed permissions={permissions} whose={`the group ${name}`} />
+                <Allowed permissions={permissions} owner={`the group ${name}`} />
               </td>
             </Row>
           ))}
@@ -97,7 +96,7 @@ export const WhoMayComeIn = ({ config, site }: { config: Rules; site: string }) 
 
 export const PermissionTable = ({ own }: { own: ReadonlySet<Permission> }) => (
   <section aria-labelledby="permissions">
-    <h2 id="permissions">What each permission allows</h2>
+    <h2 id="permissions">Permissions</h2>
     <Table label="Permissions" head={['Permission', 'Lets you', 'You have it']}>
       {ALL_PERMISSIONS.map((each) => (
         <Row>

@@ -1,4 +1,4 @@
-/** `/admin/people`: who may come in to the console of the site, who has, who is there now, and ending their sessions. */
+/** `/admin/people`: the sessions and people of the site, its access rules, and ending sessions. */
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { Console } from '../web/console.ts';
@@ -6,7 +6,7 @@ import { readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
-import { PeopleList, PermissionTable, WhoMayComeIn } from './page.tsx';
+import { PeopleList, PermissionTable, AccessRules } from './page.tsx';
 import { peopleOf, viewPerson } from './people.ts';
 import { SessionList } from './session-list.tsx';
 import { endAll, endOne, sessionPage, sessionQuery } from './sessions.ts';
@@ -27,7 +27,7 @@ export function addPeoplePages(app: Surface, { deps: { config }, access }: Conso
         {ended === undefined ? null : <Notice tone="good">The session has ended.</Notice>}
         <SessionList {...{ query, path }} list={sessions.list(rows)} own={session.id} />
         <PeopleList people={people.map(viewPerson)} own={subject} />
-        <WhoMayComeIn {...{ config, site }} />
+        <AccessRules {...{ config, site }} />
         <PermissionTable own={permissions} />
       </Page>
     );
@@ -37,7 +37,7 @@ export function addPeoplePages(app: Surface, { deps: { config }, access }: Conso
   app.post(`${PLACE}/end`, async (c) => {
     const { actor, database } = await access.page(c, 'site.sessions.end');
     await endAll(database, actor.site);
-    // One's own among them.
+    // The session of this request has ended too.
     return c.redirect(linkTo(config, '/admin/signed-out'), 303);
   });
 

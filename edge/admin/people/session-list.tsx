@@ -1,4 +1,4 @@
-/** The list of who is signed in. */
+/** The list of open sessions. */
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { Badge, Pager, Row, Table, When } from '../web/ui.tsx';
@@ -8,18 +8,18 @@ interface SessionListProps {
   readonly list: List<SessionView>;
   readonly query: Readonly<Record<string, string>>;
   readonly path: string;
-  /** The session that looks. */
+  /** The session of the request. */
   readonly own: string;
 }
 
 export const SessionList = ({ list, query, path, own }: SessionListProps) => (
   <section aria-labelledby="sessions" class="sessions">
-    <h2 id="sessions">Who is signed in</h2>
+    <h2 id="sessions">Sessions</h2>
     <p class="quiet">
-      A session ends by signing out, after 30 minutes without a request, after 8 hours in all, when the OpenID provider
-      says so, or here. Whoever may sign in at the provider can sign in again: lock the account there too.
+      A session ends by signing out, after 30 minutes without a request, after 8 hours, by the OpenID provider, or here.
+      The person can sign in again as long as the provider allows it: lock the account there too.
     </p>
-    <Table label="Sessions" head={['Who', 'Since', 'Last request', 'From', 'Browser', 'Action']}>
+    <Table label="Sessions" head={['Person', 'Since', 'Last request', 'Address', 'Browser', 'Action']}>
       {list.items.map((item) => (
         <Row>
           <th scope="row">
@@ -38,7 +38,7 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
           <td class="quiet">{item.userAgent}</td>
           <td>
             <Confirm label="End">
-              <p>{item.sessionId === own ? 'You have' : `${item.name} has`} to sign in again, at once.</p>
+              <p>{item.sessionId === own ? 'You have' : `${item.name} has`} to sign in again at once.</p>
               <form method="post" action={`${path}/${item.sessionId}/end`}>
                 <button class="danger" aria-label={`End the session of ${item.name}`}>
                   End the session
@@ -50,8 +50,8 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
       ))}
     </Table>
     <Pager {...{ path, query }} next={list.next} />
-    <Confirm label="End all, yours too">
-      <p>Everybody at this site has to sign in again, at once. What they have typed and not saved is lost.</p>
+    <Confirm label="End all sessions">
+      <p>All people at this site, including you, have to sign in again at once. Unsaved input is lost.</p>
       <form method="post" action={`${path}/end`}>
         <button class="danger">End all sessions of the site</button>
       </form>

@@ -1,4 +1,4 @@
-/** Who is signed in, for the JSON API and the page alike. */
+/** The open sessions, for the JSON API and the page. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -13,12 +13,12 @@ export const sessionQuery = z.strictObject(paging);
 
 export const sessionItem = z.object({
   sessionId: z.uuid(),
-  subject: z.string().meta({ description: 'At the OpenID provider.' }),
+  subject: z.string().meta({ description: 'The `sub` of the OpenID provider.' }),
   name: z.string(),
   startedAt: z.iso.datetime(),
   seenAt: z.iso.datetime().meta({ description: 'The last request, to the minute.' }),
   sourceAddress: z.string(),
-  userAgent: z.string().meta({ description: 'What the browser called itself when the session began.' }),
+  userAgent: z.string().meta({ description: 'The User-Agent header of the sign-in.' }),
 });
 export type SessionView = z.infer<typeof sessionItem>;
 
@@ -32,13 +32,12 @@ const view = (row: SessionRow): SessionView => ({
   userAgent: row.user_agent,
 });
 
-/** A page of the sessions of a site, and what its rows say. */
 interface SessionPage {
   readonly query: Query<SessionRow>;
   readonly list: (rows: readonly SessionRow[]) => List<SessionView>;
 }
 
-/** Sessions of the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+/** A page of the site's sessions, the newest first. @throws Fault `malformed` for a cursor that is not valid */
 export function sessionPage(site: string, { limit, cursor }: z.infer<typeof sessionQuery>): SessionPage {
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   return {
@@ -51,12 +50,12 @@ export function sessionPage(site: string, { limit, cursor }: z.infer<typeof sess
   };
 }
 
-/** Ends all sessions of the site. @returns how many */
+/** Ends all sessions of the site. @returns their number */
 export async function endAll(database: Database, site: string): Promise<number> {
   return (await inSite(database, site).run(endSessions(site))).length;
 }
 
-/** @throws Fault `not-found` for what is no session of the site, or has ended by itself */
+/** Ends a session of the site. @throws Fault `not-found` if the site has no such open session */
 export async function endOne(database: Database, site: string, session: string): Promise<void> {
   const [ended] = isUuid(session) ? await inSite(database, site).run(endSession({ site, session })) : [];
   if (ended === undefined) throw new Fault('not-found', 'there is no such session');

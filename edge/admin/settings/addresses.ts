@@ -1,6 +1,6 @@
 /**
- * Assigning source addresses of MLLP to sites, for the operator of the gateway: no two sites can have the same sender,
- * and no key loses one.
+ * Assigns source addresses of MLLP to sites, for the operator. Two sites never share a sender, and every address that an API
+ * key uses stays assigned.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { canonicalRange } from '../../../shared/ip.ts';
@@ -16,7 +16,7 @@ import { checkIpRange } from '../../members/ip-range.ts';
 import { plainSubject } from '../../members/tls-subject.ts';
 import { noSuchSite } from './site.ts';
 
-/** What an operator says; a sender's mark that is left out is any. */
+/** The operator's input; a filter that is left out matches any sender. */
 export interface GivenAddress {
   readonly range: string;
   readonly application?: string | undefined;
@@ -34,11 +34,11 @@ const viewAddress = ({ site_id: site, range, application, facility, tls_subject:
 
 export type ViewedAddress = ReturnType<typeof viewAddress>;
 
-/** @throws Fault `invalid` for what is no range */
+/** @throws Fault `invalid` for a text that is not a range */
 function toAddress({ range, application = '', facility = '', tlsSubject = '' }: GivenAddress): SiteAddress {
   const problem = checkIpRange(range.trim());
   const canonical = canonicalRange(range.trim());
-  if (problem !== undefined || canonical === undefined) throw new Fault('invalid', problem ?? 'is no range');
+  if (problem !== undefined || canonical === undefined) throw new Fault('invalid', problem ?? 'is not a range');
   return {
     range: canonical,
     application: application.trim(),
@@ -47,17 +47,17 @@ function toAddress({ range, application = '', facility = '', tlsSubject = '' }: 
   };
 }
 
-/** @param site of which one, or null for all */
+/** @param site null for all sites */
 export async function listAddresses(database: Database, site: string | null): Promise<ViewedAddress[]> {
   return (await database.run(siteAddresses(site))).map(viewAddress);
 }
 
-const told = (row: SiteAddressRow): string => JSON.stringify(viewAddress(row));
+const printed = (row: SiteAddressRow): string => JSON.stringify(viewAddress(row));
 
 /**
- * @param by who, for the record
- * @returns what the site has now
- * @throws Fault `conflict` naming what other sites have that a message could fit too
+ * @param by the author, for the history
+ * @returns all addresses of the site
+ * @throws Fault `conflict` naming assignments of other sites that could match the same message
  */
 export async function assignAddress(
   database: Database,
@@ -67,29 +67,29 @@ export async function assignAddress(
 ): Promise<ViewedAddress[]> {
   const rows = await database.run(addSiteAddress(site, toAddress(given), by));
   if (rows.some(({ outcome }) => outcome === 'missing')) throw noSuchSite();
-  const taken = rows.filter(({ outcome }) => outcome === 'taken');
-  if (taken.length > 0) {
+  const conflicts = rows.filter(({ outcome }) => outcome === 'taken');
+  if (conflicts.length > 0) {
     throw new Fault(
       'conflict',
-      `a message could be of two sites: ${taken.map(told).join(', ')}. Take that away first (add what that site keeps, ` +
-        'narrower, before), or tell their senders apart: by sender application, facility or TLS subject, given for both',
+      `a message could match two sites: ${conflicts.map(printed).join(', ')}. Narrow or remove that assignment first, or ` +
+        'give both a sender application, facility or TLS subject',
     );
   }
   return listAddresses(database, site);
 }
 
-/** @throws Fault `not-found`, or `conflict` naming the keys that use it */
+/** Removes an assignment. @throws Fault `not-found`, or `conflict` naming the API keys that use it */
 export async function withdrawAddress(database: Database, site: string, given: GivenAddress): Promise<ViewedAddress[]> {
   const rows = await database.run(removeSiteAddress(site, toAddress(given)));
   if (rows.some(({ outcome }) => outcome === 'missing')) {
-    throw new Fault('not-found', 'that is not assigned to this site: `site address list` shows what is');
+    throw new Fault('not-found', 'this range is not assigned to the site: see `site address list`');
   }
   const users = rows.flatMap(({ client_id: id, name }) => (id === null ? [] : [`${name} (${id})`]));
   if (users.length > 0) {
     throw new Fault(
       'conflict',
-      `messages of these API keys would be refused: ${users.join(', ')}. Add what they need first, or narrow their ` +
-        'Allowed IPs, or disable them',
+      `the gateway would reject messages of these API keys: ${users.join(', ')}. Assign their addresses first, narrow ` +
+        'their Allowed IPs, or disable them',
     );
   }
   return listAddresses(database, site);

@@ -55,7 +55,7 @@ export const SITE_SECTIONS = [
   },
   {
     name: 'names',
-    title: 'What names and identifiers mean here',
+    title: 'Names and identifiers of this hospital',
     lead: 'Facts that only this hospital knows, and that its messages do not contain. For every sender.',
   },
   {
@@ -132,7 +132,7 @@ export const SITE_MEMBERS = {
     label: 'Assigning authorities',
     hint:
       'One line each: HOSP = urn:oid:2.16.840.1.113883.3.1. Messages name an assigning authority (PID-3.4, OBR-3.2) by a ' +
-      'local name; FHIR needs a URI that is unique everywhere: the OID of the issuer as urn:oid:…, or an https address. ' +
+      'local name. FHIR needs a URI that is unique everywhere: the OID as urn:oid:…, or an https address. ' +
       'Write the name as in the messages; case does not matter. An identifier with an unlisted name gets no system and keeps ' +
       'the name as text. An OID in the message needs no line. Do not change a URI later: under another URI the same ' +
       'identifier is another patient.',
@@ -148,8 +148,8 @@ export const SITE_MEMBERS = {
     view: codeSystems.view,
     label: 'Code systems',
     hint:
-      'One line each: 99LAB = https://lab.example/codes. The name of a local coding system in messages (OBX-3.3, DG1-3.3), ' +
-      'and the URI by which FHIR clients find its codes. Standard systems such as LN, SCT and I10 need no line. The same name ' +
+      'One line each: 99LAB = https://lab.example/codes. A local coding system in messages (OBX-3.3, DG1-3.3), and ' +
+      'its URI in FHIR. Standard systems such as LN, SCT and I10 need no line. The same name ' +
       'may be an assigning authority with another URI.',
     section: 'names',
     input: { kind: 'lines', rows: 8, print: codeSystems.print },
@@ -176,8 +176,8 @@ export const SITE_MEMBERS = {
     answer: z.number().int().nullable(),
     label: 'Error rate (percent)',
     hint:
-      'An alert fires when more than this share of a surface’s requests were rejected or failed in the last quarter to half ' +
-      'an hour, with at least 20 requests. It resolves at half of it.',
+      'An alert fires when more than this share of a surface’s requests were rejected or failed in about the last half hour. ' +
+      'It needs at least 20 requests, and resolves at half the share.',
     none: 'no alert',
     section: 'alerts',
     input: { kind: 'text' },
@@ -205,7 +205,7 @@ export const SITE_MEMBERS = {
     label: 'Placeholder identifiers',
     hint:
       'Values that stand for a missing identifier at this hospital, such as NOMRN or 1234567, separated by commas. They ' +
-      'identify nobody; a message with no other identifier is an error (AE 101). One repeated character, 999-99-9999 and ' +
+      'identify no patient; a message with no other identifier is an error (AE 101). One repeated character, 999-99-9999 and ' +
       'similar values need no entry.',
     section: 'names',
     input: { kind: 'list' },
@@ -258,8 +258,8 @@ export const SITE_MEMBERS = {
     answer: z.number().int(),
     label: 'Attempts and refusals (days)',
     hint:
-      'How long attempts at a message are kept, except the first accepted and the newest one, and the reasons of rejected ' +
-      'requests (at most the newest 500 of a key). At least 7 days.',
+      'How long attempts at a message are kept, except the first accepted and the newest one. Also the reasons of rejected ' +
+      'requests, at most the newest 500 of a key. At least 7 days.',
     section: 'kept',
     input: { kind: 'number', min: ATTEMPTS_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-attempts', value: 'DAYS' },
@@ -269,7 +269,7 @@ export const SITE_MEMBERS = {
     schema: days(USAGE_MIN_DAYS),
     initial: 400,
     answer: z.number().int(),
-    label: 'Counts for the charts (days)',
+    label: 'Counts for Traffic (days)',
     hint: 'How long the counts of requests are kept.',
     section: 'kept',
     input: { kind: 'number', min: USAGE_MIN_DAYS, max: MAX_DAYS },

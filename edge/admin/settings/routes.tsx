@@ -1,4 +1,4 @@
-/** `/admin/settings`: the settings of the site, shown and changed, and who changed them. */
+/** `/admin/settings`: shows and changes the settings of the site, with their history. */
 import type { Context } from 'hono';
 
 import type { Fault } from '../../../shared/fault.ts';
@@ -20,7 +20,7 @@ import { PLACES } from '../web/places.ts';
 import { Fact, Notice, When } from '../web/ui.tsx';
 import { SITE_MEMBERS, SITE_SECTIONS } from './record.ts';
 import { saveSettings } from './save.ts';
-import { faceOf, noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
+import { nameAndZoneOf, noSuchSite, readSettings, requireSite, viewSite } from './site.ts';
 
 const { path: PLACE } = PLACES.settings;
 const RECENT_CHANGES = 50;
@@ -43,11 +43,11 @@ async function show({ deps: { config }, access }: Console, c: Context): Promise<
   const page = (
     <Page title="Settings" config={config} session={session} place={PLACE}>
       {c.req.query('saved') === undefined ? null : (
-        <Notice tone="good">The settings are saved. They hold from the next message on.</Notice>
+        <Notice tone="good">The settings are saved. They apply from the next message on.</Notice>
       )}
       <p class="lead">
-        These hold for every sender of the site; an API key can have a time zone, a character set and processing ids of
-        its own.
+        These settings apply to every sender of the site. An API key can override the time zone, the character set and the
+        processing ids.
       </p>
       {permissions.has('site.settings.update') ? (
         <div class="actions">
@@ -124,8 +124,8 @@ async function change(console: Console, c: Context): Promise<Response> {
   try {
     const deps = { ...console.deps, database: session.database };
     const row = await saveSettings(deps, session.actor, [version], toBody(SITE_MEMBERS, texts));
-    // The next page already has the new name and the new clocks.
-    const { name: siteName, timeZone } = faceOf(row);
+    // The next page has the new name and time zone.
+    const { name: siteName, timeZone } = nameAndZoneOf(row);
     await access.keep(c, { ...session, siteName, timeZone: timeZone ?? 'UTC' });
     return c.redirect(`${linkTo(config, PLACE)}?saved=1`, 303);
   } catch (error) {

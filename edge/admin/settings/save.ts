@@ -1,6 +1,6 @@
 /**
- * Saving settings that somebody gives, from a form, the JSON API or the command line: what `changeSite` looks at, and where
- * the webhook leads, which takes the configuration and a look-up. It is looked at again whenever something is posted.
+ * Saves settings from a form, the JSON API or the command line. Beside the rules of `changeSite` it checks the address of the
+ * webhook, which needs the configuration and DNS. Each delivery checks the address again.
  */
 import * as z from 'zod';
 
@@ -15,27 +15,26 @@ import type { Actor } from '../staff/actor.ts';
 import { SITE_MEMBERS } from './record.ts';
 import { changeSite, siteChange } from './site.ts';
 
-/** What of a runtime is needed to see where an address leads. */
-export type Looking = Pick<GuardedFetching, 'config' | 'resolveHost'>;
+export type WebhookDeps = Pick<GuardedFetching, 'config' | 'resolveHost'>;
 
 const given = z.object({ alertWebhook: SITE_MEMBERS.alertWebhook.schema });
 
-/** A look-up that takes longer says nothing; when something is posted it is asked again. */
-const LOOK_UP_MS = 2_000;
+/** A slower lookup is not a reason to reject the address. */
+const LOOKUP_MS = 2_000;
 
-/** Why nothing may ever be posted there. A name that has no address now may have one tomorrow. */
-async function webhookProblem({ config, resolveHost }: Looking, body: unknown): Promise<string | undefined> {
-  // What is no address at all the settings' own rules tell.
+/** The reason to reject a webhook; undefined also for a host without an address, which may get one later. */
+async function webhookProblem({ config, resolveHost }: WebhookDeps, body: unknown): Promise<string | undefined> {
+  // `changeSite` reports a text that is not a URL.
   const url = given.safeParse(body).data?.alertWebhook ?? null;
   if (url === null) return undefined;
   const problem = checkForeignUrl(config, url);
   const { hostname } = new URL(url);
   if (problem !== undefined || config.JWKS_TRUSTED_HOSTS.includes(hostname)) return problem;
-  const within = deadline(LOOK_UP_MS);
+  const within = deadline(LOOKUP_MS);
   const addresses = await Promise.race([resolveHost(hostname), within.expired])
     .catch(() => [])
     .finally(() => within.clear());
-  return addresses.every(isPublicAddress) ? undefined : 'its host name leads to a private address';
+  return addresses.every(isPublicAddress) ? undefined : 'must not lead to a private address';
 }
 
 function issuesOf(body: unknown): readonly Issue[] {
@@ -48,17 +47,17 @@ function issuesOf(body: unknown): readonly Issue[] {
   }
 }
 
-/** @throws Fault `invalid` with this finding beside all others of the body */
-export async function requireWebhook(looking: Looking, body: unknown): Promise<void> {
-  const message = await webhookProblem(looking, body);
+/** @throws Fault `invalid` with the webhook's issue and all other issues of the body */
+export async function requireWebhook(deps: WebhookDeps, body: unknown): Promise<void> {
+  const message = await webhookProblem(deps, body);
   if (message === undefined) return;
   const issues = [...issuesOf(body), { code: 'invalid', message, at: 'alertWebhook' }];
   throw new Fault('invalid', 'the webhook is not valid', { issues });
 }
 
-/** @throws Fault as `changeSite`, and `invalid` for a webhook that leads to the gateway itself or inside */
+/** @throws the faults of `changeSite`, and `invalid` for a webhook that leads to the gateway or to a private address */
 export async function saveSettings(
-  deps: Looking & { readonly database: Database },
+  deps: WebhookDeps & { readonly database: Database },
   actor: Actor,
   expected: readonly number[],
   body: unknown,

@@ -1,6 +1,6 @@
 /**
- * Making a site and changing its settings, the same for the console, its JSON API and the command line: parse, write with
- * the history. The second of two administrators who edit one version is told.
+ * Creates a site and changes its settings, for the console, its JSON API and the command line. A second change of the same
+ * version fails.
  */
 import * as z from 'zod';
 
@@ -17,12 +17,9 @@ import { SITE_COLUMNS, SITE_MEMBERS, type SiteRecord } from './record.ts';
 
 export const { readSettings, writeSite } = siteStatements<SiteRecord>(SITE_COLUMNS);
 
-/** What makes a site: only what is required must be there. */
 export const newSite = newRecord(SITE_MEMBERS);
-/** What changes the settings: the members that change. */
 export const siteChange = recordChange(SITE_MEMBERS);
 
-/** The schema of the settings as they are answered. */
 export const siteAnswer = z.object({
   site: z.uuid(),
   ...recordAnswer(SITE_MEMBERS),
@@ -34,13 +31,13 @@ export function viewSite(row: SettingsRow): Record<string, unknown> {
   return { site: row.site_id, ...toMembers(SITE_MEMBERS, row), version: row.version, updatedAt: row.updated_at };
 }
 
-const face = z.object({ name: z.string(), timeZone: z.string().nullable() });
-/** What every page shows of a site. */
-export const faceOf = (row: SettingsRow): z.infer<typeof face> => face.parse(viewSite(row));
+const nameAndZone = z.object({ name: z.string(), timeZone: z.string().nullable() });
+/** The name and time zone, which the session stores. */
+export const nameAndZoneOf = (row: SettingsRow): z.infer<typeof nameAndZone> => nameAndZone.parse(viewSite(row));
 
-export const noSuchSite = () => new Fault('forbidden', 'the site of your account is not known to this gateway');
+export const noSuchSite = () => new Fault('forbidden', 'this gateway has no site of your account: ask the administrator of the OpenID provider');
 
-/** The settings of a site. @throws Fault `forbidden` for a site that is not known */
+/** Reads the settings of a site. @throws Fault `forbidden` for an unknown site */
 export async function requireSite(database: Database, site: string): Promise<SettingsRow> {
   const [row] = await inSite(database, site).run(readSettings(site));
   if (row === undefined) throw noSuchSite();
@@ -48,8 +45,8 @@ export async function requireSite(database: Database, site: string): Promise<Set
 }
 
 /**
- * @param by who, for the history
- * @throws Fault `invalid` naming each field
+ * @param by the author, for the history
+ * @throws Fault `invalid` with an issue for each field
  */
 export async function createSite(database: Database, site: string, by: string, body: unknown): Promise<SettingsRow> {
   const record = toRecord(SITE_MEMBERS, parse(newSite, body, 'invalid', 'the site'));
@@ -62,8 +59,9 @@ export async function createSite(database: Database, site: string, by: string, b
 }
 
 /**
- * @param expected the versions that may be overwritten; none of them meaning any
- * @throws Fault `forbidden` without the permission, `precondition-failed` for another version, `invalid` naming each field
+ * @param expected the versions that may be overwritten; an empty list for any
+ * @throws Fault `forbidden` without the permission, `precondition-failed` for another version, `invalid` with an issue for each
+ *   field
  */
 export async function changeSite(
   database: Database,

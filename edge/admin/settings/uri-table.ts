@@ -1,6 +1,6 @@
 /**
- * Tables of the site that say which URI a short name stands for, where messages say no more than the name. Sent and
- * answered as a list, in a form and by a command a line each: `HOSP = urn:oid:…`.
+ * A site's tables from local names in messages to URIs. The API has a list; a form and a command have one line each:
+ * `HOSP = urn:oid:…`.
  */
 import * as z from 'zod';
 
@@ -8,7 +8,7 @@ const MAX_ENTRIES = 1000;
 /** HD is 227 characters (HL7 v2.5.1 §2.A.33); the name of a coding system is shorter. */
 const MAX_NAME_CHARACTERS = 227;
 const MAX_SYSTEM_CHARACTERS = 1000;
-/** A scheme, and the characters of a URI behind it (RFC 3986 §2 and §3). */
+/** A scheme and the characters of a URI (RFC 3986 §2 and §3). */
 const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 /** The start of an absolute URI. */
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
@@ -18,10 +18,9 @@ const text = z.string({ error: 'must be a text' }).trim();
 const stored = z.record(z.string(), z.string());
 
 /**
- * A name may hold `=` itself: the first `=` divides behind which there is only an absolute URI, without white space.
+ * Splits a line into name and URI. A name may contain `=`: the line is split at the first `=` before an absolute URI.
  *
  * @param line trimmed
- * @returns the name and what stands for its URI
  */
 function parseLine(line: string): [string, string] {
   const last = line.slice(line.search(/\s\S*$/) + 1);
@@ -43,16 +42,16 @@ const linesOf = (given: string): string[] =>
     .filter((line) => line !== '');
 
 /**
- * One such table.
+ * Declares a table.
  *
- * @param member what the name is called in an entry, beside `system`: `namespace`
- * @param description of the name, for the API reference
+ * @param member the entry's member for the name, such as `namespace`
+ * @param description the description of that member in the API reference
  */
 export function uriTable(member: string, description: string) {
   const entry = z
     .strictObject({
       [member]: text.meta({ description }),
-      system: text.meta({ description: 'The URI that it stands for.' }),
+      system: text.meta({ description: 'The URI.' }),
     })
     .superRefine((given, context) => {
       const { [member]: name = '', system = '' } = given;
@@ -68,7 +67,7 @@ export function uriTable(member: string, description: string) {
       }
     });
 
-  /** From a list, or from lines of text, to what the column holds: an object from name to URI. */
+  /** Parses a list or lines of text to the stored object from name to URI. */
   const schema = z
     .preprocess(
       (given) =>
@@ -84,7 +83,7 @@ export function uriTable(member: string, description: string) {
       const seen = new Set<string>();
       for (const [at, { [member]: name = '' }] of entries.entries()) {
         const folded = name.toLowerCase();
-        const message = `${JSON.stringify(name)} is given twice; capital and small letters count as the same`;
+        const message = `${JSON.stringify(name)} is given twice; case does not matter`;
         if (seen.has(folded)) context.addIssue({ code: 'custom', path: [at, member], message });
         seen.add(folded);
       }
@@ -98,14 +97,14 @@ export function uriTable(member: string, description: string) {
   return {
     schema,
     answer,
-    /** From the column, or the history of it, to what is answered: by name. */
+    /** Converts the stored object to the answered list, by name. */
     view: (column: unknown): Record<string, string>[] => {
       const { data = {} } = stored.safeParse(typeof column === 'string' ? JSON.parse(column) : column);
       return Object.entries(data)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, system]) => ({ [member]: name, system }));
     },
-    /** The lines of a form. @param answered as `view` gives it */
+    /** The lines of a form. @param answered the output of `view` */
     print: (answered: unknown): string =>
       (answer.safeParse(answered).data ?? [])
         .map(({ [member]: name, system }) => `${name ?? ''} = ${system ?? ''}`)

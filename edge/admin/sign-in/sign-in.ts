@@ -21,7 +21,7 @@ import { identityOf, SESSION_SECONDS, type Session, type Sessions } from '../sta
 import type { TokenSeal } from '../staff/token-seal.ts';
 import { CHOOSE_SITE_PATH } from '../web/layout.tsx';
 
-/** Accepts only paths of the console, because anybody can put another address into a link. */
+/** Accepts only paths of the console: a link to the sign-in may contain any address. */
 const safeReturn = (path: string | undefined): string =>
   path !== undefined && /^\/admin(?:[/?][A-Za-z0-9/?&=._~%^+:-]*)?$/.test(path) && !path.includes('//')
     ? path

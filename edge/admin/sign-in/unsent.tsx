@@ -1,6 +1,6 @@
 /**
- * A form that was sent after its session had ended: the page shows its values again, to be sent after signing in. It never
- * shows a private key that was pasted by mistake.
+ * A form that was sent after its session had ended. The page shows its values, to be sent again after signing in, but never a
+ * pasted private key.
  */
 import type { Context } from 'hono';
 
@@ -18,9 +18,8 @@ export interface Unsent {
 }
 
 /**
- * Reads the form of a request whose session has ended. Undefined for a form of another origin, which must not get a button
- * that sends it; for a form above the limit; and without a session cookie that the gateway sealed, in which case the body is
- * not read.
+ * Reads the form of a request whose session has ended. Returns undefined for a form above the limit, and for a form of another
+ * origin, which must not get a button that sends it. Without a cookie that the gateway sealed the body is not read.
  */
 export async function unsentOf(
   c: Context<GatewayEnv>,
@@ -52,8 +51,8 @@ export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: U
   return (
     <>
       <p>
-        Nothing was saved. Sign in in another tab and come back to this one: the form still has what you typed. Then
-        send the form.
+        Nothing was saved. Open the sign-in in another tab and return to this one: the form still has what you typed.
+        Then send the form.
       </p>
       {typed.length === form.size ? null : (
         <p>A private key was removed. It is compromised: do not paste it again, and make a new key pair.</p>
@@ -69,7 +68,7 @@ export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: U
       </form>
       {shown.length === 0 ? null : (
         <details>
-          <summary>What you typed</summary>
+          <summary>Your input</summary>
           <dl class="facts">
             {shown.map(([name, value]) => (
               <div>

@@ -11,7 +11,7 @@ export function signingKeyOperations({ config, now }: AdminDeps): Operation[] {
       method: 'get',
       path: '/signing-keys',
       permission: 'gateway.operate',
-      summary: 'The keys that sign access tokens, the one that signs first; never a private half',
+      summary: 'The public keys of access tokens, the signing key first',
       answer: listOf(signingKeyItem),
       async handle({ database }) {
         const rows = await database.run(signingKeysSeen(ring.keys.map(({ kid }) => kid)));

@@ -1,6 +1,6 @@
 /**
- * The ring of keys that sign access tokens, as an operator sees it: which one signs and since when, and when each may go.
- * Nothing of a private half leaves this file.
+ * The ring of keys that sign access tokens, for operators: the signing key, and when each key can be removed. Private keys
+ * never leave this file.
  */
 import * as z from 'zod';
 
@@ -8,7 +8,7 @@ import { daysSince, madeAt, rotationDue } from '../../../shared/oauth/signing-ki
 import type { SigningRing } from '../../config.ts';
 import type { SigningKeyRow } from '../../store/signing-key.ts';
 
-/** No access token lives longer (edge/docs/behaviour.md, Token service): so long a key that has signed stays published. */
+/** The longest lifetime of an access token: a key stays published so long after it signed (edge/docs/behaviour.md, Token service). */
 const LONGEST_TOKEN_MS = 3600 * 1000;
 
 const instant = z.iso.datetime().nullable();
@@ -20,21 +20,21 @@ export const signingKeyItem = z.object({
   algorithm: z.string(),
   state: z.enum(SIGNING_KEY_STATES).meta({
     description:
-      '`waits`: published, so that every cache has it before it signs. `has-signed`: for tokens that are out.',
+      '`waits`: published before it signs, so that every cache has it. `has-signed`: published until its tokens expire.',
   }),
   madeAt: instant.meta({
-    description: 'By the day in its kid, or when it was first seen to sign; null: nobody knows.',
+    description: 'The day in its kid, or the first time it signed; null if unknown.',
   }),
   ageDays: z.number().int().nullable(),
-  signsSince: instant.meta({ description: 'When it was first seen to sign, to the minute.' }),
-  rotateBy: instant.meta({ description: 'Of the key that signs: a year after it was made.' }),
-  neededUntil: instant.meta({ description: 'Of one that has signed: from then on no token of it is good any more.' }),
+  signsSince: instant.meta({ description: 'The first time it signed, to the minute.' }),
+  rotateBy: instant.meta({ description: 'For the signing key: a year after it was made.' }),
+  neededUntil: instant.meta({ description: 'For a key that has signed: after this time all its tokens have expired.' }),
 });
 export type SigningKeyView = z.infer<typeof signingKeyItem>;
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** A ring that was turned back: when the key signed last nobody has noted. */
+/** False for a ring that was rotated back: the time of the key's last signature is unknown. */
 const signedBefore = (signedAt: number | undefined, turnedAt: number | undefined): turnedAt is number =>
   signedAt !== undefined && turnedAt !== undefined && signedAt <= turnedAt;
 

@@ -1,4 +1,4 @@
-/** `/admin/signing-keys`: the ring of keys that sign access tokens, and how it is turned. */
+/** `/admin/signing-keys`: the ring of keys that sign access tokens, and how to rotate it. */
 import type { Child } from 'hono/jsx';
 
 import { SIGNING_KEY_MAX_AGE_DAYS } from '../../../shared/oauth/signing-kid.ts';
@@ -20,7 +20,7 @@ const STATES: Readonly<Record<SigningKeyView['state'], Child>> = {
 };
 
 const SignsSince = ({ item: { signsSince, state } }: { item: SigningKeyView }) =>
-  signsSince !== null ? <When at={signsSince} /> : <>{state === 'signs' ? 'a minute or so ago' : 'not yet'}</>;
+  signsSince !== null ? <When at={signsSince} /> : <>{state === 'signs' ? 'about a minute ago' : 'not yet'}</>;
 
 const Until = ({ item, now }: { item: SigningKeyView; now: number }) => {
   if (item.rotateBy !== null) {
@@ -30,13 +30,13 @@ const Until = ({ item, now }: { item: SigningKeyView; now: number }) => {
       </>
     );
   }
-  if (item.state === 'signs') return <>rotate it within a year: its kid does not say how old it is</>;
-  if (item.state === 'waits') return <>10 minutes after it was published it may sign</>;
-  if (item.neededUntil === null) return <>needed for an hour after it has signed last</>;
-  if (Date.parse(item.neededUntil) <= now) return <>none of its tokens is good any more: it may be retired</>;
+  if (item.state === 'signs') return <>rotate it within a year: its age is unknown</>;
+  if (item.state === 'waits') return <>may sign 10 minutes after it was published</>;
+  if (item.neededUntil === null) return <>needed for an hour after its last signature</>;
+  if (Date.parse(item.neededUntil) <= now) return <>all its tokens have expired: retire it</>;
   return (
     <>
-      needed until <When at={item.neededUntil} />, for tokens that are out
+      needed until <When at={item.neededUntil} />, when its tokens expire
     </>
   );
 };
@@ -58,11 +58,10 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
       <Page title="Signing keys" config={config} session={session} place={PLACE}>
         {isOld ? <Notice tone="bad">The key that signs is older than a year: rotate it.</Notice> : null}
         <p class="lead">
-          Access tokens of every site are signed with the first of these keys; all of them are published, so that
-          whoever checks a token finds its key. The private halves are in the secret TOKEN_SIGNING_KEYS and are shown
-          nowhere.
+          The gateway signs the access tokens of every site with the first of these keys. All keys are published, so that
+          every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
         </p>
-        <Table label="Signing keys" head={['Key (kid)', 'State', 'Algorithm', 'Age', 'Signs since', 'What comes next']}>
+        <Table label="Signing keys" head={['Key (kid)', 'State', 'Algorithm', 'Age', 'Signs since', 'Next step']}>
           {items.map((item) => (
             <Row>
               <th scope="row">
@@ -83,9 +82,9 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
         <section aria-labelledby="rotate">
           <h2 id="rotate">How to rotate</h2>
           <p>
-            Once a year, and at once where a private half may be known to somebody. Three steps on the machine that
-            deploys, each printing the next one; no request fails on the way. Where a key is known to somebody, retire
-            without waiting: tokens of the old key are then refused, and clients ask for new ones.
+            Rotate once a year, and at once if a private key may have leaked. There are three steps on the machine that
+            deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting: the
+            gateway then rejects its tokens, and clients request new ones.
           </p>
           <Code text={STEPS} label="The three steps" copy />
         </section>

@@ -76,7 +76,7 @@ export function readAccount(given: Readonly<Record<string, unknown>>, rules = US
   if (data === undefined || !data.site.every(isUuid)) {
     throw new Fault(
       'forbidden',
-      `your account has no site: the claim "${rules.site}" of the OpenID provider must be a site id, or a list of them`,
+      `your account has no site: the provider's claim "${rules.site}" must be a site id, or a list of them`,
     );
   }
   const grants = new Map<string, Set<Permission>>();
@@ -92,7 +92,7 @@ export function readAccount(given: Readonly<Record<string, unknown>>, rules = US
   return { subject: data.sub, name: data.name ?? data.preferred_username ?? data.email ?? data.sub, grants };
 }
 
-/** Tells the provider's administrator what to change. */
+/** The reason, for the provider's administrator. */
 function whyNoSite(rules: ClaimRules, { groups, _claim_names: elsewhere }: z.infer<typeof claims>): string {
   if (rules.byGroup === undefined) return `the OpenID provider must send a site id in the claim "${rules.site}"`;
   if (Object.hasOwn(elsewhere, rules.groups)) {

@@ -6,7 +6,7 @@ import type { Database, Query, Results, TimeLimits } from '../../deps.ts';
 
 export interface Guard {
   readonly database: Database;
-  /** Asserts the session unless a batch has done so. @throws Fault `unauthenticated` */
+  /** Asserts the session if no batch did. @throws Fault `unauthenticated` */
   readonly assertOnce: () => Promise<void>;
 }
 

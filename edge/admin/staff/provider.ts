@@ -96,8 +96,8 @@ const published = z.object({ issuer: z.url() });
 const withoutFinalSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /**
- * OpenID Connect Discovery 1.0 §4. ADMIN_OIDC_ISSUER has no final slash, but the issuer in the document and in tokens may
- * have one: tokens are compared with the document's spelling.
+ * Loads the discovery document (OpenID Connect Discovery 1.0 §4). ADMIN_OIDC_ISSUER has no final slash, but the issuer in the
+ * document and in tokens may have one. Tokens are compared with the document's spelling.
  *
  * @throws Fault `unavailable` without a document, or for the document of another issuer
  */

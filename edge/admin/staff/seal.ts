@@ -1,5 +1,5 @@
 /**
- * Sealed values for cookies: encrypted JWTs (`dir`, A256GCM). Each purpose has a key of its own, derived from GATEWAY_SECRET
+ * Sealed values for cookies: encrypted JWTs (`dir`, A256GCM). Each purpose has its key, derived from GATEWAY_SECRET
  * (RFC 5869), so that a value of one purpose cannot be used for another.
  */
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';

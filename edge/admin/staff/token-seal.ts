@@ -1,6 +1,6 @@
 /**
- * Seals the provider's tokens before they are stored. A seal names its session, so that neither a reader of the database nor
- * a row that was copied to another session can use the token.
+ * Seals the provider's tokens before they are stored. A seal names its session. So a reader of the database cannot use the
+ * token, and a row that was copied to another session is invalid.
  */
 import type { Deps } from '../../deps.ts';
 import { createSeal } from './seal.ts';

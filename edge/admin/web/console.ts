@@ -1,8 +1,8 @@
-/** What every page of the console needs. */
+/** The dependencies of the console's pages. */
 import type { Deps } from '../../deps.ts';
 import type { Access } from '../staff/access.ts';
 
-/** Without the database: pages use the one that Access returns, which asserts the session in the same transaction. */
+/** Without the database: pages use the database of Access, which asserts the session in each transaction. */
 export type AdminDeps = Omit<Deps, 'database'>;
 
 export interface Console {

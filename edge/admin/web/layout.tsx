@@ -20,7 +20,7 @@ export interface Crumb {
 interface PageProps {
   readonly title: string;
   readonly config: Config;
-  /** Undefined if nobody is signed in. */
+  /** Undefined before signing in. */
   readonly session?: Session | undefined;
   readonly place?: PlacePath;
   /** The pages above it, the highest first: `[PLACES.keys]`. */

@@ -60,11 +60,11 @@ export const KeyStatus = ({ status }: { status: 'active' | 'disabled' }) => (
 );
 
 const OUTCOME_TONES = { AA: 'good', AE: 'warn', AR: 'bad' } as const;
-const OUTCOME_WORDS = { AA: 'accepted', AE: 'error', AR: 'rejected' } as const;
+const OUTCOME_TEXTS = { AA: 'accepted', AE: 'error', AR: 'rejected' } as const;
 
 export const Outcome = ({ outcome }: { outcome: 'AA' | 'AE' | 'AR' }) => (
   <Badge tone={OUTCOME_TONES[outcome]}>
-    {outcome} {OUTCOME_WORDS[outcome]}
+    {outcome} {OUTCOME_TEXTS[outcome]}
   </Badge>
 );
 

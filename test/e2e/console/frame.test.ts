@@ -182,7 +182,7 @@ test('a section is kept up to date, but not while somebody is at it, and says wh
   await page.click('button:has-text("Pause")');
   await page.clock.fastForward(61_000);
   expect(await page.textContent('.refreshed')).toContain('paused');
-  await page.click('button:has-text("Go on")');
+  await page.click('button:has-text("Resume")');
   await db.client.query('delete from console_session');
   await page.clock.fastForward(61_000);
   await page.waitForSelector('text=your session has ended');

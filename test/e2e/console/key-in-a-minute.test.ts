@@ -94,7 +94,7 @@ test('a JWKS URI is looked at while it is typed; a protocol opens the fields tha
   await page.fill('#jwksUri', 'https://10.0.0.1/jwks.json');
   await page.waitForSelector('.check.bad');
   await page.fill('#jwksUri', 'https://keys.gateway-test.example/jwks.json');
-  await page.waitForSelector('.check.warn:has-text("cannot be used now")');
+  await page.waitForSelector('.check.warn:has-text("could not be loaded")');
   expect(await page.isVisible('#allowedIps')).toBe(false);
   await page.check('input[value="hl7-mllp"]');
   expect(await page.isVisible('#allowedIps')).toBe(true);

@@ -1,6 +1,5 @@
 /*
- * What a page cannot do by itself: copying a text, saying how long ago something was, and keeping a section up to date.
- * Without it everything else still works.
+ * Copies texts, shows relative times, and refreshes sections. Everything else works without this script.
  */
 document.addEventListener('click', ({ target }) => {
   const button = target.closest('[data-copy]');
@@ -16,49 +15,49 @@ document.addEventListener('click', ({ target }) => {
   );
 });
 
-/* By the gateway's clock: a computer's own may be minutes off. */
+/* The clock of the gateway; that of the computer may be minutes off. */
 const { serverTiming = [], responseStart = 0 } = performance.getEntriesByType('navigation')[0] ?? {};
-const told = Number(serverTiming.find(({ name }) => name === 'now')?.description);
-const skew = told > 0 ? told - (Date.now() - performance.now() + responseStart) : 0;
+const serverTime = Number(serverTiming.find(({ name }) => name === 'now')?.description);
+const skew = serverTime > 0 ? serverTime - (Date.now() - performance.now() + responseStart) : 0;
 
 const DAY = 86400;
-const words = (seconds) => {
+const durationOf = (seconds) => {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
   if (seconds < 2 * DAY) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / DAY)} days`;
 };
 
-/* The time itself stays on hover, before the exact one. */
-function sayHowLongAgo() {
+/* Hovering shows the local time and the exact time. */
+function showRelativeTimes() {
   for (const time of document.querySelectorAll('time[data-relative]')) {
     if (time.dataset.relative === '') {
       time.dataset.relative = time.textContent.trim();
       time.title = `${time.dataset.relative} (${time.title})`;
     }
     const ago = (Date.now() + skew - Date.parse(time.dateTime)) / 1000;
-    const said =
+    const shown =
       Math.abs(ago) < 5
         ? 'just now'
         : Math.abs(ago) > 30 * DAY
           ? time.dataset.relative
           : ago < 0
-            ? `in ${words(-ago)}`
-            : `${words(ago)} ago`;
-    if (time.textContent !== said) time.textContent = said;
+            ? `in ${durationOf(-ago)}`
+            : `${durationOf(ago)} ago`;
+    if (time.textContent !== shown) time.textContent = shown;
   }
 }
-sayHowLongAgo();
-setInterval(sayHowLongAgo, 5000);
+showRelativeTimes();
+setInterval(showRelativeTimes, 5000);
 
 /*
- * A section that keeps itself up to date. Its state stands below it, where no screen reader announces it; only that it has
- * ended is announced.
+ * Refreshes a section. Its state is below it, where screen readers do not announce it; they announce only the end of the
+ * session.
  */
 function keepFresh(id, seconds) {
   const state = document.createElement('p');
   state.className = 'refreshed quiet';
-  const words = state.appendChild(document.createElement('span'));
+  const status = state.appendChild(document.createElement('span'));
   const button = state.appendChild(document.createElement('button'));
   button.type = 'button';
   button.className = 'small';
@@ -83,15 +82,15 @@ function keepFresh(id, seconds) {
     const ago = Math.round((Date.now() - at) / 1000);
     const since = ago < 5 ? 'Updated just now' : `Updated ${ago < 60 ? `${ago} s` : `${Math.floor(ago / 60)} min`} ago`;
     const why = isPaused ? ', paused' : isAway ? ': the gateway does not answer' : '';
-    words.textContent = `${since}${why}. `;
-    button.textContent = isPaused ? 'Go on' : 'Pause';
+    status.textContent = `${since}${why}. `;
+    button.textContent = isPaused ? 'Resume' : 'Pause';
   };
   const end = () => {
     hasEnded = true;
     clearInterval(ticking);
     state.setAttribute('role', 'status');
     const link = Object.assign(document.createElement('a'), { href: location.href, textContent: 'Sign in again' });
-    state.replaceChildren('This is not updated any more: your session has ended. ', link);
+    state.replaceChildren('Updates have stopped: your session has ended. ', link);
   };
   const refresh = async () => {
     const answer = await fetch(location.href, { headers: { 'Gateway-Refresh': '1' }, redirect: 'manual' });
@@ -99,12 +98,12 @@ function keepFresh(id, seconds) {
     if (!answer.ok) throw new Error(answer.statusText);
     const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(id);
     const section = document.getElementById(id);
-    // Somebody may have begun to do something in it meanwhile.
+    // The section may have got the focus during the request.
     if (fresh === null || isPaused || isInUse(section)) return;
     section.replaceWith(fresh);
     at = Date.now();
     isAway = false;
-    sayHowLongAgo();
+    showRelativeTimes();
     document.dispatchEvent(new Event('refreshed'));
   };
   const tick = async () => {

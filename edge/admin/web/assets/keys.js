@@ -1,6 +1,6 @@
 /*
- * What the form of an API key cannot do by itself: make a key pair whose private half stays here, look at a JWKS URI while it
- * is typed, and open the parts of the form that a protocol needs. Without it everything else still works.
+ * The form of an API key. Makes a key pair in the browser, and checks a JWKS URI while it is typed. Opens the sections that a
+ * protocol needs. Everything else works without this script.
  */
 const byId = (id) => document.getElementById(id);
 const base64url = (bytes) =>
@@ -9,7 +9,7 @@ const base64url = (bytes) =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-/** How keys of each algorithm are made, and which members of the JWK are the public key (RFC 7638 §3.2). */
+/** The parameters of each algorithm, and the members of its public JWK (RFC 7638 §3.2). */
 const KINDS = {
   ES384: { algorithm: { name: 'ECDSA', namedCurve: 'P-384' }, members: ['crv', 'kty', 'x', 'y'] },
   RS384: {
@@ -23,12 +23,12 @@ const KINDS = {
   },
 };
 
-/** A new pair: its public JWK, and its private half as a file's content (PKCS #8 in PEM, RFC 7468 §10). */
+/** Makes a pair: the public JWK, and the private key as PKCS #8 in PEM (RFC 7468 §10). */
 async function makePair(alg) {
   const { algorithm, members } = KINDS[alg];
   const { publicKey, privateKey } = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const whole = await crypto.subtle.exportKey('jwk', publicKey);
-  const jwk = Object.fromEntries(members.map((name) => [name, whole[name]]));
+  const exported = await crypto.subtle.exportKey('jwk', publicKey);
+  const jwk = Object.fromEntries(members.map((name) => [name, exported[name]]));
   const kid = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(jwk))));
   const der = new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey));
   const lines = btoa(String.fromCharCode(...der)).match(/.{1,64}/g);
@@ -36,7 +36,7 @@ async function makePair(alg) {
   return { jwk: { ...jwk, kid, alg, use: 'sig' }, pem };
 }
 
-/** Hands a text to the reader as a file. It goes nowhere else, and nothing of it stays in the page. */
+/** Saves a text as a file. The page does not keep or send it. */
 function save(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/x-pem-file' }));
   const link = document.createElement('a');
@@ -46,7 +46,7 @@ function save(name, text) {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The keys that the field has; undefined where it holds something that is no JWKS. */
+/** The keys in the field; undefined if it has another text. */
 function keysIn(text) {
   if (text.trim() === '') return [];
   try {
@@ -69,32 +69,32 @@ function addMaker(maker) {
   button.addEventListener('click', async () => {
     if (!isSecureContext || crypto.subtle === undefined) {
       say(
-        'A browser makes keys on pages that come by https (or from this very machine) only, and this one does not. ' +
-          'Make them on your own machine: openssl ecparam -name secp384r1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out private.pem, ' +
-          'then openssl pkey -in private.pem -pubout, and paste what that prints.',
+        'A browser makes keys only on pages with https or on the local machine. Make them with openssl: ' +
+          'openssl ecparam -name secp384r1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out private.pem, ' +
+          'then paste the output of openssl pkey -in private.pem -pubout.',
       );
       return;
     }
     const keys = keysIn(field.value);
     if (keys === undefined) {
-      say('The field holds something else than a JWKS: empty it first.');
+      say('The field has another text than a JWKS: empty it first.');
       return;
     }
     button.disabled = true;
-    say('Making it …');
+    say('Making the key pair …');
     try {
       const { jwk, pem } = await makePair(kind.value);
       save('private.pem', pem);
-      // A second press replaces what the first has made; keys that were there before stay, for a rotation.
+      // A second pair replaces the first one; earlier keys stay, for a rotation.
       field.value = JSON.stringify({ keys: [...keys.filter(({ kid }) => kid !== made), jwk] }, null, 2);
       made = jwk.kid;
       const both = uri?.value.trim() ? ' Clear the JWKS URI: a key has one or the other.' : '';
       say(
-        `The private half was saved as private.pem: give it to the client and to nobody else, it cannot be had again. ` +
-          `The public half, ${jwk.kid}, is in the field above.${both}`,
+        'Your private key was saved as private.pem: give it only to the client, there is no second copy. ' +
+          `Its public key, ${jwk.kid}, is in the field above.${both}`,
       );
     } catch {
-      say('This browser could not make such a key: choose the other kind, or make it with openssl.');
+      say('This browser cannot make such a key: choose the other kind, or use openssl.');
     } finally {
       button.disabled = false;
     }
@@ -111,15 +111,15 @@ function addChecker(said) {
     said.className = `check ${tone}`;
     said.replaceChildren(...lines.map((line) => Object.assign(document.createElement('span'), { textContent: line })));
   };
-  const tell = ({ acceptable, problems, jwksFindings: { unreachable, keys } }) => {
+  const report = ({ acceptable, problems, jwksFindings: { unreachable, keys } }) => {
     if (!acceptable) return say('bad', problems);
     if (unreachable !== null)
-      return say('warn', [`It cannot be used now: ${unreachable}. It can be saved all the same.`]);
+      return say('warn', [`The JWKS URI could not be loaded: ${unreachable}. It can be saved nevertheless.`]);
     const found = keys.map(
       ({ kid, type, size, usable, reason }) =>
-        `${kid ?? 'a key without a kid'}: ${type}${size > 0 ? `, ${size} bit` : ''}, ${usable ? 'can be used' : reason}`,
+        `${kid ?? 'a key without kid'}: ${type}${size > 0 ? `, ${size} bit` : ''}, ${usable ? 'can be used' : reason}`,
     );
-    return say('good', ['The JWKS was found there:', ...found]);
+    return say('good', ['The JWKS has these keys:', ...found]);
   };
   const check = async () => {
     asked.abort();
@@ -127,7 +127,7 @@ function addChecker(said) {
     const { signal } = asked;
     const jwksUri = field.value.trim();
     if (jwksUri === '') return say('', []);
-    say('', ['Looking …']);
+    say('', ['Loading …']);
     try {
       const answer = await fetch(said.dataset.checkUri, {
         method: 'POST',
@@ -135,8 +135,8 @@ function addChecker(said) {
         body: JSON.stringify({ jwksUri }),
         signal,
       });
-      if (answer.ok) return tell(await answer.json());
-      say('', [answer.status === 429 ? 'Too many looks in a minute: it is looked at when you save.' : '']);
+      if (answer.ok) return report(await answer.json());
+      say('', [answer.status === 429 ? 'Too many checks in a minute: saving checks it again.' : '']);
     } catch {
       if (!signal.aborted) say('', []);
     }

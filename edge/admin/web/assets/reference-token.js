@@ -1,17 +1,16 @@
 /*
- * A token from a private key, made in the reader's browser: the key is imported so that it cannot be read out again, signs an
- * assertion (RFC 7523), and only the assertion is sent, to the token endpoint alone. Nothing is stored; whoever leaves the
- * page, presses the button, or comes back by the browser's history finds neither key nor token.
+ * Gets a token with a private key in the browser. The key is imported as not extractable and signs an assertion (RFC 7523).
+ * Only the assertion is sent, to the token endpoint. The page stores neither key nor token, and clears both when it is left.
  */
 const panel = document.getElementById('token');
 const form = document.getElementById('token-form');
 const field = (name) => document.getElementById(`token-${name}`);
 const SCHEME = 'accessToken';
-/** Half of what the token endpoint allows: clocks differ. */
+/** Half of the token endpoint's limit, because clocks differ. */
 const LIFETIME_SECONDS = 150;
 
 const rsa = (name, hash) => ({ name, hash });
-/** By `alg` (RFC 7518 §3.1, RFC 8037 §3.1): how a key is imported, and how it signs. */
+/** By `alg` (RFC 7518 §3.1, RFC 8037 §3.1): the parameters to import a key and to sign. */
 const ALGORITHMS = {
   RS256: { kty: 'RSA', key: rsa('RSASSA-PKCS1-v1_5', 'SHA-256'), sign: 'RSASSA-PKCS1-v1_5' },
   RS384: { kty: 'RSA', key: rsa('RSASSA-PKCS1-v1_5', 'SHA-384'), sign: 'RSASSA-PKCS1-v1_5' },
@@ -31,7 +30,7 @@ const ALGORITHMS = {
   },
   EdDSA: { kty: 'OKP', crv: 'Ed25519', key: { name: 'Ed25519' }, sign: 'Ed25519' },
 };
-/** What SMART asks servers to support comes first. */
+/** SMART App Launch 2.2 requires the first two. */
 const PREFERRED = ['RS384', 'ES384', 'ES256', 'EdDSA'];
 
 const base64url = (bytes) =>
@@ -43,20 +42,20 @@ const old = (bytes) =>
     .replaceAll('=', '');
 const part = (value) => base64url(new TextEncoder().encode(JSON.stringify(value)));
 
-/** A sentence for the reader, never of what was pasted. */
-class Told extends Error {}
+/** An error whose message is shown; it never has pasted text. */
+class ShownError extends Error {}
 
 function pemOf(text) {
   const [, kind, body] = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]+?)-----END \1-----/.exec(text) ?? [];
-  if (kind === undefined) throw new Told('This is neither a PEM nor a JWK.');
+  if (kind === undefined) throw new ShownError('This is neither a PEM nor a JWK.');
   const convert = 'openssl pkcs8 -topk8 -nocrypt -in your.pem';
   if (kind === 'ENCRYPTED PRIVATE KEY' || body.includes('ENCRYPTED')) {
-    throw new Told(`The key is protected by a passphrase; make a copy without one: ${convert}`);
+    throw new ShownError(`The key is protected by a passphrase; make a copy without one: ${convert}`);
   }
   if (kind === 'RSA PRIVATE KEY' || kind === 'EC PRIVATE KEY') {
-    throw new Told(`A browser reads PKCS #8 only; convert the file: ${convert}`);
+    throw new ShownError(`A browser reads PKCS #8 only; convert the file: ${convert}`);
   }
-  if (kind !== 'PRIVATE KEY') throw new Told(`This is a ${kind.toLowerCase()}: the private key is needed to sign.`);
+  if (kind !== 'PRIVATE KEY') throw new ShownError(`This is a ${kind.toLowerCase()}: the private key is needed to sign.`);
   return Uint8Array.from(atob(body.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0));
 }
 
@@ -65,15 +64,15 @@ function jwkOf(text, kid) {
   try {
     given = JSON.parse(text);
   } catch {
-    throw new Told('This is not JSON that can be read.');
+    throw new ShownError('This is not JSON that can be read.');
   }
   const keys = (Array.isArray(given.keys) ? given.keys : [given]).filter((one) => typeof one?.d === 'string');
   const key = keys.find((one) => one.kid === kid) ?? keys[0];
-  if (key === undefined) throw new Told('There is no private key in it: the member d is missing.');
+  if (key === undefined) throw new ShownError('There is no private key in it: the member d is missing.');
   return key;
 }
 
-/** Which algorithms suit the key, the one that it names itself first. */
+/** The algorithms for a key, its own `alg` first. */
 function algorithmsOf(jwk, asked) {
   const own = jwk?.alg === 'Ed25519' ? 'EdDSA' : jwk?.alg;
   const suits = (name) =>
@@ -85,10 +84,10 @@ function algorithmsOf(jwk, asked) {
 
 async function readKey(text, kid, asked) {
   if (globalThis.crypto?.subtle === undefined) {
-    throw new Told('This browser signs on https pages (and on localhost) only.');
+    throw new ShownError('This browser signs on https pages (and on localhost) only.');
   }
   const trimmed = text.trim();
-  if (trimmed === '') throw new Told('Paste the private key, or choose its file.');
+  if (trimmed === '') throw new ShownError('Paste the private key, or choose its file.');
   const isJwk = trimmed.startsWith('{');
   const jwk = isJwk ? jwkOf(trimmed, kid) : undefined;
   const der = isJwk ? undefined : pemOf(trimmed);
@@ -105,7 +104,7 @@ async function readKey(text, kid, asked) {
       // A key of another type: the next algorithm.
     }
   }
-  throw new Told('The key cannot be used: it has to be RSA (2048 bits or more), EC P-256 or P-384, or Ed25519.');
+  throw new ShownError('The key cannot be used: it has to be RSA (2048 bits or more), EC P-256 or P-384, or Ed25519.');
 }
 
 async function assertionOf({ key, alg, kid }, clientId, audience) {
@@ -164,17 +163,17 @@ async function getToken() {
       client_assertion: await assertionOf(signing, clientId, endpoint),
     }),
   }).catch(() => {
-    throw new Told(`The token service at ${endpoint} cannot be reached from this page.`);
+    throw new ShownError(`The token service at ${endpoint} cannot be reached from this page.`);
   });
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) {
     const id = answer.headers.get('x-request-id');
-    const told = body.error_description ?? 'no description';
+    const description = body.error_description ?? 'no description';
     const link = document.createElement('a');
     link.href = said.dataset.errors;
-    link.textContent = 'What it can mean';
-    const who = `the administrator of the key sees the exact reason by it. `;
-    return say('bad', `${answer.status} ${body.error ?? ''}: ${told}. Request ${id ?? 'unknown'}; ${who}`, link);
+    link.textContent = 'Possible causes';
+    const who = `with it the administrator of the key finds the exact reason. `;
+    return say('bad', `${answer.status} ${body.error ?? ''}: ${description}. Request ${id ?? 'unknown'}; ${who}`, link);
   }
   globalThis.ui.preauthorizeApiKey(SCHEME, body.access_token);
   const until = new Date(Date.now() + body.expires_in * 1000).toLocaleTimeString();
@@ -187,12 +186,12 @@ async function getToken() {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   say('busy', 'Signing …');
-  getToken().catch((error) => say('bad', error instanceof Told ? error.message : 'The token could not be made.'));
+  getToken().catch((error) => say('bad', error instanceof ShownError ? error.message : 'The token could not be made.'));
 });
 field('forget').addEventListener('click', forget);
 addEventListener('pagehide', forget);
 
-/** What the gateway asks of a token for messages. */
+/** The scopes that each audience needs. */
 const SCOPES = {
   'svc-fhir': 'system/*.read',
   'svc-hl7-http': 'system/Patient.write system/Observation.write system/DocumentReference.write',

@@ -1,6 +1,6 @@
 /*
- * Starts Swagger UI on the document that the page names. Nothing is sent to a validator, no token is kept. What Swagger UI
- * does not do by itself: a filter that looks into the operations, and the samples that the document has of each.
+ * Starts Swagger UI with the document of the page, without a validator and without storing tokens. Adds a filter over the
+ * operations, and the document's code samples.
  */
 const place = document.getElementById('reference');
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -8,10 +8,10 @@ const follow = () => document.documentElement.classList.toggle('dark-mode', dark
 follow();
 dark.addEventListener('change', follow);
 
-/** Operations whose address or summary has every word; of a tag that has them all of it. */
+/** Filters operations by the words of their path and summary; a tag with all words keeps all its operations. */
 function opsFilter(tagged, phrase) {
-  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = (text) => words.every((word) => text.toLowerCase().includes(word));
+  const parts = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (text) => parts.every((part) => text.toLowerCase().includes(part));
   return tagged
     .map((group, tag) =>
       has(tag)

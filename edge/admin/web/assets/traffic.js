@@ -1,6 +1,6 @@
 /*
- * The charts of Traffic (uPlot): counts as stacked bars, latency as lines. The pointer, or the arrow keys, choose a step,
- * whose values the legend then has; a click, or Enter, leads to what is behind it.
+ * The charts of Traffic (uPlot): counts as stacked bars, latency as lines. The pointer or the arrow keys choose a step, whose
+ * values the legend shows; a click or Enter opens the list behind it.
  */
 /* A custom property as a color of the current scheme, which a canvas can draw. */
 function colorOf(element, name) {
@@ -59,7 +59,7 @@ function draw(element, { times, end, timeZone, table }) {
     grid: { stroke: colorOf(element, '--line'), width: 1 },
     ticks: { show: false },
   };
-  const whole = [1, 2, 5]
+  const steps = [1, 2, 5]
     .flatMap((n) => [n, n * 10, n * 100, n * 1e3, n * 1e4, n * 1e5, n * 1e6])
     .sort((a, b) => a - b);
 
@@ -77,7 +77,7 @@ function draw(element, { times, end, timeZone, table }) {
   };
 
   element.replaceChildren();
-  // Of what was drawn before nothing may go on listening.
+  // Aborted with the chart, so that its listeners end.
   const listening = new AbortController();
   const plot = new uPlot(
     {
@@ -94,7 +94,7 @@ function draw(element, { times, end, timeZone, table }) {
         {
           ...axis,
           size: 56,
-          incrs: whole,
+          incrs: steps,
           values: (_, splits) => splits.map((value) => (isLatency ? seconds(value) : value.toLocaleString('en'))),
         },
       ],
@@ -135,7 +135,7 @@ function draw(element, { times, end, timeZone, table }) {
   );
   new ResizeObserver(() => plot.setSize(size())).observe(element);
 
-  /* What is behind a step: of the surface that was pointed at, else the step's row of the table. */
+  /* Opens the list behind a step: that of the series under the pointer, else the step's row of the table. */
   const go = (step, at) => {
     const href = at === undefined ? undefined : series[at].href;
     if (href === undefined) return location.assign(`${table}#t${times[step]}`);
@@ -192,5 +192,5 @@ function drawAll() {
 }
 drawAll();
 document.addEventListener('refreshed', drawAll);
-// Colours are taken when a chart is drawn: again when the reader changes between light and dark.
+// A chart is drawn with the colors of the scheme: draw it again when the scheme changes.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);

@@ -1,7 +1,6 @@
 /*
- * A link to what stands in the form. It is all in the part of the address behind the #, which a browser keeps for itself and
- * sends to no server. Of an assertion the signature is left out, so that a link is no credential. Without this script the
- * workbench works as well; there are no links.
+ * Makes links to the content of the form. The content is in the fragment, which browsers send to no server. A link to an
+ * assertion leaves out its signature, so that it cannot be used as a credential. Without this script there are no links.
  */
 const form = document.querySelector('[data-bench]');
 const text = document.getElementById('pasted');
@@ -48,10 +47,10 @@ async function copy() {
 async function fillIn() {
   if (!location.hash.startsWith(MARK)) return;
   const packed = location.hash.slice(MARK.length);
-  // What it holds is taken out of the address, and so out of the browser's history.
+  // Removes the content from the address, and so from the browser's history.
   history.replaceState(null, '', location.pathname + location.search);
   const { text: given, clientId } = await unpack(packed);
-  if (typeof given !== 'string') throw new TypeError('a link of ours has a text');
+  if (typeof given !== 'string') throw new TypeError('the link has no text');
   text.value = given;
   const keys = form.elements.clientId;
   if (keys !== undefined && [...keys.options].some(({ value }) => value === clientId)) keys.value = clientId;
@@ -62,7 +61,7 @@ place.hidden = false;
 place.querySelector('button').addEventListener('click', () => {
   copy().catch(() => (said.textContent = 'Not copied.'));
 });
-fillIn().catch(() => (said.textContent = 'The link cannot be read: it was cut, or is of another release.'));
+fillIn().catch(() => (said.textContent = 'The link is not valid: it was truncated, or is from another release.'));
 addEventListener('hashchange', () => {
-  fillIn().catch(() => (said.textContent = 'The link cannot be read.'));
+  fillIn().catch(() => (said.textContent = 'The link is not valid.'));
 });
