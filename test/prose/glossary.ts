@@ -87,7 +87,17 @@ export const NAMES = compiled([
 
 /** Not rewritten yet: only `npm run prose -- FOLDER` checks them. Remove a folder when it has no findings. */
 export const UNWRITTEN: readonly string[] = [
-  'edge/admin',
+  'edge/admin/alerts',
+  'edge/admin/attention',
+  'edge/admin/audit',
+  'edge/admin/feeds',
+  'edge/admin/health',
+  'edge/admin/messages',
+  'edge/admin/names',
+  'edge/admin/replays',
+  'edge/admin/requests',
+  'edge/admin/traffic',
+  'edge/admin/workbench',
   'edge/fhir',
   'edge/openapi',
   'edge/store/admin-key.ts',
@@ -107,7 +117,6 @@ export const UNWRITTEN: readonly string[] = [
   'migrations/functions/metrics_told.sql',
   'migrations/functions/thumbprints_taken.sql',
   '.ci/run',
-  'oxlint.config.ts',
   'vitest.config.ts',
   'tsconfig.json',
   'wrangler.toml',

@@ -25,8 +25,8 @@ export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own
   <section aria-labelledby="been">
     <h2 id="been">People</h2>
     <p class="quiet">
-      Sign-ins to this site within 400 days{people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE} people`}. Permissions
-      are those of the provider's last answer.
+      Sign-ins to this site within 400 days{people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE} people`}.
+      Permissions are those of the provider's last answer.
     </p>
     <Table label="People" head={['Person', 'Last seen', 'First seen', 'Permissions', 'State']}>
       {people.map(({ subject, name, lastSeen, firstSeen, permissions, sessions }) => (
@@ -64,9 +64,9 @@ export const AccessRules = ({ config, site }: { config: Rules; site: string }) =
       <h2 id="may">Access</h2>
       <p>
         The OpenID provider <code>{config.ADMIN_OIDC_ISSUER ?? ''}</code> has the accounts and passwords. A permission
-        that is removed there ends here within 15 minutes. Access needs this site's id, <code>{site}</code>, in the claim{' '}
-        <code>{config.ADMIN_OIDC_SITE_CLAIM}</code>. The claim <code>{config.ADMIN_OIDC_PERMISSIONS_CLAIM}</code> lists
-        the permissions.
+        that is removed there ends here within 15 minutes. Access needs this site's id, <code>{site}</code>, in the
+        claim <code>{config.ADMIN_OIDC_SITE_CLAIM}</code>. The claim <code>{config.ADMIN_OIDC_PERMISSIONS_CLAIM}</code>{' '}
+        lists the permissions.
         {config.ADMIN_OIDC_GROUPS === undefined ? null : (
           <>
             {' '}

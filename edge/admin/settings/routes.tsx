@@ -46,8 +46,8 @@ async function show({ deps: { config }, access }: Console, c: Context): Promise<
         <Notice tone="good">The settings are saved. They apply from the next message on.</Notice>
       )}
       <p class="lead">
-        These settings apply to every sender of the site. An API key can override the time zone, the character set and the
-        processing ids.
+        These settings apply to every sender of the site. An API key can override the time zone, the character set and
+        the processing ids.
       </p>
       {permissions.has('site.settings.update') ? (
         <div class="actions">

@@ -35,7 +35,8 @@ const nameAndZone = z.object({ name: z.string(), timeZone: z.string().nullable()
 /** The name and time zone, which the session stores. */
 export const nameAndZoneOf = (row: SettingsRow): z.infer<typeof nameAndZone> => nameAndZone.parse(viewSite(row));
 
-export const noSuchSite = () => new Fault('forbidden', 'this gateway has no site of your account: ask the administrator of the OpenID provider');
+export const noSuchSite = () =>
+  new Fault('forbidden', 'this gateway has no site of your account: ask the administrator of the OpenID provider');
 
 /** Reads the settings of a site. @throws Fault `forbidden` for an unknown site */
 export async function requireSite(database: Database, site: string): Promise<SettingsRow> {

@@ -58,8 +58,8 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
       <Page title="Signing keys" config={config} session={session} place={PLACE}>
         {isOld ? <Notice tone="bad">The key that signs is older than a year: rotate it.</Notice> : null}
         <p class="lead">
-          The gateway signs the access tokens of every site with the first of these keys. All keys are published, so that
-          every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
+          The gateway signs the access tokens of every site with the first of these keys. All keys are published, so
+          that every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
         </p>
         <Table label="Signing keys" head={['Key (kid)', 'State', 'Algorithm', 'Age', 'Signs since', 'Next step']}>
           {items.map((item) => (
@@ -83,8 +83,8 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
           <h2 id="rotate">How to rotate</h2>
           <p>
             Rotate once a year, and at once if a private key may have leaked. There are three steps on the machine that
-            deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting: the
-            gateway then rejects its tokens, and clients request new ones.
+            deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting:
+            the gateway then rejects its tokens, and clients request new ones.
           </p>
           <Code text={STEPS} label="The three steps" copy />
         </section>

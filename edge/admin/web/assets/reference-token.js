@@ -55,7 +55,8 @@ function pemOf(text) {
   if (kind === 'RSA PRIVATE KEY' || kind === 'EC PRIVATE KEY') {
     throw new ShownError(`A browser reads PKCS #8 only; convert the file: ${convert}`);
   }
-  if (kind !== 'PRIVATE KEY') throw new ShownError(`This is a ${kind.toLowerCase()}: the private key is needed to sign.`);
+  if (kind !== 'PRIVATE KEY')
+    throw new ShownError(`This is a ${kind.toLowerCase()}: the private key is needed to sign.`);
   return Uint8Array.from(atob(body.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0));
 }
 
