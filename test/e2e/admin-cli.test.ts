@@ -337,8 +337,8 @@ test('alerts are listed, acknowledged, muted and unmuted, and it is on record wh
     ['alert-acknowledged', 'alert-muted', 'alert-unmuted'].map((action) => ({ action, actor_kind: 'operator' })),
   );
   for (const [args, says] of [
-    [['acknowledge', site, randomUUID()], /there is no such alert/],
-    [['unmute', site, alertId], /there is no such alert, or nothing to do/],
+    [['acknowledge', site, randomUUID()], /has no such alert/],
+    [['unmute', site, alertId], /has no such alert, or its state does not allow this/],
     [['mute', site, alertId, '--minutes', '0'], /--minutes must be a whole number from 1/],
     [['list', '--site', site, '--state', 'open-ish'], /--state must be open or resolved/],
     [['acknowledge', randomUUID(), alertId], /the site \S+ does not exist/],

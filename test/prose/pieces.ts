@@ -98,7 +98,7 @@ const READ_ATTRIBUTES = new Set(['title', 'placeholder', 'label', 'alt', 'aria-l
 const TITLES = /^(?:it|test|describe|scenario)(?:\.\w+)*\b/;
 const ERRORS = /(?:fault|error|refus|reject|issue|invalid|malformed)\w*$/i;
 function* inSyntax(file: string, source: string): Generator<Piece> {
-  // Of JavaScript the tree has other offsets of template texts.
+  // The tree of JavaScript has other offsets of template texts.
   const { program, comments: found, errors } = parseSync(file.replace(/\.js$/, '.ts'), source);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
   yield* comments(source, found);

@@ -125,7 +125,7 @@ test('a link fills the form in again, holds no signature of an assertion, and is
   for (const cut of [`${address}#w1.AAAA`, `${address}#w1.!`]) {
     await other.goto('about:blank');
     await other.goto(cut);
-    await other.waitForSelector('text=The link cannot be read');
+    await other.waitForSelector('text=The link is not valid');
   }
   for (const one of requested) expect(one).not.toContain(packed.slice(0, 40));
 
