@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { getToken } from '../stack/services/client.ts';
 import { createTestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
-import { startDatabaseDoors } from '../stack/services/database-doors.ts';
+import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { sized } from '../stack/tools/size.ts';
 
@@ -19,7 +19,7 @@ async function start(
 ): Promise<{ gateway: Gateway; closeEndpoint: () => Promise<void>; token: string }> {
   const db = await createTestDatabase();
   ended.push(() => db.drop());
-  const endpoint = await startDatabaseDoors({ databaseUrl: db.url });
+  const endpoint = await startDatabaseEndpoints({ databaseUrl: db.url });
   let open = true;
   const closeEndpoint = async () => {
     if (open) await endpoint.close();

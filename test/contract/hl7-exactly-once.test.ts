@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { getToken } from '../stack/services/client.ts';
 import { RUNTIMES, startGateway, type Gateway, type Runtime } from '../stack/tools/gateway.ts';
-import { startDatabaseDoors } from '../stack/services/database-doors.ts';
+import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
@@ -37,7 +37,7 @@ describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-exactly-once-'));
     let postgres = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
     const url = await prepareDatabase(postgres.url);
-    const endpoint = await startDatabaseDoors({ databaseUrl: postgres.url });
+    const endpoint = await startDatabaseEndpoints({ databaseUrl: postgres.url });
     const query = async <Row extends object>(sql: string): Promise<Row[]> => {
       const client = new Client({ connectionString: postgres.url });
       await client.connect();

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CHAPTERS } from '../../edge/docs/contents.ts';
-import { lookAt, PHONE, PICTURES, WIDE } from '../stack/tools/console-browser.ts';
+import { expectAccessible, PHONE, PICTURES, WIDE } from '../stack/tools/console-browser.ts';
 import { isBrowserMissing, NO_BROWSER, startBrowser } from '../stack/tools/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
@@ -237,7 +237,7 @@ describe('the API reference in a browser', () => {
         const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
         expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
         // Swagger UI's own markup is Swagger UI's.
-        if (!isTried) await lookAt(page);
+        if (!isTried) await expectAccessible(page);
       }
     }
     // axe-core tries a style of its own, which the policy of the pages refuses.

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 
 import { helpOn } from '../../edge/platform/node/program.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
-import { startDatabaseDoors } from '../stack/services/database-doors.ts';
+import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { runFuzz, summaryOf } from './fuzz.ts';
@@ -34,7 +34,7 @@ if (runtime === undefined || !Number.isInteger(requests) || requests < 1 || !Num
 console.log(`seed ${seed}, ${requests} requests, ${runtime}`);
 
 const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
-const endpoint = await startDatabaseDoors({ databaseUrl: postgres.url });
+const endpoint = await startDatabaseEndpoints({ databaseUrl: postgres.url });
 const url = await prepareDatabase(postgres.url);
 const client = new Client({ connectionString: postgres.url });
 await client.connect();

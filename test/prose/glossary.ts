@@ -151,7 +151,6 @@ export const UNWRITTEN: readonly string[] = [
   'test/inputs',
   'test/integration',
   'test/mutants',
-  'test/stack',
   'test/unit/admin',
   'test/unit/bench',
   'test/unit/fhir',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -25,7 +25,7 @@ test('who read this patient is found by the number, with the name of the system 
   await page.getByLabel('Patient (number or id)').fill('W-4711');
   await page.getByLabel('What was done').selectOption('seen, in any way');
   await page.click('form[role=search] button');
-  await lookAt(page);
+  await expectAccessible(page);
   const rows = await page.locator('tbody tr').allTextContents();
   expect(rows.some((row) => row.includes('Ward viewer') && row.includes('read'))).toBe(true);
   expect(rows.some((row) => row.includes('found by a search') && row.includes('by identifier'))).toBe(true);

@@ -1,7 +1,7 @@
 /** Found in a minute: why the lab's messages stopped, and which key fails and why. In a real browser, on what really came. */
 import { describe, expect, test } from 'vitest';
 
-import { admission, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
 import { zoneAtNoon } from '../../stack/tools/midday.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { getToken, requestToken } from '../../stack/services/client.ts';
@@ -38,14 +38,14 @@ describe('from the first page', () => {
     expect(await page.textContent('.health')).toContain('Laboratory is disabled and still tries');
     const item = page.locator('.feeds li', { hasText: 'Laboratory' });
     expect(await item.textContent()).toContain('1 AE');
-    await lookAt(page);
+    await expectAccessible(page);
     await item.locator('text=refused or failed in 24 hours').click();
     await page.waitForSelector('h1:has-text("Requests")');
     const reasons = (await page.textContent('.refusals')) ?? '';
     expect(reasons).toContain('the token is no longer valid');
     expect(reasons).toContain('the API key is disabled');
     expect(reasons).toMatch(/PID-3/);
-    await lookAt(page);
+    await expectAccessible(page);
     await page.locator('.refusals li', { hasText: 'PID-3' }).locator('text=The messages').click();
     await page.waitForSelector('h1:has-text("Messages")');
     expect(await page.textContent('main')).toContain('FEED-2');

@@ -7,7 +7,7 @@ import {
   admission,
   complaintsOf,
   consoleInBrowser,
-  lookAt,
+  expectAccessible,
   PHONE,
   PICTURES,
   WIDE,
@@ -40,7 +40,7 @@ test('signing out ends the session here and at the provider', async () => {
   await page.waitForSelector('h1:has-text("Sign out")');
   await page.click('button');
   await page.waitForURL(`${stack.baseUrl}/admin/signed-out*`);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.goto(`${stack.baseUrl}/admin/keys`);
   await page.waitForSelector('#password');
   await context.close();
@@ -128,7 +128,7 @@ test('a form that was sent after the session had ended is given back, but for a 
   await page.waitForSelector('text=your session has ended');
   expect(await page.content()).not.toContain('never-shown-again');
   expect(await page.textContent('#main')).toContain('A private key was removed');
-  await lookAt(page);
+  await expectAccessible(page);
   const [other] = await Promise.all([context.waitForEvent('page'), page.click('a:has-text("Sign in again")')]);
   await other.waitForURL(/\/(?:interaction|admin)/);
   if (await other.locator('#username').isVisible()) {
@@ -167,7 +167,7 @@ test('a section is kept up to date, but not while somebody is at it, and says wh
   await page.waitForSelector('text=/4,7\\d\\d/');
   expect(await page.textContent('.refreshed')).toContain('Updated just now');
   expect(await page.locator('.chart canvas').count()).toBe(3);
-  await lookAt(page);
+  await expectAccessible(page);
 
   await page.focus('#traffic a');
   await countYesterday(8000);

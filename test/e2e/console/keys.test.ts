@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { getToken, requestToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { complaintsOf, consoleInBrowser, lookAt } from '../../stack/tools/console-browser.ts';
+import { complaintsOf, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -15,13 +15,13 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
   const problems = complaintsOf(page);
 
   await page.click('text=New API key');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.fill('#name', 'Laboratory');
   await page.fill('#tokenTtlSeconds', '30');
   await page.click('button:has-text("Create API key")');
   expect(await page.textContent('#tokenTtlSeconds-error')).toContain('at least 60');
   expect(await page.textContent('#jwks-error')).toContain('paste a JWKS');
-  await lookAt(page);
+  await expectAccessible(page);
 
   const pair = await generateKeyPair('ES256', { extractable: true });
   const privateJwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1', alg: 'ES256' };
@@ -39,7 +39,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
   await page.fill('#jwks', JSON.stringify({ keys: [publicJwk] }));
   await page.click('button:has-text("Create API key")');
   await page.waitForSelector('text=The API key is created');
-  await lookAt(page);
+  await expectAccessible(page);
 
   const clientId = (await page.textContent('.facts code')) ?? '';
   expect(clientId).toMatch(/^svc-/);
@@ -49,7 +49,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
 
   const keyUrl = page.url();
   await page.click('a:has-text("Disable")');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.fill('#name', 'Lab');
   await page.click('button:has-text("Disable")');
   expect(await page.textContent('#name-error')).toContain('not the name');
@@ -64,7 +64,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
   expect(await page.textContent('.refusals')).toContain('Enable the API key');
   await page.click('text=All rejected and failed requests of this API key');
   expect(await page.textContent('.refusals')).toContain('Laboratory');
-  await lookAt(page);
+  await expectAccessible(page);
 
   await page.goto(keyUrl);
   await page.click('a:has-text("Enable")');
@@ -96,7 +96,7 @@ test('of two who edit one version the second is told, and nothing is overwritten
     expect(answer.status()).toBe(409);
     await second.waitForSelector('text=was changed in the meantime');
   }
-  await lookAt(second);
+  await expectAccessible(second);
   await second.click('text=Edit the current version');
   await second.waitForSelector('#name');
   expect(await second.inputValue('#name')).toBe('First');
@@ -118,7 +118,7 @@ test('the settings of the site and of a key are set, refused by field, and clear
   await save();
   expect(await page.textContent('#timeZone-error')).toContain('not a known IANA name');
   expect(await page.textContent('#assigningAuthorities-error')).toContain('"east" is given twice');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.fill('#timeZone', 'Europe/Vienna');
   await page.selectOption('#defaultCharset', 'iso-8859-1');
   await page.check('input[value="T"]');
@@ -129,7 +129,7 @@ test('the settings of the site and of a key are set, refused by field, and clear
   for (const text of ['Europe/Vienna', 'iso-8859-1', 'P, T', 'EAST = urn:oid:1.2.3']) expect(facts).toContain(text);
   await page.click('summary:has-text("Version 2")');
   expect(await page.textContent('[aria-label="What version 2 changed"]')).toContain('LAB = https://lab.example/codes');
-  await lookAt(page);
+  await expectAccessible(page);
 
   const keyPage = `${stack.baseUrl}/admin/keys/${clientId}`;
   await page.goto(`${keyPage}/edit`);
@@ -169,6 +169,6 @@ test('one who may only look sees no button to change anything, and is refused wi
   }, `/admin/keys/${hl7Key.clientId}/status`);
   expect(status).toBe(403);
   expect((await page.goto(`${stack.baseUrl}/admin/keys/new`))?.status()).toBe(403);
-  await lookAt(page);
+  await expectAccessible(page);
   await context.close();
 });

@@ -2,7 +2,14 @@
 import { expect, test } from 'vitest';
 
 import { clientAssertion, requestToken } from '../../stack/services/client.ts';
-import { admission, consoleInBrowser, lookAt, PHONE, PICTURES, WIDE } from '../../stack/tools/console-browser.ts';
+import {
+  admission,
+  consoleInBrowser,
+  expectAccessible,
+  PHONE,
+  PICTURES,
+  WIDE,
+} from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -15,7 +22,7 @@ test('the workbench explains an assertion, a message and a resource, and stores 
     await page.fill('#pasted', text);
     await page.click('form.record button');
     await page.waitForSelector('#result, .notice');
-    await lookAt(page);
+    await expectAccessible(page);
     return (await page.textContent('#main')) ?? '';
   };
   const good = await clientAssertion(hl7Key, endpoint);
@@ -52,24 +59,24 @@ test('a message is found, read segment by segment and replayed', async () => {
   expect((await sendMessage(admission('E2E-1', 'M-1'))).status).toBe(200);
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/messages?q=E2E-1`);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('tbody a');
   const shown = (await page.textContent('#main')) ?? '';
   expect(shown).toContain('Lovelace^Ada');
   expect(shown).toContain('Patient Name');
   expect(shown).toMatch(/Patient\/[0-9a-f-]{36}/);
   expect(shown).toMatch(/MSA\|AA\|E2E-1/);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('a:has-text("Replay …")');
   await page.waitForSelector('h2:has-text("What would change")');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('button:has-text("Apply")');
   await page.waitForSelector('text=The message was replayed');
   await page.goto(`${stack.baseUrl}/admin/replays?count=1&outcome=AA`);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('text=Replay them');
   await page.waitForSelector('text=under way');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('text=Stop');
   await page.waitForSelector('text=Go on');
   await context.close();
@@ -103,7 +110,7 @@ test('what came for number 4711 is found in a minute, refused messages too, and 
     expect.stringMatching(/HIS-2[^]*AA accepted/),
     expect.stringMatching(/HIS-1[^]*AA accepted/),
   ]);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('a.chip:has-text("With warnings")');
   await page.waitForSelector('text=One message');
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=CSV')]);
@@ -122,7 +129,7 @@ test('what came for number 4711 is found in a minute, refused messages too, and 
   expect(await page.textContent('[aria-label="The message"]')).toContain('PID|1||004711^^^EAST^MR||King^Ada');
   await page.click('text=Show version');
   expect(await page.textContent('[aria-label="The resource"]')).toContain('"family": "King"');
-  await lookAt(page);
+  await expectAccessible(page);
 
   await page.goto(`${stack.baseUrl}/admin/messages?patient=HIS-1&from=2026-01-01T00:00`);
   expect(await page.textContent('.empty')).toMatch(
@@ -153,7 +160,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   const id = refused.headers.get('x-request-id') ?? '';
   const { context, page } = await signIn(stack.oidc.admin);
   const look = async (name: string): Promise<void> => {
-    await lookAt(page);
+    await expectAccessible(page);
     for (const width of [WIDE, PHONE]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
@@ -209,7 +216,7 @@ test('possible duplicates are looked at and dismissed', async () => {
   expect(shown).toContain('Lovelace, Ada');
   expect(shown).toContain('DUP-2');
   expect(shown).toMatch(/agrees[^]*differs/);
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('button:has-text("Dismiss")');
   await page.waitForSelector('text=It is dismissed');
   expect(await page.textContent('#main')).not.toContain('DUP-1');
@@ -232,22 +239,22 @@ test('a name in messages is given its URI, and leads to its messages', async () 
   await page.waitForSelector('.notice.bad');
   expect(await page.textContent('.notice.bad')).toContain('"CLINIC" needs an absolute URI');
   expect(await row.locator('input[name="system"]').inputValue()).toBe('clinic');
-  await lookAt(page);
+  await expectAccessible(page);
   await row.locator('input[name="system"]').fill('urn:oid:1.2.3.4');
   await row.locator('button').click();
   await page.waitForSelector('text=CLINIC has its URI');
   expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
   await row.locator('text=Process its messages again').click();
   await page.waitForSelector('text=One message is meant.');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.fill('input[name="comment"]', 'CLINIC has its OID');
   await page.click('text=Replay them');
   await page.waitForSelector('q:has-text("CLINIC has its OID")');
-  await lookAt(page);
+  await expectAccessible(page);
   await page.click('nav >> text=Names');
   await page.click('text=what their namespaces stand for');
   await page.waitForSelector('h1:has-text("What namespaces stand for")');
-  await lookAt(page);
+  await expectAccessible(page);
   const { rows } = await db.client.query('select assigning_authorities as named from site where site_id = $1', [site]);
   expect(rows[0]).toMatchObject({ named: { CLINIC: 'urn:oid:1.2.3.4' } });
   await context.close();

@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   complaintsOf,
   consoleInBrowser,
-  lookAt,
+  expectAccessible,
   PHONE,
   PICTURES,
   type Visit,
@@ -87,7 +87,7 @@ describe('in both colour schemes and widths', () => {
       await page.setViewportSize({ width, height: 900 });
       const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(scrollWidth, `wide at ${width}`).toBeLessThanOrEqual(width);
-      await lookAt(page, colorScheme === 'dark' ? 'colours' : 'everything');
+      await expectAccessible(page, colorScheme === 'dark' ? 'colours' : 'everything');
       if (PICTURES === undefined) continue;
       await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${width}.png`, fullPage: true });
     }

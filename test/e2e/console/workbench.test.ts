@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { createApiKey } from '../../stack/services/seed.ts';
-import { admission, consoleInBrowser, lookAt, PICTURES } from '../../stack/tools/console-browser.ts';
+import { admission, consoleInBrowser, expectAccessible, PICTURES } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -28,7 +28,7 @@ test('a sample is loaded and tried; the verdict stands above the fold, what fail
     expect(await press(page)).toContain(verdict);
     const box = await page.locator('.notice').first().boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(300);
-    await lookAt(page);
+    await expectAccessible(page);
     if (PICTURES === undefined) continue;
     for (const [width, colorScheme] of [
       [1280, 'light'],

@@ -81,7 +81,7 @@ test('a lock whose number belongs to another program now is no obstacle', async 
 test('a taken port is said', async () => {
   const first = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
   try {
-    await expect(startPostgres({ port: first.port })).rejects.toThrow(`port ${first.port} for PostgreSQL is taken`);
+    await expect(startPostgres({ port: first.port })).rejects.toThrow(`port ${first.port} for PostgreSQL is in use`);
   } finally {
     await first.stop();
   }

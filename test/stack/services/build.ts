@@ -1,4 +1,4 @@
-/** Builds the Worker exactly as a deployment does, and reads its settings, once for each folder, whoever asks first. */
+/** Builds the Worker exactly as a deployment does, and reads its settings, once per folder. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -29,7 +29,7 @@ export async function buildWorker(folder: string): Promise<BuiltWorker> {
 async function build(folder: string, done: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const building = `${folder}/building`;
-  // It stays: whoever comes when the Worker has just been built is not the first either.
+  // The folder stays, because other processes may still wait for the build.
   const first = await mkdir(`${folder}/begun`).then(
     () => true,
     () => false,

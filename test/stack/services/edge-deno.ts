@@ -1,4 +1,4 @@
-/** The gateway under Deno, as a process of its own. */
+/** The gateway under Deno, as a separate process. */
 import { readdirSync } from 'node:fs';
 
 import { DENO_PERMISSIONS } from '../../../edge/platform/deno-permissions.ts';
@@ -8,7 +8,7 @@ import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
 
-/** The program itself, not the package's launcher, which would stand between us and its signals. */
+/** The program itself instead of the package's launcher, which would not pass on signals. */
 export function denoBinary(): string {
   const folder = `${ROOT}node_modules/@deno`;
   const [platform] = readdirSync(folder);

@@ -1,6 +1,6 @@
-/** What every way to run the edge is started with, and what it answers: in workerd, under Deno, under Wrangler. */
+/** The arguments and the interface of every way to run the edge: in workerd, under Deno, under Wrangler. */
 
-/** What a runtime is started with. */
+/** The arguments of a runtime. */
 export interface EdgeOptions {
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface Edge {
   stop(): Promise<void>;
   /** SIGKILL, at once: what was in memory is gone. Also how a test that is done ends its gateway. */
   kill(): Promise<void>;
-  /** The minute's tick of background work, at once (workerd, where it is an event; Deno has a timer). */
+  /** Runs background jobs immediately (workerd, where they are an event; Deno has a timer). */
   tick?(): Promise<void>;
   /** Lines the gateway logged so far. */
   logs(): readonly string[];

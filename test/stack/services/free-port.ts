@@ -1,7 +1,6 @@
 /**
- * A TCP port on the loopback interface that nobody listens on, for programs that cannot take port 0. It is below the
- * range from which systems take the ports of outgoing connections and of port 0 (32768 on Linux), so that it is still
- * free when the program gets to it.
+ * A free TCP port on the loopback interface, for programs that cannot let the system choose one. The port stays free until
+ * the program listens, because it is below the range that systems assign (32768 on Linux).
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,8 +15,8 @@ const given = new Set<number>();
 const SHARES = 8;
 
 /**
- * Between finding a port and listening on it, another program may find it too. Workers of one test run share the ports out; which
- * are whose is different in each run, so that several runs seldom meet.
+ * Between finding a port and listening on it, another program may find it too. Each worker of a test run uses a
+ * different part of the ports, and each run divides them differently, so that concurrent runs seldom collide.
  */
 function isOfThisWorker(port: number): boolean {
   const { VITEST_POOL_ID: worker, TEST_RUN: run = '0' } = process.env;
@@ -35,10 +34,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** True when nobody listens on the port of the loopback interface. */
+/** True if the port of the loopback interface is free. */
 export async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  // `once` rejects on the event `error`: somebody has the port.
+  // `once` rejects on the event `error`: the port is in use.
   const listening = once(server, 'listening').then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 /**
- * Starts a program that cannot outlive us. Between us and the program stands a small shell that reads a pipe we hold
- * open: when the pipe closes, because we said so, were killed or crashed, the shell ends the program. No polling, no
- * exit hook that SIGKILL would skip. Needs a POSIX shell (Linux, macOS).
+ * Starts a program that cannot outlive this process. A small shell between the two reads a pipe that this process holds open.
+ * When the pipe closes, by request, by a kill or by a crash, the shell ends the program. It needs no polling and no exit
+ * hook, which SIGKILL would skip, but a POSIX shell (Linux, macOS).
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ exit $status
 `;
 
 export interface GuardOptions {
-  /** What ends the program in good order, without the SIG. */
+  /** The signal that ends the program in good order, without the SIG. */
   readonly signal: 'INT' | 'TERM' | 'QUIT';
   /** A folder of `temporaryFolder` that is removed when the program has ended, also when we crashed. */
   readonly remove?: string;
@@ -63,7 +63,7 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
     ...(options.gid === undefined ? {} : { gid: options.gid }),
     ...(options.env === undefined ? {} : { env: options.env }),
   }) as unknown as Guarded;
-  // The program may go first; a pipe that breaks then is no error of ours.
+  // The program may end first; a broken pipe is then not an error.
   child.stdin.on('error', () => undefined);
   return child;
 }

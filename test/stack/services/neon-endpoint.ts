@@ -1,7 +1,6 @@
 /**
  * An HTTP server that speaks Neon's SQL-over-HTTP protocol to the real `@neondatabase/serverless` driver, in front of a
- * plain PostgreSQL. It is for one machine: it listens on the loopback interface, and PostgreSQL itself checks user and
- * password of the connection string, so it opens no door that was shut.
+ * plain PostgreSQL. It listens on the loopback interface, and PostgreSQL checks the user and password of the connection string.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -15,7 +14,7 @@ export interface NeonEndpointOptions {
   /** 0 or undefined: a free one. */
   readonly port?: number;
   readonly host?: string;
-  /** To each database, shared by all requests for it; with 1 they take turns, in the order in which they came. Default 16. */
+  /** Connections to each database, shared by all of its requests in order of arrival. Default 16. */
   readonly connections?: number;
   /** Called for each request before it runs: what was asked for, in how many statements. */
   readonly onRequest?: (request: NeonRequest) => void;
@@ -37,7 +36,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** Longer than any client keeps an idle connection, so that none is closed just as it is used again. */
 const KEEP_ALIVE_MS = 600_000;
 
-/** What is counted for charts is written in the background, now and then, for many requests at once. */
+/** Usage is counted in the background, for many requests at once. */
 export const isBookkeeping = (statement: string): boolean =>
   /^select (?:usage_noted|refusals_note|sidecar_heard|sidecar_turned_away)\(/.test(statement);
 
@@ -54,7 +53,7 @@ const json = (status: number, body: unknown): Answer => ({
   body: JSON.stringify(body),
 });
 
-/** Starts the endpoint; it outlives a PostgreSQL that goes away and finds it again when it is back. */
+/** Starts the endpoint. It survives an outage of PostgreSQL, and reconnects afterwards. */
 export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<NeonEndpoint> {
   const host = options.host ?? '127.0.0.1';
   const pools = poolsOf(new URL(options.databaseUrl), options.connections ?? POOL_SIZE);
@@ -94,7 +93,7 @@ export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<N
   return { url: `http://${host}:${port}/sql`, port, requests: () => requests, close };
 }
 
-/** What PostgreSQL refuses is 400 with its SQLSTATE; all else has none, and the driver reports no database error. */
+/** An error of PostgreSQL is 400 with its SQLSTATE; any other has none, and the driver reports no database error. */
 function refusal(error: unknown): Answer {
   if (error instanceof DatabaseError) return json(400, printDatabaseError(error));
   if (error instanceof NotUnderstood) return json(400, { message: error.message });
@@ -117,7 +116,7 @@ function poolsOf(
     const pool = new Pool({ ...address, user, password, database, max, pipeline: true });
     // An idle connection that breaks leaves the pool; the next request opens another.
     pool.on('error', () => undefined);
-    // One that breaks while it is used tells the request, and also emits; unheard, that would end the process.
+    // A connection that breaks in use reports to its request, and also emits; unhandled, that would end the process.
     pool.on('connect', (client) => client.on('error', () => undefined));
     pools.set(key, pool);
     return pool;

@@ -1,11 +1,11 @@
 /**
- * Runs the statements of one Neon request on one PostgreSQL connection, unnamed and in text format, and prints results
- * and database errors in the members that Neon's proxy uses.
+ * Runs the statements of one Neon request on one PostgreSQL connection, unnamed and in text format. Results and database
+ * errors have the members of Neon's proxy.
  */
 import { DatabaseError, type PoolClient, type QueryArrayResult } from 'pg';
 import type { NeonRequest, Statement } from './neon-request.ts';
 
-/** What the driver gets for one statement: every value as PostgreSQL's text, or null. */
+/** The result of one statement: every value as PostgreSQL's text, or null. */
 export interface NeonResult {
   readonly fields: QueryArrayResult['fields'];
   readonly rows: readonly (string | null)[][];
@@ -14,12 +14,12 @@ export interface NeonResult {
   readonly rowAsArray: true;
 }
 
-/** The text as it came: the driver parses types itself. */
+/** The text as received: the driver parses types itself. */
 const types = { getTypeParser: () => (value: string) => value };
 
 /**
- * A single query in its own transaction, or a batch between `begin` and `commit`. The whole batch is sent at once (the
- * client is in pipeline mode): after an error PostgreSQL refuses the rest itself and turns the commit into a rollback.
+ * A single query in its own transaction, or a batch between `begin` and `commit`. The client is in pipeline mode and sends
+ * the batch without waiting. After an error PostgreSQL rejects the rest and turns the commit into a rollback.
  *
  * @throws DatabaseError of the first statement that failed
  */

@@ -1,6 +1,6 @@
 /**
- * Reads a request of Neon's SQL-over-HTTP protocol, as `@neondatabase/serverless` 1.2 sends it: what to run, as whom,
- * in what kind of transaction. Refuses what Neon's proxy would refuse.
+ * Parses a request of Neon's SQL-over-HTTP protocol, as `@neondatabase/serverless` 1.2 sends it: statements, user and kind
+ * of transaction. It rejects everything that Neon's proxy rejects.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
@@ -21,7 +21,7 @@ export interface NeonRequest {
   readonly begin: string | undefined;
 }
 
-/** A request that is no SQL: answered 400 with a message and no SQLSTATE. */
+/** A request that is not valid: answered 400 with a message and no SQLSTATE. */
 export class NotUnderstood extends Error {
   override readonly name = 'NotUnderstood';
 }
@@ -65,21 +65,21 @@ export function readNeonRequest(headers: IncomingHttpHeaders, content: string): 
 
 function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw new NotUnderstood(`the body is no query: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new NotUnderstood(`the body is not a query: ${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 
 function beginOf(header: (name: string) => string): string {
-  const words = ['begin'];
+  const clauses = ['begin'];
   const isolation = header('neon-batch-isolation-level');
   if (isolation !== '') {
     const level = ISOLATION_LEVELS.get(isolation);
     if (level === undefined) throw new NotUnderstood(`Neon-Batch-Isolation-Level ${isolation} is unknown`);
-    words.push(`isolation level ${level}`);
+    clauses.push(`isolation level ${level}`);
   }
-  if (header('neon-batch-read-only') === 'true') words.push('read only');
-  if (header('neon-batch-deferrable') === 'true') words.push('deferrable');
-  return words.join(' ');
+  if (header('neon-batch-read-only') === 'true') clauses.push('read only');
+  if (header('neon-batch-deferrable') === 'true') clauses.push('deferrable');
+  return clauses.join(' ');
 }
 
 type Login = Pick<NeonRequest, 'user' | 'password' | 'database'>;

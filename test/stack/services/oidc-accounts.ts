@@ -1,4 +1,4 @@
-/** Who can sign in at the local OpenID provider: one administrator who may do everything, one who may only look. */
+/** The accounts of the local OpenID provider: an administrator with every permission, and a reader. */
 import { PERMISSIONS as EDGE_PERMISSIONS } from '../../../edge/permissions.ts';
 
 export const PERMISSIONS: readonly string[] = Object.keys(EDGE_PERMISSIONS);

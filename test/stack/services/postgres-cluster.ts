@@ -18,7 +18,7 @@ const PREVIOUS_SERVER_MS = 10_000;
 export interface Cluster {
   /** PGDATA. */
   readonly folder: string;
-  /** Of both roles, `postgres` and `gateway`; random, so that other users of the machine cannot get in. */
+  /** The password of both roles, `postgres` and `gateway`; random, so that other users of the machine have no access. */
   readonly password: string;
 }
 
@@ -56,7 +56,7 @@ async function initdb(binaries: Binaries, runAs: RunAs, folder: string, password
     '--locale=C',
     // pg_trgm asks the C library, not the provider, what a letter is: with C it would drop every umlaut.
     `--lc-ctype=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
-    // Before 17 there is no such provider; the C library's C.UTF-8 stands in for it.
+    // Before version 17 this provider does not exist; the C library's C.UTF-8 replaces it.
     ...(binaries.major < 17 ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
     '--no-sync',
     '--no-instructions',

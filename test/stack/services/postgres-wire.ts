@@ -1,6 +1,6 @@
 /**
- * What goes to PostgreSQL over TCP, looked at on its way: a proxy that counts round trips. It reads the frontend's messages
- * (PostgreSQL manual §54.7), changes nothing, and keeps no answer. Without TLS, on loopback.
+ * A proxy before PostgreSQL's TCP port that counts round trips. It parses the frontend's messages (PostgreSQL manual §54.7),
+ * changes nothing, and stores no answer. It has no TLS, and listens on loopback.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -9,13 +9,13 @@ export interface PostgresWire {
   readonly port: number;
   /** Syncs so far: with each a client waits for an answer. Those behind what `isLeftOut` are not counted. */
   requests(): number;
-  /** Nobody gets in any more, and who is in is thrown out. */
+  /** Rejects new connections and ends existing ones. */
   close(): Promise<void>;
 }
 
 export interface PostgresWireOptions {
   readonly targetPort: number;
-  /** Of a statement's text. */
+  /** A statement's text. */
   readonly isLeftOut: (text: string) => boolean;
 }
 
@@ -24,7 +24,7 @@ const LENGTH_BYTES = 4;
 
 const cstring = (bytes: Buffer, from: number): string => bytes.toString('utf8', from, bytes.indexOf(0, from));
 
-/** Takes what a client sends, in whatever pieces; tells of each Sync which texts were asked for before it. */
+/** Parses a client's bytes in pieces of any size; reports the texts before each Sync. */
 function createReader(onSync: (texts: readonly string[]) => void): (piece: Buffer) => void {
   const prepared = new Map<string, string>();
   let bytes: Buffer = Buffer.alloc(0);

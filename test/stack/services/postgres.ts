@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL 18 on this machine, from the binaries that npm brings; loopback only, no socket file, nothing of the
- * system's touched. It ends with the process that started it, whatever ends that process (guard.ts).
+ * system's touched. It ends with the process that started it, even after a crash (guard.ts).
  */
 import { once } from 'node:events';
 import { chown, writeFile } from 'node:fs/promises';
@@ -15,42 +15,42 @@ import { type Cluster, clearStaleLock, openCluster, postmasterPid } from './post
 import { removeTemporary, temporaryFolder } from './temporary-folder.ts';
 
 export interface PostgresOptions {
-  /** Kept; undefined: a temporary folder that goes when the server stops. */
+  /** Kept; undefined: a temporary folder that is removed when the server stops. */
   readonly dataDir?: string;
   /** 0 or undefined: a free one. */
   readonly port?: number;
   /** Server settings, such as `UNSAFE_BUT_FAST`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** For those who connect with TLS; default: nobody can. */
+  /** For clients with TLS; by default TLS is off. */
   readonly tls?: Certificate;
   /** The server's log, line by line. */
   readonly log?: (line: string) => void;
 }
 
 export interface Postgres {
-  /** Of the database `gateway`, as the role `gateway`, which owns it, may create databases and roles, and is no superuser. */
+  /** For the database `gateway`, as the role `gateway`, its owner, which may create databases and roles but is not a superuser. */
   readonly url: string;
   readonly port: number;
   /** Ends the server in good order: open transactions are rolled back, the data is on disk. */
   stop(): Promise<void>;
   /** Ends the server as a crash would: SIGKILL, without a checkpoint and with its lock file left. */
   kill(): Promise<void>;
-  /** Settles when the server's last process has ended, for whatever reason. */
+  /** Settles when the server's last process has ended. */
   readonly exited: Promise<void>;
 }
 
-/** For data that nobody will miss after a power failure: tests. What was committed still survives `kill`. */
+/** For data that may be lost in a power failure: tests. Committed data still survives `kill`. */
 export const UNSAFE_BUT_FAST = { fsync: 'off', full_page_writes: 'off' } as const;
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  // Test files each bring a pool of their own.
+  // Each test file has a pool.
   max_connections: '200',
 };
 
 const READY = 'database system is ready to accept connections';
-const PORT_TAKEN = 'Address already in use';
+const PORT_IN_USE = 'Address already in use';
 /** Between finding a free port and listening on it another program may take it. */
 const PORT_ATTEMPTS = 5;
 const LOG_TAIL_LINES = 20;
@@ -58,14 +58,14 @@ const LOG_TAIL_LINES = 20;
 /**
  * Starts a server and waits until the database `gateway` can be used.
  *
- * @throws an Error that says what to do when the port is taken, another server runs on the folder, or the start fails
+ * @throws an Error with the remedy if the port is in use, another server runs on the folder, or the start fails
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port || (await freePort());
     const started = await startOn(port, options);
     if (started !== 'port taken') return started;
-    if (options.port) throw new Error(`port ${port} for PostgreSQL is taken by another program: choose another`);
+    if (options.port) throw new Error(`port ${port} for PostgreSQL is in use by another program: choose another`);
     if (attempt === PORT_ATTEMPTS) throw new Error('PostgreSQL found no free port');
   }
 }
@@ -90,7 +90,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     });
     const start = await whenReady(server, options.log);
     if (start.ready) return await usable(server, cluster, port);
-    if (start.log.includes(PORT_TAKEN)) return 'port taken';
+    if (start.log.includes(PORT_IN_USE)) return 'port taken';
     throw new Error(`PostgreSQL did not start:\n${start.log}`);
   } catch (error) {
     if (temporary !== undefined) await removeTemporary(temporary);
@@ -98,7 +98,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
   }
 }
 
-/** PostgreSQL takes a key that is its own and nobody else can read. */
+/** PostgreSQL requires that only its user can read the key. */
 async function tlsSettings({ certificate, privateKey }: Certificate, dataDir: string, { owner }: RunAs) {
   const files = { ssl_cert_file: join(dataDir, 'server.crt'), ssl_key_file: join(dataDir, 'server.key') };
   for (const [path, text] of [
@@ -150,7 +150,7 @@ async function usable(server: Guarded, cluster: Cluster, port: number): Promise<
   return { url: url('gateway', 'gateway'), port, stop, kill, exited };
 }
 
-/** The owner of the gateway's database is no superuser, as with Neon, so that what needs one fails here too. */
+/** The owner of the gateway's database is not a superuser, as with Neon, so that a need for one fails here too. */
 async function createGatewayDatabase(superuserUrl: string, password: string): Promise<void> {
   const client = new Client({ connectionString: superuserUrl });
   await client.connect();

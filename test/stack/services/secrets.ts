@@ -1,4 +1,4 @@
-/** Keys and secrets of one local or test deployment, made anew: nothing secret is ever in the repository. */
+/** New keys and secrets for a local or test deployment: the repository contains no secret. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 

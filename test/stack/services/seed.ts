@@ -57,7 +57,7 @@ export interface ApiKeyOptions {
   readonly tokenTtlSeconds?: number;
   /** Default ES256, which is five times as fast to check as ES384, one of the two that every SMART server must take. */
   readonly algorithm?: 'ES256' | 'ES384' | 'RS256' | 'RS384' | 'PS256' | 'PS384' | 'EdDSA';
-  /** Instead of a JWKS of our own making. */
+  /** Replaces the generated JWKS. */
   readonly jwks?: { readonly keys: readonly JWK[] };
   readonly jwksUri?: string;
 }

@@ -1,4 +1,4 @@
-/** The MLLP sidecar as a process of its own, as it is deployed: environment in, JSON lines out. */
+/** The MLLP sidecar as a separate process, as it is deployed: environment in, JSON lines out. */
 import type { JWK } from 'jose';
 
 import { ROOT } from './build.ts';
@@ -21,13 +21,13 @@ export interface SidecarProcess {
   readonly host: string;
   readonly port: number;
   readonly healthPort: number;
-  /** Of the sidecar itself, for signals. */
+  /** The process id of the sidecar, for signals. */
   readonly pid: number;
   /** SIGTERM; resolves when what was in flight is finished and the process has ended. */
   stop(): Promise<void>;
   /** SIGKILL, at once. */
   kill(): Promise<void>;
-  /** Settles when the process has ended, for whatever reason, with its exit code (null: a signal). */
+  /** Settles with the exit code when the process has ended (null: a signal). */
   readonly exited: Promise<number | null>;
   /** Lines logged so far, the last ten thousand. */
   logs(): readonly string[];

@@ -1,11 +1,11 @@
-/** Folders that a run makes for itself and removes again. A folder that was not made here is never removed, whatever path is given. */
+/** Creates folders for a run and removes them. A folder that was not created here is never removed. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const made = new Set<string>();
 
-/** Makes an empty folder below the system's folder for temporary files. @param name shows in the path, for whoever finds it */
+/** Creates an empty folder below the system's folder for temporary files. @param name is part of the path */
 export async function temporaryFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `gateway-${name}-`));
   made.add(folder);

@@ -1,4 +1,4 @@
-/** What `wrangler.toml` gives the Worker, read by Wrangler itself, for the runtimes that are started without it. */
+/** The Worker's settings from `wrangler.toml`, read by Wrangler, for runtimes that start without it. */
 import * as z from 'zod';
 
 /** The members of Wrangler's configuration that the gateway uses. */

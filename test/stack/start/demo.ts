@@ -36,7 +36,7 @@ const DEMO_KEYS: readonly DemoKey[] = [
 /**
  * The demo's sites and keys: made the first time, read back from `file` ever after.
  *
- * @param file where the private keys are kept; below `.local`, never in the repository
+ * @param file stores the private keys; below `.local`, never in the repository
  */
 export async function demoKeys(databaseUrl: string, file: string): Promise<Demo> {
   const kept = await readFile(file, 'utf8').catch(() => undefined);

@@ -9,7 +9,7 @@ import { until } from '../services/until.ts';
 export interface WranglerOptions {
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Where its state and its environment file go. */
+  /** The folder for its state and its environment file. */
   readonly folder: string;
   /** Gets each line that the gateway and Wrangler write. */
   readonly log: (line: string) => void;

@@ -3,13 +3,13 @@ import { isFree } from '../services/free-port.ts';
 
 /**
  * @param ports names of environment variables and the ports they stand for
- * @throws an Error that names every variable whose port is taken
+ * @throws an Error that names every variable whose port is in use
  */
 export async function assertPortsFree(ports: Readonly<Record<string, number>>): Promise<void> {
-  const taken: string[] = [];
+  const inUse: string[] = [];
   for (const [name, port] of Object.entries(ports)) {
     if (!(await isFree(port)))
-      taken.push(`port ${port} is taken: stop what listens there, or set ${name} to another one`);
+      inUse.push(`port ${port} is in use: stop the program on it, or set ${name} to another port`);
   }
-  if (taken.length > 0) throw new Error(taken.join('\n'));
+  if (inUse.length > 0) throw new Error(inUse.join('\n'));
 }

@@ -39,7 +39,7 @@ const FOR_EVER_MS = 24 * 3600 * 1000;
 const isReady = async (url: string): Promise<boolean> =>
   (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true;
 
-/** What is running, in the order it was started. */
+/** The running parts, in the order of their start. */
 const running: { name: string; stop: () => Promise<void> }[] = [];
 let stopping = false;
 

@@ -1,6 +1,6 @@
 /**
- * For pasting into a command: `npm run -s token [client]` prints an access token for a client of the running local
- * stack, `npm run -s assertion [client]` the signed client assertion that such a token is asked for with.
+ * Prints credentials for a command. `npm run -s token [client]` prints an access token for a client of the running local
+ * stack, `npm run -s assertion [client]` the signed client assertion with which the client requests one.
  */
 import { readFile } from 'node:fs/promises';
 

@@ -5,7 +5,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium'];
 
-/** Where the browser is: `CHROMIUM`, or where systems put it; undefined where there is none. */
+/** The path of the browser: `CHROMIUM`, or the usual one; undefined without a browser. */
 export function findChromium(): string | undefined {
   return [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
 }
@@ -19,15 +19,15 @@ export function isBrowserMissing(): boolean {
 }
 
 /**
- * A click waits until the page it leads to has begun to come, and a busy browser shows what has come of it so far. What a test
- * reads after a click is all of the page: clicks wait until it is loaded.
+ * Makes a click wait until the next page is loaded, so that a test reads the complete page. Without this, a click on a busy
+ * machine ends as soon as the page begins to load.
  */
 function clickWaitsForAll(page: Page): void {
   const frame = page.mainFrame();
   const click = frame.click.bind(frame);
   frame.click = async (selector, options) => {
     await click(selector, options);
-    // One that closes its page leads to none.
+    // A click that closes its page leads to none.
     if (!page.isClosed()) await frame.waitForLoadState();
   };
 }
@@ -37,7 +37,7 @@ export async function startBrowser(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('Chromium is needed: apt-get install chromium, or set CHROMIUM');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 60_000 });
   browser.on('context', (context) => {
-    // A page with axe in it takes a second on a quiet machine; one that never comes is told before the test's own time-out.
+    // A page with axe takes a second on a quiet machine; a page that never loads fails before the test's time-out.
     context.setDefaultTimeout(60_000);
     context.on('page', clickWaitsForAll);
   });

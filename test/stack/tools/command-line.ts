@@ -1,10 +1,10 @@
-/** The command-line programs of the gateway, each in a process of its own with no environment but what a test gives. */
+/** The command-line programs of the gateway, each in a separate process with only the environment that a test gives. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 import { ROOT } from '../services/build.ts';
 
-/** What a program gets beside what it needs: where programs are, and what Node has compiled (global-setup.ts). */
+/** The variables that every program needs: PATH, and the compile cache of Node (global-setup.ts). */
 export const BARE_ENV: NodeJS.ProcessEnv = {
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],

@@ -1,6 +1,6 @@
 /**
- * A console with some data in a real Chromium, for all tests of a file: staff signed in, messages sent, and pages looked
- * at as one would who cannot see them.
+ * A console with data in a real Chromium, for all tests of a file: signed-in staff, messages, and checks of the pages'
+ * accessibility.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import { isBrowserMissing, NO_BROWSER, startBrowser } from './browser.ts';
 import { startConsole, type TestConsole } from './console.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** Where pictures of the pages go, when someone wants to look at them. */
+/** The folder for screenshots of the pages, if set. */
 export const PICTURES = process.env['SCREENSHOTS'];
 export const WIDE = 1280;
 export const PHONE = 390;
@@ -31,9 +31,9 @@ interface Axe {
  * Expects no violation of accessibility (axe-core). Contrast is most of the work and depends on an element's style alone: one
  * element of each combination of colour, background and font is checked.
  *
- * @param looks `colours` checks only what depends on the colour scheme; default everything
+ * @param checks `colours` checks only what depends on the colour scheme; default everything
  */
-export async function lookAt(page: Page, looks: 'everything' | 'colours' = 'everything'): Promise<void> {
+export async function expectAccessible(page: Page, checks: 'everything' | 'colours' = 'everything'): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const violations = await page.evaluate(async (isAll) => {
     const { axe } = globalThis as unknown as { axe: Axe };
@@ -46,8 +46,8 @@ export async function lookAt(page: Page, looks: 'everything' | 'colours' = 'ever
         const { backgroundColor, backgroundImage } = getComputedStyle(at);
         styles.push(backgroundColor, backgroundImage);
       }
-      const look = styles.join(' ');
-      if (!samples.has(look)) samples.set(look, element);
+      const style = styles.join(' ');
+      if (!samples.has(style)) samples.set(style, element);
     }
     const contrast = { runOnly: { type: 'rule', values: ['color-contrast'] } };
     const others = isAll
@@ -60,11 +60,11 @@ export async function lookAt(page: Page, looks: 'everything' | 'colours' = 'ever
     return found
       .flatMap((run) => run.violations)
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  }, looks === 'everything');
+  }, checks === 'everything');
   expect(violations, page.url()).toEqual([]);
 }
 
-/** What a page's own console complained of. */
+/** The errors in a page's browser console. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));
@@ -92,11 +92,11 @@ export interface ConsoleInBrowser {
   readonly hl7Key: ApiKey;
   /** At the list of API keys. The first time of an account by the provider's own page; then with what the browser kept. */
   readonly signIn: (account: Account, options?: BrowserContextOptions) => Promise<Visit>;
-  /** By the provider's own page, with a session of its own. */
+  /** Signs in on the provider's page, with a new session. */
   readonly signInAnew: (account: Account, options?: BrowserContextOptions) => Promise<Visit>;
   /** Over HTTP, as Admissions. */
   readonly sendMessage: (text: string) => Promise<Response>;
-  /** Two charts with these numbers, listed as possible duplicates. */
+  /** Two patient records with these identifiers, listed as possible duplicates. */
   readonly listDuplicates: (one: string, other: string) => Promise<void>;
 }
 

@@ -52,7 +52,7 @@ export async function startConsole(
   };
 }
 
-/** A browser in which somebody has signed in. @throws where the console does not open then */
+/** A browser with a signed-in session. @throws if the console does not open */
 export async function signIn(
   { baseUrl, oidc }: Pick<TestConsole, 'baseUrl' | 'oidc'>,
   { username, password }: Account = oidc.admin,

@@ -1,6 +1,6 @@
 /**
- * A bad network between two parts: a TCP proxy that cuts connections at random bytes, hands on what it has in random
- * pieces and late, and knows nothing of what it carries.
+ * A bad network between two programs: a TCP proxy that cuts connections at random bytes, and forwards data late and in
+ * random pieces.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

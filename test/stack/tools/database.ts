@@ -1,6 +1,6 @@
 /**
- * A database for one test file: a copy of the migrated template, with doors of its own that the real drivers can talk to, in
- * the test's own process so that a test can count and look at round trips.
+ * A database for one test file: a copy of the migrated template. Its endpoints for the real drivers run in the test's
+ * process, so that a test can count and inspect round trips.
  */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { asApplication } from '../services/application-login.ts';
-import { type DatabaseDoors, startDatabaseDoors } from '../services/database-doors.ts';
+import { type DatabaseEndpoints, startDatabaseEndpoints } from '../services/database-endpoints.ts';
 import type { NeonEndpointOptions } from '../services/neon-endpoint.ts';
 
 export interface TestDatabase {
@@ -17,15 +17,15 @@ export interface TestDatabase {
   /** The owner's: for migrations, commands and what a test does past the gateway. */
   readonly ownerUrl: string;
   readonly name: string;
-  /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge; `endpoint.wirePort` its other door. */
-  readonly endpoint: DatabaseDoors;
+  /** `endpoint.url` is `neonConfig.fetchEndpoint`, or `DATABASE_FETCH_ENDPOINT` of the edge; `endpoint.wirePort` the port for TCP. */
+  readonly endpoint: DatabaseEndpoints;
   /** A connection of the owner's, past the endpoint: it is not counted. */
   readonly client: Client;
-  /** Removes the database; whoever is still connected is thrown out. */
+  /** Removes the database and ends its connections. */
   drop(): Promise<void>;
 }
 
-/** Of its endpoint. */
+/** The options of its endpoint. */
 export type TestDatabaseOptions = Pick<NeonEndpointOptions, 'onRequest' | 'connections'>;
 
 /** Clones the template, some 0.2 s. Needs global-setup.ts among vitest's `globalSetup`. */
@@ -39,7 +39,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const client = new Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);
   await client.connect();
-  const endpoint = await startDatabaseDoors({
+  const endpoint = await startDatabaseEndpoints({
     databaseUrl: ownerUrl,
     wireTargetPort: inject('wireTargetPort'),
     ...options,

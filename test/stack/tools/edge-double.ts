@@ -1,6 +1,6 @@
 /**
- * Stands where the edge stands, for what only the sidecar does: outages, slowness, strange answers. It keeps the
- * contract (shared/mllp-contract.ts) as the edge does: a token for each request, used once and over that very body.
+ * Replaces the edge in tests of the sidecar alone: outages, delays, invalid answers. Like the edge it checks the contract
+ * (shared/mllp-contract.ts): a new token for each request, over exactly that body.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -36,9 +36,9 @@ export interface EdgeDouble {
   readonly received: Forwarded[];
   /** How many times the ranges were asked for. */
   asked: number;
-  /** What is allowed; undefined: 503. */
+  /** The allowed ranges; undefined: 503. */
   ranges: readonly string[] | undefined;
-  /** The ranges are told when it settles; default: at once. */
+  /** Delays the answer with the ranges until it settles; by default there is no delay. */
   untilRanges: Promise<void>;
   /** Decides on the answer; default: AA to each. Undefined: the connection is cut without one. */
   reply: (message: Forwarded) => Promise<DoubleReply | undefined> | DoubleReply | undefined;

@@ -28,20 +28,20 @@ function workerdChildren(): Set<number> {
   return found;
 }
 
-/** What Cloudflare does before a Worker is asked: it says who asks, whatever the client said of itself. */
+/** Does what Cloudflare does before a Worker: sets the client's address, and drops the client's own header. */
 const FRONT = `import gateway from './cloudflare.js';
 export * from './cloudflare.js';
 export default {
   ...gateway,
   fetch(request, env, context) {
-    const told = new Request(request);
-    told.headers.set('CF-Connecting-IP', '127.0.0.1');
-    return gateway.fetch(told, env, context);
+    const forwarded = new Request(request);
+    forwarded.headers.set('CF-Connecting-IP', '127.0.0.1');
+    return gateway.fetch(forwarded, env, context);
   },
 };`;
 
 export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
-  // Miniflare reads the variable when it is loaded, hence the late import.
+  // Miniflare reads the variable when it is loaded, so the import must be after it.
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
@@ -63,7 +63,7 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
 
   const miniflare = new Miniflare({
     ...convertV4MiniflareOptions({
-      // Its own door, which nobody uses.
+      // An unused port of Miniflare.
       host: '127.0.0.1',
       port: 0,
       workers: [

@@ -22,7 +22,7 @@ export const readJson = (text: string): Json =>
     typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
   );
 
-/** @throws where the text is no JSON object */
+/** @throws if the text is not a JSON object */
 export function readObject(text: string): JsonObject {
   const value = readJson(text);
   if (!isJsonObject(value)) throw new TypeError('not a JSON object');

@@ -1,6 +1,6 @@
 /**
- * The fault test of the MLLP way: senders that resend until acknowledged, bad networks before and behind the sidecar,
- * and a kill of sidecar, edge and PostgreSQL in turn, in the middle of the traffic. It ends with what must be true.
+ * The fault test of MLLP: senders that resend, bad networks before and behind the sidecar, and kills of sidecar, edge and
+ * PostgreSQL under traffic. It ends with the invariants.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { prepareDatabase } from '../services/application-login.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { freePort } from '../services/free-port.ts';
 import { startGateway, type Runtime } from './gateway.ts';
-import { startDatabaseDoors } from '../services/database-doors.ts';
+import { startDatabaseEndpoints } from '../services/database-endpoints.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { randomFrom } from './random.ts';
 import { runSender, type SenderReport } from './resending-sender.ts';
@@ -75,7 +75,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const startDatabase = (port?: number) =>
     startPostgres({ dataDir: `${folder}/postgres`, ...(port === undefined ? {} : { port }) });
   let postgres = await startDatabase();
-  const endpoint = await startDatabaseDoors({ databaseUrl: postgres.url });
+  const endpoint = await startDatabaseEndpoints({ databaseUrl: postgres.url });
   const url = await prepareDatabase(postgres.url);
   const seeded = await seed(postgres.url);
 

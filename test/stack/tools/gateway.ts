@@ -3,7 +3,7 @@
  * each is started, stopped and killed.
  */
 import type { Edge, EdgeOptions } from '../services/edge.ts';
-import type { DatabaseDoors } from '../services/database-doors.ts';
+import type { DatabaseEndpoints } from '../services/database-endpoints.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWorkerdEdge } from './edge-workerd.ts';
 import { freePort } from '../services/free-port.ts';
@@ -13,15 +13,15 @@ import { sized } from './size.ts';
 /** workerd and `deno on Neon` ask the database by Neon's driver, `deno` over TCP. */
 export type Runtime = 'workerd' | 'deno' | 'deno on Neon';
 /**
- * Between them the first two run all code of the edge and both drivers; the third is the same code in another combination, for
- * `npm run test:full` and for the cases that are about that.
+ * Together the first two run all code of the edge and both drivers. The third combines the same code differently, for
+ * `npm run test:full` and for cases about it.
  */
 export const RUNTIMES: readonly Runtime[] = sized<Runtime[]>(['workerd', 'deno'], ['workerd', 'deno', 'deno on Neon']);
 
 export interface GatewayOptions {
   readonly runtime: Runtime;
-  /** From `createTestDatabase()`: the connection string and the doors before it. */
-  readonly database: { readonly url: string; readonly endpoint: Pick<DatabaseDoors, 'url' | 'wirePort'> };
+  /** From `createTestDatabase()`: the connection string and the endpoints before the database. */
+  readonly database: { readonly url: string; readonly endpoint: Pick<DatabaseEndpoints, 'url' | 'wirePort'> };
   /** Added to, or put over, the environment that makes all surfaces configured below one address. */
   readonly env?: Readonly<Record<string, string>>;
   /** The same port again after a stop or a kill; default a free one. */
@@ -54,7 +54,7 @@ export interface Gateway extends Edge {
 
 const FAR_ABOVE_ANY_TEST = 1_000_000;
 
-/** Where the gateway finds its database. */
+/** The variables for the database. */
 function databaseOf({ runtime, database }: GatewayOptions): Record<string, string> {
   if (runtime !== 'deno') return { DATABASE_URL: database.url, DATABASE_FETCH_ENDPOINT: database.endpoint.url };
   const url = new URL(database.url);
@@ -73,7 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
     INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
-    // Background work begins when a test says so: a tick of Deno's own would be a round trip more in the middle of a case.
+    // Jobs run only when a test starts them: Deno's timer would add round trips in the middle of a case.
     JOB_TICK_SECONDS: '3600',
     // Many a case looks at what is noted of one request.
     ADMIN_REFUSALS_SECONDS: '0.01',

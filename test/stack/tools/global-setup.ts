@@ -14,11 +14,11 @@ import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The migrated database that is the template of all others. Nobody may stay connected to it. */
+    /** The migrated database that is the template of all others. It must have no connections. */
     templateDatabaseUrl: string;
-    /** Where the TCP doors of databases lead: PostgreSQL itself, or the PgBouncer that PGBOUNCER_MODE asks for before it. */
+    /** The target of the databases' TCP ports: PostgreSQL itself, or the PgBouncer that PGBOUNCER_MODE requests. */
     wireTargetPort: number;
-    /** Where the Worker is built, by the first test that needs it (build.ts). */
+    /** The folder in which the first test that needs the Worker builds it (build.ts). */
     buildFolder: string;
   }
 }
@@ -28,11 +28,11 @@ interface Started {
   stop(): Promise<void>;
 }
 
-/** A file has two gateways with a pool each, a door of sixteen connections before each of them, and clients of its own. */
+/** A file has two gateways with a pool each, an endpoint with sixteen connections before each, and further clients. */
 const FOR_ALL_FILES = { max_connections: '400' };
 
 declare global {
-  /** Each project loads this file anew: what the first of a run has started is here for the others. */
+  /** Each project loads this file again; it finds the services that the first project has started. */
   var startedForTests: Promise<Started> | undefined;
 }
 
@@ -50,7 +50,7 @@ async function start(): Promise<Started> {
     throw error;
   }
   const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
-  // For the workers and all programs that they start, each of which would compile the same modules anew.
+  // For the workers and the programs that they start, which would otherwise each compile the same modules.
   process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
   const wireTargetPort = pooler === undefined ? postgres.port : Number(new URL(pooler.url).port);
   return {

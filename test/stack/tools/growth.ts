@@ -1,7 +1,7 @@
 /**
- * How work grows with its input: the fastest of several rounds on an input and on one of twice its size. Short work is timed by the wall
- * clock in so many rounds that some are not interrupted. Long work is timed by the CPU time of this thread, which Linux may count in
- * ticks of 4 ms.
+ * Measures how work grows with its input: the fastest of several rounds on an input and on one of twice its size. Short work is
+ * timed by the wall clock, in so many rounds that some are not interrupted. Long work is timed by the CPU time of this thread,
+ * which Linux may count in steps of 4 ms.
  */
 
 /** At most this, the work is linear: there is no need to measure on. */
@@ -62,7 +62,7 @@ const growthBy =
  * How many times the work of an input is that of half of it: 2 where the work is linear, 4 where it is quadratic.
  *
  * @param inputOf an input of a size
- * @param size of the smaller input
+ * @param size the size of the smaller input
  */
 export const growthOf = growthBy(WALL);
 

@@ -8,7 +8,7 @@ import { valueAt, type Value } from '../../../shared/hl7/value.ts';
 
 export interface Path {
   readonly segment: string;
-  /** Which of its name, from 1. */
+  /** The number among the segments of this name, from 1. */
   readonly sequence: number;
   readonly field: number;
   readonly repetition: number;
@@ -20,7 +20,7 @@ const PATH =
   /^([A-Z][A-Z0-9]{2})(?:\[([1-9]\d{0,4})\])?-(\d{1,3})(?:\[([1-9]\d{0,4})\])?(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?$/;
 
 /**
- * Parses `PID-5`, `PID-5[2].1`, `OBX[3]-5`, `PID-3[1].4.2`. What is not given is the first.
+ * Parses `PID-5`, `PID-5[2].1`, `OBX[3]-5`, `PID-3[1].4.2`. An omitted number is 1.
  *
  * @throws Fault `invalid` for anything else
  */

@@ -12,7 +12,7 @@ import { bytesOf, errorsOf } from './hl7-text.ts';
 import { testDeps } from './test-deps.ts';
 import { callerOf } from './caller.ts';
 
-/** Who asks for a replay. */
+/** The person who requests a replay. */
 export const ADA = { kind: 'person', name: '1', address: '192.0.2.7' } as const;
 
 export interface Hl7Site {

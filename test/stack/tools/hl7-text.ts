@@ -1,7 +1,7 @@
 /** HL7 v2 messages as tests write them, one segment a line, and what tests read of an ACK. */
 import type { Message } from '../../../shared/hl7/message.ts';
 
-/** What was read, segment by segment as it stood, each ended by CR (HL7 v2.5.1 §2.5). */
+/** The segments that were read, each ended by CR (HL7 v2.5.1 §2.5). */
 export function writeMessage(message: Message): string {
   return message.segments.map((segment) => `${segment.raw}\r`).join('');
 }
@@ -22,7 +22,7 @@ export function errorsOf(ack: string): string[] {
 }
 
 let control = 0;
-/** An MSH with a control id of its own. */
+/** An MSH with a unique control id. */
 export function msh(type: string, controlId = `C${(control += 1)}`): string {
   return `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|20260102030405+0100||${type}|${controlId}|P|2.5.1`;
 }

@@ -1,6 +1,6 @@
 /**
- * The order in which a run takes test files: the longest first, so that all workers end together. A file is weighed by what is
- * known of it here, not by earlier runs, since a run on a fresh clone has none.
+ * The order in which a run takes test files: the longest first, so that all workers end together. The weights are
+ * in this file instead of earlier runs, since a fresh clone has none.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -42,8 +42,8 @@ const LONGEST: readonly string[] = [
 ];
 
 /**
- * A worker goes on with the next file only where that is of the same project, so the files of a project stay together. What
- * starts the most comes first.
+ * A worker takes the next file only from its project, so the files of a project stay together. The project with the most
+ * services is the first.
  */
 const PROJECTS: readonly string[] = ['gateway', 'alone', 'database', 'unit'];
 

@@ -1,4 +1,4 @@
-/** Where it is about noon now: for what counts a site's today, which at midnight would be yesterday's in the middle of a case. */
+/** A time zone in which it is about noon now, so that a site's day does not end in the middle of a case. */
 
 /** An IANA time zone of a fixed offset (`Etc/GMT+5` is five hours behind UTC). @param now ms since the epoch */
 export function zoneAtNoon(now = Date.now()): string {

@@ -8,7 +8,7 @@ export interface MllpPeer {
   write(bytes: string | Uint8Array): void;
   /** The next frame's content. @throws when the connection ends before it is whole */
   next(): Promise<string>;
-  /** Sends a message in a frame and resolves with what comes back. */
+  /** Sends a message in a frame and resolves with the answer. */
   exchange(message: string): Promise<string>;
   /** Settles when both sides have closed, with everything that was not taken by `next`. */
   readonly closed: Promise<string>;

@@ -1,9 +1,9 @@
-/** For what is limited to so many a minute: workerd's windows begin with the minutes of the clock, in the middle of a case or not. */
+/** For limits per minute: workerd's windows begin with the minutes of the clock, even in the middle of a case. */
 
 const minute = (): number => Math.floor(Date.now() / 60_000);
 
 /**
- * What was seen within one minute of the clock: where another has begun meanwhile and the case failed, it is run again.
+ * Repeats a failed case if a new minute of the clock began in the middle of it.
  *
  * @param run can be run again: what it counts on is its own, or begins with the minute
  */

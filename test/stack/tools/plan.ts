@@ -1,4 +1,4 @@
-/** What PostgreSQL does for a statement of a site: which indexes it asks, which tables it reads from end to end, how much it looks at. */
+/** PostgreSQL's plan of a site's statement: the indexes it uses, the tables it scans, the number of rows it reads. */
 import type { Client } from 'pg';
 
 import type { Query } from '../../../edge/deps.ts';
@@ -17,7 +17,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-const lookedAt = (node: PlanNode): number =>
+const rowsRead = (node: PlanNode): number =>
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
@@ -41,7 +41,7 @@ export async function planKept(client: Client, { text, params }: Query) {
   return plan;
 }
 
-/** @param client of the application, so that policies count; it stays in the site */
+/** @param client a connection of the application, so that policies apply; it stays in the site */
 export async function explain(client: Client, site: string, query: Query, planned: typeof planFor = planFor) {
   await client.query(`select set_config('gateway.site', $1, false)`, [site]);
   const { rows } = await planned(client, query);
@@ -54,13 +54,13 @@ export async function explain(client: Client, site: string, query: Query, planne
     whole: nodes
       .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
       .map((node) => node['Relation Name']),
-    /** Functions that were called for their rows: what is inlined is none. */
+    /** Functions that were called for their rows; an inlined function does not count. */
     functions: nodes.flatMap((node) => node['Function Name'] ?? []),
     /** The most rows that one node looked at. */
-    rows: Math.max(...nodes.map(lookedAt)),
+    rows: Math.max(...nodes.map(rowsRead)),
     /** How many of a table were looked at. */
     rowsOf: (table: string) =>
-      nodes.filter((node) => node['Relation Name'] === table).reduce((sum, node) => sum + lookedAt(node), 0),
+      nodes.filter((node) => node['Relation Name'] === table).reduce((sum, node) => sum + rowsRead(node), 0),
     pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
   };
 }

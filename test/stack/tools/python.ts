@@ -13,7 +13,7 @@ export const NO_PYTHON =
 /**
  * True where tests of Python's clients are skipped; where PYTHON_CLIENTS is `required` they have to run.
  *
- * @param packages what they import
+ * @param packages the packages that they import
  */
 export async function isPythonMissing(
   packages = 'fhirpy, fhirclient, authlib, joserfc, jwt, requests',
@@ -28,12 +28,12 @@ export async function isPythonMissing(
 /**
  * Runs a program.
  *
- * @param args of the interpreter: a file, or `-c` and the program itself
- * @param input what it reads as JSON
- * @returns what it wrote as JSON; an error with what it said when it ends badly
+ * @param args the arguments of the interpreter: a file, or `-c` and the program itself
+ * @param input its standard input, as JSON
+ * @returns its standard output, parsed as JSON; an error with its output if it fails
  */
 export async function runPython(args: readonly string[], input: unknown): Promise<unknown> {
-  // What is imported from the tree leaves no files there.
+  // Imports from the tree must not write files there.
   const child = spawn(python(), ['-B', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(JSON.stringify(input));
   const ended = new Promise<number | null>((resolve, reject) => {

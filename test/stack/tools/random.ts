@@ -1,6 +1,6 @@
 /** Numbers at random that are the same for the same seed. */
 
-/** @returns what gives the next one, from 0 to 1, exclusive: Park–Miller, small, and the same everywhere */
+/** @returns a function for the next number, from 0 to 1, exclusive: Park–Miller, small, and the same everywhere */
 export function randomFrom(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1;
   return () => {

@@ -15,7 +15,7 @@ export const refusalOf = (clientId: string, more: Partial<Refusal> = {}): Refusa
   ...more,
 });
 
-/** The statement and its one parameter, for a client that is no gateway. */
+/** The statement and its one parameter, for a client other than the gateway. */
 export const noteRefusalsSql = (...refusals: readonly Refusal[]): [text: string, values: string[]] => [
   'select refusals_note($1::json)',
   [JSON.stringify(refusals)],

@@ -1,6 +1,6 @@
 /**
- * What a run says: a line for each file, what failed in full, what was skipped with its reason, and as the last line
- * `N passed, N failed[, N skipped]`, whatever happened before it.
+ * The output of a run: a line for each file, failures in full, skipped tests with their reason. The last line is always
+ * `N passed, N failed[, N skipped]`.
  */
 import { DefaultReporter, type TestModule } from 'vitest/node';
 
@@ -26,7 +26,7 @@ export default class LineForEachFile extends DefaultReporter {
     const { duration } = module.diagnostic();
     this.log(` ${this.getStateSymbol(module)} ${module.relativeModuleId} (${counts.join(', ')}) ${seconds(duration)}`);
     for (const test of failed) this.log(`     failed: ${test.fullName}`);
-    // Who asks for some tests by name knows that the others are skipped.
+    // A run of selected tests skips the others on purpose.
     for (const test of this.ctx.config.testNamePattern === undefined ? skipped : []) {
       const result = test.result();
       const reason = result.state === 'skipped' ? result.note : undefined;
@@ -43,7 +43,7 @@ export default class LineForEachFile extends DefaultReporter {
     const [modules, unhandled] = args;
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
-      // A file that cannot be loaded, or whose hooks fail, has no failed test of its own.
+      // A file that fails to load, or whose hooks fail, has no failed test.
       if (module.state() === 'failed' && ![...module.children.allTests('failed')].length) count.failed += 1;
       for (const test of module.children.allTests()) count[test.result().state] += 1;
     }

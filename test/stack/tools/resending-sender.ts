@@ -1,6 +1,6 @@
 /**
- * A sender as hospitals have them: messages in order over one connection, some of them ahead of their ACKs, and whatever
- * was not acknowledged when a connection ends is sent again over the next. It writes down every ACK it was given.
+ * A sender like a hospital's: it sends messages in order over one connection, some of them ahead of their ACKs. After a
+ * lost connection it resends the unacknowledged messages over the next one. It records every ACK.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ export interface SenderReport {
   readonly acks: ReadonlyMap<string, string>;
   readonly connections: number;
   readonly repeats: number;
-  /** What no sender may ever see. */
+  /** Outcomes that no sender may ever see. */
   readonly problems: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Properties are tried with the same inputs in each run of `npm test`: whether it is red depends on the code alone, not on the
- * day. New inputs each time are for `npm run test:full`, which tells the seed of what it finds; `TEST_SEED` takes another one.
+ * Properties have the same inputs in each run of `npm test`, so that its result depends on the code alone. `npm run test:full`
+ * uses new inputs each time and prints the seed of a failure; `TEST_SEED` sets a seed.
  */
 import fc from 'fast-check';
 

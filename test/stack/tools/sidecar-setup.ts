@@ -1,4 +1,4 @@
-/** A sidecar before an edge double, for one test; all of it goes when the test ends. */
+/** A sidecar before an edge double, for one test; both are stopped when the test ends. */
 import { onTestFinished } from 'vitest';
 
 import { startEdgeDouble, type EdgeDouble } from './edge-double.ts';

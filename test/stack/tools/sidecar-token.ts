@@ -1,4 +1,4 @@
-/** What a sidecar signs, written out so that tests can bend any part of it. */
+/** The token of a sidecar, built in parts so that tests can change any of them. */
 import { createHash, createPrivateKey, randomUUID, sign } from 'node:crypto';
 
 import type { JWK } from 'jose';

@@ -1,13 +1,13 @@
 /**
- * A TCP proxy that can fall silent: it accepts and reads, and hands nothing on, as a host does whose programs are
- * stopped; or hang up on everybody, as a host does that is gone. What came meanwhile is handed on when it speaks again, whether or not anybody still waits for the answer.
+ * A TCP proxy that can fall silent or hang up. Silent, it accepts and reads but forwards nothing, like a host whose programs
+ * are stopped, and forwards everything later. Hanging up, it closes every connection, like a host that is down.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface SilentProxy {
   readonly port: number;
-  /** How many bytes came from clients and were not handed on. */
+  /** The number of bytes from clients that were not forwarded. */
   held(): number;
   silence(): void;
   hangUp(): void;
@@ -23,7 +23,7 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
   let isSilent = false;
   let isGone = false;
   let held: { far: Socket; bytes: Buffer }[] = [];
-  /** Whose clients have left meanwhile, which is also handed on later. */
+  /** Connections whose clients have left, which is also forwarded later. */
   let left: Socket[] = [];
 
   const server = createServer({ allowHalfOpen: true }, (near) => {

@@ -10,7 +10,7 @@ export const sized = <Size>(small: Size, full: Size): Size => (isFull ? full : s
 /** How many inputs a property is tried with: at full size 100,000. */
 export const inputs = (small: number): number => sized(small, 100_000);
 
-/** Of the inputs of properties; undefined: new ones in each run. */
+/** The seed of the inputs of properties; undefined: new inputs in each run. */
 export const seed: number | undefined = sized<number | undefined>(
   Number(process.env['TEST_SEED'] ?? 20_261_122),
   undefined,

@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../../../edge/config.ts';
 import type { Deps } from '../../../edge/deps.ts';
 
 export interface TestDeps extends Partial<Omit<Deps, 'config'>> {
-  /** Default one that no test signs with. */
+  /** By default a key that no test signs with. */
   readonly signingKeys?: readonly object[];
   readonly allow?: (bucket: string, key: string) => boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ const unexpected = (what: string) => () => {
 
 const UNUSED_KEY = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd', kid: 'k' };
 
-/** What every deployment must have, and these variables. */
+/** The required variables of a deployment, and these. */
 export const configOf = (
   env: Readonly<Record<string, string>>,
   signingKeys: readonly object[] = [UNUSED_KEY],

@@ -1,4 +1,4 @@
-/** An answer as the API reference would have it: what it does not say of one is told. */
+/** Compares an answer with the API reference and reports the differences. */
 import { ANSWERS_HEADERS } from '../../../edge/http/reference-cors.ts';
 
 /** As it is before it is watched: a process loads this once, and watch-answers.ts for each file. */
@@ -51,7 +51,7 @@ async function describedPaths(): Promise<Described[]> {
 
 let described: Promise<Described[]> | undefined;
 
-/** @returns what the reference does not say of the answer, if anything */
+/** @returns the parts of the answer that the reference lacks, if any */
 export async function undescribed(method: string, url: string, response: Response): Promise<string | undefined> {
   described ??= describedPaths();
   const pathname = new URL(url).pathname.replaceAll('%24', '$').replace(/\/fhir\/$/, '/fhir');

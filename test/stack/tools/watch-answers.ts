@@ -1,6 +1,6 @@
 /**
- * Every answer that a contract test gets is compared with what the API reference says of that operation: a status or a header
- * that it does not name fails the test that was answered so.
+ * Compares every answer to a contract test with the API reference. A status or a header that the reference does not list for
+ * the operation fails the test.
  */
 import { expect } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** A great many rows put into tables: what checks and indexes them is what takes the time, and is taken away meanwhile. */
+/** Fills tables with a great many rows. Checks and indexes take most of the time, so they are dropped meanwhile. */
 import { Client } from 'pg';
 
 const FOREIGN_KEYS = `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
@@ -16,7 +16,7 @@ async function dropForeignKeys(client: Client): Promise<readonly Guard[]> {
   return rows;
 }
 
-/** Foreign keys are taken away for good, the indexes of names until all is loaded. */
+/** Foreign keys are dropped permanently, the indexes of names until all rows are loaded. */
 export async function withoutGuards(client: Client, load: () => Promise<void>): Promise<void> {
   await dropForeignKeys(client);
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
@@ -31,13 +31,13 @@ export async function withoutGuards(client: Client, load: () => Promise<void>): 
 }
 
 interface Index extends Guard {
-  /** Of the constraint that it is for; null for none. */
+  /** The constraint of the index; null without one. */
   readonly constraint: 'primary key' | 'unique' | null;
 }
 
 export interface Unguarded {
   readonly url: string;
-  /** Of which all indexes are taken away meanwhile. */
+  /** The tables whose indexes are all dropped meanwhile. */
   readonly tables: readonly string[];
   /** Statements about these tables at a time, when their indexes are made again. */
   readonly connections: number;
@@ -49,8 +49,8 @@ export interface Unguarded {
 }
 
 /**
- * All indexes of some tables come back, in the order in which they were made, which decides among equally good plans
- * (migrations/0003_resource.sql), and all foreign keys, which check what is written from then on.
+ * Creates all dropped indexes again in their original order, which decides among equally good plans
+ * (migrations/0003_resource.sql). Foreign keys are created too, and check later writes only.
  */
 export async function withoutAnyGuards({ url, tables, connections, settings, load, made }: Unguarded): Promise<void> {
   const client = new Client({ connectionString: url });

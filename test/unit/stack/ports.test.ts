@@ -14,7 +14,7 @@ test('reports a port in use with its variable, and a free port not', async () =>
   try {
     expect([await isFree(port), await isFree(free)]).toEqual([false, true]);
     await expect(assertPortsFree({ EDGE_PORT: free, MLLP_PORT: port })).rejects.toThrow(
-      `port ${port} is taken: stop what listens there, or set MLLP_PORT to another one`,
+      `port ${port} is in use: stop the program on it, or set MLLP_PORT to another port`,
     );
   } finally {
     server.close();

@@ -1,23 +1,23 @@
-/** The two ways into one PostgreSQL that a gateway may take, both of them looked at: Neon's protocol over HTTP, and TCP. */
+/** Both ways from a gateway to one PostgreSQL, with the round trips counted: Neon's protocol over HTTP, and TCP. */
 import { isBookkeeping, type NeonEndpoint, type NeonEndpointOptions, startNeonEndpoint } from './neon-endpoint.ts';
 import { startPostgresWire } from './postgres-wire.ts';
 
-export interface DatabaseDoors extends NeonEndpoint {
-  /** Where PostgreSQL's own protocol is spoken. */
+export interface DatabaseEndpoints extends NeonEndpoint {
+  /** The port for PostgreSQL's own protocol. */
   readonly wirePort: number;
-  /** Round trips so far, through whichever door. */
+  /** Round trips so far, over either protocol. */
   requests(): number;
   /** Shuts both. */
   close(): Promise<void>;
 }
 
-export interface DatabaseDoorsOptions extends NeonEndpointOptions {
-  /** Of a pooler before the database; default the database itself. */
+export interface DatabaseEndpointsOptions extends NeonEndpointOptions {
+  /** The port of a pooler before the database; by default the database's. */
   readonly wireTargetPort?: number;
 }
 
-/** Both outlive a PostgreSQL that goes away, and find it again when it is back at its port. */
-export async function startDatabaseDoors(options: DatabaseDoorsOptions): Promise<DatabaseDoors> {
+/** Both survive an outage of PostgreSQL, and reconnect when it listens on its port again. */
+export async function startDatabaseEndpoints(options: DatabaseEndpointsOptions): Promise<DatabaseEndpoints> {
   const endpoint = await startNeonEndpoint(options);
   const targetPort = options.wireTargetPort ?? Number(new URL(options.databaseUrl).port || '5432');
   const wire = await startPostgresWire({ targetPort, isLeftOut: isBookkeeping });
