@@ -7,23 +7,23 @@ import type { Query } from '../deps.ts';
 import type { Hl7KeyRecord } from '../members/api-key.ts';
 import type { StoredResource } from './resource.ts';
 
-/** What tells a message from others of its sender; with the hash, a retransmission from a reused control id. */
+/** Identifies a message of its sender. With the hash it distinguishes a retransmission from a reused control id. */
 export interface MessageIdentity {
-  /** MSH-3.1, MSH-4.1 and MSH-10; empty when absent. */
+  /** MSH-3.1, MSH-4.1 and MSH-10; empty if absent. */
   readonly application: string;
   readonly facility: string;
   readonly controlId: string;
-  /** Of the raw bytes, base64url. */
+  /** The hash of the raw bytes, base64url. */
   readonly sha256: string;
 }
 
-/** None twice. */
+/** Each key once. */
 export interface LookupKeys {
   readonly identifierValues: readonly string[];
   readonly keys: readonly { readonly type: string; readonly key: string }[];
 }
 
-/** The columns of a site that say how its messages are read. */
+/** The columns of a site that concern its messages. */
 interface SiteSettings {
   /** IANA name. */
   readonly time_zone: string | null;
@@ -40,14 +40,14 @@ interface SiteSettings {
 
 export type UrisByName = Readonly<Record<string, string>>;
 
-/** What namespaces stand for in the messages of a key (migrations/functions/hl7_authorities.sql). */
+/** The URIs of namespaces in the messages of a key (migrations/functions/hl7_authorities.sql). */
 interface StoredAuthorities {
   readonly taught: UrisByName;
-  /** `[namespace, URI]`: an administrator rejected that the namespace stands for the URI. */
+  /** `[namespace, URI]` pairs that an administrator rejected. */
   readonly rejected: readonly (readonly [namespace: string, uri: string])[];
 }
 
-/** A key, the settings that hold for its messages, and whether this one was seen. */
+/** An API key with its settings, and what is stored of the message. */
 export interface SenderRow {
   readonly site_id: string;
   readonly client_id: string;
@@ -55,38 +55,38 @@ export interface SenderRow {
   readonly key: Hl7KeyRecord;
   readonly site: SiteSettings;
   readonly authorities: StoredAuthorities;
-  /** Of all that settles how messages of the key are read (`hl7_settings_state`). */
+  /** Changes with any of the settings (`hl7_settings_state`). */
   readonly settings_state: string;
-  /** Of the candidates in the same row; null, or `''`, where none were asked for. */
+  /** Changes with the candidates of the same row; null or `''` without candidates. */
   readonly senders_state: string | null;
-  /** Of the same bytes, when they are stored. */
+  /** The stored message with the same bytes. */
   readonly seen_id: string | null;
-  /** An attempt at them was AA. */
+  /** One of its attempts was AA. */
   readonly is_seen_accepted: boolean;
-  /** Of the first attempt that was, hexadecimal; null where the sender asked for none. */
+  /** The ACK of the first AA, hexadecimal; null if the sender asked for none. */
   readonly accepted_ack: string | null;
   /** Other bytes with the same MSH-3, MSH-4 and MSH-10 are stored. */
   readonly is_control_id_reused: boolean;
 }
 
-/** `hl7_matches` finds no more patients by one value: where it finds as many, there may be others. */
+/** The limit of `hl7_matches` for one value: at this number there may be more. */
 export const MAX_FOUND_PATIENTS = 100;
 
 export interface MatchRow extends StoredResource {
   readonly role: 'patient' | 'identity' | 'result' | 'number' | 'trait';
   readonly key: string;
   readonly contributions: string | null;
-  /** Which of the keys found it, from 1; null for what was found otherwise. */
+  /** The positions of the keys that found it, from 1; null without a key. */
   readonly asked: readonly number[] | null;
-  /** The same for the same row, in the same version, with the same account of who said what of it. */
+  /** Equal for the same version of the row with the same precedences. */
   readonly state: string;
 }
 
-/** What all of these rows together are told by, for `commitMessage`. */
+/** For `commitMessage`, which compares them. */
 export const statesOf = (rows: readonly Pick<MatchRow, 'state'>[]): readonly string[] =>
   rows.map(({ state }) => state).sort();
 
-/** A key that an MLLP message may be of, or one that nearly fits, as far as it takes to choose. */
+/** An API key that an MLLP message may belong to, or that nearly fits. */
 export interface CandidateRow {
   readonly site_id: string;
   readonly client_id: string;
@@ -98,13 +98,13 @@ export interface CandidateRow {
   readonly tls_subject: string | null;
   /** The operator assigned such senders (address, MSH-3, MSH-4, certificate) to the key's site. */
   readonly is_own: boolean;
-  /** And to another one. */
+  /** The operator assigned them to another site. */
   readonly is_foreign: boolean;
 }
 
 const ROLES: readonly MatchRow['role'][] = ['trait', 'result', 'patient', 'number', 'identity'];
 
-/** One order for the same rows, so that what is decided by them is the same wherever they were found. */
+/** One order for equal rows, so that the decision does not depend on their source. */
 export function inOrder(rows: readonly MatchRow[]): MatchRow[] {
   const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
   return rows.toSorted(
@@ -112,14 +112,14 @@ export function inOrder(rows: readonly MatchRow[]): MatchRow[] {
   );
 }
 
-/** How the transaction begins (`hl7_open`), and what the message names. */
+/** The opening of the transaction (`hl7_open`), and the lookup of the message. */
 export interface SnapshotQuery {
   readonly opening: readonly string[];
-  /** The site of the opening, where one is named. */
+  /** The site of the opening; undefined for an address. */
   readonly site?: string | undefined;
   readonly identity: MessageIdentity;
   readonly lookup: LookupKeys;
-  /** The action for the audit where a person is shown what is found; else null. */
+  /** The action for the audit if a person sees what is found; else null. */
   readonly shown: AuditAction | null;
 }
 
@@ -144,7 +144,6 @@ export const lookupParams = ({ identifierValues, keys }: LookupKeys) => [
   keys.map(({ key }) => key),
 ];
 
-/** The lists of a row, as the functions make them. */
 export function readSnapshotRow({ candidates, senders, matches }: SnapshotRow): {
   readonly candidates: readonly CandidateRow[];
   readonly senders: readonly SenderRow[];

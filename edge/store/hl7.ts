@@ -1,4 +1,7 @@
-/** HL7 messages in the database: the message with all its effects (`hl7_commit` in migrations/functions), and what is asked about it later. */
+/**
+ * HL7 messages in the database: the commit of a message with its effects (`hl7_commit` in migrations/functions), and later
+ * queries.
+ */
 import type { AckError } from '../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../shared/hl7/error-code.ts';
 import type { Query } from '../deps.ts';
@@ -11,16 +14,16 @@ import type { ResourceWrite } from './resource.ts';
 import { read, sql } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
 
-/** The reason, in a message's errors, that the gateway itself is to blame. */
+/** The reason of a message that the gateway failed to process. */
 export const FAILED = 'gateway-failed';
 
-/** Why a message is processed; all but `received` are about one that is stored. */
+/** Why a message is processed. All but `received` are about a stored message. */
 export type AttemptReason =
-  | 'received' // it came for the first time
+  | 'received' // its sender sent it for the first time
   | 'resent' // its sender sent the same bytes again after they had been refused
   | 'replayed' // an administrator asked for it
   | 'forced' // an administrator asked for it although newer data exist
-  | 'retried'; // by the gateway itself, after a fault of its own
+  | 'retried'; // by the gateway itself, after a failure
 
 export interface NewMessage extends MessageIdentity {
   readonly messageId: string;
@@ -30,29 +33,29 @@ export interface NewMessage extends MessageIdentity {
   /** Null without a certificate. */
   readonly tlsSubject: string | null;
   readonly requestId: string;
-  /** MSH-9 as far as it was read: `ADT^A01`. */
+  /** MSH-9, as far as it can be read: `ADT^A01`. */
   readonly type: string;
   readonly outcome: ApplicationCode;
   readonly errors: readonly AckError[];
   readonly why: AttemptReason;
-  /** Who asked for a replay; null where nobody did. */
+  /** The person who asked for a replay, else null. */
   readonly actor: string | null;
-  /** Why, in the words of who asked for it. */
+  /** The person's reason. */
   readonly comment: string | null;
   /** The job that it is a part of. */
   readonly jobId: string | null;
-  /** A fault of ours kept it from being processed. */
+  /** The gateway failed to process it. */
   readonly hasFailed: boolean;
   /** As of `SenderRow`. */
   readonly settings: string;
-  /** As of `SenderRow`, where the key was chosen among candidates; else null. */
+  /** As of `SenderRow`, if the key was selected among candidates; else null. */
   readonly senders: string | null;
-  /** Of a message that is received, as of `SenderRow`; else null. */
+  /** As of `SenderRow`, for a received message; else null. */
   readonly isControlIdReused: boolean | null;
   readonly audit: ReturnType<typeof auditEntry>;
-  /** What it is found by. */
+  /** Its search keys. */
   readonly keys: readonly MessageKey[];
-  /** Since it was received, in milliseconds. */
+  /** Milliseconds since the receipt. */
   readonly elapsedMs: number;
 }
 
@@ -61,10 +64,10 @@ export interface MessageEffects {
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
-  /** Of two resources that merges make one, the id of the one that goes and of the one that stays. */
+  /** Ids of two resources that a merge makes one: the removed resource and the other. */
   readonly met: readonly { readonly gone: string; readonly kept: string }[];
   readonly precedences: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
-  /** Numbers that a message only listed with a patient, and that another has now. */
+  /** Identifiers that were only listed with a patient, and that another patient has now. */
   readonly moved: readonly { readonly patient: string; readonly authority: string; readonly value: string }[];
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
@@ -72,16 +75,16 @@ export interface MessageEffects {
   readonly unnamed: readonly UnnamedName[];
 }
 
-/** For which URI a namespace in a key's messages seems to stand. */
+/** A URI of a namespace in a key's messages. */
 export interface NewAlias {
   /** As of `nameKey`. */
   readonly namespace: string;
   readonly uri: string;
-  /** The message sent both; else charts suggest it. */
+  /** The message had both; else stored identifiers suggest it. */
   readonly isTaught: boolean;
 }
 
-/** A message with all that it is stored by. */
+/** A message with everything that it is stored with. */
 export interface NewCommit {
   /** As of `SnapshotQuery`. */
   readonly opening: readonly string[];
@@ -95,7 +98,7 @@ export interface NewCommit {
   readonly effects: MessageEffects;
 }
 
-/** `changed`: nothing was stored, and the snapshot is the one that is there now. */
+/** `changed`: nothing was stored, and the row has the current snapshot. */
 export interface CommitRow extends SnapshotRow {
   readonly outcome: 'stored' | 'seen' | 'changed';
   readonly decided: ApplicationCode | null;
@@ -106,9 +109,9 @@ export interface CommitRow extends SnapshotRow {
 const placeholders = (count: number): string => Array.from({ length: count }, (_, n) => `$${n + 1}`).join(', ');
 
 /**
- * Stores a message and its effects, where the snapshot that it was decided by still holds.
+ * Stores a message and its effects, if the snapshot that it was decided by still holds.
  *
- * @param isStandalone it finds and writes by key, and is of bounded size: then it is a request of its own (Query.standalone)
+ * @param isStandalone it finds and writes by key, and is of bounded size: then it is a separate request (Query.standalone)
  */
 export function commitMessage(
   { opening, site, message, raw, ack, lookup, states, effects }: NewCommit,
@@ -147,7 +150,7 @@ export function commitMessage(
   };
 }
 
-/** Whether the key has sent a message of one of these hashes. */
+/** Checks whether the key has sent a message with one of these hashes. */
 export function wasSent(
   { site, clientId }: { readonly site: string; readonly clientId: string },
   { application, facility, controlId }: MessageIdentity,
@@ -162,17 +165,17 @@ export interface StoredMessageRow {
   readonly client_id: string;
   readonly source: 'http' | 'mllp';
   readonly source_address: string;
-  /** Hexadecimal; null: kept no longer. */
+  /** Hexadecimal; null if it was deleted. */
   readonly raw: string | null;
 }
 
-/** A stored message, for replay. */
+/** A stored message, for a replay. */
 export function storedMessage(site: string, messageId: string): Query<StoredMessageRow> {
   return read<StoredMessageRow>`select client_id, source, source_address, encode(raw, 'hex') as raw
     from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid`;
 }
 
-/** Where MLLP messages may come from: the Allowed IPs of all keys that take them, and for `*` what is their site's. */
+/** The addresses of MLLP senders: the Allowed IPs of all keys with MLLP, and for `*` the addresses of the key's site. */
 export function allowedIps(): Query<{ readonly range: string }> {
   return read<{ range: string }>`select range from mllp_ranges()`;
 }

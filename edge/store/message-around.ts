@@ -3,7 +3,7 @@
  * id.
  */
 import type { Query } from '../deps.ts';
-import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
+import { withSynonyms, authoritiesOf, authorityNames } from './authority-synonyms.ts';
 import { instantOf, raw, read } from './sql.ts';
 
 export interface AroundRow {
@@ -50,8 +50,8 @@ export function messagesAround(site: string, messageId: string): Query<AroundRow
   return read<AroundRow>`with t as materialized (
   select site_id, message_id, received_at, client_id, sending_application, sending_facility, control_id
     from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid
-), ${raw(authoritiesStand('(select site_id from t)'))}, numbers as materialized (
-  select x.key, ${raw(authoritiesMeant('x.authorities'))} as authorities
+), ${raw(authorityNames('(select site_id from t)'))}, numbers as materialized (
+  select x.key, ${raw(withSynonyms('x.authorities'))} as authorities
     from (select distinct r.key, ${raw(authoritiesOf('r.authority'))} as authorities from t
             join hl7_message_key r on r.site_id = t.site_id and r.message_id = t.message_id
            where r.key >= '#' and r.key < '$' limit ${raw(String(MAX_KEYS))}) x

@@ -33,7 +33,7 @@ export function numberKey(number: string): string | undefined {
 }
 
 /** The words of a name, folded as FHIR searches fold them: `O'Brien-Müller` is `obrien` and `muller`. */
-export const nameWords = (name: string): string[] =>
+export const nameTerms = (name: string): string[] =>
   fold(name)
     .replaceAll(/['’ʼ`´]/g, '')
     .split(/[^\p{L}\p{N}]+/u)
@@ -41,7 +41,7 @@ export const nameWords = (name: string): string[] =>
     .map((word) => word.slice(0, MAX_LENGTH));
 
 /** All words of a name in one text, in which each is found as ` word`. */
-export const wordsText = (words: readonly string[]): string => ` ${words.join(' ')} `;
+export const termsText = (terms: readonly string[]): string => ` ${terms.join(' ')} `;
 
 /** Before the reason of an error or a warning; no number and no word begins so. */
 export const REASON = '!';
@@ -53,7 +53,7 @@ export interface PatientText {
   /** The assigning authorities, by namespace or universal id, if they were typed too (`4711^^^EAST&1.2.3`). */
   readonly authorities: readonly string[];
   /** As words of one name, each perhaps only the beginning of one. */
-  readonly words: readonly string[];
+  readonly terms: readonly string[];
 }
 
 /** Takes a number, a number with its authority as a CX writes it, or names in any order; undefined where nothing can be compared. */
@@ -62,11 +62,11 @@ export function readPatientText(text: string): PatientText | undefined {
   const authorities = authoritiesIn(authority);
   // The fourth component of a name is its suffix: an authority needs a digit in the identifier.
   const isNumber = authorities.length > 0 && /\p{N}/u.test(number);
-  const found = { number: numberKey(number) ?? null, authorities, words: isNumber ? [] : nameWords(text) };
-  return found.number === null && found.words.length === 0 ? undefined : found;
+  const found = { number: numberKey(number) ?? null, authorities, terms: isNumber ? [] : nameTerms(text) };
+  return found.number === null && found.terms.length === 0 ? undefined : found;
 }
 
-/** Namespace and universal id of an HD, as they are compared (authorities-meant.ts). */
+/** Namespace and universal id of an HD, as they are compared (authority-synonyms.ts). */
 const authoritiesIn = (authority: string): string[] =>
   authority
     .split('&')

@@ -4,8 +4,8 @@
  * page costs only its rows.
  */
 import type { Query } from '../deps.ts';
-import { authoritiesMeant, authoritiesOf, authoritiesStand } from './authorities-meant.ts';
-import { type PatientText, REASON, wordsText } from './message-key.ts';
+import { withSynonyms, authoritiesOf, authorityNames } from './authority-synonyms.ts';
+import { type PatientText, REASON, termsText } from './message-key.ts';
 import { BEHIND_ALL, containing } from './search/like.ts';
 import { type Bind, binder, instantOf } from './sql.ts';
 import type { UnnamedName } from './unnamed-name.ts';
@@ -303,7 +303,7 @@ function ofReason(selection: Selection): Candidates {
  * By an identifier, and by a name of which each typed word is the beginning of a word. The rarest of the words leads;
  * the same name must contain the others.
  */
-function ofPatient(selection: Selection, { number, authorities, words }: PatientText): Candidates {
+function ofPatient(selection: Selection, { number, authorities, terms }: PatientText): Candidates {
   const { site, bind } = selection;
   const asNumber: string[] = [];
   const asName: string[] = [];
@@ -316,12 +316,12 @@ function ofPatient(selection: Selection, { number, authorities, words }: Patient
       // The sender may have omitted the authority.
       asNumber.push(`(r.authority = '' or ${authoritiesOf('r.authority')} && (select authorities from meant))`);
       const typed = `${bind([...authorities])}::text[]`;
-      before += `${authoritiesStand(site)}, meant as materialized (select ${authoritiesMeant(typed)} as authorities), `;
+      before += `${authorityNames(site)}, meant as materialized (select ${withSynonyms(typed)} as authorities), `;
     }
   }
-  if (words.length > 0) {
-    const each = bind([...words]);
-    asName.push(...words.map((word) => `r.value like ${bind(containing(wordsText([word]).trimEnd()))}`));
+  if (terms.length > 0) {
+    const each = bind([...terms]);
+    asName.push(...terms.map((term) => `r.value like ${bind(containing(termsText([term]).trimEnd()))}`));
     before += `word as materialized (
   select w as key from unnest(${each}::text[]) w
    order by (select count(*) from (select from hl7_message_key r where r.site_id = ${site} and r.key >= w and r.key < w || '${BEHIND_ALL}'

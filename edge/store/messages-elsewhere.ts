@@ -30,7 +30,7 @@ export function messagesElsewhere(site: string, patient: PatientText | null, tex
         `select from hl7_message_key r where r.site_id = ${bind(site)}::uuid and ${condition()} order by r.key, r.received_at`,
     );
   const number = patient?.number ?? null;
-  const [word] = patient?.words ?? [];
+  const [word] = patient?.terms ?? [];
   const numbers = number === null ? '0' : keys(() => `r.key = ${bind(number)}`);
   const names = word === undefined ? '0' : keys(() => `r.key >= ${bind(word)} and r.key < ${bind(word + BEHIND_ALL)}`);
   const controlIds =

@@ -11,10 +11,10 @@ import { fold } from './search/fold.ts';
  * `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is
  * assumed.
  */
-export type NumberRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
+export type IdentifierRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
 
 /** The key of a row of role `number` that `hl7_matches` found. */
-export function numberRowOf(key: string): NumberRow {
+export function identifierRowOf(key: string): IdentifierRow {
   const parsed: unknown = JSON.parse(key);
   const [domain, value, type, led, assumed] = Array.isArray(parsed) ? parsed : [];
   return [String(domain), String(value), String(type), led === true, assumed === true];
@@ -22,7 +22,7 @@ export function numberRowOf(key: string): NumberRow {
 
 /** The input of `patient_rows_write`. */
 export interface KnownBy {
-  readonly numbers: readonly NumberRow[];
+  readonly numbers: readonly IdentifierRow[];
   /** Every identifier value of the content. */
   readonly values: readonly string[];
   readonly traits: readonly string[];
@@ -61,7 +61,7 @@ export function knownBy(patient: JsonObject): KnownBy {
 export const valuesOf = (identifiers: readonly JsonObject[]): string[] =>
   identifiers.flatMap((item) => textOf(item['value'])?.trim() ?? []);
 
-function numberOf(item: JsonObject): NumberRow | undefined {
+function numberOf(item: JsonObject): IdentifierRow | undefined {
   const value = textOf(item['value'])?.trim();
   if (value === undefined || value === '') return undefined;
   const system = textOf(item['system']);

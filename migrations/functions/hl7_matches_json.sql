@@ -1,4 +1,4 @@
--- The rows of hl7_matches as a JSON list; null for none. p_with_contents false: meta and body are '', for an asker that has them.
+-- The rows of hl7_matches as a JSON list; null for none. Without p_with_contents, meta and body are ''.
 create or replace function hl7_matches_json(p_site uuid, p_values text[], p_types text[], p_keys text[],
   p_with_contents boolean) returns text
 language plpgsql stable as $$

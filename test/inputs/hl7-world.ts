@@ -4,7 +4,7 @@ import { readBytes } from '../../edge/hl7/ingest/reading.ts';
 import type { Found, FoundPatient } from '../../edge/hl7/mapping/drafts.ts';
 import type { NewAttention } from '../../edge/store/attention.ts';
 import type { ResultRow } from '../../edge/store/hl7-result.ts';
-import type { KnownBy, NumberRow } from '../../edge/store/patient-identity.ts';
+import type { KnownBy, IdentifierRow } from '../../edge/store/patient-identity.ts';
 import type { StoredResource } from '../../edge/store/resource.ts';
 import { parseJson, sortedJson, type Json } from '../../shared/json.ts';
 import { bytesOf } from '../stack/tools/hl7-text.ts';
@@ -72,7 +72,7 @@ export function createWorld(): World {
       }
       for (const { patient, authority, value } of effects.moved) {
         const before = known.get(patient);
-        const isMoved = ([itsDomain, itsValue, , led]: NumberRow) =>
+        const isMoved = ([itsDomain, itsValue, , led]: IdentifierRow) =>
           itsDomain === authority && itsValue === value && !led;
         if (before !== undefined)
           known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });

@@ -215,7 +215,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/admin-message.ts', ['readStoredMessage', 'resourcesOfMessage'], ['integration/store/admin-isolation']],
   ['edge/store/admin-refusal.ts', ['findRefusals'], ['integration/store/refusals']],
   ['edge/store/admin-unnamed-name.ts', ['listUnnamedNames'], ['integration/store/admin-isolation']],
-  ['edge/store/authorities-meant.ts', ['authoritiesStand'], ['integration/hl7/message-keys']],
+  ['edge/store/authority-synonyms.ts', ['authorityNames'], ['integration/hl7/message-keys']],
   [
     'edge/store/bulk-export.ts',
     ['findExport', 'filePage', 'openFile'],

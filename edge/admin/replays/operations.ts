@@ -6,7 +6,7 @@ import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import {
-  countMeant,
+  countSelected,
   type ReplayCursor,
   type ReplayFilter,
   replayJob,
@@ -45,7 +45,7 @@ export async function countReplay(
   site: string,
   filter: z.infer<typeof replayFilter>,
 ): Promise<number> {
-  const [meant] = await inSite(database, site).run(countMeant(site, toStore(filter)));
+  const [meant] = await inSite(database, site).run(countSelected(site, toStore(filter)));
   return meant?.count ?? 0;
 }
 
@@ -122,7 +122,7 @@ export async function startReplay(
   comment: string,
 ): Promise<string> {
   const filter = toStore(asked);
-  const [meant] = await inSite(database, actor.site).run(countMeant(actor.site, filter));
+  const [meant] = await inSite(database, actor.site).run(countSelected(actor.site, filter));
   if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
   const id = crypto.randomUUID();
   const job = replayJob(id, actor.site, filter, meant.count, meant.last, {

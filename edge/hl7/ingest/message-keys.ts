@@ -7,7 +7,7 @@ import { latin1 } from '../../../shared/hl7/charset.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { readMessage, type Message, type Segment } from '../../../shared/hl7/message.ts';
 import { child, componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
-import { type MessageKey, nameWords, numberKey, REASON, wordsText } from '../../store/message-key.ts';
+import { type MessageKey, nameTerms, numberKey, REASON, termsText } from '../../store/message-key.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
 
 /** A real message has a handful. A message that is rejected for its size may have any number. */
@@ -58,10 +58,10 @@ function nameKeys(part: Part, field: string): MessageKey[] {
   const fn = componentOf(part, 1);
   const family = [1, 3, 5].map((subcomponent) => textOf(fn, subcomponent) ?? '').join(' ');
   const given = [2, 3].map((component) => child(part, component) ?? '').join(' ');
-  const terms = [...new Set([...nameWords(family), ...nameWords(given)])];
+  const terms = [...new Set([...nameTerms(family), ...nameTerms(given)])];
   const text = `${family}${given}`;
-  const joined = JOINED.test(text) ? nameWords(text.replaceAll(' ', '')) : [];
-  const value = wordsText([...terms, ...joined])
+  const joined = JOINED.test(text) ? nameTerms(text.replaceAll(' ', '')) : [];
+  const value = termsText([...terms, ...joined])
     .slice(0, 2 * MAX_TEXT)
     .toWellFormed();
   return [...new Set([...terms, ...joined])].map((key) => ({ key: key.toWellFormed(), field, value, authority: '' }));

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
-import type { NumberRow } from '../../store/patient-identity.ts';
+import type { IdentifierRow } from '../../store/patient-identity.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyStatement, supersede, type Applied } from '../precedence/apply.ts';
 import { combined } from '../precedence/combine.ts';
@@ -35,9 +35,9 @@ export interface Draft {
   /** The precedences of its values. */
   remembered: Remembered;
   /** A patient's identifiers that the lookup found, and those that this message added. */
-  readonly numbers: NumberRow[];
+  readonly numbers: IdentifierRow[];
   /** The identifiers that this message added. */
-  readonly taught: NumberRow[];
+  readonly taught: IdentifierRow[];
   /** A patient's earlier names and birth dates (`KnownBy`). */
   readonly traits: readonly string[];
 }
@@ -45,7 +45,7 @@ export interface Draft {
 /** The identifiers and traits of a patient beside its record. */
 export interface FoundPatient {
   readonly id: string;
-  readonly numbers: readonly NumberRow[];
+  readonly numbers: readonly IdentifierRow[];
   readonly traits: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export interface Drafts {
   /** Marks a resource as one of the message, even if it does not change. */
   readonly touch: (draft: Draft) => void;
   /** Adds identifiers. */
-  readonly teach: (draft: Draft, numbers: readonly NumberRow[]) => void;
+  readonly teach: (draft: Draft, numbers: readonly IdentifierRow[]) => void;
   /** Removes an identifier that was only listed with the patient. */
   readonly forget: (draft: Draft, number: { readonly authority: string; readonly value: string }) => void;
   /** Edits the identifiers of a patient in place. */

@@ -6,7 +6,7 @@ import {
   bareNameDomain,
   domainOfIdentifier,
   MAX_NAMES,
-  type NumberRow,
+  type IdentifierRow,
   type PersonName,
 } from '../../store/patient-identity.ts';
 import { quietly, type MapContext } from '../mapping/context.ts';
@@ -89,7 +89,7 @@ export const leadingOf = (identifiers: readonly ReadIdentifier[]): ReadIdentifie
   identifiers.find(({ identifies, isAlternate }) => identifies && isAlternate !== true);
 
 /** @param led true for the leading identifier of PID-3 */
-export const rowsOf = ({ storedAs, value, type, authority }: ReadIdentifier, led: boolean): NumberRow[] =>
+export const rowsOf = ({ storedAs, value, type, authority }: ReadIdentifier, led: boolean): IdentifierRow[] =>
   storedAs.map((id) => [id, value, type, led, authority.isAssumed]);
 
 /** Checks whether a stored Identifier is this identifier. */

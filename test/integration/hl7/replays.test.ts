@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { replayMany } from '../../../edge/hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from '../../../edge/hl7/ingest/replay/retry-job.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
-import { countMeant, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
+import { countSelected, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -32,7 +32,7 @@ const take = (processing: string) =>
 const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(site.deps.config)], 0);
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
-  const [meant] = await site.database.run(countMeant(site.site, filter));
+  const [meant] = await site.database.run(countSelected(site.site, filter));
   const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', {
     author: 'Ada (1)',
     subject: '1',

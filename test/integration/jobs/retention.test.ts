@@ -5,7 +5,7 @@ import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { RETENTION, retentionCursor, STEP_ROWS } from '../../../edge/jobs/retention.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { columnTypes } from '../../../edge/store/column-types.ts';
-import { countMeant } from '../../../edge/store/hl7-replay.ts';
+import { countSelected } from '../../../edge/store/hl7-replay.ts';
 import { askForRetention, retentionDue, retentionStep } from '../../../edge/store/retention.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
@@ -95,7 +95,7 @@ describe('a message', () => {
       reprocess(site.deps, site.site, rows[0]?.message_id ?? '', attempt, 'request-2'),
     ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('kept no longer') });
     const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null } as const;
-    expect(await site.database.run(countMeant(site.site, any))).toMatchObject([{ count: 0 }]);
+    expect(await site.database.run(countSelected(site.site, any))).toMatchObject([{ count: 0 }]);
   });
 
   test('that was refused and never accepted goes as a whole, and comes again as a new one', async () => {

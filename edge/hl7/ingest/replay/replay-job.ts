@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { AuditBy } from '../../../store/audit.ts';
 import { jobKind, type JobKind } from '../../../jobs/kind.ts';
 import { inSite } from '../../../store/in-site.ts';
-import { nextMeant, REPLAY_KIND } from '../../../store/hl7-replay.ts';
+import { nextSelected, REPLAY_KIND } from '../../../store/hl7-replay.ts';
 import { NAME_KINDS } from '../../../store/unnamed-name.ts';
 import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
@@ -37,7 +37,7 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
     cursor,
     step: async (deps, { id, site, cursor: at, progress }) => {
       if (site === null) throw new TypeError('a replay is of one site');
-      const rows = await inSite(deps.database, site).run(nextMeant(site, at, STEP_MESSAGES));
+      const rows = await inSite(deps.database, site).run(nextSelected(site, at, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
         // A repeated step finds its earlier attempts.

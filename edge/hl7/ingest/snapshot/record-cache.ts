@@ -3,7 +3,7 @@
  * They may be stale: the commit compares them with the database (`hl7_store`).
  */
 import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../store/hl7-snapshot.ts';
-import { numberRowOf } from '../../../store/patient-identity.ts';
+import { identifierRowOf } from '../../../store/patient-identity.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { replacementIdOf } from '../../patients/survivor.ts';
 import type { Bounded } from './bounded.ts';
@@ -59,7 +59,7 @@ export function createRecordCache(memory: Bounded<readonly MatchRow[]>): RecordC
       };
       const numbers = Map.groupBy(
         rows.filter(({ role }) => role === 'number'),
-        ({ key }) => numberRowOf(key)[1],
+        ({ key }) => identifierRowOf(key)[1],
       );
       for (const value of lookup.identifierValues) {
         const found = numbers.get(value) ?? [];

@@ -11,7 +11,7 @@ import {
   type SnapshotRow,
 } from '../../../store/hl7-snapshot.ts';
 import { bytesOfHex } from '../../../store/hl7.ts';
-import { numberRowOf } from '../../../store/patient-identity.ts';
+import { identifierRowOf } from '../../../store/patient-identity.ts';
 import type { Found, FoundPatient } from '../../mapping/drafts.ts';
 import { selectKey, type MllpKey, type NoKey } from '../sender/select-key.ts';
 import { isOpenTo, type Opening } from '../sender/sender.ts';
@@ -114,5 +114,5 @@ function patientsIn(matches: readonly MatchRow[]): FoundPatient[] {
   const ids = new Set(matches.filter(({ role }) => role === 'patient').map(({ id }) => id));
   const keysOf = (wanted: MatchRow['role'], patient: string): string[] =>
     matches.filter(({ role, id }) => role === wanted && id === patient).map(({ key }) => key);
-  return [...ids].map((id) => ({ id, numbers: keysOf('number', id).map(numberRowOf), traits: keysOf('trait', id) }));
+  return [...ids].map((id) => ({ id, numbers: keysOf('number', id).map(identifierRowOf), traits: keysOf('trait', id) }));
 }

@@ -10,11 +10,11 @@ const folded = (text: string): string => `replace(replace(lower(trim(${text})), 
 /** SQL: namespace and universal id of an authority as `hl7_message_key` holds it, those that are there. @param text SQL */
 export const authoritiesOf = (text: string): string => `array_remove(string_to_array(${folded(text)}, '&'), '')`;
 
-/** A common table expression that `authoritiesMeant` needs: which name stands for which URI. @param site SQL */
-export const authoritiesStand = (site: string): string => `named as materialized (
+/** A common table expression that `withSynonyms` needs: which name stands for which URI. @param site SQL */
+export const authorityNames = (site: string): string => `named as materialized (
   select ${folded('e.key')} as name, ${folded('e.value')} as uri
     from site s cross join lateral jsonb_each_text(s.assigning_authorities) e where s.site_id = ${site}
-), stands as materialized (
+), synonyms as materialized (
   select name, uri from named
    union
   select ${folded('a.namespace')}, ${folded('a.uri')} from authority_alias a
@@ -27,9 +27,9 @@ export const authoritiesStand = (site: string): string => `named as materialized
  *
  * @param authorities SQL of an array, as `authoritiesOf` makes it
  */
-export const authoritiesMeant = (authorities: string): string => `array(
+export const withSynonyms = (authorities: string): string => `array(
   select unnest(${authorities})
-   union select meaning.uri from stands meaning where meaning.name = any (${authorities})
-   union select other.name from stands other
+   union select meaning.uri from synonyms meaning where meaning.name = any (${authorities})
+   union select other.name from synonyms other
           where other.uri = any (${authorities})
-             or other.uri in (select meaning.uri from stands meaning where meaning.name = any (${authorities})))`;
+             or other.uri in (select meaning.uri from synonyms meaning where meaning.name = any (${authorities})))`;
