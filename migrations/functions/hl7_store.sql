@@ -170,7 +170,7 @@ begin
     get diagnostics known = row_count;
     if known <> json_array_length(e.identities) then
       -- Another message gave a key to this patient under another of its identifiers: all is undone, and tried again.
-      raise exception 'an HL7 key was taken meanwhile' using errcode = 'GW412';
+      raise exception 'another message has stored this HL7 key meanwhile' using errcode = 'GW412';
     end if;
   end if;
   if json_array_length(e.met) > 0 then

@@ -114,5 +114,9 @@ function patientsIn(matches: readonly MatchRow[]): FoundPatient[] {
   const ids = new Set(matches.filter(({ role }) => role === 'patient').map(({ id }) => id));
   const keysOf = (wanted: MatchRow['role'], patient: string): string[] =>
     matches.filter(({ role, id }) => role === wanted && id === patient).map(({ key }) => key);
-  return [...ids].map((id) => ({ id, numbers: keysOf('number', id).map(identifierRowOf), traits: keysOf('trait', id) }));
+  return [...ids].map((id) => ({
+    id,
+    numbers: keysOf('number', id).map(identifierRowOf),
+    traits: keysOf('trait', id),
+  }));
 }
