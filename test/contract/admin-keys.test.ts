@@ -251,8 +251,8 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect([page.status, file.status]).toEqual([200, 200]);
       const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
       for (const text of [page.text, file.text]) {
-        for (const told of [clientId, endpoint, 'system/Patient.read', '192.0.2.9', 'Eve, +49 30 1234', 'North']) {
-          expect(text).toContain(told);
+        for (const shown of [clientId, endpoint, 'system/Patient.read', '192.0.2.9', 'Eve, +49 30 1234', 'North']) {
+          expect(text).toContain(shown);
         }
         for (const kept of ['slow', 'Laboratory']) expect(text).not.toContain(kept);
       }

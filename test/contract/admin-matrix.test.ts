@@ -267,8 +267,8 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
         expect(theirAnswer.status, theirAnswer.text).toBe(noAnswer.status);
         // Reading the audit adds a row to it, so that a second answer differs.
         if (!path.includes('/audit')) expect(neutral(theirAnswer.text, theirs)).toBe(neutral(noAnswer.text, none));
-        const isTold = query !== '' || isAbout(path) || BODIES[name] !== undefined;
-        for (const mark of [...marks(), ...(isTold ? [] : Object.values(theirs))]) {
+        const isNamed = query !== '' || isAbout(path) || BODIES[name] !== undefined;
+        for (const mark of [...marks(), ...(isNamed ? [] : Object.values(theirs))]) {
           if (!each.includes(mark)) expect(theirAnswer.text).not.toContain(mark);
         }
         if (isAbout(path)) expect(theirAnswer.status).toBe(404);

@@ -7,7 +7,7 @@ import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools
 
 const open = consoleInBrowser();
 
-test('who read this patient is found by the number, with the name of the system that did', async () => {
+test('the audit of a patient is found by the identifier and names the system that read it', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   expect((await sendMessage(admission('WHO-1', 'W-4711'))).status).toBe(200);
   const reader = await createApiKey(db.client, { site, name: 'Ward viewer', protocols: ['fhir'] });

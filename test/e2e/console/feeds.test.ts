@@ -1,4 +1,4 @@
-/** Found in a minute: why the lab's messages stopped, and which key fails and why. In a real browser, on what really came. */
+/** The first page leads to the cause: why the lab's messages stopped, and which key fails. In a real browser, with real messages. */
 import { describe, expect, test } from 'vitest';
 
 import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
@@ -30,10 +30,10 @@ describe('from the first page', () => {
     expect((await requestToken(stack.gateway.oauthBaseUrl, lab)).status).toBe(401);
 
     const { page } = await signIn(stack.oidc.admin);
-    await until('the feed is told', async () => {
+    await until('the feed is shown', async () => {
       await page.goto(`${stack.baseUrl}/admin`);
-      const told = await page.textContent('.feeds li:has-text("Laboratory")').catch(() => null);
-      return told?.includes('2 today') === true && told.includes('in 24 hours');
+      const shown = await page.textContent('.feeds li:has-text("Laboratory")').catch(() => null);
+      return shown?.includes('2 today') === true && shown.includes('in 24 hours');
     });
     expect(await page.textContent('.health')).toContain('Laboratory is disabled and still tries');
     const item = page.locator('.feeds li', { hasText: 'Laboratory' });
@@ -52,7 +52,7 @@ describe('from the first page', () => {
     expect(await page.textContent('main')).not.toContain('FEED-1');
   });
 
-  test('which key fails and why, and only that', async () => {
+  test('the failing key and its reason, and nothing else', async () => {
     const { signIn, stack, db, site } = open();
     const reader = await createApiKey(db.client, {
       site,

@@ -1,4 +1,4 @@
-/** What holds on every page: the keyboard, without a script, signing out; and the API reference. */
+/** The frame of every page: keyboard, no script, signing out; and the API reference. */
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -86,7 +86,7 @@ test('the places are a menu on a phone, which needs no script, and errors keep t
   await context.close();
 });
 
-test('times are those of the site, exact on hover, and asked for on its clocks', async () => {
+test('times are shown and read in the time zone of the site, and exact on hover', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   expect((await sendMessage(admission('TIME-1', 'T-1'))).status).toBe(200);
   await db.client.query(`update hl7_message set received_at = '2026-07-01T22:30:05Z' where site_id = $1`, [site]);
@@ -116,7 +116,7 @@ test('times are those of the site, exact on hover, and asked for on its clocks',
   await context.close();
 });
 
-test('a form that was sent after the session had ended is given back, but for a private key', async () => {
+test('a form that was sent after the session had ended is shown again without its private key', async () => {
   const { db, signInAnew, stack } = open();
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/keys/new`);
@@ -155,7 +155,7 @@ async function countYesterday(requests: number): Promise<void> {
   );
 }
 
-test('a section is kept up to date, but not while somebody is at it, and says when its session has ended', async () => {
+test('a section is refreshed except while it has the focus, and says when its session has ended', async () => {
   const { db, signInAnew, stack } = open();
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.clock.install();
@@ -189,17 +189,17 @@ test('a section is kept up to date, but not while somebody is at it, and says wh
   await context.close();
 });
 
-test('a chart tells its values by keyboard, and leads to what is behind them', async () => {
+test('the keyboard shows the values of a traffic graph and opens the list behind them', async () => {
   const { db, signInAnew, stack } = open();
   await db.client.query('delete from usage');
   await countYesterday(8000);
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
-  const chart = page.locator('.chart').first();
-  await chart.focus();
+  const graph = page.locator('.chart').first();
+  await graph.focus();
   await page.keyboard.press('End');
   await page.keyboard.press('ArrowLeft');
-  expect(await chart.getAttribute('aria-valuetext')).toMatch(
+  expect(await graph.getAttribute('aria-valuetext')).toMatch(
     /^\w{3},? \d+ \w{3}: Tokens [\d,]+, FHIR 8,000, HL7 over HTTP/,
   );
   expect(await page.textContent('.legend')).toContain('FHIR8,000');

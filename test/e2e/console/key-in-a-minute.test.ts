@@ -1,6 +1,6 @@
 /**
- * A working key in a minute, in a real Chromium: by a preset, with a key pair that the page makes, whose private half is a
- * file that is really used, and is nowhere else.
+ * A working key in a minute, in a real Chromium: a preset and a key pair that the page makes. The private key is only in its
+ * file, which the test uses.
  */
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ test.each(['ES384', 'RS384'])('from a preset to a token with the file of a pair 
   await context.close();
 });
 
-test('a second key joins those that are there, for a rotation, and what is no JWKS is left alone', async () => {
+test('a second key is added to the present keys, for a rotation, and another text is not changed', async () => {
   const { signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/keys/new`);
@@ -70,7 +70,7 @@ test('a second key joins those that are there, for a rotation, and what is no JW
   await context.close();
 });
 
-test('a page that is not secure explains the button, and without a script there is none', async () => {
+test('a page that is not secure explains the button; without a script the button is hidden', async () => {
   const { signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin);
   await page.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
@@ -87,7 +87,7 @@ test('a page that is not secure explains the button, and without a script there 
   await plainContext.close();
 });
 
-test('a JWKS URI is looked at while it is typed; a protocol opens the fields that it needs', async () => {
+test('a JWKS URI is checked while it is typed; a protocol opens its fields', async () => {
   const { signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/keys/new`);

@@ -1,4 +1,4 @@
-/** What an administrator does with API keys and settings, in a real Chromium. */
+/** API keys and settings in a real Chromium. */
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { expect, test } from 'vitest';
 
@@ -9,7 +9,7 @@ import { complaintsOf, consoleInBrowser, expectAccessible } from '../../stack/to
 
 const open = consoleInBrowser();
 
-test('an administrator makes a key, uses it, disables it and sees why it was refused', async () => {
+test('an administrator makes a key, uses it, disables it and sees the reason of its rejected request', async () => {
   const { signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin);
   const problems = complaintsOf(page);
@@ -78,7 +78,7 @@ test('an administrator makes a key, uses it, disables it and sees why it was ref
   await context.close();
 });
 
-test('of two who edit one version the second is told, and nothing is overwritten', async () => {
+test('a second change of one version fails and overwrites nothing', async () => {
   const { db, signIn, site, stack } = open();
   const { clientId } = await createApiKey(db.client, { site, name: 'Shared' });
   const { context, page } = await signIn(stack.oidc.admin);
@@ -105,7 +105,7 @@ test('of two who edit one version the second is told, and nothing is overwritten
   await context.close();
 });
 
-test('the settings of the site and of a key are set, refused by field, and cleared again', async () => {
+test('the settings of the site and of a key are set, rejected by field, and cleared again', async () => {
   const { db, signIn, site, stack } = open();
   const { clientId } = await createApiKey(db.client, { site, name: 'Ward', protocols: ['hl7'] });
   const { context, page } = await signIn(stack.oidc.admin);
@@ -153,7 +153,7 @@ test('the settings of the site and of a key are set, refused by field, and clear
   await context.close();
 });
 
-test('one who may only look sees no button to change anything, and is refused without one', async () => {
+test('a reader sees no button to change anything, and a request without a button is rejected', async () => {
   const { hl7Key, signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.reader);
   expect(await page.textContent('#main')).not.toContain('New API key');

@@ -1,4 +1,4 @@
-/** What is done with messages and with what they left for people, in a real Chromium. */
+/** Messages, their issues and names in a real Chromium. */
 import { expect, test } from 'vitest';
 
 import { clientAssertion, requestToken } from '../../stack/services/client.ts';
@@ -82,7 +82,7 @@ test('a message is found, read segment by segment and replayed', async () => {
   await context.close();
 });
 
-test('what came for number 4711 is found in a minute, refused messages too, and leads to what it changed', async () => {
+test('the messages of identifier 4711, rejected ones included, are found and lead to their changes', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   for (const [control, change] of [
     ['HIS-1', ''],
@@ -120,7 +120,7 @@ test('what came for number 4711 is found in a minute, refused messages too, and 
   );
   expect(Buffer.concat(file).toString()).not.toMatch(/4711|Lovelace/);
   await page.click('tbody th a');
-  // The fault stands in its field.
+  // The fault is in its field.
   expect(await page.textContent('td.faulty')).toMatch(/00000000[^]*warning/);
   await page.click('text=Before it, of the same patient >> xpath=.. >> a');
   await page.waitForSelector('h1:has-text("HIS-2")');
@@ -159,7 +159,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   const refused = await sendMessage(admission('MOVE-4', '4720').replace('P|2.5.1', 'X|2.5.1'));
   const id = refused.headers.get('x-request-id') ?? '';
   const { context, page } = await signIn(stack.oidc.admin);
-  const look = async (name: string): Promise<void> => {
+  const check = async (name: string): Promise<void> => {
     await expectAccessible(page);
     for (const width of [WIDE, PHONE]) {
       await page.setViewportSize({ width, height: 900 });
@@ -175,7 +175,7 @@ test('a message shows only what it changed, and its request id finds it and the 
     await page.goto(`${stack.baseUrl}/admin/messages?q=${control}`);
     await page.click('tbody th a');
     expect(await page.textContent('.changes')).toMatch(change);
-    await look(control);
+    await check(control);
   }
   expect(await page.textContent('.changes')).not.toContain('Bonn');
 
@@ -184,7 +184,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   await page.click('button:has-text("Show")');
   await page.waitForSelector(`.refusals code:has-text("${id}")`);
   expect(await page.textContent('#main')).toContain('Found by its request id');
-  await look('requests-by-id');
+  await check('requests-by-id');
   await page.click('.refusals a:has-text("The message")');
   await page.click('tbody th a');
   await page.waitForSelector('h1:has-text("MOVE-4")');
@@ -193,7 +193,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   const gone = '0197a3b0-5c00-7000-8000-000000000000';
   await page.goto(`${stack.baseUrl}/admin/requests?q=${gone}`);
   expect(await page.textContent('.empty')).toMatch(/newest 100[^]*The id was made at[^]*ask the operator/);
-  await look('requests-no-id');
+  await check('requests-no-id');
   await page.click('text=show what was refused in that quarter of an hour');
   expect(await page.textContent('#main')).toContain('No request was refused or failed in this time.');
   await page.goto(`${stack.baseUrl}/admin/messages?q=${gone}`);

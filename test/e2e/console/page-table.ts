@@ -3,23 +3,23 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { admission, type ConsoleInBrowser } from '../../stack/tools/console-browser.ts';
 import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 
-/** What the addresses of pages name. */
+/** The ids in the addresses of pages. */
 interface Shown {
   readonly clientId: string;
   readonly messageId: string;
   readonly refusedId: string;
-  /** Whom the message has made. */
+  /** The patient that the message created. */
   readonly patientId: string;
 }
 
 export interface PageRow {
-  /** As routes.ts has it: `/admin/keys/:clientId`. */
+  /** The route, such as `/admin/keys/:clientId`. */
   readonly route: string;
-  /** Of its pictures; default the last word of the route. */
+  /** The name of its pictures. */
   readonly name: string;
   /** Below the base URL; default the route. */
   readonly path?: (shown: Shown) => string;
-  /** Where nobody is signed in. */
+  /** Shown without a session. */
   readonly isPublic?: boolean;
 }
 
@@ -129,7 +129,7 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
   );
 }
 
-/** Something for every list: what went well, what was refused, and what people should look at. */
+/** Adds an entry to every list: accepted and rejected messages, and issues. */
 export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site }: ConsoleInBrowser): Promise<Shown> {
   await listDuplicates('PAIR-1', 'PAIR-2');
   await sendMessage(admission('E2E-2', 'M-2'));

@@ -1,6 +1,6 @@
 /**
- * Every page of the console in both colour schemes, at the width of a laptop and of a phone: read without a fault by who
- * does not see it, not wider than the window, light, without a complaint of the browser's, and all of it from our own host.
+ * Every page of the console in both colour schemes, at the width of a laptop and of a phone. Each page is accessible, not wider
+ * than the window, and small. It causes no error in the browser and loads everything from the gateway's host.
  */
 import { mkdir } from 'node:fs/promises';
 
@@ -30,7 +30,7 @@ const VIEWS = [
   { colorScheme: 'light', width: PHONE },
 ] as const;
 
-/** Colours change at once, so that what is looked at is what is there. */
+/** Without transitions, colours change at once. */
 const STILL = { reducedMotion: 'reduce' } as const;
 
 /** Cells that have no title beside them where the table has become cards. */
@@ -48,19 +48,19 @@ test('every page has a row here', async () => {
 
 describe('in both colour schemes and widths', () => {
   let visit: Visit;
-  let nobody: Page;
+  let visitor: Page;
   let shown: Awaited<ReturnType<typeof fillPages>>;
   beforeAll(async () => {
     const { signIn, stack } = open();
     shown = await fillPages(open());
     visit = await signIn(stack.oidc.admin, STILL);
-    nobody = await (await open().browser.newContext(STILL)).newPage();
+    visitor = await (await open().browser.newContext(STILL)).newPage();
     if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
   });
 
   test.each(PAGES)('$name', async ({ name, route, path = () => route, isPublic = false }) => {
     const { stack } = open();
-    const page = isPublic ? nobody : visit.page;
+    const page = isPublic ? visitor : visit.page;
     page.removeAllListeners();
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: WIDE, height: 900 });

@@ -1,4 +1,4 @@
-/** The workbench in a real Chromium: samples with what must be said of each, the verdict first, and links that no server sees. */
+/** The workbench in a real Chromium: samples with their verdicts, and links whose content no server sees. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
@@ -13,7 +13,7 @@ const press = async (page: Page): Promise<string> => {
   return (await page.textContent('#main')) ?? '';
 };
 
-test('a sample is loaded and tried; the verdict stands above the fold, what fails before what passes', async () => {
+test('a sample is loaded and tried; the verdict is above the fold, failed checks before passed ones', async () => {
   const { db, signIn, site, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin);
   for (const [bench, sample, verdict] of [
@@ -52,7 +52,7 @@ test('a sample is loaded and tried; the verdict stands above the fold, what fail
   await context.close();
 });
 
-test('an assertion of a sample names the key that is chosen, also for keys whose signature is RSA', async () => {
+test('an assertion of a sample names the chosen key, also with an RSA signature', async () => {
   const { db, site, signIn, stack } = open();
   const rsa = await createApiKey(db.client, { site, name: 'Reader', algorithm: 'RS384' });
   const { context, page } = await signIn(stack.oidc.admin);
@@ -66,7 +66,7 @@ test('an assertion of a sample names the key that is chosen, also for keys whose
   await context.close();
 });
 
-test('a message that was really sent is compared with what is stored; one that is made up is not', async () => {
+test('a message that was sent is compared with stored resources; another message is not', async () => {
   const { hl7Key, sendMessage, signIn, stack } = open();
   const sent = admission('SENT-1', 'S-1');
   expect((await sendMessage(sent)).status).toBe(200);
@@ -84,7 +84,7 @@ test('a message that was really sent is compared with what is stored; one that i
   await context.close();
 });
 
-test('a link fills the form in again, holds no signature of an assertion, and is in no request', async () => {
+test('a link fills in the form, has no signature of an assertion, and is in no request', async () => {
   const { browser, signIn, stack } = open();
   const { context, page } = await signIn(stack.oidc.admin, { permissions: ['clipboard-read', 'clipboard-write'] });
   const requested: string[] = [];
@@ -129,7 +129,7 @@ test('a link fills the form in again, holds no signature of an assertion, and is
   }
   for (const one of requested) expect(one).not.toContain(packed.slice(0, 40));
 
-  // Whoever is not signed in goes to the provider, which must not find it in its page's address.
+  // A visitor without a session is sent to the provider, whose address must not have the content.
   const stranger = await (await browser.newContext()).newPage();
   await stranger.goto(link);
   await stranger.waitForSelector('#password');

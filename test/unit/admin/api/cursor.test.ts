@@ -5,7 +5,7 @@ import { fromCursor, toCursor, toList, UUID_PART } from '../../../../edge/admin/
 describe('cursors', () => {
   const id = '0192f0c1-0000-7000-8000-000000000000';
 
-  test('come back as they were made, and only so', () => {
+  test('are read as they were made, and nothing else is', () => {
     expect(fromCursor(toCursor([id]), UUID_PART)).toEqual([id]);
     expect(fromCursor(undefined, UUID_PART)).toBeNull();
     const bad = ['x', toCursor([]), toCursor([id, id]), toCursor(["' or 1=1"]), `${toCursor([id])}=`, 'bnVsbA'];

@@ -1,4 +1,4 @@
-/** What people paste as a public key, and what becomes of it: a JWKS, or a sentence that says what it is instead. */
+/** Pasted public keys become a JWKS, or an error that names what was pasted. */
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 import { calculateJwkThumbprint, type JWK } from 'jose';
@@ -33,12 +33,15 @@ const problemOf = async (text: string): Promise<string> => {
 };
 
 describe('a public key in PEM', () => {
-  test.each(Object.entries(PAIRS))('of %s becomes its JWK, named by its thumbprint', async (_, { publicKey }) => {
-    const jwk = jwkOf(publicKey);
-    expect(await keysOf(spki(publicKey))).toEqual([{ ...jwk, use: 'sig', kid: await calculateJwkThumbprint(jwk) }]);
-  });
+  test.each(Object.entries(PAIRS))(
+    'a key of %s becomes its JWK with the thumbprint as kid',
+    async (_, { publicKey }) => {
+      const jwk = jwkOf(publicKey);
+      expect(await keysOf(spki(publicKey))).toEqual([{ ...jwk, use: 'sig', kid: await calculateJwkThumbprint(jwk) }]);
+    },
+  );
 
-  test('as OpenSSL wrote it long ago (RSA PUBLIC KEY) is the same', async () => {
+  test('in the older format of OpenSSL (RSA PUBLIC KEY) is the same', async () => {
     const old = rsa.export({ type: 'pkcs1', format: 'pem' }).toString();
     expect(await keysOf(old)).toEqual(await keysOf(spki(rsa)));
   });
@@ -53,7 +56,7 @@ describe('a public key in PEM', () => {
     expect(await keysOf(spoil(spki(ec)))).toEqual(await keysOf(spki(ec)));
   });
 
-  test('two of them, for a rotation, are two keys', async () => {
+  test('two PEM blocks, for a rotation, are two keys', async () => {
     expect(await keysOf(spki(ec) + spki(rsa))).toHaveLength(2);
   });
 });
@@ -67,26 +70,26 @@ describe('a certificate', () => {
     expect(await keysOf(certificate)).toMatchObject([{ kid: await thumbprint(certificate) }]);
   });
 
-  test('with the chain that issued it gives its own key alone, in whatever order', async () => {
+  test('with its chain in any order gives only its own key', async () => {
     for (const chain of [`${certificate}\n${authority.certificate}`, `${authority.certificate}\n${certificate}`]) {
       expect(await keysOf(chain)).toMatchObject([{ kid: await thumbprint(certificate) }]);
     }
   });
 
-  test('that issued itself gives its key, also beside another of the same name', async () => {
+  test('that is self-signed gives its key, also beside another with the same name', async () => {
     const second = makeAuthority();
     expect(await keysOf(authority.certificate + second.certificate)).toHaveLength(2);
   });
 });
 
 describe('a JWK', () => {
-  test('alone becomes a JWKS; one without a kid is named by its thumbprint', async () => {
+  test('alone becomes a JWKS; without a kid it gets its thumbprint', async () => {
     const jwk = jwkOf(ec);
     expect(await keysOf(JSON.stringify({ ...jwk, kid: 'mine' }))).toEqual([{ ...jwk, kid: 'mine' }]);
     expect(await keysOf(JSON.stringify(jwk))).toEqual([{ ...jwk, kid: await calculateJwkThumbprint(jwk) }]);
   });
 
-  test('of a JWKS stays as it is, without a kid too', async () => {
+  test('in a JWKS stays unchanged, also without a kid', async () => {
     expect(await keysOf(JSON.stringify({ keys: [jwkOf(ec)], note: 1 }, null, 2))).toEqual([jwkOf(ec)]);
   });
 });
@@ -120,6 +123,6 @@ test.each<[string, string, RegExp]>([
   ['RSA of 1024 bits', spki(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey), /1024 bits are too few/],
   ['words', 'ask the vendor', /not valid JSON/],
   ['a list of JWKs', JSON.stringify([jwkOf(ec)]), /"keys" array/],
-])('%s is refused with what it is', async (_, text, expected) => {
+])('%s is rejected with a matching error', async (_, text, expected) => {
   expect(await problemOf(text)).toMatch(expected);
 });

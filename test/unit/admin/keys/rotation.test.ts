@@ -1,4 +1,4 @@
-/** Which public key of a client can be taken out, and when: never one that somebody may still sign with. */
+/** The time after which a replaced public key of a client can be removed, and the steps of the key's activity. */
 import { expect, test } from 'vitest';
 
 import { stepsOf } from '../../../../edge/admin/keys/activity.tsx';
@@ -23,14 +23,14 @@ const used = (kid: string, day: number) => ({
 const after = (keys: CheckedKey[], ...kids: ReturnType<typeof used>[]) =>
   kidUses(keys, kids).map(({ removableAfter }) => removableAfter?.slice(0, 10));
 
-test('the key that was replaced can go when even a weekly program would have signed with it', () => {
+test('a replaced key can be removed when a weekly program would have signed again', () => {
   expect(after([key('old'), key('new')], used('new', 20), used('old', 10))).toEqual(['2026-03-18', undefined]);
 });
 
 test.each<[string, CheckedKey[], ReturnType<typeof used>[]]>([
   ['the only key', [key('a')], [used('a', 1)]],
-  ['the next key, which nothing has signed with', [key('a'), key('next')], [used('a', 20)]],
-  ['a key of which nothing is known', [key('a'), key('b')], []],
+  ['the next key, not used yet', [key('a'), key('next')], [used('a', 20)]],
+  ['a key without known use', [key('a'), key('b')], []],
   ['keys without a name, of which one was used', [key(), key(), key('a')], [used('', 2), used('a', 20)]],
   [
     'a key that another one of the same name was used for',
@@ -38,17 +38,17 @@ test.each<[string, CheckedKey[], ReturnType<typeof used>[]]>([
     [used('a', 2), used('b', 20)],
   ],
   ['keys used in the same minute', [key('a'), key('b')], [used('a', 20), used('b', 20)]],
-])('nothing is said of %s', (_, keys, kids) => {
+])('%s has no time of removal', (_, keys, kids) => {
   expect(after(keys, ...kids)).toEqual(keys.map(() => undefined));
 });
 
-test('a key that is used again is no key that was replaced', () => {
+test('a key that is used again is not replaced', () => {
   const keys = [key('a'), key('b')];
   expect(after(keys, used('b', 20), used('a', 10))).toEqual(['2026-03-18', undefined]);
   expect(after(keys, used('a', 21), used('b', 20))).toEqual([undefined, '2026-03-28']);
 });
 
-test('a chart has each step of its span, the one that is not over too', () => {
+test('activity has each step of its span, including the current one', () => {
   const nowMs = Date.UTC(2026, 2, 1, 12, 34);
   const row = (hour: number): KeyActivityRow => ({
     surface: 'token',

@@ -1,4 +1,4 @@
-/** Which JWKS is trusted when a key is saved: a good key beside a dangerous one does not save it. */
+/** The JWKS of an API key is rejected for one dangerous key, also beside good keys. */
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
@@ -31,13 +31,13 @@ const messagesOf = async (looked: Promise<Inspection>): Promise<string> =>
 describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
   const document = JSON.stringify({ keys: [good, bad] });
 
-  test('inline is refused', async () => {
+  test('inline is rejected', async () => {
     const found = await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks: document }));
     expect(found).toMatch(/^jwks: /);
     expect(found).toMatch(message);
   });
 
-  test('behind a URI is refused', async () => {
+  test('at a URI is rejected', async () => {
     const jwksUri = 'https://keys.example.com/jwks.json';
     const found = await messagesOf(inspectKeys(depsWith(document), { jwksUri, jwks: null }));
     expect(found).toMatch(/^jwksUri: /);
@@ -45,7 +45,7 @@ describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
   });
 });
 
-test('a URI that may not be fetched is refused; one that cannot be reached now is not', async () => {
+test('a URI at a private address is rejected; an unreachable URI is accepted', async () => {
   const at = (deps: object) => ({ ...depsWith(''), ...deps });
   const rules = { jwksUri: 'https://keys.example.com/jwks.json', jwks: null };
   const refused = inspectKeys(at({ resolveHost: async () => ['10.0.0.1'] }), rules);
@@ -54,7 +54,7 @@ test('a URI that may not be fetched is refused; one that cannot be reached now i
   expect(await messagesOf(inspectKeys(at(unreachable), rules))).toBe('');
 });
 
-test('good keys alone are taken, and so is one beside a key of an unknown kind', async () => {
+test('good keys are accepted, also beside a key of an unknown type', async () => {
   for (const keys of [[good], [good, { kty: 'OKP', crv: 'X25519', x: good.x, kid: 'unknown' }]]) {
     const jwks = JSON.stringify({ keys });
     expect(await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks }))).toBe('');

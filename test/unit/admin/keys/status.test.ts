@@ -1,4 +1,4 @@
-/** What is typed to disable an API key. */
+/** The typed name that confirms disabling an API key. */
 import { expect, test } from 'vitest';
 
 import { namesKey } from '../../../../edge/admin/keys/status.tsx';
@@ -14,12 +14,12 @@ test.each<[string, boolean]>([
   ['', false],
 ])('%j names the key: %s', (text, expected) => expect(namesKey(text, key)).toBe(expected));
 
-test('a name of 200 characters, each with a mark of its own, names its key', () => {
+test('a name of 200 characters with a combining mark each matches', () => {
   const name = 'ü'.repeat(200);
   expect(namesKey(name.normalize('NFD'), { ...key, name })).toBe(true);
 });
 
-test('twice as long a text takes twice the work', () => {
+test('a text of twice the length takes twice the time', () => {
   const work = (text: string) => namesKey(text, key);
   expect(growthOf((n) => `a${'\u0315\u0300'.repeat(n)}`, work, 20_000)).toBeLessThanOrEqual(2.3);
 });

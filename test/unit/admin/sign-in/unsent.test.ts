@@ -1,4 +1,4 @@
-/** What is given back of a form whose session had ended: what our own page sent, and never a private key. */
+/** A form whose session had ended is shown again if the console sent it, never with a private key. */
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
@@ -31,13 +31,13 @@ const given = async (headers: Record<string, string>, method = 'POST', body = 'n
   const init = method === 'GET' ? { headers } : { method, headers, body };
   return (await app.request('https://console.test/admin/keys?kept=1', init)).json();
 };
-/** A body that never comes: reading it would never end. */
+/** A body without an end: reading it would hang. */
 const never = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
 
 describe('a form', () => {
   const ours = { 'content-type': FORM, origin: 'https://console.test', 'sec-fetch-site': 'same-origin', cookie };
 
-  test('of our own page is given back with every value, at its address', async () => {
+  test('from the console is shown again with every value and its address', async () => {
     expect(await given(ours)).toEqual({
       action: '/gateway/admin/keys?kept=1',
       form: [
@@ -48,15 +48,15 @@ describe('a form', () => {
   });
 
   test.each([
-    ['of another site', { ...ours, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }, 'POST'],
-    ['of who does not say from where', { 'content-type': FORM, cookie }, 'POST'],
-    ['that is none', { ...ours, 'content-type': 'application/json' }, 'POST'],
-    ['that was not sent', ours, 'GET'],
-  ])('%s is not', async (_, headers, method) => {
+    ['from another origin', { ...ours, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }, 'POST'],
+    ['without an origin', { 'content-type': FORM, cookie }, 'POST'],
+    ['with another content type', { ...ours, 'content-type': 'application/json' }, 'POST'],
+    ['that was not posted', ours, 'GET'],
+  ])('%s is not shown again', async (_, headers, method) => {
     expect(await given(headers, method)).toBeNull();
   });
 
-  test('larger than anybody types is not, also where the page has read it', async () => {
+  test('above the limit is not shown again, also if the page has read it', async () => {
     const body = (length: number) => `name=${'a'.repeat(length - 'name='.length)}`;
     expect(await given(ours, 'POST', body(16 * 1024))).not.toBeNull();
     expect(await given(ours, 'POST', body(16 * 1024 + 1))).toBeNull();
@@ -73,14 +73,14 @@ describe('a form', () => {
     }
   });
 
-  test('of a session that has ended is given back', async () => {
+  test('from an ended session is shown again', async () => {
     const ended = await cookieOf(SECRET, 'admin session', NOW / 1000 - 60);
     expect(await given({ ...ours, cookie: ended })).not.toBeNull();
   });
 
   test.each([
     ['no cookie', ''],
-    ['a cookie of our own making', '__Host-gateway-session=a.b.c.d.e'],
+    ['an invalid cookie', '__Host-gateway-session=a.b.c.d.e'],
     ['a cookie of another gateway', foreign],
     ['a cookie for another purpose', ofSignIn],
   ])('with %s is not read', async (_, other) => {

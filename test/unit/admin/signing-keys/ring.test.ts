@@ -1,4 +1,4 @@
-/** What an operator is told of each key that signs, and when it may go. */
+/** The state of each signing key, and when it can be removed. */
 import { expect, test } from 'vitest';
 
 import { viewRing } from '../../../../edge/admin/signing-keys/ring.ts';
@@ -12,7 +12,7 @@ function ring(kids: readonly string[], seen: Readonly<Record<string, string>> = 
   return viewRing({ keys }, rows, NOW);
 }
 
-test('one key signs, since when it was first seen to, and is rotated a year after it was made', () => {
+test('the signing key has its first signature and is due for rotation a year after it was made', () => {
   const [only, ...more] = ring(['2026-01-02-abcd'], { '2026-01-02-abcd': '2026-01-03T08:00:00Z' });
   expect(more).toEqual([]);
   expect(only).toEqual({
@@ -27,7 +27,7 @@ test('one key signs, since when it was first seen to, and is rotated a year afte
   });
 });
 
-test('nothing of a private half is told', () => {
+test('private members are not shown', () => {
   expect(JSON.stringify(ring(['a', 'b']))).not.toContain('private');
 });
 
@@ -45,12 +45,12 @@ test.each([
   expect(ring(kids, seen)[0]).toMatchObject(expected);
 });
 
-test('of others it is told whether they wait or have signed, and until when their tokens are good', () => {
+test('other keys wait or have signed, with the time when their tokens expire', () => {
   const old = { 'old-1': '2025-11-01T00:00:00Z', '2026-11-22-b': '2026-11-22T11:30:00Z' };
   expect(ring(['2026-11-22-b', 'old-1', '2026-11-22-c'], old).slice(1)).toMatchObject([
     { state: 'has-signed', neededUntil: '2026-11-22T12:30:00.000Z' },
     { state: 'waits', neededUntil: null, signsSince: null },
   ]);
-  // The new one was taken back: when it signed last nobody knows, so it is not said that it may go.
+  // After a rotation back the last signature of the newer key is unknown, so it has no end.
   expect(ring(['old-1', '2026-11-22-b'], old)[1]).toMatchObject({ state: 'has-signed', neededUntil: null });
 });

@@ -17,7 +17,7 @@ describe('claims of a provider', () => {
   });
 
   test.each([{}, { sub: 'a' }, { sub: 'a', site: 'north' }, { sub: '', site }, { sub: 'a', site: [site, 'north'] }])(
-    '%j is nobody',
+    '%j is not an account',
     (claims) => {
       expect(() => toActor(claims)).toThrow(/site/);
     },
@@ -43,7 +43,7 @@ describe('claims of a provider', () => {
     });
   });
 
-  test('a group counts in its own sites, beside the claims', () => {
+  test('a group grants permissions in its sites, besides the claims', () => {
     expect(grantsOf({ groups: ['Lab admins', 'readers', 'constructor'] })).toEqual({
       [other]: ['site.api_keys.update', 'site.api_keys.read'],
       [site]: ['site.api_keys.read'],
@@ -60,11 +60,11 @@ describe('claims of a provider', () => {
     [{ groups: ['Lab'] }, /none of your groups/],
     [{ _claim_names: { groups: 'src1' } }, /too many/],
     [{ groups: ['admins', 'Lab', 'admins'].join(' ') }, /none of your groups/],
-  ])('without a site by groups %j is told why', (claims, why) => {
+  ])('groups %j without a site are an error with its reason', (claims, why) => {
     expect(() => grantsOf(claims)).toThrow(why);
   });
 
-  test('the name is what the provider tells, else the subject', () => {
+  test('the name is the provider’s, else the subject', () => {
     expect(toActor({ sub: 'a', site, email: 'a@example.org' }).name).toBe('a@example.org');
     expect(toActor({ sub: 'a', site }).name).toBe('a');
   });

@@ -1,4 +1,4 @@
-/** Which tokens of the staff's provider `/admin/api` takes: the provider's, for this API, of now, with an end. */
+/** `/admin/api` accepts access tokens of the staff's provider for this API that have not expired. */
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import { expect, test } from 'vitest';
 
@@ -45,7 +45,7 @@ async function read(
   return createBearer(deps, async () => provider, createProviderKeys(deps))(request);
 }
 
-test('a good one says who calls', async () => {
+test('a valid token names the actor', async () => {
   expect(await read(GOOD)).toMatchObject({ subject: 'ada', site: SITE });
 });
 
@@ -57,23 +57,23 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['no end', { ...GOOD, exp: undefined }],
   ['nobody', { ...GOOD, sub: undefined }],
   ['a time to come', { ...GOOD, nbf: NOW + 120 }],
-])('one with %s is refused', async (_, claims) => {
+])('a token with %s is rejected', async (_, claims) => {
   await expect(read(claims)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
-test.each(['at+jwt', 'AT+JWT', 'application/at+jwt'])('typ %s is that of an access token', async (typ) => {
+test.each(['at+jwt', 'AT+JWT', 'application/at+jwt'])('accepts typ %s', async (typ) => {
   expect(await read(GOOD, pair.privateKey, typ)).toMatchObject({ subject: 'ada' });
 });
 
-test.each(['JWT', 'logout+jwt', 'id+jwt', ''])('typ %j is not that of an access token', async (typ) => {
+test.each(['JWT', 'logout+jwt', 'id+jwt', ''])('rejects typ %j', async (typ) => {
   await expect(read(GOOD, pair.privateKey, typ)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
-test('one that a stranger signed is refused', async () => {
+test('a token with a foreign signature is rejected', async () => {
   await expect(read(GOOD, stranger.privateKey)).rejects.toMatchObject({ kind: 'unauthenticated' });
 });
 
-test('without a header there is nobody', async () => {
+test('a request without the header has no actor', async () => {
   const bearer = createBearer(deps, async () => provider, createProviderKeys(deps));
   expect(await bearer(new Request('https://console.example.com/admin/api'))).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { refuseCrossSite } from '../../../../edge/admin/staff/cross-site.ts';
 import { Fault } from '../../../../shared/fault.ts';
 
-describe('a request of another site', () => {
+describe('a request from another origin', () => {
   const OWN = 'https://console.example';
   const post =
     (headers: Record<string, string>, method = 'POST') =>
@@ -14,7 +14,7 @@ describe('a request of another site', () => {
     ['its own page', { origin: OWN, 'sec-fetch-site': 'same-origin' }],
     ['an older browser', { origin: OWN }],
     ['a page without referrer', { 'sec-fetch-site': 'same-origin' }],
-  ])('is none when it comes from %s', (_, headers) => {
+  ])('is not one with %s', (_, headers) => {
     expect(post(headers)).not.toThrow();
   });
 
@@ -25,7 +25,7 @@ describe('a request of another site', () => {
     ['a forged origin', { origin: OWN, 'sec-fetch-site': 'cross-site' }],
     ['no origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }],
     ['http', { origin: 'http://console.example' }],
-  ])('is refused with %s', (_, headers) => {
+  ])('is rejected with %s', (_, headers) => {
     expect(post(headers)).toThrow(Fault);
     expect(post(headers, 'PATCH')).toThrow(Fault);
     expect(post(headers, 'GET')).not.toThrow();

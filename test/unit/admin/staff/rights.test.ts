@@ -1,4 +1,4 @@
-/** What each operation of `/admin/api` asks for: the whole list, so that none is added or eased unseen. */
+/** The permission of each operation of `/admin/api`: the complete list, so that every change of it is deliberate. */
 import { expect, test } from 'vitest';
 
 import { adminOperations } from '../../../../edge/admin/routes.ts';
@@ -63,7 +63,7 @@ test('every operation and its permission', () => {
   ]);
 });
 
-test('a permission is asked for; of several any will do', () => {
+test('a permission is required; of several any is enough', () => {
   const actor = { subject: 'a', name: 'A', site: 's', permissions: new Set(['site.api_keys.disable'] as const) };
   expect(() => requirePermission(actor, 'site.api_keys.read')).toThrow(/needs the permission site\.api_keys\.read/);
   expect(() => requirePermission(actor, ['site.api_keys.read', 'site.messages.read'])).toThrow(
@@ -73,7 +73,7 @@ test('a permission is asked for; of several any will do', () => {
   expect(() => requirePermission(actor, ['site.api_keys.update', 'site.api_keys.disable'])).not.toThrow();
 });
 
-test('creating a key and changing settings ask for the right themselves, since pages call them too', async () => {
+test('creating a key and changing settings check the permission themselves, because pages call them too', async () => {
   const actor = {
     subject: 'ada',
     name: 'Ada',
