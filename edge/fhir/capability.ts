@@ -1,4 +1,4 @@
-/** The CapabilityStatement (FHIR R4 http, 3.1.0.7), made from the same tables that route and search. */
+/** The CapabilityStatement (FHIR R4 http, 3.1.0.7), from the tables of the routes and of the search parameters. */
 import type { JsonObject } from '../../shared/json.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
@@ -9,18 +9,18 @@ import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 import { includesOf } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
 
-/** When what is said here last changed (CapabilityStatement.date). */
+/** The day of the last change to this file's statements (CapabilityStatement.date). */
 const CHANGED = '2026-11-22';
 const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
-/** Where tokens are says `.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). */
+/** Clients find the token endpoint in `.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). */
 const SECURITY: JsonObject = {
   cors: false,
   service: [{ coding: [{ system: SMART_SERVICE, code: 'SMART-on-FHIR' }], text: 'SMART Backend Services' }],
   description:
     'OAuth 2.0 client credentials with a signed JWT (private_key_jwt), scopes system/[type].read and ' +
-    'system/[type].write, audience svc-fhir. All data is that of the site of the access token.',
+    'system/[type].write, audience svc-fhir. All data belongs to the site of the access token.',
 };
 
 function operationsOf(type: ResourceType): JsonObject[] {
@@ -33,12 +33,12 @@ function operationsOf(type: ResourceType): JsonObject[] {
   return type === 'Patient' ? [...ofR4, exported] : ofR4;
 }
 
-/** Which searches are recognized, for who reads the statement. */
+/** The documentation of each set of search parameters. */
 const SEARCHES: Readonly<Record<SearchSet, string>> = {
-  listed: 'Searches are by the parameters that are listed for each type, without modifiers.',
+  listed: 'Searches use the parameters that are listed for each type, without modifiers.',
   'us-core':
-    'Searches are by the parameters of US Core, with the modifiers that are listed for each. ' +
-    'Dates without a zone are in the time zone of the site. Provenance is not kept.',
+    'Searches use the parameters of US Core, with the modifiers that are listed for each. ' +
+    'Dates without a zone are in the time zone of the site. The server does not keep Provenance.',
 };
 
 const modifiers = (names: readonly string[]): string =>

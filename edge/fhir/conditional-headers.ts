@@ -1,35 +1,35 @@
 /**
- * Version-aware headers (FHIR R4 http, 3.1.0.4.1 and 3.1.0.1.3; RFC 9110 §13). What cannot be read is refused, never
- * ignored: a lost `If-Match` is a lost update.
+ * Version-aware headers (FHIR R4 http, 3.1.0.4.1 and 3.1.0.1.3; RFC 9110 §13). The gateway rejects a
+ * header that it cannot read, because an ignored `If-Match` is a lost update.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { ShownIf } from '../store/resource-by-id.ts';
 
-/** The headers of a request, or what stands for them in an entry of a bundle. Names in lower case. */
+/** The headers of a request, or the elements that replace them in an entry of a bundle. Names are in lower case. */
 export interface RequestHeaders {
   get(name: string): string | null;
 }
 
 export const etagOf = (version: number): string => `W/"${version}"`;
-/** HTTP knows seconds only (RFC 9110 §8.8.2). */
+/** Dates of HTTP have seconds (RFC 9110 §8.8.2). */
 export const lastModifiedOf = (instant: string): string => new Date(instant).toUTCString();
 
 const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
-/** A date in a header as PostgreSQL takes it; in place of one that FHIR cannot write, the nearest that it can. */
+/** A date of a header for PostgreSQL, limited to the years that FHIR can write. */
 const storable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 
 const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/;
 const VERSION = /^[1-9][0-9]{0,8}$/;
-/** What no resource ever has: versions begin at 1. A well-formed tag that we never gave matches nothing. */
+/** Versions begin at 1. A well-formed tag that the server never sent matches no version. */
 const NO_VERSION = -1;
 
-/** The version of what is not there yet: what `If-None-Match: *` expects of a write. */
-export const NOT_THERE = 0;
+/** The version of a resource that does not exist yet, which `If-None-Match: *` expects. */
+export const NO_RESOURCE = 0;
 
-/** A version that must be replaced, 0: none may exist; `any`: one that exists; null: no condition. */
+/** The version that a write replaces, 0: the resource must not exist; `any`: it must exist; null: no condition. */
 export type Expectation = number | 'any' | null;
 
-/** What the resource has to be like for a write to be done. */
+/** The state of the resource that a write requires. */
 export interface Precondition {
   readonly expect: Expectation;
   /** An ISO instant after which the resource may not have changed; null: no condition. */
@@ -60,22 +60,22 @@ export function isNotModified(headers: RequestHeaders, version: number, lastUpda
     return tags.some((tag) => tag === '*' || ENTITY_TAG.exec(tag)?.[1] === String(version));
   }
   const since = Date.parse(headers.get('if-modified-since') ?? '');
-  // A date that cannot be read is no condition (RFC 9110 §13.1.3).
+  // A server ignores an invalid date (RFC 9110 §13.1.3).
   return !Number.isNaN(since) && Date.parse(lastModifiedOf(lastUpdated)) <= since;
 }
 
 /**
- * The conditions of an update (RFC 9110 §13.1.1, §13.1.2, §13.1.4). `If-Modified-Since` is none: it is of reads alone
- * (§13.1.3).
+ * The conditions of an update (RFC 9110 §13.1.1, §13.1.2, §13.1.4). `If-Modified-Since` applies to reads
+ * only (§13.1.3).
  *
- * @throws Fault `malformed` for what cannot be read or cannot hold together
+ * @throws Fault `malformed` for a header that is invalid or contradicts another one
  */
 export function preconditionOf(headers: RequestHeaders): Precondition {
   refuseNoneExist(headers);
   const expected = ifMatchOf(headers);
   const noneMatch = headers.get('if-none-match')?.trim();
   if (noneMatch !== undefined && noneMatch !== '*') {
-    throw badHeader('If-None-Match', 'If-None-Match of a write must be *: nothing may be there yet');
+    throw badHeader('If-None-Match', 'If-None-Match of a write must be *, for a resource that does not exist yet');
   }
   if (noneMatch !== undefined && expected !== null) {
     throw badHeader('If-None-Match', 'If-Match and If-None-Match exclude each other: send one of them');
@@ -85,14 +85,14 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
     throw badHeader('If-Unmodified-Since', 'If-Unmodified-Since must be a date, as in Last-Modified');
   }
   return {
-    expect: noneMatch === undefined ? expected : NOT_THERE,
-    // Beside If-Match it says nothing (RFC 9110 §13.1.4).
+    expect: noneMatch === undefined ? expected : NO_RESOURCE,
+    // A server ignores it beside If-Match (RFC 9110 §13.1.4).
     unmodifiedSince: since === null || expected !== null ? null : storable(Date.parse(since)),
   };
 }
 
 /**
- * Whatever is no create has no such condition, and who sends it there expects one.
+ * `If-None-Exist` applies to creates only; a client that sends it elsewhere expects a condition.
  *
  * @throws Fault `malformed`
  */
@@ -100,16 +100,16 @@ export function refuseNoneExist(headers: RequestHeaders): void {
   if (headers.get('if-none-exist') === null) return;
   throw badHeader(
     'If-None-Exist',
-    'If-None-Exist is of a create: a conditional update is PUT [type]?[search parameters]',
+    'If-None-Exist applies to creates: for a conditional update send PUT [type]?[search parameters]',
   );
 }
 
 const OF_VERSIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
 
 /**
- * A create has no version to compare with: its one condition is `If-None-Exist`.
+ * A create has no version to compare with: its only condition is `If-None-Exist`.
  *
- * @throws Fault `malformed` where it has another
+ * @throws Fault `malformed` for another condition
  */
 export function requireNoVersion(headers: RequestHeaders): void {
   for (const name of OF_VERSIONS) {
@@ -119,8 +119,8 @@ export function requireNoVersion(headers: RequestHeaders): void {
 }
 
 /**
- * @param where what has no conditions, for the message
- * @throws Fault `malformed` for the conditions of a write where nothing is compared with them
+ * @param where the interaction without conditions, for the message
+ * @throws Fault `malformed` for the conditions of a write
  */
 export function requireNoConditions(headers: RequestHeaders, where: string): void {
   for (const name of [...OF_VERSIONS, 'If-None-Exist']) {
@@ -130,9 +130,9 @@ export function requireNoConditions(headers: RequestHeaders, where: string): voi
 }
 
 /**
- * The same as `requireStillSo` for the statement that reads, which notes for the audit what will be shown.
+ * The conditions of `requirePreconditions` for the statement that reads: the audit records a resource only where it is shown.
  *
- * @throws Fault `malformed` for what cannot be read
+ * @throws Fault `malformed` for an invalid header
  */
 export function shownIfOf(headers: RequestHeaders): ShownIf {
   const expected = ifMatchOf(headers);
@@ -146,9 +146,9 @@ export function shownIfOf(headers: RequestHeaders): ShownIf {
 /**
  * The conditions of a read beside `If-None-Match` and `If-Modified-Since` (RFC 9110 §13.1.1, §13.1.4).
  *
- * @throws Fault `malformed` for what cannot be read, `precondition-failed` for what does not hold
+ * @throws Fault `malformed` for an invalid header, `precondition-failed` where a condition is false
  */
-export function requireStillSo(headers: RequestHeaders, version: number, lastUpdated: string): void {
+export function requirePreconditions(headers: RequestHeaders, version: number, lastUpdated: string): void {
   refuseNoneExist(headers);
   const expected = ifMatchOf(headers);
   const since = headers.get('if-unmodified-since');
@@ -156,8 +156,5 @@ export function requireStillSo(headers: RequestHeaders, version: number, lastUpd
   const isOther = typeof expected === 'number' && expected !== version;
   const isLater = !Number.isNaN(seconds) && Date.parse(lastModifiedOf(lastUpdated)) > seconds;
   if (!isOther && !isLater) return;
-  throw new Fault(
-    'precondition-failed',
-    'the resource is at another version than If-Match or If-Unmodified-Since names',
-  );
+  throw new Fault('precondition-failed', 'the resource has another version than If-Match or If-Unmodified-Since names');
 }

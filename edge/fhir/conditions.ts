@@ -1,6 +1,6 @@
 /**
- * What a condition of a write may find out (edge/docs/behaviour.md, FHIR, Scopes). A condition searches, and the answer says what
- * it found: an error, a location or an id. So a condition has scopes of its own, beside those of its interaction.
+ * The scopes that a condition needs (edge/docs/behaviour.md, FHIR, Scopes). A condition searches, and the answer
+ * reveals the result: an error, a location or an id. So it needs scopes beside those of its interaction.
  */
 import { requireScopes } from '../oauth/bearer.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -15,7 +15,7 @@ type ScopeOf = (type: ResourceType) => string;
 interface Needed {
   /** For `identifier` and `_id` alone: the client already has what it asks for. */
   readonly byKey: readonly ScopeOf[];
-  /** For any other parameter: the answers would give away what the resource contains. */
+  /** For any other parameter: the answers would reveal what the resource contains. */
   readonly byContent: readonly ScopeOf[];
 }
 
@@ -26,7 +26,7 @@ const NEEDED: Readonly<Record<Condition['kind'], Needed>> = {
   update: { byKey: [writeScope], byContent: BOTH },
   // A patch shows by its operations what the resource contains.
   patch: { byKey: BOTH, byContent: BOTH },
-  // A plain reference is looked up too, whatever the token may do with its target.
+  // The gateway also looks up plain references, without a scope for the type of the target.
   reference: { byKey: [], byContent: [readScope] },
 };
 
@@ -43,7 +43,7 @@ const isKey = (criterion: Criterion): boolean =>
 
 /**
  * @param query the search parameters
- * @throws Fault as `criteriaOf`, `forbidden` for a scope that the token lacks, whatever the site stores
+ * @throws Fault as `criteriaOf`, `forbidden` for a scope that the token lacks, before any resource is searched
  */
 export function readCondition(
   context: RequestContext,
@@ -60,5 +60,5 @@ export function readCondition(
   return { criteria, names: [...new Set(new URLSearchParams(query).keys())] };
 }
 
-/** True where the token may not read the type: then answers distinguish no more than the request needs. */
+/** True where the token may not read the type: then an answer reveals no more than the request needs. */
 export const isBlind = ({ caller }: RequestContext, type: ResourceType): boolean => !caller.scopes.has(readScope(type));

@@ -1,6 +1,6 @@
 /**
- * `Patient/[id]/$everything` (FHIR R4 patient-operation-everything): the patient, those who were merged into it, and the
- * resources about any of them, in pages.
+ * `Patient/[id]/$everything` (FHIR R4 patient-operation-everything): the patient, the patients that were merged
+ * into it, and the resources about any of them, in pages.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json, JsonNumber } from '../../shared/json.ts';
@@ -15,27 +15,27 @@ import { CURSOR, EVERYTHING_CONTROLS, pageCountOf, readControls, sinceOf } from 
 import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
-import { notFound, nothing } from './read.ts';
+import { notFound, unknownResource } from './read.ts';
 import { resourceEntry, warningEntries } from './searchset.ts';
 
-/** The value of a parameter that is a primitive, whatever type it says. */
+/** The value of a parameter, if it is a primitive of any type. */
 function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof JsonNumber ? String(value.valueOf()) : undefined;
 }
 
 /**
- * The parameters of a POST, as the URL of a GET would have them.
+ * The parameters of a POST, in the form of those of a GET.
  *
  * @param content null: none
- * @throws Fault `malformed` for what is no Parameters of such
+ * @throws Fault `malformed` for anything but a Parameters resource with such parameters
  */
 export function everythingParameters(content: Json): Pair[] {
   if (content === null) return [];
   const refuse = (message: string, at: string): Fault =>
     new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
   if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') {
-    throw refuse('the body, if there is one, must be a Parameters resource', 'Parameters');
+    throw refuse('the body must be empty or a Parameters resource', 'Parameters');
   }
   const { parameter = [] } = content;
   if (!Array.isArray(parameter)) throw refuse('parameter must be an array', 'Parameters.parameter');
@@ -46,26 +46,23 @@ export function everythingParameters(content: Json): Pair[] {
     if (typeof name === 'string' && text !== undefined && member?.startsWith('value') === true && more.length === 0) {
       return [name, text];
     }
-    throw refuse(
-      'a parameter here has a name and one value[x], which is a primitive',
-      `Parameters.parameter[${index}]`,
-    );
+    throw refuse('a parameter has a name and one value[x] of a primitive type', `Parameters.parameter[${index}]`);
   });
 }
 
-/** The types that were asked for by name, in the order in which they come; null: none was. */
+/** The types of `_type`, in the order of the answer; null: `_type` is absent. */
 function namedTypes(pairs: readonly Pair[]): ResourceType[] | null {
   const given = pairs
     .filter(([name]) => name === '_type')
     .flatMap(([, value]) => value.split(',').map((one) => one.trim()));
   if (given.length === 0) return null;
   if (!given.every(isResourceType)) {
-    throw badParameter('_type', `_type must be of ${RESOURCE_TYPES.join(', ')}, separated by commas`);
+    throw badParameter('_type', `_type must list ${RESOURCE_TYPES.join(', ')}, separated by commas`);
   }
   return RESOURCE_TYPES.filter((type) => given.includes(type));
 }
 
-/** What is still to come after a position: its own type first, where that is still wanted. */
+/** The types that follow a position, beginning with the type of the position. */
 function remaining(types: readonly ResourceType[], { key, id }: Position): Pick<Remaining, 'types' | 'after'> {
   const at = RESOURCE_TYPES.findIndex((type) => type === key);
   const type = RESOURCE_TYPES[at];
@@ -79,25 +76,30 @@ interface Remaining {
   readonly after: { readonly type: ResourceType; readonly id: string } | null;
 }
 
-/** A token sees what its scopes let it, and is told what they do not. */
-function unseen(types: readonly ResourceType[]): Issue[] {
+/** The warning about types that the token may not read. */
+function scopeWarning(types: readonly ResourceType[]): Issue[] {
   if (types.length === 0) return [];
   const scopes = types.map(readScope).join(' ');
-  return [{ code: 'suppressed', message: `the access token lacks ${scopes}: resources of these types are left out` }];
+  return [
+    {
+      code: 'suppressed',
+      message: `the access token lacks the scopes ${scopes}: resources of these types are left out`,
+    },
+  ];
 }
 
 /** R4 Patient.link, replaced-by: the other "must be used in lieu of" this one. */
-function replaced(survivor: string): Issue[] {
+function mergeWarning(survivor: string): Issue[] {
   const message =
-    `this patient was replaced by Patient/${survivor} (Patient.link): ` +
-    'what is known of the person is everything of that patient';
+    `this patient was merged into Patient/${survivor} (Patient.link): ` +
+    'the $everything of that patient has all resources of the person';
   return [{ code: 'informational', message }];
 }
 
 /**
- * Of each type that the token may read; one that is asked for by name and may not be read is 403.
+ * The answer has each type that the token may read. A type of `_type` that the token may not read is 403.
  *
- * @param pairs of the URL, and of the body of a POST
+ * @param pairs the parameters of the URL, and of the body of a POST
  */
 export async function prepareEverything(
   context: RequestContext,
@@ -112,7 +114,7 @@ export async function prepareEverything(
   const since = sinceOf(controls, now);
   if (named !== null) requireScopes(caller, named.map(readScope));
   const target = { type: 'Patient', id, version: null } as const;
-  if (!isUuid(id)) return nothing(target);
+  if (!isUuid(id)) return unknownResource(target);
 
   const types = (named ?? RESOURCE_TYPES).filter((type) => caller.scopes.has(readScope(type)));
   const left = named === null ? RESOURCE_TYPES.filter((type) => !types.includes(type)) : [];
@@ -135,8 +137,8 @@ export async function prepareEverything(
       const { resources, more } = toPage(rowsOf(page), limit);
       const last = resources.at(-1);
       const next = more && last !== undefined ? { id: last.id, key: last.type } : null;
-      const warnings = [...unseen(left), ...(asked.survivor === id ? [] : replaced(asked.survivor))];
-      // What fits one page was counted by reading it.
+      const warnings = [...scopeWarning(left), ...(asked.survivor === id ? [] : mergeWarning(asked.survivor))];
+      // The first page is the total where nothing follows it.
       const head = { type: 'searchset', ...(position === null && !more ? { total: resources.length } : {}) };
       const entries = resources.flatMap((stored) => {
         const { type } = stored;

@@ -11,10 +11,10 @@ import { CURSOR, HISTORY_CONTROLS, pageCountOf, readControls, sinceOf } from './
 import type { Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, NOTED, type RequestContext } from './interaction.ts';
-import { notFound, nothing } from './read.ts';
+import { notFound, unknownResource } from './read.ts';
 import { resourceText, type Stored, urlOf } from './resource-answer.ts';
 
-/** One version, with what wrote it (R4 bundle, bdl-3 and bdl-4). */
+/** One version, with the request that wrote it (R4 bundle, bdl-3 and bdl-4). */
 function historyEntry(root: string, stored: Stored): string {
   const created = stored.version === 1;
   const fullUrl = urlOf(root, stored.type, stored.id);
@@ -42,7 +42,7 @@ export async function prepareHistory(
   const limit = pageCountOf(controls.get('_count'));
   const since = sinceOf(controls, context.now);
   const target = { type, id, version: null };
-  if (!isUuid(id)) return nothing(target);
+  if (!isUuid(id)) return unknownResource(target);
 
   const site = context.caller.site;
   const applied: Pair[] = [...controls].filter(([name]) => name !== CURSOR);
@@ -78,8 +78,8 @@ function positionOf({ id, key }: Position): VersionPosition {
 }
 
 /**
- * Newest first, of all resources of the type. A Bundle of versions has no place to say what was left out, so nothing is
- * (`handling=lenient`). Without versions it is an access too, as a search is.
+ * Newest first, of all resources of the type. A Bundle of type history cannot report parameters that were left out, so
+ * `handling=lenient` changes nothing. The audit records it also where it finds no version, as it does for a search.
  */
 export async function prepareTypeHistory(
   context: RequestContext,
@@ -103,7 +103,7 @@ export async function prepareTypeHistory(
       const versions = resources.map((stored) => ({ ...stored, type }));
       const last = versions.at(-1);
       const next = more && last !== undefined ? { id: last.id, key: keyOf(last) } : null;
-      // What fits one page was counted by reading it.
+      // The first page is the total where nothing follows it.
       const head = { type: 'history', ...(after === null && !more ? { total: versions.length } : {}) };
       const entries = versions.map((stored) => historyEntry(context.root, stored));
       return { status: 200, headers: {}, body: bundleText(head, await links.of(cursor ?? null, next), entries) };

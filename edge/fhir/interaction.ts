@@ -11,10 +11,10 @@ import type { RequiredResource } from '../store/resource.ts';
 import type { Prefer } from './prefer.ts';
 import type { CursorSealer } from './controls/cursor.ts';
 
-/** What preparing needs to know of the request it is for. */
+/** The facts of a request that the preparation of its interactions needs. */
 export interface RequestContext {
   readonly caller: Caller;
-  /** Our own `{base}/fhir`, without a trailing slash. */
+  /** `{base}/fhir`, without a trailing slash. */
   readonly root: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -22,7 +22,7 @@ export interface RequestContext {
   readonly cursors: CursorSealer;
   /** FHIR_MAX_BODY_BYTES. */
   readonly maxBodyBytes: number;
-  /** Which search parameters are recognized. */
+  /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
 }
 
@@ -31,7 +31,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; null: no body. */
   readonly body: string | null;
-  /** Instead of a body: one that is made while it is read. */
+  /** A body that is produced while the client reads it, instead of `body`. */
   readonly stream?: ReadableStream<Uint8Array>;
   /** The URL of the resource in the body, for an entry of a bundle. */
   readonly fullUrl?: string;
@@ -40,12 +40,11 @@ export interface Answer {
 }
 
 /**
- * What an interaction is to the audit (edge/docs/behaviour.md, Audit). Each says it, since whoever runs it writes the row; `none`
- * is for what reaches no data of anybody.
+ * How the audit records an interaction (edge/docs/behaviour.md, Audit). `none`: it reaches no data of a site, so it has no row.
  */
 export type Audited = AuditedRequest | 'none';
 
-/** Its statements note what they read or write, and how: `read`, `history`, `create`, `update`, `patch`. */
+/** The statements note the action and the resources: `read`, `history`, `create`, `update`, `patch`. */
 export const NOTED: Audited = { action: null, searched: null };
 
 /** The rows that each query of a round trip returned. */
@@ -57,7 +56,7 @@ export function rowsOf(queries: readonly Query[], results: readonly (readonly ob
   return <Row extends object>(query: Query<Row>) => {
     const found = rows.get(query);
     if (found === undefined) throw new RangeError('the query was not sent');
-    // They are what the author of the query declared.
+    // The query declares the type of its rows.
     return found as readonly Row[];
   };
 }
@@ -65,35 +64,35 @@ export function rowsOf(queries: readonly Query[], results: readonly (readonly ob
 export interface Interaction {
   readonly audited: Audited;
   readonly queries: readonly Query[];
-  /** @throws Fault `not-found` and the like, from what the rows say */
+  /** @throws Fault such as `not-found`, according to the rows */
   readonly answer: (rowsOf: RowsOf) => Promise<Answer> | Answer;
-  /** What a Fault of the database means for this request. */
+  /** Translates a Fault of the database to one of this request. */
   readonly explain?: (fault: Fault) => Fault;
-  /** What a read needs to exist, so that a transaction can fail before it commits; its id is perhaps no UUID. */
+  /** The resource that a read needs, so that a transaction can fail before it commits. Its id may have any form. */
   readonly target?: RequiredResource;
 }
 
 /**
- * What has to be known before an interaction can be prepared: asked in a round trip of its own, which only reads. What it
- * then writes must be written only where that is still so, and is else a Fault `conflict`, after which all is asked anew.
+ * The resources that an interaction depends on, read in a round trip before it. The interaction must write only where these
+ * resources are unchanged. Otherwise it fails with Fault `conflict`, and the lookup is repeated.
  */
-export interface Look {
-  /** What was read owes its row, whatever becomes of the request. */
+export interface Lookup {
+  /** The audit records the lookup even where the interaction then fails. */
   readonly audited: Audited;
   readonly queries: readonly Query[];
-  /** @throws Fault for what cannot be done, from what the rows say */
+  /** @throws Fault where the rows make the interaction impossible */
   readonly prepare: (rowsOf: RowsOf) => Interaction | Promise<Interaction>;
 }
 
-/** The names of the parameters that an interaction searches by; null: it does not search. */
+/** The names of the search parameters of an interaction; null: it does not search. */
 export const searchedBy = ({ audited }: Interaction): readonly string[] | null =>
   audited === 'none' ? null : audited.searched;
 
 /**
- * What a request of several parts is to the audit.
+ * How the audit records a request of several parts.
  *
- * @param action a bundle, of the kinds that its entries were; null: what the parts note, which is then of one kind
- * @param searches of each part: the names of the parameters that it searches by; null: it does not search
+ * @param action the bundle's type; null: the action that the statements of the parts note
+ * @param searches for each part the names of its search parameters; null: the part does not search
  */
 export function auditedTogether(
   action: 'batch' | 'transaction' | null,

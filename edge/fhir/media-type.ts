@@ -1,5 +1,5 @@
 /**
- * What the client takes and what it sends: FHIR JSON, and JSON Patch (FHIR R4 http, 3.1.0.1.9, 3.1.0.1.11 and 3.1.0.6;
+ * The media types that clients accept and send: FHIR JSON, and JSON Patch (FHIR R4 http, 3.1.0.1.9, 3.1.0.1.11 and 3.1.0.6;
  * RFC 9110 §12.5.1).
  */
 import { Fault } from '../../shared/fault.ts';
@@ -25,7 +25,7 @@ const isWanted = ({ parameters }: MediaType): boolean => Number(parameters.get('
  */
 export function acceptedType(accept: string | null, format: string | null): string {
   const refuse = (): Fault =>
-    new Fault('not-acceptable', `only ${FHIR_JSON} (FHIR 4.0.1) can be served: send Accept: ${FHIR_JSON}`);
+    new Fault('not-acceptable', `the server can send only ${FHIR_JSON} (FHIR 4.0.1): send Accept: ${FHIR_JSON}`);
   if (format !== null) {
     // A + in a query that was not escaped arrives as a space.
     const given = parseMediaType(format.replace(' ', '+'));
@@ -52,7 +52,7 @@ export function acceptedNdjson(accept: string | null): string {
   const wanted = (accept ?? '*/*').split(',').map(parseMediaType).filter(isWanted);
   if (accept?.trim() === '' || wanted.some(({ type }) => NDJSON_TYPES.has(type) || RANGES.has(type)))
     return FHIR_NDJSON;
-  throw new Fault('not-acceptable', `a file is ${FHIR_NDJSON}: send Accept: ${FHIR_NDJSON}`);
+  throw new Fault('not-acceptable', `the server can send a file only as ${FHIR_NDJSON}: send Accept: ${FHIR_NDJSON}`);
 }
 
 /** @throws Fault `unsupported-media-type` when a body is not FHIR JSON in UTF-8 */
@@ -62,7 +62,7 @@ export function requireJsonBody(contentType: string | null): void {
   throw new Fault('unsupported-media-type', `the body must be sent as Content-Type: ${FHIR_JSON}, in UTF-8`);
 }
 
-/** What another patch than a JSON Patch is told, with the header that RFC 5789 §2.2 has for it. */
+/** The Fault for a patch of another format, with the header of RFC 5789 §2.2. */
 export function unsupportedPatch(): Fault {
   const message =
     `only JSON Patch (RFC 6902) is supported, sent as Content-Type: ${JSON_PATCH}, in UTF-8; FHIRPath Patch (a Parameters ` +

@@ -1,5 +1,5 @@
 /**
- * OperationOutcome: the one way in which this surface says what went wrong (FHIR R4 http, 3.1.0.1.4). Every kind of
+ * OperationOutcome: the form of all errors of this surface (FHIR R4 http, 3.1.0.1.4). Every kind of
  * failure has its R4 IssueType here; statuses and headers are the HTTP layer's.
  */
 import type { Fault, FaultKind, Issue } from '../../shared/fault.ts';
@@ -40,7 +40,7 @@ const ISSUE_TYPES = new Set([
   'informational',
 ]);
 
-/** The IssueType of a failure that does not bring a more precise one. */
+/** The IssueType of a Fault without a more precise one. */
 export const ISSUE_TYPE: Readonly<Record<FaultKind, string>> = {
   malformed: 'invalid',
   invalid: 'business-rule',
@@ -76,7 +76,7 @@ function issueOf(severity: Severity, { code, message, at }: Issue, fallback: str
 
 /**
  * @param issues at least one (R4: `issue` is 1..*)
- * @param warnings beside them
+ * @param warnings added to the issues
  */
 export function outcome(severity: Severity, issues: readonly Issue[], warnings: readonly Issue[] = []): JsonObject {
   const of = (one: Severity, some: readonly Issue[]) => some.map((issue) => issueOf(one, issue, 'processing'));
@@ -87,12 +87,12 @@ function issueTypeOf({ code, kind }: Fault): string {
   return code !== undefined && ISSUE_TYPES.has(code) ? code : ISSUE_TYPE[kind];
 }
 
-/** A failure's issues, or the one that it is. */
+/** The issues of a Fault; a Fault without issues is one issue. */
 export function issuesOf(fault: Fault): readonly Issue[] {
   return fault.issues.length > 0 ? fault.issues : [{ code: issueTypeOf(fault), message: fault.message }];
 }
 
-/** A failure as its caller may see it; undefined: a bug of ours, of which nothing is told. */
+/** The OperationOutcome of a Fault; undefined: a bug of the gateway, whose details stay in the log. */
 export function outcomeOf(fault: Fault | undefined): JsonObject {
   if (fault === undefined) {
     const message = 'internal error; nothing was stored. Report the X-Request-Id of this response.';

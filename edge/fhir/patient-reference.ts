@@ -1,6 +1,6 @@
 /**
- * References to what this server has (edge/docs/behaviour.md, FHIR): those to our own base become relative, and a patient must be
- * one of the site. Whether it is, the database decides in the same call; here only what can be seen without it.
+ * References to resources of this server (edge/docs/behaviour.md, FHIR). An absolute reference to the server becomes relative.
+ * A referenced patient must belong to the site: the database checks that in the call that writes, this file the form.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type JsonObject } from '../../shared/json.ts';
@@ -22,29 +22,29 @@ export function patientPath(type: ResourceType): string {
   return `${type}.${patientElementOf(type) ?? 'id'}`;
 }
 
-/** What is said of a patient that is missing, malformed or another site's: the same words. */
+/** One issue for a patient that does not exist, is malformed or belongs to another site. */
 export function unknownPatient(at: string): Issue {
   return {
     code: 'not-found',
-    message: 'this site has no such Patient: create it first, and refer to it as Patient/[id] with the id it was given',
+    message: 'this site has no such Patient: create the Patient first, and refer to Patient/[id] with its new id',
     at,
   };
 }
 
 const RELATIVE = /^[A-Za-z]+\/[A-Za-z0-9.-]{1,64}(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
-/** An absolute RESTful URL of a resource that is no Patient. */
+/** An absolute RESTful URL of a resource of another type than Patient. */
 const ELSEWHERE =
   /^https?:\/\/.*\/(?!Patient\/)[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
 
 /**
  * @param resource validated, references relative
- * @throws Fault `invalid` (422) for a patient that cannot be one of ours
+ * @throws Fault `invalid` (422) for a reference that cannot be to a patient of this server
  */
 export function requirePatientReference(type: ResourceType, resource: JsonObject): void {
   const name = patientElementOf(type);
   const element = name === undefined ? undefined : resource[name];
   const reference = isJsonObject(element) ? element['reference'] : undefined;
-  // Without a literal reference, or to a contained resource: what R4 allows, but no patient of ours.
+  // R4 allows references to a contained resource and elements without a literal reference.
   if (typeof reference !== 'string' || reference.startsWith('#')) return;
   const patient = patientIdOf(reference);
   const acceptable = patient === undefined ? RELATIVE.test(reference) || ELSEWHERE.test(reference) : isUuid(patient);

@@ -1,7 +1,7 @@
 /**
- * create, update, patch and their conditional forms (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.6, 3.1.0.8), in two steps that do no I/O. A
- * draft is what the request says, checked; a planned write is the row for the database, with its references settled,
- * which in a transaction needs the drafts of all entries.
+ * create, update, patch and their conditional forms (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.6, 3.1.0.8), in two steps without
+ * I/O. A checked write is the content of the request. A planned write is the row for the database, with its references
+ * settled, which in a transaction needs the checked writes of all entries.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
@@ -19,17 +19,17 @@ import type { RequestContext } from './interaction.ts';
 import { relativeReferences, requirePatientReference } from './patient-reference.ts';
 import { unknownId } from './refused-write.ts';
 
-export interface Draft {
+export interface CheckedWrite {
   readonly type: ResourceType;
   readonly interaction: 'create' | 'update' | 'patch';
-  /** The resource's id; with a condition a new one, which stands for whatever is found. */
+  /** The resource's id; with a condition a new id, the placeholder of the resource that the condition finds. */
   readonly id: string;
-  /** The version to replace, 0: none; null: any. */
+  /** The version to replace, 0: the resource must not exist; null: any. */
   readonly expect: number | null;
   /** An ISO instant after which the resource may not have changed; null: no condition. */
   readonly unmodifiedSince: string | null;
   readonly foundBy: FoundBy | null;
-  /** The id in the body of a conditional update, or what a patch was made for: the only one that may be found. */
+  /** The only id that the condition may find: the one in the body of an update, or of the resource that was patched. */
   readonly required: string | null;
   readonly content: JsonObject;
   readonly lockKeys: readonly string[];
@@ -39,25 +39,25 @@ export interface PlannedWrite {
   readonly type: ResourceType;
   readonly write: TransactionWrite;
   readonly condition: Condition | null;
-  /** The names of the condition's parameters, for the audit; null: none were searched by. */
+  /** The names of the condition's parameters, for the audit; null: no condition. */
   readonly searched: readonly string[] | null;
   readonly isPatch: boolean;
   readonly lockKeys: readonly string[];
 }
 
-/** Simultaneous requests with the same identifier, or else the same words, take turns. */
+/** Locks for a condition: simultaneous requests with the same identifier, or else the same criteria, wait for each other. */
 export function lockKeysOf(type: ResourceType, criteria: readonly Criterion[]): string[] {
   const values = criteria.flatMap((criterion) =>
     criterion.kind === 'identifier' ? criterion.any.flatMap(({ value }) => (value === null ? [] : [value])) : [],
   );
   if (values.length > 0) return values.map((value) => identifierKey(type, value));
-  const words = criteria.map((criterion) => JSON.stringify(criterion)).toSorted();
-  return [`${type}?${words.join('&')}`];
+  const texts = criteria.map((criterion) => JSON.stringify(criterion)).toSorted();
+  return [`${type}?${texts.join('&')}`];
 }
 
 /**
- * `If-None-Exist` is the query alone (FHIR R4 http, 3.1.0.8.1); `[type]?` before it, as R4's own examples have it, or our
- * own URL of the type, as HAPI sends it, says the same.
+ * `If-None-Exist` is a query (FHIR R4 http, 3.1.0.8.1). R4's examples have `[type]?` before it, and HAPI sends the URL of the
+ * type before it; both are accepted.
  */
 function queryOf(noneExist: string, type: ResourceType, root: string): string {
   const text = noneExist.trim();
@@ -65,13 +65,13 @@ function queryOf(noneExist: string, type: ResourceType, root: string): string {
   return text.slice(before.length);
 }
 
-/** @param headers of the request, or of a bundle's entry: `If-None-Exist` */
-export function draftCreate(
+/** @param headers the headers of the request, or of a bundle's entry: `If-None-Exist` */
+export function checkCreate(
   context: RequestContext,
   type: ResourceType,
   content: Json,
   headers: RequestHeaders,
-): Draft {
+): CheckedWrite {
   requireNoVersion(headers);
   const noneExist = headers.get('if-none-exist');
   const foundBy =
@@ -90,13 +90,13 @@ export function draftCreate(
 }
 
 /** @param headers `If-Match`, `If-None-Match: *`, `If-Unmodified-Since` */
-export function draftUpdate(
+export function checkUpdate(
   context: RequestContext,
   type: ResourceType,
   id: string,
   content: Json,
   headers: RequestHeaders,
-): Draft {
+): CheckedWrite {
   const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   const valid = requireValid(type, content);
   const bodyId = valid['id'];
@@ -106,30 +106,30 @@ export function draftUpdate(
   }
   const expect = expected === 'any' ? null : expected;
   const interaction = 'update';
-  const draft = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
-  // For Patient a body without an id creates, with an id of ours (edge/docs/behaviour.md, FHIR).
+  const checked = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
+  // For Patient a body without an id creates a resource with a new id (edge/docs/behaviour.md, FHIR).
   if (type === 'Patient' && bodyId === undefined && expected !== 'any') {
     const criteria = [{ kind: 'id', ids: isUuid(id) ? [id] : [] } as const];
-    return { ...draft, id: uuidv7(context.now), foundBy: { criteria, names: [] } };
+    return { ...checked, id: uuidv7(context.now), foundBy: { criteria, names: [] } };
   }
   if (!isUuid(id)) throw unknownId(type);
-  return { ...draft, id, foundBy: null };
+  return { ...checked, id, foundBy: null };
 }
 
 /**
  * @param query the search parameters that find the resource
  * @param headers `If-Match`, `If-None-Match: *`, `If-Unmodified-Since`
  */
-export function draftConditionalUpdate(
+export function checkConditionalUpdate(
   context: RequestContext,
   type: ResourceType,
   query: string,
   content: Json,
   headers: RequestHeaders,
-): Draft {
+): CheckedWrite {
   const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   if (expected === 'any') {
-    const message = 'If-Match: * cannot be used with a conditional update: name a version, or leave it out';
+    const message = 'If-Match: * cannot be used with a conditional update: send a version, or leave it out';
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
   }
   const foundBy = readCondition(context, 'update', type, query);
@@ -149,18 +149,18 @@ export function draftConditionalUpdate(
 }
 
 /**
- * @param settle changes the content before it is kept: in a transaction, references between entries
- * @throws Fault `invalid` (422) for a patient that cannot be one of the site
+ * @param settle changes the content before it is stored: in a transaction, references between entries
+ * @throws Fault `invalid` (422) for a reference that cannot be to a patient of the site
  */
 export function planWrite(
   context: RequestContext,
-  draft: Draft,
+  checked: CheckedWrite,
   settle: (resource: JsonObject) => JsonObject = (resource) => resource,
 ): PlannedWrite {
-  const { type, id, foundBy, expect, interaction, unmodifiedSince, required, lockKeys } = draft;
+  const { type, id, foundBy, expect, interaction, unmodifiedSince, required, lockKeys } = checked;
   const isPatch = interaction === 'patch';
   const how = { unmodifiedSince, ...(isPatch ? { noted: 'patch' as const } : {}) };
-  const resource = relativeReferences(settle(draft.content), context.root);
+  const resource = relativeReferences(settle(checked.content), context.root);
   requirePatientReference(type, resource);
   if (foundBy === null) {
     const write = { ...toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect), ...how };
@@ -178,10 +178,10 @@ export function planWrite(
 }
 
 /**
- * What must be held before anything is looked for: what conditions name, and the numbers by which the patients that are
- * written are known, before and after, so that a message about one of them and this write take turns.
+ * The locks that a request takes before it searches: the criteria of its conditions, and the identifiers of the patients that
+ * it writes. So a message about one of these patients and the write wait for each other.
  *
- * @throws Fault `invalid` (`too-costly`) for more than one request may write or hold
+ * @throws Fault `invalid` (`too-costly`) for more than one request may write or lock
  */
 export function locksOf(writes: readonly PlannedWrite[]): Locks {
   const keys = writes.flatMap(({ lockKeys: own, type, write }) => [

@@ -22,7 +22,7 @@ function preferences(headers: Headers): ReadonlyMap<string, string> {
 /** `respond-async` (RFC 7240 §4.1), which has no value. */
 export const isAsync = (headers: Headers): boolean => preferences(headers).get('respond-async') === '';
 
-/** Preferences we do not know are none of ours (RFC 7240 §2). */
+/** Unknown preferences are ignored (RFC 7240 §2). */
 export function preferOf(headers: Headers): Prefer {
   const given = preferences(headers);
   const wanted = given.get('return');

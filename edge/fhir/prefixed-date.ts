@@ -2,7 +2,7 @@
 import { dateRange, isoOf } from '../store/search/date-range.ts';
 import type { DateRange, Interval } from '../store/search/kind.ts';
 
-/** The + of a zone that was not escaped in a URL: it arrives as a space, and nothing else can be one there. */
+/** The + of a time zone that was not escaped in a URL arrives as a space. */
 const PLUS_AS_SPACE = / (?=\d\d:\d\d$)/;
 
 /** R4 leaves `ap` to the server and recommends a tenth of the distance from now. */
@@ -17,10 +17,10 @@ export function prefixed(text: string): { readonly prefix: string | null; readon
 }
 
 /**
- * What a prefix compares with: the date itself, with `ap` as wide as that asks for.
+ * The instants that a prefix compares with: those of the date, which `ap` makes wider.
  *
  * @param nowMs milliseconds since the epoch, for `ap`
- * @returns undefined when it is no date
+ * @returns undefined for an invalid date
  */
 export function comparedRange(prefix: string | null, date: string, nowMs: number): DateRange | undefined {
   const range = dateRange(date.replace(PLUS_AS_SPACE, '+'));
@@ -32,7 +32,7 @@ export function comparedRange(prefix: string | null, date: string, nowMs: number
 /**
  * @param text a date or dateTime of any precision with an optional prefix; without a zone it is UTC
  * @param nowMs milliseconds since the epoch, for `ap`
- * @returns the instants it selects, or undefined when it is no such thing
+ * @returns the instants it selects, or undefined for an invalid text
  */
 export function instantInterval(text: string, nowMs: number): Interval | undefined {
   const { prefix, date } = prefixed(text);

@@ -1,11 +1,11 @@
-/** What each interaction with a type does, as steps that prepare it; type-interactions.ts says where they are. */
+/** Prepares each interaction with a type; type-interactions.ts has their routes. */
 import type { Deps } from '../deps.ts';
 import { formDecoder } from '../http/form-body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readJson, readJsonIfAny, type Sent } from './resource-body.ts';
-import type { Interaction, Look, RequestContext } from './interaction.ts';
+import type { Interaction, Lookup, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
-import { draftPatch, foundBy, lookFor, type PatchTarget, patchOf } from './patch/patch.ts';
+import { checkPatch, foundBy, lookUpPatched, type PatchTarget, patchOf } from './patch/patch.ts';
 import { readPatch } from './patch/patch-body.ts';
 import { everythingParameters, prepareEverything } from './everything.ts';
 import { prepareHistory, prepareTypeHistory } from './history.ts';
@@ -15,7 +15,7 @@ import { refuseNoneExist } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
 import { prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
-import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate, planWrite } from './plan-write.ts';
+import { type CheckedWrite, checkConditionalUpdate, checkCreate, checkUpdate, planWrite } from './plan-write.ts';
 import { prepareWrite } from './run-write.ts';
 
 /** One request, as its interaction sees it. */
@@ -24,12 +24,12 @@ export interface Call extends Sent {
   readonly context: RequestContext;
   /** The parameters of the URL. */
   readonly pairs: readonly Pair[];
-  /** Of the path; `''` where it has none. */
+  /** The id in the path; `''` without one. */
   readonly id: string;
   readonly version: string;
 }
 
-export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | Look> | Interaction | Look;
+export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | Lookup> | Interaction | Lookup;
 
 /** The form of `POST _search`; a body may be missing, since the URL can hold parameters too. */
 async function formOf({ request, body }: Call): Promise<Pair[]> {
@@ -38,12 +38,13 @@ async function formOf({ request, body }: Call): Promise<Pair[]> {
   return [...new URLSearchParams(formDecoder(request.headers.get('content-type'))(bytes))];
 }
 
-const write = (context: RequestContext, draft: Draft): Interaction => prepareWrite(context, planWrite(context, draft));
+const write = (context: RequestContext, checked: CheckedWrite): Interaction =>
+  prepareWrite(context, planWrite(context, checked));
 
-async function preparePatch(call: Call, type: ResourceType, target: PatchTarget): Promise<Look> {
+async function preparePatch(call: Call, type: ResourceType, target: PatchTarget): Promise<Lookup> {
   const { context, request } = call;
   const patch = patchOf(type, target, await readPatch(call), request.headers);
-  return lookFor(context, null, [patch], ([seen = []]) => write(context, draftPatch(context, patch, seen)));
+  return lookUpPatched(context, null, [patch], ([found = []]) => write(context, checkPatch(context, patch, found)));
 }
 
 export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
@@ -77,15 +78,15 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   },
   create: async ({ context, pairs, request, body }, type) => {
     requireFormControls(pairs, 'create');
-    return write(context, draftCreate(context, type, await readJson({ request, body }), request.headers));
+    return write(context, checkCreate(context, type, await readJson({ request, body }), request.headers));
   },
   update: async ({ context, id, pairs, request, body }, type) => {
     requireFormControls(pairs, 'update');
-    return write(context, draftUpdate(context, type, id, await readJson({ request, body }), request.headers));
+    return write(context, checkUpdate(context, type, id, await readJson({ request, body }), request.headers));
   },
   conditionalUpdate: async ({ context, pairs, request, body }, type) => {
     const content = await readJson({ request, body });
-    return write(context, draftConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
+    return write(context, checkConditionalUpdate(context, type, conditionOf(pairs), content, request.headers));
   },
   patch: async (call, type) => {
     requireFormControls(call.pairs, 'patch');

@@ -5,20 +5,20 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import { type ReadRow, withContent } from '../store/page.ts';
 import { readResource } from '../store/resource-by-id.ts';
 import type { RequiredResource } from '../store/resource.ts';
-import { isNotModified, type RequestHeaders, requireStillSo, shownIfOf } from './conditional-headers.ts';
+import { isNotModified, type RequestHeaders, requirePreconditions, shownIfOf } from './conditional-headers.ts';
 import { partOf, READ_CONTROLS, READ_SUMMARIES, readControls } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { type Answer, type Interaction, NOTED, type RequestContext } from './interaction.ts';
 import { resourceText, urlOf, versionHeaders } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
-/** The same for an id that never was, one that cannot be, and one of another site: no word of the id. */
+/** One answer for an unknown id, an invalid id, and an id of another site, without the id. */
 export function notFound(type: ResourceType): Fault {
   const message = `no ${type} with this id, or no such version of it, in the site of the access token`;
   return new Fault('not-found', message);
 }
 
-/** What of the resource is asked for; null: all. */
+/** The part of the resource that the client requests; null: all. */
 const readPart = (type: ResourceType, pairs: readonly Pair[]): Part | null =>
   partOf(type, readControls(pairs, READ_CONTROLS), READ_SUMMARIES);
 
@@ -30,7 +30,7 @@ function readAnswer(
   root: string,
 ): Answer {
   if (stored === undefined) throw notFound(type);
-  requireStillSo(headers, stored.version, stored.last_updated);
+  requirePreconditions(headers, stored.version, stored.last_updated);
   if (isNotModified(headers, stored.version, stored.last_updated)) {
     return { status: 304, headers: versionHeaders(stored), body: null, lastUpdated: stored.last_updated };
   }
@@ -43,8 +43,8 @@ function readAnswer(
   };
 }
 
-/** What an id that cannot be comes to, without asking the database. */
-export const nothing = (target: RequiredResource): Interaction => ({
+/** The interaction with an id that cannot exist, which needs no query. */
+export const unknownResource = (target: RequiredResource): Interaction => ({
   audited: 'none',
   queries: [],
   answer: () => {
@@ -55,7 +55,7 @@ export const nothing = (target: RequiredResource): Interaction => ({
 
 /**
  * @param target a resource, or a version of one
- * @param headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since`
+ * @param headers the headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since`
  */
 function prepareReadOf(
   { caller, root }: RequestContext,
@@ -65,7 +65,7 @@ function prepareReadOf(
 ): Interaction {
   const { type, id, version } = target;
   const wanted = readPart(type, pairs);
-  if (!isUuid(id)) return nothing(target);
+  if (!isUuid(id)) return unknownResource(target);
   const query = readResource(caller.site, type, id, version, shownIfOf(headers));
   return {
     audited: NOTED,
@@ -86,7 +86,7 @@ export const prepareRead = (
 /** Version ids are the numbers from 1; `version` in the database is a 32-bit integer. */
 const VERSION = /^[1-9][0-9]{0,8}$/;
 
-/** A version that cannot be is version 0, which never is. */
+/** An invalid version is version 0, which never exists. */
 export const prepareVread = (
   context: RequestContext,
   type: ResourceType,

@@ -1,17 +1,17 @@
-/** What the database refuses of a write, in the words and at the place that the writer can act on. */
+/** Translates rejected rows of the database to faults that name the place in the request. */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type ConditionOutcome, failedFault, type TransactionRow } from '../store/transaction.ts';
 import { issuesOf } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
 
-/** Where a row of the database call comes from: `at` is `Bundle.entry[2]`, or null for a request of its own. */
+/** The source of a row of the database call: `at` is `Bundle.entry[2]`, or null without a bundle. */
 export interface RowOrigin {
   readonly type: ResourceType;
   readonly at: string | null;
-  /** It was made for the version that was read just before. */
+  /** It replaces the version that the lookup read. */
   readonly isPatch?: boolean;
-  /** Its condition searched a type that the token may not read (conditions.ts): what it found is not to be distinguished. */
+  /** Its condition searched a type that the token may not read (conditions.ts), so the answer must not reveal the result. */
   readonly isBlind?: boolean;
 }
 
@@ -26,12 +26,12 @@ export function issueWithin(at: string, issue: Issue): Issue {
   return { ...issue, at: place };
 }
 
-/** The server's ids are the only ones, so an update cannot make one. Another site's id is as unknown as any. */
+/** An update cannot create a resource, because the server assigns ids. An id of another site is an unknown id. */
 export function unknownId(type: ResourceType): Fault {
   return new Fault(
     'not-found',
-    `no ${type} with this id in the site of the access token. Ids are assigned by the server: create with ` +
-      `POST ${type}, or with a conditional update, PUT ${type}?[search parameters], and a body without an id`,
+    `The site of the access token has no ${type} with this id. The server assigns ids. To create the resource, send ` +
+      `POST ${type}, or PUT ${type}?[search parameters] with a body without an id.`,
   );
 }
 
@@ -42,22 +42,22 @@ function located(fault: Fault, at: string | null): Fault {
 }
 
 const STALE =
-  'the resource is not as If-Match, If-None-Match or If-Unmodified-Since has it: read it again, apply the change to what ' +
-  'it has become';
+  'The resource does not match If-Match, If-None-Match or If-Unmodified-Since. Read it again, and apply the change to the ' +
+  'new version.';
 const OVERTAKEN =
-  'another request, or another entry of the Bundle, changed the resource while it was patched: nothing was patched. Send it again';
-const TWICE = 'two entries would write one resource: leave one of them out';
+  'Another request, or another entry of the Bundle, changed the resource during the patch. Nothing was patched: send it again.';
+const TWICE = 'Two entries would write one resource: leave one of them out.';
 const STALE_OR_TWICE =
-  'an entry is not as its ifMatch or ifNoneMatch has it, or two entries would write one resource: check the versions, and ' +
-  'send entries for one resource in separate Bundles';
+  'An entry does not match its ifMatch or ifNoneMatch, or two entries would write one resource. Check the versions, and ' +
+  'send entries for one resource in separate Bundles.';
 
-/** What was patched is not what is there now; who runs the request asks again (serve.ts). */
+/** The resource changed after the lookup; serve.ts repeats the lookup. */
 const overtaken = (at: string | null): Fault => located(new Fault('conflict', OVERTAKEN), at);
 
 /**
- * A Fault of the database call that is about rows of ours, in terms of what was sent; any other comes back as it is.
+ * Translates a Fault about rows to the places in the request; other Faults are returned unchanged.
  *
- * @param origins of the rows, in the order in which they were sent
+ * @param origins the origins of the rows, in the order of the rows
  */
 export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault {
   if (fault.rows === undefined) return fault;
@@ -88,9 +88,9 @@ export function explainRows(fault: Fault, origins: readonly RowOrigin[]): Fault 
 }
 
 /**
- * Why a condition kept everything from being written (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11.2).
+ * The Fault of a condition that prevented the write (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11.2).
  *
- * @param origin the condition's
+ * @param origin the origin of the condition
  */
 export function conditionFault(
   outcome: Exclude<ConditionOutcome, 'resolved'>,
@@ -103,12 +103,12 @@ export function conditionFault(
   }
   switch (outcome) {
     case 'ambiguous': {
-      const message = `several ${type} resources match the condition: make it more selective`;
+      const message = `Several ${type} resources match the condition: make it more selective.`;
       return located(new Fault('precondition-failed', message, { code: 'multiple-matches' }), at);
     }
     case 'no-match':
       return located(new Fault('invalid', `no ${type} matches the conditional reference`, { code: 'not-found' }), at);
-    // Nothing found and another found are one answer, which says nothing of what is stored.
+    // One answer for no resource and another resource, so that it does not reveal what is stored.
     case 'another-id': {
       const message = `the condition finds no ${type} with the id in the body: leave the id out, or read the resource again`;
       return located(new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] }), at);
@@ -117,10 +117,10 @@ export function conditionFault(
 }
 
 /**
- * @param rows of one write or transaction
- * @param origins of its writes, and of the resources that it requires
- * @param conditionOrigin of a condition, by its ordinal
- * @throws Fault for the first condition that kept everything from being written, or for a write that was refused
+ * @param rows the rows of one write or transaction
+ * @param origins the origins of its writes, and of the resources that it requires
+ * @param conditionOrigin the origin of a condition, by its ordinal
+ * @throws Fault for the first condition that prevented the write, or for a rejected write
  */
 export function requireDone(
   rows: readonly TransactionRow[],

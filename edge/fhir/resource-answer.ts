@@ -9,7 +9,7 @@ import type { Answer, RequestContext } from './interaction.ts';
 import { outcome } from './outcome.ts';
 import { unknownCodes } from './validate/unknown-codes.ts';
 
-/** A row's type is one of ours: the column has a check. */
+/** A CHECK of the table limits the type of a row. */
 export interface Stored extends StoredResource {
   readonly type: ResourceType;
 }
@@ -23,7 +23,7 @@ export function versionHeaders({ version, last_updated }: Pick<StoredResource, '
 
 export const urlOf = (root: string, type: string, id: string): string => `${root}/${type}/${id}`;
 
-/** Its text, or that of the part that is asked for. */
+/** The text of the resource, or of the requested part. */
 export function resourceText(type: ResourceType, stored: StoredResource, part: Part | null): string {
   return part === null ? renderResource(stored) : printJson(subset(type, parseStored(stored), part));
 }
@@ -38,7 +38,7 @@ const DONE = {
 /**
  * The answer to a write: `Location` and version always, the body as `Prefer: return` says.
  *
- * @param mayRead whether the caller may see content that it did not send
+ * @param mayRead true where the caller may see content that it did not send
  */
 export function writeAnswer(
   context: RequestContext,
@@ -55,7 +55,7 @@ export function writeAnswer(
         return null;
       case 'OperationOutcome': {
         const message = `${stored.type}/${stored.id} version ${stored.version}: ${DONE[done]}`;
-        // R4 http, 3.1.0.1.10.1: "hints and warnings about the operation", for whoever asks for them.
+        // R4 http, 3.1.0.1.10.1: "hints and warnings about the operation", for a client that requests them.
         return printJson(information(message, mayRead ? unknownCodes(stored.type, parseStored(stored)) : []));
       }
       case 'representation':

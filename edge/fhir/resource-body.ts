@@ -16,8 +16,8 @@ export interface Sent {
 }
 
 const PART =
-  'meta.tag says SUBSETTED: this is a part of a resource, as _elements and _summary return it, and writing it would erase ' +
-  'the rest. Read the whole resource, change that, and write it';
+  'meta.tag has SUBSETTED: this is a part of a resource, as _elements and _summary return it. Writing it would erase the ' +
+  'rest. Read the complete resource, change it, and write it.';
 
 /** @throws Fault 415, 413, or 400 for what is not JSON */
 export async function readJson({ request, body }: Sent): Promise<Json> {
@@ -38,7 +38,7 @@ export async function readJsonIfAny({ request, body }: Sent): Promise<Json> {
 }
 
 /**
- * @param what should stand there, for the message
+ * @param what the expected content, for the message
  * @throws Fault 400 for what is not JSON
  */
 export function parseBody(text: string, what: string): Json {
@@ -52,8 +52,8 @@ export function parseBody(text: string, what: string): Json {
 }
 
 /**
- * @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long to be looked at, or
- *   for a part of a resource, which would erase the rest
+ * @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long or a SUBSETTED
+ *   resource
  */
 export function requireValid(type: ResourceType, content: Json): JsonObject {
   requireAffordableLists(type, content);

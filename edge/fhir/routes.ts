@@ -1,4 +1,4 @@
-/** The FHIR surface: where its interactions are (FHIR R4 http, 3.1.0). */
+/** The routes of the FHIR surface (FHIR R4 http, 3.1.0). */
 import type { Context, Handler } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
@@ -33,8 +33,8 @@ import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported
 import { METHODS, type TypeInteraction, TYPE_INTERACTIONS } from './type-interactions.ts';
 
 /**
- * Only what can be an id is one; anything else is an address that is not supported. The types are in a group of their own:
- * the router anchors what it is given, not its alternatives.
+ * A segment that cannot be an id makes an unsupported address. The types need a group, because the router anchors the pattern
+ * but not its alternatives.
  */
 const routeOf = ({ path, only }: TypeInteraction): string =>
   `/fhir/:type{(?:${only ?? RESOURCE_TYPES.join('|')})}${path.replace(':id', `:id{${ID_SEGMENT}}`)}`;
@@ -45,7 +45,7 @@ const SCOPES = {
   both: (type: string) => [readScope(type), writeScope(type)],
 } as const;
 
-/** `DELETE` is of exports alone. */
+/** Only exports have `DELETE`. */
 const CALLED_METHODS = [...METHODS, 'DELETE'];
 
 function errorResponse(fault: Fault | undefined): Response {
@@ -69,7 +69,7 @@ const notAllowed =
 const allowOf = (methods: readonly string[]): string =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 
-/** What anybody may read: what the server can do, and where tokens are. */
+/** The public documents: the capabilities, and the address of the token endpoint. */
 function addDocuments(app: Surface, config: Config, root: string): void {
   const metadata = (c: Context<GatewayEnv>): Response => {
     const { headers, url } = c.req.raw;
@@ -95,11 +95,11 @@ function addBundles(app: Surface, serve: Serve): void {
     app.post(path, (c) =>
       serve(c, async ({ context, pairs, request, body }) => {
         requireFormControls(pairs, 'bundle');
-        requireNoConditions(request.headers, 'a Bundle: conditions stand in its entries');
+        requireNoConditions(request.headers, 'a Bundle: put conditions into its entries');
         return prepareBundle(context, await readJson({ request, body }));
       }),
     );
-    app.all(path, notAllowed('POST', ' of a Bundle; a search is of one type: GET [type]?[parameters]'));
+    app.all(path, notAllowed('POST', ' of a Bundle; to search, send GET [type]?[parameters]'));
   }
 }
 
@@ -108,7 +108,7 @@ function addTypes(app: Surface, serve: Serve): void {
     for (const { name, method, scope } of interactions) {
       app.on(method, route, (c) => {
         const type = c.req.param('type');
-        if (!isResourceType(type)) throw new TypeError('the route lets only our types through');
+        if (!isResourceType(type)) throw new TypeError('the route matches supported types only');
         return serve(c, (call) => {
           requireScopes(call.context.caller, SCOPES[scope](type));
           return PREPARE[name](call, type);
@@ -128,7 +128,7 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   const serve = createServe(deps, root);
 
   addDocuments(app, config, root);
-  // Behind the documents, which anybody may read.
+  // After the public documents, which have their own headers.
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
   addBulkExport(app, serve, notAllowed);

@@ -1,4 +1,4 @@
-/** A planned write as an interaction of its own, and the rows of any write as answers. */
+/** A planned write as an interaction, and the rows of any write as answers. */
 import type { WriteRow } from '../store/resource.ts';
 import { settled, type TransactionRow, writeTransaction } from '../store/transaction.ts';
 import { isBlind } from './conditions.ts';
@@ -8,7 +8,7 @@ import { locksOf, type PlannedWrite } from './plan-write.ts';
 import { explainRows, requireDone } from './refused-write.ts';
 
 /**
- * @param resolved placeholders and what they turned out to be, which stand in the text too
+ * @param resolved the id for each placeholder in the text
  */
 export function rowAnswer(
   context: RequestContext,
@@ -18,13 +18,13 @@ export function rowAnswer(
 ): Answer {
   const kept = body !== null && meta !== null ? { meta, body } : null;
   const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
-  // A conditional create that finds a resource must not show it to a caller who may only write. Its content does not come
-  // where it does not fit the answer, or an entry before made it: what this entry sent is not what is stored.
+  // A caller that may only write must not see a resource that a conditional create found. The row has no content where the
+  // resource does not fit the answer or an earlier entry created it. Then the stored content is not that of this entry.
   const mayRead = outcome !== 'matched' || (kept !== null && !isBlind(context, type));
   return writeAnswer(context, { type, id, version, last_updated, ...content }, outcome, mayRead);
 }
 
-/** What conditions found: placeholder to id. */
+/** The ids that conditions found, by placeholder. */
 export function resolutions(rows: readonly TransactionRow[], placeholders: readonly string[]): Map<string, string> {
   const resolved = new Map<string, string>();
   for (const row of rows) {
@@ -62,7 +62,7 @@ export function prepareWrite(context: RequestContext, planned: PlannedWrite): In
   };
 }
 
-/** Every row sent comes back, or the call raises. */
+/** @throws RangeError where the database call did not return a row for each write */
 export function present<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new RangeError('the database left a row out');
   return row;

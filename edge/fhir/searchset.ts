@@ -6,7 +6,7 @@ import { outcome } from './outcome.ts';
 import { resourceText, type Stored, urlOf } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 
-/** @param mode `include`: it came with what was found (`_include`) */
+/** @param mode `include`: added by `_include` */
 export function resourceEntry(
   root: string,
   stored: Stored,
@@ -17,7 +17,7 @@ export function resourceEntry(
   return `{"fullUrl":"${urlOf(root, stored.type, stored.id)}","resource":${text},"search":{"mode":"${mode}"}}`;
 }
 
-/** What is not as it was asked for, as R4 has it said: an entry of its own, with a URL of its own. None without issues. */
+/** The entry with the warnings about a search, which R4 gives a separate URL; empty without issues. */
 export function warningEntries(issues: readonly Issue[], now: number): string[] {
   if (issues.length === 0) return [];
   return [

@@ -1,4 +1,4 @@
-/** What every request to an interaction goes through: authenticate, negotiate, prepare, run, answer. */
+/** Serves each request to an interaction: authenticate, negotiate, prepare, run, answer. */
 import type { Context } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
@@ -12,40 +12,41 @@ import { addAudit, type AuditActor } from '../store/audit.ts';
 import { isFhirCall } from '../store/fhir-call.ts';
 import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
-import { type Answer, type Interaction, type Look, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
+import { type Answer, type Interaction, type Lookup, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
 import { prettyPieces } from '../../shared/pretty-json.ts';
 import { textStream } from '../http/paged-stream.ts';
-import { refuseUnheeded } from './unheeded-headers.ts';
+import { refuseUnsupportedHeaders } from './unsupported-headers.ts';
 
-/** Clinical data is for the caller alone (edge/docs/behaviour.md, FHIR). */
+/** Only the caller may see clinical data (edge/docs/behaviour.md, FHIR). */
 export const PRIVATE = { 'Cache-Control': 'no-store, private' };
 
-/** @param accepts what the answer's type is, from `Accept` and `_format`; default FHIR JSON */
+/** @param accepts chooses the media type of the answer from `Accept` and `_format`; default FHIR JSON */
 export type Serve = (
   c: Context<GatewayEnv>,
-  prepare: (call: Call) => Promise<Interaction | Look> | Interaction | Look,
+  prepare: (call: Call) => Promise<Interaction | Lookup> | Interaction | Lookup,
   accepts?: (accept: string | null, format: string | null) => string,
 ) => Promise<Response>;
 
-/** How often a patch is tried where others change the resource all the time; each time that it fails another has succeeded. */
-const MAX_LOOKS = 5;
+/** Attempts of a patch while other requests change the resource; each failed attempt means that another request succeeded. */
+const MAX_ATTEMPTS = 5;
 
 interface Request {
   readonly deps: Deps;
   readonly context: RequestContext;
   readonly actor: AuditActor & { readonly address: string };
-  /** When its body had come, and the database could be asked. */
+  /** The time at which the body was complete. */
   readonly startedAt: number;
 }
 
-/** What is left of the time that the request may take. */
+/** The rest of the request's time. */
 const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.now() - startedAt);
 
 /**
- * One round trip: the caller's standing first, then what is asked, last its row of the audit. What is one call of a function is
+ * One round trip: the check of the caller, the queries, and the audit row. A single function call is one statement, in which
+ * the function does all three.
  * one statement, in which the function does all of it.
  */
 async function ask(request: Request, { audited, queries }: Pick<Interaction, 'audited' | 'queries'>): Promise<RowsOf> {
@@ -65,22 +66,22 @@ async function ask(request: Request, { audited, queries }: Pick<Interaction, 'au
 async function run(request: Request, interaction: Interaction): Promise<Answer> {
   const { explain, answer } = interaction;
   const rows = await ask(request, interaction).catch((error: unknown) => {
-    // A scope that the key has lost is no matter of the interaction: the request is served again without it.
+    // After the loss of a scope the request is served again without it, so the interaction does not explain that Fault.
     const isOfInteraction = error instanceof Fault && error.kind !== 'forbidden';
     throw isOfInteraction && explain !== undefined ? explain(error) : error;
   });
   return answer(rows);
 }
 
-/** Two round trips: what must be known, and then what is done if it is still so; if it is not, both again. */
-async function runAfterLooking(request: Request, look: Look): Promise<Answer> {
+/** Two round trips: the lookup, then the interaction if nothing has changed; otherwise both again. */
+async function runAfterLookup(request: Request, lookup: Lookup): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const interaction = await look.prepare(await ask(request, look));
+    const interaction = await lookup.prepare(await ask(request, lookup));
     try {
       return await run(request, interaction);
     } catch (error) {
       const isOvertaken = error instanceof Fault && error.kind === 'conflict';
-      if (!isOvertaken || tries === MAX_LOOKS) throw error;
+      if (!isOvertaken || tries === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -116,8 +117,8 @@ export function createServe(deps: Deps, root: string): Serve {
         maxBodyBytes,
         searches,
       };
-      const prepared = async (): Promise<readonly [string, Interaction | Look]> => {
-        refuseUnheeded(request);
+      const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {
+        refuseUnsupportedHeaders(request);
         const accepted = accepts(request.headers.get('accept'), parameter('_format'));
         const asked = await prepare({
           deps,
@@ -131,12 +132,12 @@ export function createServe(deps: Deps, root: string): Serve {
         return [accepted, asked];
       };
       const [contentType, asked] = await prepared().catch(async (error: unknown) => {
-        // Also a caller who asks for nothing that can be done must be one whose key is active.
+        // The key must be active even where the request is invalid.
         await deps.database.run(assertCaller(caller));
         throw error;
       });
       const running = { deps, context, actor, startedAt: deps.now() };
-      return [contentType, await ('prepare' in asked ? runAfterLooking(running, asked) : run(running, asked))];
+      return [contentType, await ('prepare' in asked ? runAfterLookup(running, asked) : run(running, asked))];
     };
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
     const sent = body !== null && parameter('_pretty') === 'true' ? textStream(prettyPieces(body)) : body;

@@ -1,4 +1,4 @@
-/** `_elements` and `_summary`: a part of a resource, with what no reader may miss (FHIR R4 search, 3.1.1.5.8, 3.1.1.5.9). */
+/** `_elements` and `_summary`: a part of a resource, with its mandatory and modifier elements (FHIR R4 search, 3.1.1.5.8, 3.1.1.5.9). */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type Element, resourceType, type Type } from './validate/definitions.ts';
@@ -11,16 +11,16 @@ const SUBSETTED = {
 };
 const OF_EVERY_RESOURCE = ['resourceType', 'id', 'meta'];
 
-/** The values of `_summary` that leave something of a resource out. */
+/** The values of `_summary` that leave out elements of a resource. */
 export const PARTIAL_SUMMARIES = ['true', 'text', 'data'] as const;
 
-/** What of a resource is asked for: the elements named (as FHIRPath has them: `value` is every `value[x]`), or a summary. */
+/** A requested part of a resource: elements by their name in FHIRPath (`value` is every `value[x]`), or a summary. */
 export type Part = readonly string[] | (typeof PARTIAL_SUMMARIES)[number];
 
-/** The elements that are kept whole or, by a summary, in part. */
+/** True for elements that are kept, completely or as a summary. */
 type Keeps = (element: Element) => boolean;
 
-/** A summary leaves out what is large inside a datatype too, as the data of an attachment; never an extension of what it keeps. */
+/** A summary also leaves out elements inside a datatype, as the data of an attachment, but no extension of a kept element. */
 function summaryOf(value: Json, type: Type): Json {
   if (Array.isArray(value)) return value.map((item) => summaryOf(item, type));
   if (!isJsonObject(value)) return value;
@@ -64,7 +64,7 @@ export function elementNames(type: ResourceType): ReadonlySet<string> {
 /** The system of SUBSETTED in R4, in STU3, and where a client lost it: a code of another system means something else. */
 const SUBSETTED_SYSTEMS: readonly unknown[] = [SUBSETTED.system, 'http://hl7.org/fhir/v3/ObservationValue', undefined];
 
-/** Where the tag of a part stands in a resource, as FHIRPath; undefined: it is no part. */
+/** The FHIRPath of the SUBSETTED tag; undefined: the resource is complete. */
 export function subsettedAt(type: ResourceType, { meta }: JsonObject): string | undefined {
   const tags = isJsonObject(meta) && Array.isArray(meta['tag']) ? meta['tag'] : [];
   const at = tags.findIndex(

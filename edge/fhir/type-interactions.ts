@@ -1,6 +1,6 @@
 /**
- * The table of what may be done with each type, and where (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the
- * CapabilityStatement derive from it; what each does is in prepare.ts.
+ * The table of the interactions with each type (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the CapabilityStatement
+ * derive from it; prepare.ts implements them.
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 
@@ -17,14 +17,14 @@ export interface TypeInteraction {
     | 'update'
     | 'patch'
     | null;
-  /** Of an operation: the name of R4's definition of it (OperationDefinition). */
+  /** The name of an operation's OperationDefinition in R4. */
   readonly operation?: 'Resource-validate' | 'Patient-everything';
   /** The one type that has it; absent: all. */
   readonly only?: ResourceType;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below `/fhir/[type]`. */
   readonly path: string;
-  /** `both`: what changes a part of what it must know. */
+  /** `both`: the change depends on the stored content. */
   readonly scope: 'read' | 'write' | 'both';
 }
 
@@ -34,7 +34,7 @@ export const TYPE_INTERACTIONS = [
   { name: 'conditionalUpdate', code: 'update', method: 'PUT', path: '', scope: 'write' },
   { name: 'conditionalPatch', code: 'patch', method: 'PATCH', path: '', scope: 'both' },
   { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
-  // A plain $ would be an anchor to the router.
+  // The router reads a plain $ as an anchor.
   {
     name: 'validate',
     code: null,
@@ -79,7 +79,7 @@ export const TYPE_INTERACTIONS = [
 
 export type InteractionName = (typeof TYPE_INTERACTIONS)[number]['name'];
 
-/** What all of them use, each once. */
+/** The methods of all interactions, each once. */
 export const METHODS: readonly TypeInteraction['method'][] = [
   ...new Set(TYPE_INTERACTIONS.map(({ method }) => method)),
 ];
@@ -87,7 +87,7 @@ const R4_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 /** Methods of R4's other interactions with a resource (FHIR R4 http, 3.1.0.7 delete). */
 export const UNSUPPORTED_METHODS = R4_METHODS.filter((method) => METHODS.every((own) => own !== method));
 
-/** What a Bundle posted to the root can be. */
+/** The types of a Bundle that the root accepts. */
 export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
 
 /** The interactions of a type. */

@@ -1,6 +1,6 @@
 /**
- * `POST [type]/$validate` and `POST [type]/[id]/$validate` (FHIR R4 resource-operation-validate): the verdict that a create,
- * or an update of this id, would get. Nothing is written, and the database is asked what a write would be asked.
+ * `POST [type]/$validate` and `POST [type]/[id]/$validate` (FHIR R4 resource-operation-validate): the result that a
+ * create, or an update of this id, would have. Nothing is written, and the database makes the checks of a write.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, printJson } from '../../shared/json.ts';
@@ -14,7 +14,7 @@ import { strictControls } from './controls/write-controls.ts';
 import type { Answer, Interaction, RequestContext } from './interaction.ts';
 import { issuesOf, outcome } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
-import { type Draft, draftCreate, draftUpdate, type PlannedWrite, planWrite } from './plan-write.ts';
+import { type CheckedWrite, checkCreate, checkUpdate, type PlannedWrite, planWrite } from './plan-write.ts';
 import { unknownId } from './refused-write.ts';
 import { MAX_ISSUES } from './validate/findings.ts';
 import { unknownCodes } from './validate/unknown-codes.ts';
@@ -27,12 +27,12 @@ type Mode = (typeof MODES)[number];
 
 interface Option {
   readonly value: Json | undefined;
-  /** Where it stands. */
+  /** FHIRPath, or `http.` and the parameter's name. */
   readonly at: string;
 }
 
-/** What is asked: the resource, and what it shall be checked for. */
-interface Asked {
+/** The resource and the options of the operation. */
+interface ValidateRequest {
   readonly resource: Json;
   /** By name. */
   readonly options: ReadonlyMap<string, Option>;
@@ -42,14 +42,14 @@ function refuse(kind: 'malformed' | 'invalid', code: string, message: string, at
   return new Fault(kind, message, { issues: [{ code, message, at }] });
 }
 
-/** The value of a parameter, of whatever type it says. */
+/** The value of a parameter of any type. */
 function valueOf(parameter: JsonObject): Json | undefined {
   return Object.entries(parameter).find(([member]) => member.startsWith('value'))?.[1];
 }
 
-/** The resource, sent as it is or within Parameters; options stand in the URL or beside it. */
-function askedOf(content: Json, pairs: readonly Pair[]): Asked {
-  const hint = 'the resource is the body, or a parameter resource of it';
+/** The body is the resource, or Parameters with the resource. Options are in the URL or in the Parameters. */
+function readValidateRequest(content: Json, pairs: readonly Pair[]): ValidateRequest {
+  const hint = 'send the resource as the body, or as the parameter resource of Parameters';
   const given = strictControls(pairs, [...OPTIONS, ...FORM_CONTROLS], hint);
   const options = new Map<string, Option>();
   for (const name of OPTIONS) {
@@ -76,18 +76,18 @@ function askedOf(content: Json, pairs: readonly Pair[]): Asked {
   return { resource, options };
 }
 
-/** What the write would be: of an id an update, else a create, unless it is said. */
-function modeOf({ options }: Asked, id: string | null): Mode {
+/** The mode option; without it an update where the address has an id, otherwise a create. */
+function modeOf({ options }: ValidateRequest, id: string | null): Mode {
   const given = options.get('mode');
   if (given === undefined) return id === null ? 'create' : 'update';
   const mode = MODES.find((one) => one === given.value);
   if (mode === undefined) throw refuse('malformed', 'value', `mode must be one of ${MODES.join(', ')}`, given.at);
   if (mode === 'update' || id === null) return mode;
-  throw refuse('malformed', 'value', 'mode=create is of the type: POST [type]/$validate', given.at);
+  throw refuse('malformed', 'value', 'mode=create needs an address without an id: POST [type]/$validate', given.at);
 }
 
-/** To say nothing of a profile that is not known would be to call valid what was not checked. */
-function requireKnownProfile({ options }: Asked, type: ResourceType): void {
+/** To ignore an unknown profile would report a resource as valid that was not checked. */
+function requireKnownProfile({ options }: ValidateRequest, type: ResourceType): void {
   const profile = options.get('profile');
   const known = `${BASE_PROFILE}${type}`;
   if (profile === undefined || profile.value === known) return;
@@ -101,18 +101,24 @@ function requireKnownProfile({ options }: Asked, type: ResourceType): void {
 
 const NO_HEADERS: RequestHeaders = { get: () => null };
 
-function draftOf(context: RequestContext, type: ResourceType, id: string | null, mode: Mode, resource: Json): Draft {
-  if (mode === 'create') return draftCreate(context, type, resource, NO_HEADERS);
+function checkedWriteOf(
+  context: RequestContext,
+  type: ResourceType,
+  id: string | null,
+  mode: Mode,
+  resource: Json,
+): CheckedWrite {
+  if (mode === 'create') return checkCreate(context, type, resource, NO_HEADERS);
   const own = isJsonObject(resource) ? resource['id'] : undefined;
-  if (id !== null) return draftUpdate(context, type, id, resource, NO_HEADERS);
-  if (typeof own === 'string') return draftUpdate(context, type, own, resource, NO_HEADERS);
+  if (id !== null) return checkUpdate(context, type, id, resource, NO_HEADERS);
+  if (typeof own === 'string') return checkUpdate(context, type, own, resource, NO_HEADERS);
   throw refuse('malformed', 'required', 'an update needs the id of the resource', `${type}.id`);
 }
 
-/** What the database has to have for the write to be done, and what is said where it has not. */
+/** The resources that the write needs in the database, each with the issues where it does not exist. */
 function neededBy(
   { caller: { site } }: RequestContext,
-  { type, interaction, id, foundBy }: Draft,
+  { type, interaction, id, foundBy }: CheckedWrite,
   { write }: PlannedWrite,
 ) {
   const needed: { readonly query: Query; readonly otherwise: readonly Issue[] }[] = [];
@@ -126,16 +132,16 @@ function neededBy(
   return needed;
 }
 
-/** `meta.profile` says what its author checked, not what was checked here. */
-function uncheckedProfiles(type: ResourceType, { content }: Draft): Issue[] {
+/** The gateway does not check the profiles of `meta.profile`. */
+function uncheckedProfiles(type: ResourceType, { content }: CheckedWrite): Issue[] {
   const { meta } = content;
   const profiles = isJsonObject(meta) && Array.isArray(meta['profile']) ? meta['profile'] : [];
   if (profiles.every((profile) => profile === `${BASE_PROFILE}${type}`)) return [];
-  const message = 'meta.profile was not checked: this server knows the definitions of FHIR R4 itself alone';
+  const message = 'meta.profile was not checked: this server has the definitions of FHIR R4 only';
   return [{ code: 'informational', message, at: `${type}.meta.profile` }];
 }
 
-/** What may be said beside the faults: an element that has one is told once, and 100 issues are enough. */
+/** Warnings for elements without a fault, at most 100 issues in all. */
 function warningsOf(type: ResourceType, resource: Json, faults: readonly Issue[]): Issue[] {
   if (!isJsonObject(resource)) return [];
   return unknownCodes(type, resource)
@@ -145,7 +151,7 @@ function warningsOf(type: ResourceType, resource: Json, faults: readonly Issue[]
     .slice(0, Math.max(MAX_ISSUES - faults.length, 0));
 }
 
-/** Always 200 when the content could be looked at (R4): the outcome says what was found. */
+/** Always 200 when the content could be read (R4): the outcome has the result. */
 const found = (severity: 'error' | 'information', issues: readonly Issue[], warnings: readonly Issue[]): Answer => ({
   status: 200,
   headers: {},
@@ -153,8 +159,8 @@ const found = (severity: 'error' | 'information', issues: readonly Issue[], warn
 });
 
 /**
- * @param id of the address; null: of the type
- * @param headers of the request: none of them can be a condition
+ * @param id the id in the address; null: an address without an id
+ * @param headers the headers of the request, which must have no condition
  */
 export function prepareValidate(
   context: RequestContext,
@@ -165,21 +171,21 @@ export function prepareValidate(
   headers: RequestHeaders,
 ): Interaction {
   requireNoConditions(headers, '$validate');
-  const asked = askedOf(content, pairs);
+  const asked = readValidateRequest(content, pairs);
   const mode = modeOf(asked, id);
   requireKnownProfile(asked, type);
   try {
-    const draft = draftOf(context, type, id, mode, asked.resource);
-    const needed = neededBy(context, draft, planWrite(context, draft));
-    const message = `a valid ${type} of FHIR R4: ${mode} would take it`;
-    const good = [{ code: 'informational', message }, ...uncheckedProfiles(type, draft)];
+    const checked = checkedWriteOf(context, type, id, mode, asked.resource);
+    const needed = neededBy(context, checked, planWrite(context, checked));
+    const message = `a valid ${type} of FHIR R4: ${mode} would accept it`;
+    const good = [{ code: 'informational', message }, ...uncheckedProfiles(type, checked)];
     return {
-      // What the database says is whether an id is one of the site's: no data of anybody.
+      // The database only checks whether ids exist in the site, which reveals no data of a patient.
       audited: 'none',
       queries: needed.map(({ query }) => query),
       answer: (rowsOf) => {
         const missing = needed.flatMap(({ query, otherwise }) => (rowsOf(query).length === 0 ? otherwise : []));
-        const warnings = warningsOf(type, draft.content, missing);
+        const warnings = warningsOf(type, checked.content, missing);
         return missing.length > 0 ? found('error', missing, warnings) : found('information', good, warnings);
       },
     };

@@ -1,5 +1,5 @@
 /**
- * All data of a site about one person: the patient, its merged patients (Patient.link of type replaced-by), and the
+ * All resources of one person: the patient, the patients that were merged into it (Patient.link of type replaced-by), and the
  * resources about any of them.
  */
 import type { Query } from '../deps.ts';
@@ -8,13 +8,10 @@ import { auditItem } from './audit.ts';
 import { type PageRow, withinBudget } from './page.ts';
 import { binder } from './sql.ts';
 
-/** Below every id. */
+/** The least id. */
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/**
- * The requested patient, noted for the audit: no row when the site does not have it. `survivor` is the patient into
- * which it was merged, or itself.
- */
+/** The patient, noted for the audit; no row when the site has no such patient. `survivor`: the patient itself, or the merge's survivor. */
 export function everythingSubject(site: string, patient: string): Query<{ survivor: string }> {
   return {
     text: `select patient_survivor(site_id, id) as survivor, audit_note(array[${auditItem('search', 'resource')}]) as noted
@@ -27,20 +24,19 @@ export function everythingSubject(site: string, patient: string): Query<{ surviv
 export interface EverythingSelection {
   readonly site: string;
   readonly patient: string;
-  /** The requested types, in the order of the output; Patient, if included, is the first. */
+  /** The requested types in the order of the answer, in which Patient is the first. */
   readonly types: readonly ResourceType[];
-  /** The resource after which the page begins; null: the first. Its type is the first of `types`, or none of them. */
+  /** The resource before the page; null: the first page. Its type is the first of `types`, or not in `types`. */
   readonly after: { readonly type: ResourceType; readonly id: string } | null;
-  /** An ISO instant: what changed from then on; null: all. */
+  /** An ISO instant: resources that changed from then on; null: all. */
   readonly since: string | null;
   readonly limit: number;
 }
 
 /**
- * One page and one additional row, if there is one: the patient, the patients who were merged into it, then the other
- * types. The rows of each type are in the order of their ids. The order does not depend on which of these patients a
- * resource is about, so a merge during the walk keeps each place. No rows when the site has no such patient. @see
- * toPage
+ * One page and the row after it, if it exists: the patient, the patients that were merged into it, then the other resources.
+ * These are ordered by type and id, for all the patients together. So a merge between two pages moves no resource to another place. The page is
+ * empty when the site has no such patient. @see toPage
  */
 export function everythingPage(selection: EverythingSelection): Query<PageRow> {
   const { params, bind } = binder();
@@ -58,7 +54,7 @@ export function everythingPage(selection: EverythingSelection): Query<PageRow> {
      ${after === null ? '' : `where x.id <> ${asked} and x.id > ${bind(beyond)}::uuid`}`;
   const others = types.filter((type) => type !== 'Patient');
   const begins = others[0] === first ? beyond : LOWEST;
-  // Type by type: what one index has in this order, for each patient.
+  // By type, because an index has this order for each patient.
   const about = `select t.type, x.id, t.n + 1 as place
       from merged m
      cross join unnest(${bind(others)}::text[]) with ordinality t (type, n)
@@ -67,7 +63,7 @@ export function everythingPage(selection: EverythingSelection): Query<PageRow> {
         where x.site_id = ${site} and x.patient_id = m.id and x.type = t.type
           and x.id > case t.n when 1 then ${bind(begins)}::uuid else '${LOWEST}'::uuid end ${since}
         order by x.id ${rest}) x`;
-  // A circle of links ends: each patient is found once.
+  // `union` ends at links in a circle: each patient is found once.
   const rows = `with recursive merged (id) as (
       select x.id from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = ${asked}
       union

@@ -1,12 +1,11 @@
 /**
- * FHIR interactions that are one call of a function each (migrations/functions/fhir_*.sql). The call is sent as a
- * statement of a bundle, or as a complete request. A complete request also has the caller, which the function checks,
- * and the function writes the audit row.
+ * FHIR interactions that are one call of a function each (migrations/functions/fhir_*.sql). A bundle sends the call as one of
+ * its statements. A single request sends it with the caller too: then the function checks the caller and writes the audit row.
  */
 import type { Param, Query } from '../deps.ts';
 import { callerArguments, type CallerIdentity } from './api-key.ts';
 
-/** The caller of a request, and its data for the audit beside the resources. */
+/** The caller of a request, and the facts that the audit records beside the resources. */
 export interface Access {
   readonly caller: CallerIdentity;
   readonly address: string;
@@ -28,7 +27,7 @@ const REQUEST_ARGUMENTS = 11;
 const placeholders = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => `$${from + n}`);
 
 /**
- * A function as calls of it.
+ * Makes calls of a function.
  *
  * @param count the number of arguments before p_deadline; they have no casts, because the function declares their types
  */

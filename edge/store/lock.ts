@@ -1,11 +1,11 @@
-/** Locks on what identifies a resource before it has an id, so that of two writers who both find nothing one creates. */
+/** Locks on identifiers and conditions, so that only one of two simultaneous writers creates a resource. */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 
 /**
- * The key to lock for an identifier's value, for all systems: `v` and `s|v` must exclude each other. So must a
- * conditional create and an HL7 message (migrations/functions/hl7_store.sql locks the same).
+ * The key to lock for an identifier's value, without its system, because `v` and `s|v` must exclude each other. A conditional
+ * create and an HL7 message lock the same key (migrations/functions/hl7_store.sql).
  */
 export function identifierKey(type: ResourceType, value: string): string {
   return `${type}|${value}`;
@@ -17,14 +17,14 @@ export interface Locks {
   readonly patients: readonly string[];
 }
 
-/** The caller has locked what has to be. */
+/** For a caller that has the locks. */
 export const NO_LOCKS: Locks = { keys: [], patients: [] };
 
 /**
- * Delays the batch's transaction until no other transaction has these keys. It is a separate statement before the
- * search for the resource, because a statement sees the data that was committed when it began.
+ * Waits until no other transaction has these locks, and takes them. The search for the resource must be a later statement,
+ * because a statement sees what was committed when it began.
  *
- * @param patients ids of patients that are changed: the identifiers of these patients are locked as well
+ * @param patients ids of patients that change: their identifiers are locked too
  */
 export function lockKeys(site: string, keys: readonly string[], patients: readonly string[] = []): Query {
   return patients.length === 0

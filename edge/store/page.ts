@@ -1,68 +1,68 @@
 /**
- * Resources within budgets of bytes, one of a page and one of an answer. Neither a few large documents nor a bundle of
- * many searches can therefore exceed the memory of a runtime.
+ * Resources within budgets of bytes, for a page and for an answer. So neither a few large documents nor a bundle of many
+ * searches exceeds the memory of a runtime.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { StoredResource } from './resource.ts';
 import { auditItem, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
 
-/** The limit for a page's contents; the first resource is always included. A Worker has 128 MB, Neon answers 64 MB. */
+/** The greatest sum of a page's contents; the first resource always fits. A Worker has 128 MB, Neon answers 64 MB. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The limit for the resources of one answer, over all statements of its transaction (answer_note.sql); the first is
- * always included. The database's answer, its rows, the text and its bytes each need this much for a moment.
+ * The greatest sum of the resources of one answer, in all statements of its transaction (answer_note.sql); the first resource
+ * always fits. For a moment the memory holds it four times: the database's answer, its rows, the text and its bytes.
  */
 export const ANSWER_BYTES = 16 * 1024 * 1024;
-/** A row takes so much beside its content: its columns, and what a Bundle writes around it. */
+/** The size of a row beside its content: its columns, and the members of a Bundle around it. */
 export const ROW_BYTES = 512;
 
 /** SQL: the bytes of a row's content. */
 export const bytesOf = (alias: string): string => `octet_length(${alias}.body) + octet_length(${alias}.meta)`;
 
 /**
- * SQL: how many rows still fit the answer, which notes them for the audit.
+ * SQL: how many rows still fit the answer; notes them for the audit.
  *
- * @param items an array of the rows' items in their order @param bytes another of their sizes
+ * @param items an array of the rows' items @param bytes an array of the rows' sizes
  */
 const answered = (items: string, bytes: string): string => `answer_note(${items}, ${bytes}, ${ANSWER_BYTES})`;
 
-/** SQL: whether one row still fits the answer. The audit has it from elsewhere. */
+/** SQL: true where one row still fits the answer. The caller notes the row for the audit. */
 export const isAnswered = (alias: string): string =>
   `${answered('array[null]::audit_item[]', `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
 
-/** A resource as it is read: without content where that does not fit the answer. */
+/** A resource that was read, without content where the content does not fit the answer. */
 export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {
   readonly meta: string | null;
   readonly body: string | null;
 }
 
-/** Without content: it belongs to the next page. */
+/** A row without content belongs to the next page. */
 export interface PageRow extends ReadRow {
   readonly sort_key: string | null;
-  /** It does not match, but is returned with matches (FHIR R4 search, 3.1.1.5.7). */
+  /** Included with the matches (FHIR R4 search, 3.1.1.5.7). */
   readonly is_included?: boolean;
 }
 
 /**
- * The reader of a page: a caller, who sees `limit` resources, or the gateway itself. The gateway shows them to no
- * caller, or as a part of an item that the audit records as a unit.
+ * The reader of a page: a caller, who sees `limit` resources, or the gateway, whose reading the audit does not record
+ * resource by resource.
  */
 export type Reader = { readonly action: ReadAction; readonly limit: number } | 'gateway';
 
-/** Resources that come with those of a page, behind them: shown as these are, counted by the budget, not by the limit. */
+/** Resources that a page includes after its matches. They count for the budget, but not for the limit. */
 export interface Included {
-  /** SQL, of a row `p`: the bytes that come with it. */
+  /** SQL: the bytes of the resources that a row `p` includes. */
   readonly bytes: string;
-  /** SQL that yields type, id, version, last_updated, meta, body, patient_id of those that come with `q` where `q.is_shown`. */
+  /** SQL that yields type, id, version, last_updated, meta, body, patient_id of the resources that `q` includes where `q.is_shown`. */
   readonly rows: string;
 }
 
 /**
  * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key, patient_id
  * @param order the order of the page, in columns of `p`
- * @param reader notes for the audit what the page shows: neither what is beyond a budget nor the row after the last
+ * @param reader the audit records the rows that the page shows: not the rows beyond a budget, nor the row after the last
  */
 export function withinBudget(rows: string, order: string, reader: Reader, maxBytes = PAGE_BYTES): string {
   const paged = `with q as materialized (${placed(rows, order, bytesOf('p'), maxBytes)})`;
@@ -75,7 +75,7 @@ select ${SHOWN}, ${CONTENT}
  order by q.place`;
 }
 
-/** As the function above, with the included resources. */
+/** `withinBudget` with included resources. */
 export function withinBudgetWith(
   { bytes, rows: included }: Included,
   rows: string,
@@ -96,7 +96,7 @@ select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, i.
  order by is_included, place, id`;
 }
 
-/** SQL: how many of a page are shown, from its first. @param page of `placed` */
+/** SQL: how many rows of a page are shown. @param page the CTE of `placed` */
 const shownOf = (page: string, { action, limit }: Reader & object): string => `shown as materialized (
   select ${answered(`array_agg(${auditItem(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
     from ${page} s where s.fits and s.place <= ${limit})`;
@@ -105,9 +105,9 @@ const CONTENT = `case when q.place <= shown.places then q.meta end as meta,
        case when q.place <= shown.places then q.body end as body`;
 const SHOWN = `q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key`;
 
-/** SQL: the rows with their place in the page, and whether they fit its budget. @param size of a row `p`, in bytes */
+/** SQL: the rows with their place in the page, and whether they fit its budget. @param size SQL: the bytes of a row `p` */
 function placed(rows: string, order: string, size: string, maxBytes: number): string {
-  // In a separate list it is evaluated once, not for each row of the page.
+  // In a subselect it is evaluated once, not for each row of the page.
   return `
   select p.*, row_number() over w as place, ${size} as bytes, row_number() over w = 1 or sum(${size}) over w <= ${maxBytes} as fits
     from (${rows}) p window w as (order by ${order})`;
@@ -116,8 +116,8 @@ function placed(rows: string, order: string, size: string, maxBytes: number): st
 const tooCostly = (): Fault =>
   new Fault(
     'invalid',
-    `an answer may contain ${ANSWER_BYTES / 2 ** 20} MiB of resources, and the entries before this one used them: ` +
-      'send this entry in another request',
+    `An answer may contain ${ANSWER_BYTES / 2 ** 20} MiB of resources, and the earlier entries used them. ` +
+      'Send this entry in another request.',
     { code: 'too-costly' },
   );
 
@@ -130,13 +130,13 @@ export function withContent<Row extends ReadRow>(row: Row): Row & StoredResource
 
 export interface Page {
   readonly resources: readonly (StoredResource & { readonly sort_key: string | null })[];
-  /** True if there are more after these. */
+  /** Another page follows. */
   readonly more: boolean;
 }
 
 /**
- * @param rows at most `limit + 1` of them; the last only shows that there is a next page
- * @throws Fault `invalid` (`too-costly`) if not even the first fitted the answer
+ * @param rows at most `limit + 1` rows; the last one only shows that another page follows
+ * @throws Fault `invalid` (`too-costly`) where the first resource does not fit the answer
  */
 export function toPage([first, ...others]: readonly PageRow[], limit: number): Page {
   if (first === undefined) return { resources: [], more: false };

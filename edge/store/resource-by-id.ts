@@ -1,4 +1,4 @@
-/** Reading by id: the current version, one version, all of them. Another site's id is an id that does not exist. */
+/** Reads by id: the current version, one version, the history. An id of another site does not exist. */
 import type { Query } from '../deps.ts';
 import { type FhirCall, fhirFunction } from './fhir-call.ts';
 import { ANSWER_BYTES, type PageRow, type ReadRow, ROW_BYTES, withinBudget } from './page.ts';
@@ -7,7 +7,7 @@ import { binder } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
-/** Under which conditions a caller is shown what was found (RFC 9110 §13.1.1, §13.1.4); null: none. */
+/** The conditions under which the caller sees the resource (RFC 9110 §13.1.1, §13.1.4); null: no condition. */
 export interface ShownIf {
   readonly version: number | null;
   /** An ISO instant after which it may not have changed. */
@@ -19,8 +19,8 @@ const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
 const READ = fhirFunction<ReadRow>('fhir_read', 8, 'reads');
 
 /**
- * No row when the site has no such resource or version. The audit records the resource only if it is shown. Its content
- * is returned in any case.
+ * No row when the site has no such resource or version. The audit records the resource only where the conditions hold; the row
+ * has its content in any case.
  *
  * @param version null: the current one
  */

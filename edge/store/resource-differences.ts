@@ -1,10 +1,10 @@
-/** Actual or possible changes of resources, member by member: for people who review the effects of a message. Pure. */
+/** The changes of resources, member by member: those that a message made, or would make. Pure. */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../shared/json.ts';
 
 export interface ElementDifference {
   /** A member of the resource: `name`. */
   readonly element: string;
-  /** JSON; null if it does not exist. */
+  /** JSON; null without a value. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -16,7 +16,7 @@ export interface ResourceDifference {
   readonly elements: readonly ElementDifference[];
 }
 
-/** @param before the resources that are known, by `Type/id` */
+/** @param before the stored resources, by `Type/id` */
 export function differences(
   before: ReadonlyMap<string, JsonObject>,
   after: readonly JsonObject[],
@@ -31,7 +31,7 @@ export function differences(
   });
 }
 
-/** The members that every write changes, and those that identify a resource. */
+/** Members that every write changes, and those that identify a resource. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta']);
 
 /** Members that differ between two versions of one resource. */

@@ -1,6 +1,6 @@
 /**
- * Clinical resources as the database keeps them: the content as text that was validated once and is never serialized
- * again. The search values are beside it. Writing is one SQL function (migrations/functions/fhir_write.sql).
+ * Clinical resources in the database: the validated content as text that is never printed again, and the rows that searches
+ * use. One SQL function writes them (migrations/functions/fhir_write.sql).
  */
 import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../shared/json.ts';
 import { type FhirCall, fhirFunction } from './fhir-call.ts';
@@ -11,7 +11,7 @@ import { searchRows } from './search/extract.ts';
 import { GENERATION } from './search/parameters.ts';
 import type { SearchRows } from './search/rows.ts';
 
-/** `create`: a new id. `update`: an id the site has, else GW404. `upsert`: either. */
+/** `create`: a new id. `update`: an id of the site, otherwise GW404. `upsert`: either. */
 export type WriteMode = 'create' | 'update' | 'upsert';
 
 /** One row for `resource_write`. */
@@ -23,15 +23,15 @@ export interface ResourceWrite extends SearchRows {
   readonly expect: number | null;
   /** An ISO instant; a resource that changed in a second after it is GW412 (`If-Unmodified-Since`). */
   readonly unmodifiedSince?: string | null;
-  /** The action in the audit, if it is not a plain create or update. */
+  /** The audit's action, where it is not create or update. */
   readonly noted?: 'patch';
   /** The client's members of `meta`, as JSON text without the braces. */
   readonly meta: string;
   /** The members but `resourceType`, `id` and `meta`, as JSON text without the braces. */
   readonly body: string;
-  /** The writer: a FHIR client, or the gateway for an HL7 message. */
+  /** A FHIR client, or the gateway for an HL7 message. */
   readonly writer: 'client' | 'message';
-  /** The identifiers and traits of a Patient. */
+  /** Null for other types than Patient. */
   readonly known: KnownBy | null;
   /** The generation of parameters that its search rows are of. */
   readonly indexed: number;
@@ -54,7 +54,7 @@ export interface StoredResource {
 
 export type WriteOutcome = 'created' | 'updated' | 'unchanged';
 
-/** A written resource; `matched`: a conditional create found it, and content is that of the stored resource. */
+/** The result of one write; `matched`: a conditional create found the resource. */
 export interface WriteRow {
   readonly part: 'row';
   readonly ordinal: number;
@@ -62,7 +62,7 @@ export interface WriteRow {
   readonly id: string;
   readonly version: number;
   readonly last_updated: string;
-  /** Set for a matched resource that existed before and fits the answer; absent or null in any other row. */
+  /** The content of a matched resource that was stored before and fits the answer; otherwise absent or null. */
   readonly meta?: string | null;
   readonly body?: string | null;
 }
@@ -76,7 +76,7 @@ export interface RequiredResource {
 }
 
 /**
- * @param resource validated, `resourceType` supported, references to the gateway's base already relative
+ * @param resource validated, of a supported type, with relative references to resources of this server
  * @param id the server's; the resource's own `id`, `meta.versionId` and `meta.lastUpdated` are dropped (R4, create)
  */
 export function toWrite(
@@ -111,17 +111,14 @@ export function toWrite(
 const WRITE = fhirFunction<WriteRow>('fhir_write', 5, 'writes');
 
 /**
- * Writes resources, all or nothing; returns one row for each, in no order. An update with the stored content is
- * `unchanged` and makes no version.
+ * Writes resources, all or nothing, and returns a row for each, in no order. An update with the stored content is `unchanged` and
+ * makes no version. The statement fails with a Fault whose `rows` are positions in `writes`:
+ * - `not-found`: update of an unknown id; with a position after the writes: a required resource does not exist
+ * - `precondition-failed`: another version
+ * - `invalid`: the site does not have the referenced patient
+ * - `conflict`: two rows write one resource
  *
- * Fails with one of these Faults, whose `rows` are positions in `writes`:
- * - `not-found`: update of an id the site does not have, or with a position after the writes a required resource that
- *   does not exist.
- * - `precondition-failed`: another version.
- * - `invalid`: a patient the site does not have.
- * - `conflict`: two rows write one resource.
- *
- * @param required by a transaction; null: this is one write
+ * @param required the resources that a transaction needs; null: `writes` is one write
  */
 export const writeResources = (
   site: string,
@@ -138,7 +135,7 @@ export function renderResource(stored: StoredResource): string {
   return `${head}${meta === '' ? '' : `,${meta}`}}${body === '' ? '' : `,${body}`}}`;
 }
 
-/** The resource as a value, for code that changes it (HL7) or selects its members (`_elements`). */
+/** The resource as a value, to change it (HL7) or to return a part of it (`_elements`). */
 export function parseStored(stored: StoredResource): JsonObject {
   const resource = parseJson(renderResource(stored));
   if (!isJsonObject(resource)) throw new TypeError('a stored resource is an object');

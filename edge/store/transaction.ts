@@ -17,11 +17,11 @@ export interface Condition {
   readonly kind: 'create' | 'update' | 'patch' | 'reference';
   readonly type: ResourceType;
   readonly criteria: readonly Criterion[];
-  /** A new UUID: the id if a resource is made, and its stand-in in every text until then. */
+  /** A new UUID: the id of a created resource, and the placeholder of the resource in every text. */
   readonly placeholder: string;
-  /** The only id that may be found (an update whose body names it, a patch). */
+  /** The only id that the condition may find: that of an update's body, or of a patched resource. */
   readonly required: string | null;
-  /** Resources of the same request that would match too. */
+  /** Resources of the same request that also match. */
   readonly local: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface Transaction {
 /** `another-id`: the id that was required was not found. */
 export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'another-id';
 
-/** The match of a condition; `resolved` with a null id: no match, so the placeholder is the new id. */
+/** The result of a condition; `resolved` with a null id: it found nothing, so the placeholder is the new id. */
 export interface ConditionRow {
   readonly part: 'condition';
   readonly ordinal: number;
@@ -43,8 +43,7 @@ export interface ConditionRow {
 }
 
 /**
- * Replaces the placeholders in a text, as `fhir_conditional_write` replaces them in the stored text. The content of a
- * write is then known without reading it again.
+ * Replaces placeholders in a text, as `fhir_conditional_write` does in the stored text. So the answer needs no second read.
  */
 export function settled(text: string, resolved: ReadonlyMap<string, string>): string {
   let result = text;
@@ -52,7 +51,7 @@ export function settled(text: string, resolved: ReadonlyMap<string, string>): st
   return result;
 }
 
-/** The reason why nothing was written, even if there are other rows: one row for each position that it is about. */
+/** The reason why nothing was written, for each affected position. */
 export interface FailedRow {
   readonly part: 'failed';
   readonly ordinal: number;
@@ -61,7 +60,7 @@ export interface FailedRow {
 
 export type TransactionRow = ConditionRow | WriteRow | FailedRow;
 
-/** The Fault of a write that was refused; undefined where it was done. */
+/** The Fault of a rejected write; undefined for a write that succeeded. */
 export function failedFault(rows: readonly TransactionRow[]): Fault | undefined {
   const failed = rows.filter((row) => row.part === 'failed');
   const [first] = failed;
@@ -74,6 +73,7 @@ export function failedFault(rows: readonly TransactionRow[]): Fault | undefined 
   );
 }
 
+// prose-allow: sentence
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
        coalesce(${instantOf('r.last_updated')}, w.last_updated) as last_updated,
        case when r.fits then r.meta end as meta, case when r.fits then r.body end as body`;
@@ -86,10 +86,7 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
   return `(select coalesce(json_agg(json_build_array(f.n, f.id)), '[]'::json) from (${each.join(' union all ')}) f)`;
 }
 
-/**
- * The resource that a conditional create found; the limit makes it a look-up by key, independent of the planner's
- * estimates.
- */
+/** The resource that a conditional create found; the limit forces a look-up by key. */
 function matchedSql(site: string, type: string): string {
   return `select x.*, ${isAnswered('x')} as fits from resource x
     where w.outcome = 'matched' and x.site_id = ${site} and x.type = ${type} and x.id = w.id limit 1`;
@@ -107,9 +104,9 @@ function conditionsJson(conditions: readonly Condition[], from = 0): object[] {
 }
 
 /**
- * All or nothing. Faults as of `writeResources` are returned as `failed` rows: the batch commits, so that the audit
- * keeps the matches of the conditions. When any condition's outcome is not `resolved`, nothing was written and no `row`
- * is returned. The caller locks the identifiers of the resources in a statement before this one.
+ * All or nothing. The faults of `writeResources` are `failed` rows, and the batch commits, so that the audit keeps what the
+ * conditions found. If the outcome of a condition is not `resolved`, nothing was written and no `row` is returned. The
+ * caller takes the locks in an earlier statement.
  */
 function writeConditionally(
   siteId: string,
@@ -130,11 +127,11 @@ function writeConditionally(
 /** The statements of writes. */
 export interface Writing<Row extends TransactionRow = TransactionRow> {
   readonly queries: readonly Query[];
-  /** The last of the queries, whose rows say what was written. */
+  /** The last of the queries, which returns the results. */
   readonly written: Query<Row>;
 }
 
-/** Conditions search in the statement that writes, which sees what was committed when it began: the locks come before it. */
+/** The statement that writes also searches, and sees what was committed when it began, so the locks need an earlier one. */
 const lockedFirst = <Row extends TransactionRow>(
   site: string,
   { keys, patients }: Locks,
@@ -147,7 +144,7 @@ const lockedFirst = <Row extends TransactionRow>(
 /**
  * All or nothing, as `writeResources`, or as `writeConditionally` where there are conditions.
  *
- * @param required as of `writeResources`
+ * @param required as in `writeResources`
  */
 export function writeTransaction(
   site: string,
@@ -163,7 +160,7 @@ export function writeTransaction(
 
 export type BatchRow = TransactionRow & { readonly entry: number };
 
-/** Each for itself: what an entry fails with is its own row, and the others are written. */
+/** Each entry succeeds or fails independently; a failure is returned as rows of its entry. */
 export function writeBatch(siteId: string, entries: readonly Transaction[], locks = NO_LOCKS): Writing<BatchRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
@@ -186,5 +183,5 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
   return lockedFirst(siteId, locks, { text, params });
 }
 
-/** Fails a transaction with Fault `invalid` (`too-costly`) where what it has read does not fit the answer (page.ts). */
+/** Fails a transaction with Fault `invalid` (`too-costly`) where its reads do not fit the answer (page.ts). */
 export const requireAnswered: Query = sql`select assert_answered()`;

@@ -1,7 +1,6 @@
 /**
- * The versions of all resources of a type, the newest first. A version keeps its time, its id and its number when a
- * newer version replaces it. A walk through the pages therefore reaches each version that existed once, independent of
- * concurrent writes.
+ * The versions of all resources of a type, the newest first. A version keeps its time, id and number when a newer version
+ * replaces it. So the pages have each version once, even if resources change between two pages.
  */
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
@@ -10,7 +9,7 @@ import { binder } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
-/** The version after which a page begins. */
+/** A version; a page begins after it. */
 export interface VersionPosition {
   /** An ISO instant. */
   readonly lastUpdated: string;
@@ -21,21 +20,21 @@ export interface VersionPosition {
 export interface TypeHistorySelection {
   readonly site: string;
   readonly type: ResourceType;
-  /** Null: from the newest. */
+  /** Null: the first page. */
   readonly after: VersionPosition | null;
   /** An ISO instant: versions from then on; null: all. */
   readonly since: string | null;
   readonly limit: number;
 }
 
-/** One page and one row more, if there is one. @see toPage */
+/** One page and the row after it, if it exists. @see toPage */
 export function typeHistoryPage({ site, type, after, since, limit }: TypeHistorySelection): Query<PageRow> {
   const { params, bind } = binder();
   const [at, id, version] = after === null ? [] : [bind(after.lastUpdated), bind(after.id), bind(after.version)];
   const where = [
     `site_id = ${bind(site)}::uuid and type = ${bind(type)}`,
     ...(since === null ? [] : [`last_updated >= ${bind(since)}::timestamptz`]),
-    // The index of the current versions has no version: they are one for each id.
+    // The index of the current versions has one row for each id, without the version.
     ...(after === null
       ? []
       : [

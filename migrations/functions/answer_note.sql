@@ -1,8 +1,9 @@
--- Returns how many of these resources, from the first, fit the answer of the request beside those of earlier
--- statements. The array p_bytes has the size of each resource, and p_most is the limit for all. The first resource of a
--- request always fits. The function notes the items of the resources that fit for the audit (audit_note). If a
--- statement's resources do not fit, no later statement's resources fit either (assert_answered). The setting
--- gateway.answer_room has the bytes that are left: '' before the first resource, '-1' after a resource did not fit.
+-- Returns how many of these resources fit the answer of the request, from the first, beside those of earlier statements.
+-- - p_items: the items for the audit (audit_note), of which those that fit are noted.
+-- - p_bytes: the size of each resource. p_most: the size of an answer. The first resource of a request always fits.
+-- After a statement whose first resource does not fit, no resource of a later statement fits either (assert_answered).
+-- The setting gateway.answer_room has the rest of the answer in bytes: '' before the first resource, '-1' after such a
+-- statement.
 create or replace function answer_note(p_items audit_item[], p_bytes bigint[], p_most bigint) returns integer
 language plpgsql as $$
 declare

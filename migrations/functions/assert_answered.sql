@@ -1,5 +1,5 @@
--- Behind the reads of a transaction: raises GW413 where one of them did not fit the answer (answer_note), which rolls all of it
--- back (FHIR R4 http, 3.1.0.11.2).
+-- The last statement of the reads of a transaction. Raises GW413 where a resource did not fit the answer (answer_note), which rolls
+-- back the transaction (FHIR R4 http, 3.1.0.11.2).
 create or replace function assert_answered() returns void language plpgsql as $$
 begin
   if current_setting('gateway.answer_room', true) = '-1' then

@@ -1,7 +1,7 @@
--- Writes the audit row of an API key's request that showed resources of one type. It gets as arrays the data that
--- audit_write gets as items. Noting items and reading them again would cost an eighth of a read.
---   - p_ids, p_patients: of the resources and of the patients that they are about, in one order; null for no patient.
---   - p_searched: the names of a search's parameters; null: no search.
+-- Writes the audit row of a request of an API key that showed resources of one type. audit_write
+-- reads the same facts from items. To note and read an item would cost an eighth of a read.
+-- - p_ids, p_patients: the ids of the resources and of their patients, in one order; null without resources.
+-- - p_searched: the names of a search's parameters; null: no search.
 create or replace function audit_shown(p_site uuid, p_client text, p_address text, p_request text, p_action text, p_type text,
   p_ids uuid[], p_patients uuid[], p_searched text[]) returns void language plpgsql as $$
 declare

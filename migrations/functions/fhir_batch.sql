@@ -1,5 +1,5 @@
--- The entries of a batch, each for itself (FHIR R4 http, 3.1.0.11.1): p_entries is [{ rows, conditions }], the arguments of
--- fhir_conditional_write, whose rows come back. A rejected entry leaves nothing; entry is its position.
+-- The entries of a batch (FHIR R4 http, 3.1.0.11.1), each independent of the others. Each of p_entries
+-- is { rows, conditions }, arguments of fhir_conditional_write, whose rows are returned. A rejected entry leaves nothing; entry is its position.
 create or replace function fhir_batch(p_site uuid, p_entries json, p_matches json)
 returns table (entry integer, part text, ordinal integer, outcome text, id uuid, version integer, last_updated text)
 language plpgsql as $$

@@ -1,25 +1,17 @@
--- Writes that depend on conditions (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11). All conditions are resolved, then
--- all rows are written, or none (fhir_write). An earlier statement of the caller locked the identifiers of the
--- resources, so p_matches includes the writes of the winner of a race.
---
---   - p_rows, p_required: as of fhir_write. A row that depends on a condition has the condition's placeholder in its id
---     member. This is a new uuid that is also in every text that refers to the row. Its mode is '?' followed by the
---     placeholder.
---   - p_conditions: [{ n, kind: 'create' | 'update' | 'patch' | 'reference', type, placeholder, required: id | null,
---     local: [uuid] }], in the order in which they are resolved.
---   - local: resources of the same request that would match as well.
---   - p_matches: [[n, id]], the matching resources of the site, at most two for each condition.
---
--- Notes what each condition found for the audit (audit_note, 'search'), also where the write is then rejected.
--- Returned rows:
---   - For each condition ('condition', n, outcome, id). The outcome 'resolved' without an id shows that nothing was
---     found and that the placeholder becomes the new resource. Another outcome is the reason why nothing was written:
---     'ambiguous', 'no-match' (a reference) or 'another-id'. The outcome 'another-id' is an update whose body names an
---     id, or a patch, when the condition did not find that id.
---   - The rows of fhir_write.
---   - A rejected write does not raise, because the audit keeps the matches of the conditions. It returns ('failed',
---     position, SQLSTATE) for each position that failed, with the SQLSTATEs of fhir_write. Then nothing was written,
---     even if other rows are returned.
+-- Writes that depend on conditions (FHIR R4 http, 3.1.0.5.2, 3.1.0.8.1, 3.1.0.11). The function resolves all conditions, then
+-- writes everything, all or nothing (fhir_write). The caller took the locks in an earlier statement, so that p_matches
+-- includes what the winner of a race wrote.
+-- - p_rows, p_required: as of fhir_write. A row with a condition has the condition's placeholder as its id, a new uuid. The
+--   placeholder is also in every text that refers to the row. Its mode is '?' followed by the placeholder.
+-- - p_conditions: [{ n, kind: 'create' | 'update' | 'patch' | 'reference', type, placeholder, required: id | null,
+--   local: [uuid] }], in the order in which they are resolved. local: resources of the same request that also match.
+-- - p_matches: [[n, id]], at most two stored resources for each condition.
+-- Notes the matches of each condition for the audit (audit_note, 'search'), also where the write is then rejected.
+-- Returns a row for each condition: ('condition', n, outcome, id). After them it returns the rows of fhir_write.
+-- - 'resolved': id is the match. Null: the condition found nothing, and the placeholder is the new id.
+-- - 'ambiguous', 'no-match' (of a reference), 'another-id' (the required id was not found): nothing was written.
+-- A rejected write does not raise, because the audit keeps the matches of the conditions. It returns ('failed', position,
+-- SQLSTATE) for each affected position, with the SQLSTATEs of fhir_write. Then nothing was written.
 create or replace function fhir_conditional_write(p_site uuid, p_rows json, p_required json, p_conditions json, p_matches json)
 returns table (part text, ordinal integer, outcome text, id uuid, version integer, last_updated text)
 language plpgsql as $$
@@ -28,7 +20,7 @@ declare
   c record;
   rows text := p_rows::text;
   row_ids uuid[];
-  -- placeholder to id, of what has been resolved; the placeholders of creates that found their resource.
+  -- The resolved ids by placeholder; the placeholders of creates that found a resource.
   resolved jsonb := '{}';
   kept uuid[] := '{}';
   found uuid[];
@@ -53,11 +45,11 @@ begin
          and ((l #>> '{}')::uuid = any (row_ids)
            or exists (select from resource s
                         where s.site_id = p_site and s.type = c.type and s.id = (l #>> '{}')::uuid)));
-    -- A patient and a patient that was merged into it both count as the survivor.
+    -- A patient and a patient that was merged into it count as the survivor.
     if c.type = 'Patient' and cardinality(found) > 1 then
       found := array(select distinct patient_survivor(p_site, f) from unnest(found) f);
     end if;
-    -- The lateral with a limit is a look-up for each. Resources that this request makes are not there yet.
+    -- The lateral with a limit is a look-up for each. Resources that this request creates do not exist yet.
     noted := noted || array(
       select row('search', r.type, r.id, r.patient_id)::audit_item
         from unnest(found) f(id)
@@ -79,13 +71,13 @@ begin
     rows := replace(rows, '?' || c.placeholder, case when target is null then 'create' when c.kind = 'create' then 'keep'
       else 'update' end);
     if target is not null then
-      -- edge/store/transaction.ts replaces the placeholder in its answer in the same way.
+      -- edge/store/transaction.ts replaces it in the answer in the same way.
       rows := replace(rows, c.placeholder::text, target::text);
       resolved := resolved || jsonb_build_object(c.placeholder, target);
       if c.kind = 'create' then kept := kept || c.placeholder; end if;
     end if;
   end loop;
-  -- Outside the block below, which undoes what is noted in it.
+  -- Outside the block below, because an exception undoes the notes that are made in the block.
   ignored := audit_note(noted);
   if failed then return; end if;
 

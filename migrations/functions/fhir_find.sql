@@ -1,26 +1,18 @@
--- Returns a page of a search by key. It finds the resources of p_type in the order of their ids, after p_after (null:
--- from the first):
---   - p_patient null: those with the identifier p_value of p_system (null: of any).
---   - else: those about this patient, with the token p_value of p_system (null: of any) for p_param (null: all of
---     them).
+-- A page of a search by key, in the order of the ids.
+-- - p_after: the id before the page; null: the first page.
+-- - p_patient: the resources about this patient, with the token p_value of p_system (null: of any) for p_param (null: all).
+--   Null: the resources with the identifier p_value of p_system (null: of any).
+-- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
+-- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
+-- One row more, without content, shows that another page follows.
+-- A single request passes p_deadline to p_searched. Then the function checks the caller (request_begin) and writes the audit
+-- row. A statement of a bundle leaves them out, because the first and last statements of the bundle do both.
+-- In a bundle it notes the resources for the audit. Content that does not fit the answer is null (answer_note).
+-- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
 --
--- The page has p_limit resources, or fewer if their contents reach p_page_bytes; the first always fits. One additional
--- row without content shows that there is a next page.
---   - p_answer_bytes: the limit for the sum of an answer's resources.
---   - p_row_bytes: the bytes that each resource needs beside its content.
---
--- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
--- writes the audit row. Without these arguments it is an entry of a bundle, whose first and last statements do both. It
--- then notes the resources that it returned, and returns no content that does not fit the bundle's answer
--- (answer_note).
---   - last_updated: a FHIR instant.
---   - began_at: of limit_time.
---
--- Settings: migrations/README.md, "Plans".
---
--- The first hundred resources of a patient are checked for the token, one by one. Few patients have more. For the rest
--- two look-ups alternate: the next resource with the token, then the next resource of the patient after it. This skips
--- resources that match only one of them.
+-- The first hundred resources of a patient are probed for the token, one by one. Few patients have more. Their other resources
+-- are found in turns: the next resource with the token, the next resource of the patient after it, and so on. This skips
+-- resources that only one of the two has.
 create or replace function fhir_find(p_site uuid, p_type text, p_patient uuid, p_param text, p_value text, p_system text,
   p_after uuid, p_limit integer, p_page_bytes bigint, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
@@ -40,8 +32,7 @@ declare
   page refcursor;
   patient uuid;
   total bigint := 0;
-  -- The bytes that are left in the bundle's answer; null: any resource. A page alone never uses up the budget of an
-  -- answer.
+  -- The rest of the bundle's answer; null: any resource fits. A single page never uses up the budget of an answer.
   room bigint;
   is_beyond boolean := false;
   shown uuid[] := '{}';
@@ -54,7 +45,7 @@ begin
   else
     room := nullif(current_setting('gateway.answer_room', true), '');
   end if;
-  -- The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
+  -- The lateral with a limit is a look-up for each row, which no estimate turns into a scan.
   if p_patient is null then
     open page for
       select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -147,7 +138,7 @@ begin
     ignored := audit_shown(p_site, p_client, p_address, p_request, 'search', p_type, shown, patients, p_searched);
     ignored := assert_in_time(p_deadline);
   elsif is_beyond or shown <> '{}' then
-    -- One size, because all that are shown fit; where none is, the first does not.
+    -- One size for all rows, because all shown rows fit. Without a shown row, the first row does not fit.
     if answer_note(array[null]::audit_item[], array[total + p_row_bytes * greatest(cardinality(shown), 1)], p_answer_bytes) = 1 then
       ignored := audit_note(items);
     end if;

@@ -1,16 +1,12 @@
--- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3): one row, or no row if the site has no such resource or version.
---   - p_version: the version of a vread; null: the current one.
---   - p_if_version, p_unmodified_since: the audit records the resource only if it has this version and did not change
---     after this instant; null: always.
---   - p_answer_bytes, p_row_bytes: as fhir_find.
---
--- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
--- writes the audit row. Without these arguments it is an entry of a bundle, whose first and last statements do both. It
--- then notes the resource that it returned, and returns no content that does not fit the bundle's answer (answer_note).
---   - last_updated: a FHIR instant.
---   - began_at: of limit_time.
---
--- Settings: migrations/README.md, "Plans".
+-- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3). Returns one row, or no row where the site has no such resource or version.
+-- - p_version: the version of a vread; null: the current one.
+-- - p_if_version, p_unmodified_since: the audit records the resource only where it has this version and did not change after
+--   this instant. Null: no condition.
+-- - p_answer_bytes, p_row_bytes: as in fhir_find.
+-- A single request passes p_deadline to p_searched. Then the function checks the caller (request_begin) and writes the audit
+-- row. A statement of a bundle leaves them out, because the first and last statements of the bundle do both.
+-- In a bundle it notes the resource for the audit. Content that does not fit the answer is null (answer_note).
+-- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
 create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_version integer,
   p_unmodified_since timestamptz, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
@@ -34,7 +30,7 @@ begin
   select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
     into type, id, version, changed, meta, body, patient
     from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id;
-  -- Looked at second: a version that is replaced meanwhile is in the history before it is gone here.
+  -- Second, because a version that is replaced in between is then in the history.
   if version <> p_version then
     select h.type, h.id, h.version, h.last_updated, h.meta, h.body, h.patient_id
       into type, id, version, changed, meta, body, patient

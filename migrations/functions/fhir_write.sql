@@ -1,15 +1,14 @@
--- Writes of a FHIR client: one, or all of a transaction (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.11), all or nothing.
---   - p_rows: as of resource_write. Its rows are returned with part 'row', in no order.
---   - p_required: of a transaction, [{ type, id, version | null }]: the resources that must exist after the write.
---     Null: p_rows is one row.
---   - p_keys, p_patients: locked first: keys (lock_keys), and the identifiers of these patients (lock_patients).
---
--- If this call is a complete request, it gets p_deadline to p_searched. It then checks the caller (request_begin) and
--- writes the audit row. Without these arguments it is a statement of a bundle, whose first and last statements do both.
--- Raises the SQLSTATEs of resource_write. Raises GW409 with the positions of two rows that would write one resource.
--- Raises GW404 with the position, after those of the rows, of each missing resource of p_required.
---   - last_updated: a FHIR instant.
---   - began_at: of limit_time.
+-- Writes of a FHIR client, all or nothing: one write, or those of a transaction (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.11).
+-- - p_rows: as of resource_write, whose rows are returned with part 'row', in no order.
+-- - p_required: of a transaction, [{ type, id, version | null }], the resources that must exist after the writes.
+--   Null: p_rows is one row.
+-- - p_keys, p_patients: the locks: keys (lock_keys), and the identifiers of these patients (lock_patients).
+-- A single request passes p_deadline to p_searched. Then the function checks the caller (request_begin) and writes the audit
+-- row. A statement of a bundle leaves them out, because the first and last statements of the bundle do both.
+-- Raises the SQLSTATEs of resource_write.
+-- Raises GW409 with the positions of two rows that would write one resource.
+-- Raises GW404 with the position after the rows of a resource of p_required that does not exist.
+-- last_updated: a FHIR instant. began_at: of limit_time.
 create or replace function fhir_write(p_site uuid, p_rows json, p_required json default null, p_keys text[] default '{}',
   p_patients uuid[] default '{}',
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,

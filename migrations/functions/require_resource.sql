@@ -1,4 +1,4 @@
--- A transaction that reads what is not there fails as a whole: raises GW404 with p_position in DETAIL.
+-- Raises GW404 with p_position in DETAIL where a resource that a transaction reads does not exist.
 create or replace function require_resource(p_site uuid, p_type text, p_id uuid, p_version integer, p_position integer)
 returns void language plpgsql as $$
 begin

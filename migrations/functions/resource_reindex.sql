@@ -1,7 +1,8 @@
--- Makes what is searched of stored resources be what their content says; neither content nor version changes. p_rows:
---   { type, id, version, patient: uuid | null, identifiers, tokens, dates, search, parts, report, known }
--- as of resource_write. A resource that meanwhile has another version is skipped: its writer wrote these too. A patient
--- that the site does not have is ignored. Settings: README.md, "Plans".
+-- Writes the search rows of stored resources again; content and versions do not change.
+--   p_rows: { type, id, version, patient: uuid | null, identifiers, tokens, dates, search, parts, report, known }, as in
+--     resource_write. A resource with another version is skipped, because its writer has written its rows. A patient that the
+--     site does not have counts as null.
+-- Settings: README.md, "Plans".
 create or replace function resource_reindex(p_site uuid, p_rows json) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan

@@ -1,7 +1,6 @@
--- Returns a resource as it was just before p_at, from its current row (p_id to p_patient): its newest version from
--- before then. Returns no row if it did not exist yet. Versions are never younger than the next, so the current one is
--- checked first. A statement sees each version either as the current one or in the history, also during its
--- replacement.
+-- A resource as it was just before p_at, from its current row (p_id to p_patient). No row where it did not exist yet. A version
+-- is never younger than the next one, so the current version is tried first. A statement sees a version either as the current
+-- one or in the history, also while the version is being replaced.
 create or replace function resource_version_at(p_site uuid, p_type text, p_id uuid, p_version integer,
   p_last_updated timestamptz, p_meta text, p_body text, p_patient uuid, p_at timestamptz)
 returns table (version integer, last_updated timestamptz, meta text, body text, patient_id uuid)

@@ -1,21 +1,18 @@
 -- Writes resources, all or nothing. p_rows is an array of
---   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (none) | null,
+--   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (must not exist) | null,
 --     unmodifiedSince: instant | null, noted: 'patch' | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
 --     dates: [[param, from, before, from is local, before is local]],
 --     search: { names, nameSort, birthDate, gender } | null, parts: { families, givens, exact } | null,
---     report: { accession, state } | null, indexed: the generation of parameters that these are of, 1 where it is absent,
---     writer: 'client' | 'message', known: of a Patient, as patient_rows_write }.
---
--- One row is returned for each. The outcome is created, updated, unchanged or, for 'keep', matched: nothing is written,
--- the resource stays as it is (a conditional create that found it). Raises these errors, with the 0-based positions in
--- p_rows as JSON in DETAIL:
---   - GW404: update of an id the site does not have.
---   - GW412: the version is not the expected one.
---   - GW422: a patient that the site does not have.
---
--- Notes each row for the audit (audit_note): create, update (or the value of noted) or, for 'keep', read. Settings:
--- migrations/README.md, "Plans".
+--     report: { accession, state } | null, indexed: the index generation of these rows, default 1,
+--     writer: 'client' | 'message', known: of a Patient, as in patient_rows_write }.
+-- Returns a row for each. outcome is created, updated, unchanged or, for 'keep', matched. 'keep' writes nothing, because a
+-- conditional create found the resource.
+-- Raises with the 0-based positions in p_rows as JSON in DETAIL:
+--   GW404: update of an id that the site does not have. GW412: another version than the expected one.
+--   GW422: a patient that the site does not have.
+-- Notes each row for the audit (audit_note): create, update (or `noted`) or, for 'keep', read.
+-- Settings: migrations/README.md, "Plans".
 create or replace function resource_write(p_site uuid, p_rows json)
 returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
 language plpgsql
@@ -29,12 +26,12 @@ declare
   lags boolean;
   missing json;
   at timestamptz := write_time();
-  -- For the audit: every row, and the patient that it was about before.
+  -- For the audit: every row, and its patient before the write.
   noted audit_item[] := '{}';
   ignored text;
 begin
-  -- The offset makes it a look-up for each row: as a join it could read every patient of the site. The check whether
-  -- these rows create a missing patient is last: they are text, which must be parsed again.
+  -- The offset forces a look-up for each row; a join could read every patient of the site. The search for the patient in these
+  -- rows is the last one, because it parses their text again.
   select bool_or(x.indexed is null or x.indexed < 2),
          json_agg(x.n - 1) filter (where x.mode <> 'keep' and x.patient is not null
            and not exists (select from resource p
@@ -72,7 +69,7 @@ begin
         raise exception 'no such resource' using errcode = 'GW404', detail = json_build_array(r.n)::text;
       end if;
     end if;
-    -- HTTP's dates have seconds. A resource that does not exist yet has not changed (RFC 9110 §13.1.4).
+    -- Dates of HTTP have seconds. A new resource has not changed (RFC 9110 §13.1.4).
     if (r.expect is not null and r.expect is distinct from coalesce(cur.version, 0))
        or date_trunc('second', cur.last_updated) > r.unmodified then
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;

@@ -1,5 +1,5 @@
--- Makes what is searched of one resource be what is given, in the shapes of resource_write's rows. p_is_new: it has none
--- yet. The caller holds the resource's row. Settings are the caller's.
+-- Replaces the search rows of one resource; the arguments have the shapes of resource_write's rows. p_is_new: the resource has no
+-- search rows yet. The caller has the resource's row locked. Settings are the caller's.
 create or replace function search_index_write(p_site uuid, p_type text, p_id uuid, p_is_new boolean, p_patient uuid,
   p_identifiers json, p_tokens json, p_dates json, p_search json, p_parts json, p_report json) returns void language plpgsql as $$
 declare
@@ -8,7 +8,7 @@ declare
   v_old record;
   v_name text;
 begin
-  -- Unchanged values are not written: an update seldom changes an identifier or a code.
+  -- Unchanged rows stay, because an update seldom changes an identifier or a code.
   if not p_is_new then
     delete from resource_identifier i
      where i.site_id = p_site and i.type = p_type and i.id = p_id
@@ -73,10 +73,10 @@ begin
         birth_date = excluded.birth_date, gender = excluded.gender, families = excluded.families,
         givens = excluded.givens, exact = excluded.exact;
   elsif p_type = 'DiagnosticReport' then
-    -- Reports with one accession number share the patient's study; a report without a number has a separate study with
-    -- the report's uuid. A study that the last report has left stays: another writer may be about to join it.
+    -- Reports with one accession number share the patient's study. A report without one has a separate study with its id.
+    -- A study without reports stays, because another writer may be about to use it.
     if not p_is_new then
-      -- A report that is already in its study does not lock the study, which it may share.
+      -- A report that keeps its study does not lock the study, which other reports may share.
       select s.study_id into v_study
         from report o join study s on s.site_id = o.site_id and s.study_id = o.study_id
        where o.site_id = p_site and o.report_id = p_id and s.patient_id is not distinct from p_patient

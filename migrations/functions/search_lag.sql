@@ -1,6 +1,6 @@
--- Records a write by a release that does not write all current search parameters. Only the site's parameters up to
--- p_generation are complete, and a running reindexing will not be enough. The lock lasts until the transaction ends, so
--- that a reindexing that begins meanwhile waits for these writes.
+-- An older release has written, which does not write all search rows of this one. The site then has complete rows for the
+-- parameters up to p_generation only, and a running reindexing does not suffice. The row stays locked until the transaction
+-- ends, so that a reindexing that begins meanwhile waits for these writes.
 create or replace function search_lag(p_site uuid, p_generation integer) returns void language plpgsql as $$
 begin
   perform from search_behind b

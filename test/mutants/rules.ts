@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
   ['edge/admin/staff/token-seal.ts', ['createTokenSeal'], ['unit/admin/staff/token-seal']],
   ['edge/app.ts', ['createApp'], ['integration/oauth/one-keyring']],
   ['edge/fhir/bulk/file.ts', ['prepareFile', 'pagesOf'], ['contract/fhir']],
-  ['edge/fhir/bundle/entries.ts', ['readBundle', 'notLookedAt'], ['unit/fhir/cost', 'contract/fhir']],
+  ['edge/fhir/bundle/entries.ts', ['readBundle', 'unknownMembers'], ['unit/fhir/cost', 'contract/fhir']],
   ['edge/fhir/bundle/transaction.ts', ['prepareTransaction'], ['contract/fhir']],
   [
     'edge/fhir/conditional-headers.ts',
@@ -239,7 +239,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/page.ts', ['withinBudget', 'toPage'], ['contract/fhir', 'contract/fhir-us-core']],
   ['edge/store/provisional-name.ts', ['mayBeProvisional', 'weigh'], ['unit/store/provisional-name']],
   ['edge/store/resource-by-id.ts', ['currentVersion'], ['integration/store/isolation']],
-  ['edge/store/resource-seen.ts', ['seeResources'], ['integration/store/isolation']],
+  ['edge/store/resource-lookup.ts', ['lookUpResources'], ['integration/store/isolation']],
   ['edge/store/search/reindex.ts', ['resourcesAfter', 'endFilling'], ['integration/store/reindex']],
   ['edge/store/search/search.ts', ['searchPage'], ['integration/store/fhir-plans', 'integration/store/isolation']],
   ['edge/store/search/selection.ts', ['selectionSql'], ['integration/store/reindex']],

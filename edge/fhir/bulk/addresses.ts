@@ -1,8 +1,8 @@
-/** Where an export and its files are (FHIR Bulk Data Access 2.0.0, Bulk Data Status Request, Output File Request). */
+/** The addresses of an export and of its files (FHIR Bulk Data Access 2.0.0, Bulk Data Status Request, Output File Request). */
 import { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 
-/** What is told of the export itself: a file like the others, without resources. */
+/** The file with the OperationOutcomes of the export itself. */
 export const OUTCOMES = 'OperationOutcome';
 
 /** @param root our own `{base}/fhir` */
@@ -13,16 +13,16 @@ export const fileUrl = (root: string, id: string, type: ResourceType | typeof OU
 
 const FILE = /^([A-Za-z]+)\.([1-9]\d{0,8})\.ndjson$/;
 
-/** @returns undefined for what no file is called */
+/** @returns undefined for a name that no file has */
 export function fileOf(name: string): { readonly type: string; readonly number: number } | undefined {
   const [, type, number] = FILE.exec(name) ?? [];
   return type === undefined ? undefined : { type, number: Number(number) };
 }
 
-/** The same for an export that never was, one of another key, and one that is not there any more. */
+/** One answer for an unknown export, an export of another key, and a deleted export. */
 export function noExport(): Fault {
   const message =
-    'no export with this id, or no such file of it, of this API key: exports end after 24 hours, when they are cancelled, ' +
-    'and when a patient of the site is erased. Begin another with $export';
+    'This API key has no export with this id, or the export has no such file. Exports end after 24 hours, when they are ' +
+    'cancelled, and when a patient of the site is erased. Begin another export with $export.';
   return new Fault('not-found', message);
 }

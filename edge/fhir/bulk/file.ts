@@ -1,6 +1,6 @@
 /**
- * A file of an export (FHIR Bulk Data Access 2.0.0, Bulk Data Output File Request): read while it is sent, a page when the
- * one before was taken. Asked for again it is the same: the resources as they were at the export's moment.
+ * A file of an export (FHIR Bulk Data Access 2.0.0, Bulk Data Output File Request). The gateway reads each page when the client
+ * has received the page before. Each download has the same content: the resources as they were when the export began.
  */
 import { isResourceType, RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { isUuid } from '../../../shared/uuid.ts';
@@ -25,13 +25,13 @@ import { type Answer, type Interaction, NOTED, readScope } from '../interaction.
 import { FHIR_NDJSON } from '../media-type.ts';
 import type { Call } from '../prepare.ts';
 import { fileOf, noExport, OUTCOMES } from './addresses.ts';
-import { keyOf, nothing } from './status.ts';
+import { keyOf, unknownExport } from './status.ts';
 
 const utf8 = new TextEncoder();
 
 /**
- * The pages of a file, as bytes. Each asks anew whether the key is active, its token not revoked and the export still
- * there; that the token has expired meanwhile does not break off what was begun in time.
+ * The pages of a file, as bytes. Each page checks that the key is active, the token is not revoked and the
+ * export still exists. A token that expires during the download does not end it.
  *
  * @throws Fault `unauthenticated`, `not-found`, `unavailable`
  */
@@ -56,7 +56,7 @@ async function* pagesOf(
   }
 }
 
-/** What goes wrong behind the first page can be told nobody: the body breaks off, and the log says why. */
+/** The status is already sent, so a fault after the first page ends the body early, and the log has the reason. */
 async function* logged(
   pages: AsyncGenerator<Uint8Array, undefined>,
   { log }: Pick<Deps, 'log'>,
@@ -78,7 +78,7 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
   refuseNoneExist(request.headers);
   strictControls(pairs, [], 'a file is what it is');
   const wanted = fileOf(name);
-  if (!isUuid(id) || wanted === undefined) return nothing();
+  if (!isUuid(id) || wanted === undefined) return unknownExport();
   const { caller } = context;
   const { type, number } = wanted;
   const key = keyOf(context, id);

@@ -17,49 +17,49 @@ import { isAsync } from '../prefer.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
 import { statusUrl } from './addresses.ts';
-import { askedFor, type Asked, givenInBody, givenInUrl } from './parameters.ts';
+import { readExportRequest, type ExportRequest, givenInBody, givenInUrl } from './parameters.ts';
 
-/** Of everything in the site, or of what is in a patient's compartment. */
+/** `system`: all resources of the site. `patient`: those in the compartments of patients. */
 export type Level = 'system' | 'patient';
 
 const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
 
-/** The text of a body that may be missing, since no parameter is required; of white space alone it is none. */
+/** The body is optional, since no parameter is required. A body of white space is an empty body. */
 async function bodyOf({ body }: Call): Promise<string> {
   return decodeUtf8(await body()).trim();
 }
 
-async function askedOf(call: Call): Promise<Asked> {
+async function exportRequestOf(call: Call): Promise<ExportRequest> {
   const { request, pairs, context } = call;
   if (request.method === 'GET') {
     refuseNoneExist(request.headers);
-    return askedFor(givenInUrl(pairs), context.prefer, context.now);
+    return readExportRequest(givenInUrl(pairs), context.prefer, context.now);
   }
   requireNoConditions(request.headers, 'an export');
   const body = await bodyOf(call);
   // Without one the parameters are in the URL, as MedplumClient sends them.
-  if (body === '') return askedFor(givenInUrl(pairs), context.prefer, context.now);
-  strictControls(pairs, FORM_CONTROLS, 'the parameters of a POST stand in its body, as Parameters');
+  if (body === '') return readExportRequest(givenInUrl(pairs), context.prefer, context.now);
+  strictControls(pairs, FORM_CONTROLS, 'send the parameters of a POST in its body, as Parameters');
   requireJsonBody(request.headers.get('content-type'));
-  return askedFor(givenInBody(parseJson(body)), context.prefer, context.now);
+  return readExportRequest(givenInBody(parseJson(body)), context.prefer, context.now);
 }
 
-/** What the token may read of what is asked for; what was not asked for by name is left out where it may not. */
-function typesOf(caller: Caller, { types }: Asked): readonly ResourceType[] {
+/** Without `_type`, the types that the token may not read are left out. @throws Fault `forbidden` for a named one */
+function typesOf(caller: Caller, { types }: ExportRequest): readonly ResourceType[] {
   const wanted = types ?? RESOURCE_TYPES.filter((type) => caller.scopes.has(readScope(type)));
   requireScopes(caller, (wanted.length === 0 ? RESOURCE_TYPES : wanted).map(readScope));
   return wanted;
 }
 
 /** For the manifest's `error`: an OperationOutcome a line. */
-function outcomesOf({ types, ignored }: Asked, exported: readonly ResourceType[]): string {
+function outcomesOf({ types, ignored }: ExportRequest, exported: readonly ResourceType[]): string {
   const missing = types === null ? RESOURCE_TYPES.filter((type) => !exported.includes(type)) : [];
   const lines = ignored.map((issue) =>
     printJson(outcome('warning', [{ ...issue, message: `${issue.message}. It was left out.` }])),
   );
   if (missing.length > 0) {
     const scopes = missing.map(readScope).join(' ');
-    const message = `${missing.join(', ')}: left out, since the access token has not the scopes ${scopes}`;
+    const message = `${missing.join(', ')}: left out, because the access token does not have the scopes ${scopes}`;
     lines.push(printJson(outcome('information', [{ code: 'suppressed', message }])));
   }
   return lines.join('\n');
@@ -71,13 +71,13 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
   const { caller, root } = context;
   // A safe method begins nothing (RFC 9110 §9.2.1).
   if (request.method === 'HEAD') {
-    throw new Fault('method-not-allowed', 'an export is begun by GET or POST', { headers: { Allow: 'GET, POST' } });
+    throw new Fault('method-not-allowed', 'Begin an export with GET or POST.', { headers: { Allow: 'GET, POST' } });
   }
   if (!isAsync(request.headers)) {
-    const message = 'an export takes its time: send Prefer: respond-async';
+    const message = 'An export runs in the background: send Prefer: respond-async.';
     throw new Fault('malformed', message, { issues: [{ code: 'required', message, at: 'http.Prefer' }] });
   }
-  const asked = await askedOf(call);
+  const asked = await exportRequestOf(call);
   const types = typesOf(caller, asked);
   const id = uuidv7(context.now);
   const { search } = new URL(request.url);
@@ -97,13 +97,13 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     answer: () => ({
       status: 202,
       headers: { 'Content-Location': statusUrl(root, id) },
-      body: printJson(information('the export has begun: its status is at Content-Location')),
+      body: printJson(information('The export has begun. Its status is at Content-Location.')),
     }),
     explain: (fault) =>
       fault.kind === 'throttled'
         ? new Fault(
             'throttled',
-            `${EXPORTS_UNDER_WAY} exports of this API key are under way: ask for their status until they are complete, or cancel one`,
+            `This API key has ${EXPORTS_UNDER_WAY} exports under way: wait until one is complete, or cancel one.`,
             { headers: AFTER_THE_WINDOW },
           )
         : fault,

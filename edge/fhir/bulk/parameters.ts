@@ -1,7 +1,7 @@
 /**
- * What a kick-off request asks for (FHIR Bulk Data Access 2.0.0, Query Parameters), in a URL or as Parameters. What is
- * not supported is refused by name; with `handling=lenient` it is left out and told in the manifest's `error`, save where
- * that would give more than was asked for.
+ * The parameters of a kick-off request (FHIR Bulk Data Access 2.0.0, Query Parameters), in a URL or as Parameters. The
+ * gateway rejects an unsupported parameter by name. With `handling=lenient` it leaves the parameter out and reports it in the
+ * manifest's `error`. It still rejects a parameter without which the export would be larger than requested.
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
@@ -17,33 +17,33 @@ type Supported = (typeof SUPPORTED)[number];
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
-/** Of the guide, and what to do instead. */
+/** Parameters of the guide, each with a hint. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  _elements: 'resources are exported whole: leave it out',
-  _typeFilter: 'what is exported is not searched: leave it out, or search the type',
-  includeAssociatedData: 'there is no Provenance here to be included: leave it out',
+  _elements: 'exports have complete resources: leave it out',
+  _typeFilter: 'an export does not search: leave it out, or search the type',
+  includeAssociatedData: 'this server keeps no Provenance: leave it out',
   organizeOutputBy: 'files are by type: leave it out',
-  allowPartialManifests: 'the manifest comes when all files are known: leave it out',
-  patient: 'an export is of all patients. Read the resources of one by searching for them',
-  _until: 'an export is of the moment at which it began: leave it out',
+  allowPartialManifests: 'the manifest is available when the export is complete: leave it out',
+  patient: 'an export has all patients. Search for the resources of one patient instead',
+  _until: 'an export has the resources as they were when it began: leave it out',
 };
 
 /** A parameter as it was given. */
 interface Given {
   readonly name: string;
   readonly value: string;
-  /** Where it stands. */
+  /** FHIRPath, or `http.` and the parameter's name. */
   readonly at: string;
 }
 
-export interface Asked {
-  /** In the order of our own list; null: not said. */
+export interface ExportRequest {
+  /** In the order of RESOURCE_TYPES; null: not given. */
   readonly types: readonly ResourceType[] | null;
   /** An instant. */
   readonly since: string | null;
   /** Names of the parameters that were applied. */
   readonly applied: readonly string[];
-  /** What was left out. */
+  /** The parameters that were left out. */
   readonly ignored: readonly Issue[];
 }
 
@@ -67,13 +67,13 @@ function givenOf(parameter: Json, at: string): Given {
   const { name, ...rest } = parameter;
   const [[member, value] = [], ...more] = Object.entries(rest);
   if (typeof name !== 'string' || !member?.startsWith('value') || more.length > 0) {
-    throw malformed({ code: 'structure', message: 'a parameter here has a name and one value[x], nothing else', at });
+    throw malformed({ code: 'structure', message: 'a parameter has a name and one value[x], and nothing else', at });
   }
-  // What is refused for its name may have any value.
+  // An unsupported parameter is rejected by its name, so its value may be of any type.
   return { name, value: typeof value === 'string' ? value : '', at: `${at}.${member}` };
 }
 
-/** @throws Fault `malformed` for what is no Parameters resource */
+/** @throws Fault `malformed` for anything but a Parameters resource */
 export function givenInBody(body: Json): Given[] {
   if (!isJsonObject(body) || body['resourceType'] !== 'Parameters') {
     throw malformed({ code: 'structure', message: 'the body must be a Parameters resource', at: 'Parameters' });
@@ -81,7 +81,7 @@ export function givenInBody(body: Json): Given[] {
   const { resourceType: _, id: _id, meta: _meta, parameter = [], ...rest } = body;
   const [other] = Object.keys(rest);
   if (other !== undefined || !Array.isArray(parameter)) {
-    const message = 'Parameters can have a list of parameter here, and nothing else';
+    const message = 'Parameters can have the element parameter, and nothing else';
     throw malformed({ code: 'structure', message, at: 'Parameters' });
   }
   return parameter.map((one, n) => givenOf(one, `Parameters.parameter[${n}]`));
@@ -93,8 +93,8 @@ function typesOf({ value, at }: Given, isLenient: boolean, ignored: Issue[]): Re
   const types = value.split(',').flatMap((part) => {
     const name = part.trim();
     if (isResourceType(name)) return [name];
-    const shown = /^[A-Za-z]{1,64}$/.test(name) ? name : 'what is no name of a type';
-    const message = `_type: ${shown} is not served here; types: ${RESOURCE_TYPES.join(', ')}`;
+    const shown = /^[A-Za-z]{1,64}$/.test(name) ? name : 'a value that does not name a type';
+    const message = `_type: ${shown} is not supported; supported types: ${RESOURCE_TYPES.join(', ')}`;
     (isLenient ? ignored : issues).push({ code: 'not-supported', message, at });
     return [];
   });
@@ -125,7 +125,7 @@ function refusalOf({ name, at }: Given): Issue {
 const isSupported = (name: string): name is Supported => SUPPORTED.some((one) => one === name);
 
 /** @throws Fault `malformed` locating each parameter that cannot be used */
-export function askedFor(given: readonly Given[], prefer: Prefer, nowMs: number): Asked {
+export function readExportRequest(given: readonly Given[], prefer: Prefer, nowMs: number): ExportRequest {
   const isLenient = prefer.handling === 'lenient';
   const ignored: Issue[] = [];
   const seen = new Set<Supported>();
@@ -147,7 +147,7 @@ export function askedFor(given: readonly Given[], prefer: Prefer, nowMs: number)
     else requireFormat(one);
   });
   if (seen.has('_type') && types.size === 0) {
-    const message = `_type names nothing that is served here; types: ${RESOURCE_TYPES.join(', ')}`;
+    const message = `_type names no supported type; supported types: ${RESOURCE_TYPES.join(', ')}`;
     throw malformed({ code: 'not-supported', message, at: 'http._type' });
   }
   return {

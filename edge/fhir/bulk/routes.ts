@@ -1,4 +1,4 @@
-/** Where exports are begun, asked for and downloaded (FHIR Bulk Data Access 2.0.0). */
+/** The routes that begin exports, report their status and send their files (FHIR Bulk Data Access 2.0.0). */
 import type { Handler } from 'hono';
 
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
@@ -8,7 +8,7 @@ import { prepareFile } from './file.ts';
 import { type Level, prepareKickOff } from './kick-off.ts';
 import { prepareCancel, prepareStatus } from './status.ts';
 
-/** A plain $ would be an anchor to the router. */
+/** The router reads a plain $ as an anchor. */
 const EXPORT = ':operation{\\$export}';
 const KICK_OFFS: readonly (readonly [path: string, level: Level])[] = [
   [`/fhir/${EXPORT}`, 'system'],

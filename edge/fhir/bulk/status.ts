@@ -1,4 +1,4 @@
-/** How far an export is, its manifest, and its end (FHIR Bulk Data Access 2.0.0, Status Request, Delete Request). */
+/** The progress of an export, its manifest, and its cancellation (FHIR Bulk Data Access 2.0.0, Status Request, Delete Request). */
 import { type JsonObject, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
@@ -18,9 +18,9 @@ import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
 import { fileUrl, noExport, OUTCOMES } from './addresses.ts';
 
-const HINT = 'what is exported was said when the export began';
+const HINT = 'the kick-off request decides what is exported';
 
-/** Each request finds out a good part of the files, so that asking again soon is worth it. */
+/** Each status request lists a large part of the files, so the client should ask again soon. */
 const ASK_AGAIN = { 'Retry-After': '1' };
 
 export const keyOf = ({ caller }: RequestContext, id: string): ExportKey => ({
@@ -29,8 +29,8 @@ export const keyOf = ({ caller }: RequestContext, id: string): ExportKey => ({
   id,
 });
 
-/** What never was, without asking. */
-export const nothing = (): Interaction => ({
+/** The answer where the id cannot exist, without a query. */
+export const unknownExport = (): Interaction => ({
   audited: 'none',
   queries: [],
   answer: () => {
@@ -42,7 +42,7 @@ export const nothing = (): Interaction => ({
 const filesOf = ({ files }: ExportRow): readonly ExportFile[] => JSON.parse(files) as ExportFile[];
 
 function progressOf(row: ExportRow): string {
-  if (!row.is_settled) return 'waiting for what was being written when the export began';
+  if (!row.is_settled) return 'waiting for writes that were under way when the export began';
   const files = filesOf(row);
   return `${files.reduce((sum, { count }) => sum + count, 0)} resources in ${files.length} files so far`;
 }
@@ -54,7 +54,7 @@ function manifestOf(root: string, id: string, row: ExportRow): JsonObject {
     request: row.request,
     requiresAccessToken: true,
     output: filesOf(row).map(({ type, number, count }) => ({ type, url: fileUrl(root, id, type, number), count })),
-    // Nothing is ever deleted by the API, and an erased patient leaves no trace here either.
+    // The API never deletes a resource, and an erased patient leaves no trace here either.
     deleted: [],
     error,
   };
@@ -71,7 +71,7 @@ function statusAnswer({ caller, root }: RequestContext, id: string, row: ExportR
 export function prepareStatus({ context, id, pairs, request }: Call): Interaction {
   refuseNoneExist(request.headers);
   strictControls(pairs, FORM_CONTROLS, HINT);
-  if (!isUuid(id)) return nothing();
+  if (!isUuid(id)) return unknownExport();
   const key = keyOf(context, id);
   const found = findExport(key);
   return {
@@ -84,11 +84,15 @@ export function prepareStatus({ context, id, pairs, request }: Call): Interactio
 export function prepareCancel({ context, id, pairs, request }: Call): Interaction {
   requireNoConditions(request.headers, 'an export');
   strictControls(pairs, FORM_CONTROLS, HINT);
-  if (!isUuid(id)) return nothing();
+  if (!isUuid(id)) return unknownExport();
   const cancelled = cancelExport(keyOf(context, id));
   const answer = (rowsOf: RowsOf): Answer => {
     if (rowsOf(cancelled).length === 0) throw noExport();
-    return { status: 202, headers: {}, body: printJson(information('the export has ended, and its files are gone')) };
+    return {
+      status: 202,
+      headers: {},
+      body: printJson(information('The export has ended, and its files are deleted.')),
+    };
   };
   return { audited: 'none', queries: [cancelled], answer };
 }

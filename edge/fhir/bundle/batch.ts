@@ -1,9 +1,9 @@
 /**
- * batch (FHIR R4 http, 3.1.0.11.1): each entry for itself, answered as it would be alone, all in one database call.
+ * batch (FHIR R4 http, 3.1.0.11.1): each entry is answered as a separate request would be, all in one database call.
  * Entries cannot refer to each other.
  */
 import { Fault } from '../../../shared/fault.ts';
-import type { SeenRow } from '../../store/resource-seen.ts';
+import type { LookupRow } from '../../store/resource-lookup.ts';
 import { type BatchRow, type Transaction, writeBatch } from '../../store/transaction.ts';
 import {
   type Answer,
@@ -21,7 +21,7 @@ import { type Entry, inTurn } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, faultEntry, responseBundle } from './response.ts';
 
-/** An entry, prepared; one that cannot be prepared is answered with the Fault. */
+/** A prepared entry; the Fault is the answer to an entry that cannot be prepared. */
 type Prepared =
   | { readonly kind: 'write'; readonly planned: PlannedWrite }
   | { readonly kind: 'read'; readonly interaction: Interaction }
@@ -30,18 +30,18 @@ type Prepared =
 async function prepareEntry(
   context: RequestContext,
   entry: Entry,
-  seen: readonly SeenRow[] | undefined,
+  found: readonly LookupRow[] | undefined,
 ): Promise<Prepared> {
   try {
-    const plan = await planEntry(context, entry, seen);
-    return plan.kind === 'read' ? plan : { kind: 'write', planned: planWrite(context, plan.draft) };
+    const plan = await planEntry(context, entry, found);
+    return plan.kind === 'read' ? plan : { kind: 'write', planned: planWrite(context, plan.checked) };
   } catch (fault) {
     if (fault instanceof Fault) return { kind: 'fault', fault };
     throw fault;
   }
 }
 
-/** A create also finds what entries before it create: they are done in order. */
+/** A conditional create also finds what the entries before it create, because entries run in order. */
 function unitsOf(writes: readonly PlannedWrite[]): Transaction[] {
   return writes.map(({ write, condition }, index) => ({
     writes: [write],
@@ -57,7 +57,7 @@ function writtenAnswer(context: RequestContext, planned: PlannedWrite, rows: rea
   return rowAnswer(context, planned, present(rows.find((row) => row.part === 'row')), resolved);
 }
 
-/** @param written of the writes: the rows of each */
+/** @param written the rows of each write */
 async function entryText(
   context: RequestContext,
   prepared: Prepared,
@@ -79,13 +79,13 @@ async function entryText(
   }
 }
 
-/** @param seen what patches among the entries are about */
+/** @param found the resources that the patches among the entries change */
 export async function prepareBatch(
   context: RequestContext,
   entries: readonly Entry[],
-  seen: ReadonlyMap<Entry, readonly SeenRow[]>,
+  found: ReadonlyMap<Entry, readonly LookupRow[]>,
 ): Promise<Interaction> {
-  const all = await inTurn(entries, (entry) => prepareEntry(context, entry, seen.get(entry)));
+  const all = await inTurn(entries, (entry) => prepareEntry(context, entry, found.get(entry)));
   const writes = all.flatMap((one) => (one.kind === 'write' ? [one.planned] : []));
   const reads = all.flatMap((one) => (one.kind === 'read' ? [one.interaction] : []));
   const writing = writes.length === 0 ? undefined : writeBatch(context.caller.site, unitsOf(writes), locksOf(writes));

@@ -1,15 +1,15 @@
 /** POST to the root: a Bundle of requests. */
 import { Fault } from '../../../shared/fault.ts';
 import type { Json } from '../../../shared/json.ts';
-import type { SeenRow } from '../../store/resource-seen.ts';
-import type { Interaction, Look, RequestContext } from '../interaction.ts';
-import { lookFor, type Patch } from '../patch/patch.ts';
+import type { LookupRow } from '../../store/resource-lookup.ts';
+import type { Interaction, Lookup, RequestContext } from '../interaction.ts';
+import { lookUpPatched, type Patch } from '../patch/patch.ts';
 import { prepareBatch } from './batch.ts';
 import { type Entry, readBundle } from './entries.ts';
 import { planPatch } from './plan-entry.ts';
 import { prepareTransaction } from './transaction.ts';
 
-/** The patches among the entries; what is none is refused with its entry. */
+/** The patches among the entries; an invalid patch is rejected later, with its entry. */
 function patchesOf(context: RequestContext, entries: readonly Entry[]): { entry: Entry; patch: Patch }[] {
   return entries.flatMap((entry) => {
     if (entry.method !== 'PATCH') return [];
@@ -22,17 +22,17 @@ function patchesOf(context: RequestContext, entries: readonly Entry[]): { entry:
   });
 }
 
-/** @throws Fault for what is no such Bundle, or for a transaction with an entry that cannot be done */
-export async function prepareBundle(context: RequestContext, content: Json): Promise<Interaction | Look> {
+/** @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run */
+export async function prepareBundle(context: RequestContext, content: Json): Promise<Interaction | Lookup> {
   const { type, entries } = readBundle(content, context.root);
-  const prepare = (seen: ReadonlyMap<Entry, readonly SeenRow[]>): Promise<Interaction> =>
-    type === 'batch' ? prepareBatch(context, entries, seen) : prepareTransaction(context, entries, seen);
+  const prepare = (found: ReadonlyMap<Entry, readonly LookupRow[]>): Promise<Interaction> =>
+    type === 'batch' ? prepareBatch(context, entries, found) : prepareTransaction(context, entries, found);
   const patches = patchesOf(context, entries);
   if (patches.length === 0) return prepare(new Map());
-  return lookFor(
+  return lookUpPatched(
     context,
     type,
     patches.map(({ patch }) => patch),
-    (seen) => prepare(new Map(patches.map(({ entry }, n) => [entry, seen[n] ?? []]))),
+    (found) => prepare(new Map(patches.map(({ entry }, n) => [entry, found[n] ?? []]))),
   );
 }

@@ -15,7 +15,7 @@ export interface PlacedWrite {
   readonly planned: PlannedWrite;
 }
 
-/** The entries that the condition would find once they are written: their ids, or what stands for them. */
+/** The ids, or placeholders, of the entries that the condition will find once they are written. */
 export function localMatches(condition: Condition, among: readonly PlannedWrite[]): string[] {
   return among
     .filter(({ type, write }) => type === condition.type && matchesWrite(write, condition.criteria))

@@ -5,10 +5,10 @@ import { requireAffordableQueries } from '../cost.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { validate } from '../validate/validate.ts';
 
-/** Far more than fits the limit of a body as a rule; bounds what one request can ask of the database. */
+/** Bounds the work of one request; the limit of a body is usually reached earlier. */
 export const MAX_ENTRIES = 1000;
 export const MAX_READS = 100;
-/** Each is read whole before it is patched. */
+/** The gateway reads each resource completely before it applies the patch. */
 export const MAX_PATCHES = 100;
 
 export interface Entry {
@@ -18,7 +18,7 @@ export interface Entry {
   readonly method: string;
   /** Relative to the root: `Patient`, `Patient/[id]`, `Patient?identifier=…`. */
   readonly url: string;
-  /** `If-Match` and its kin. */
+  /** Such as `If-Match`. */
   readonly headers: RequestHeaders;
   readonly resource: Json | undefined;
 }
@@ -28,7 +28,7 @@ export interface RequestBundle {
   readonly entries: readonly Entry[];
 }
 
-/** Bundle.entry.request's elements that stand for headers, by the header's name in lower case. */
+/** The elements of Bundle.entry.request that replace headers, by the header's name in lower case. */
 const HEADERS: Readonly<Record<string, string>> = {
   'if-none-match': 'ifNoneMatch',
   'if-modified-since': 'ifModifiedSince',
@@ -42,24 +42,24 @@ const BUNDLE = new Set(
 );
 const ENTRY = new Set([...ELEMENT, 'link', 'fullUrl', 'resource', 'search', 'request', 'response']);
 const REQUEST = new Set([...ELEMENT, 'method', 'url', ...Object.values(HEADERS)]);
-/** Of a request and its entry; the conditions among them would be lost if they were of another JSON type. */
+/** Members of a request and its entry that must be strings; a condition of another JSON type would be ignored. */
 const TEXTS = ['fullUrl', 'method', 'url', ...Object.values(HEADERS)];
 
-/** A member that is not looked at might be a condition with its name mistyped: it is refused. */
-function notLookedAt(object: JsonObject, known: ReadonlySet<string>, at: string): Issue[] {
+/** An unknown member might be a condition with a typing error in its name, so it is rejected. */
+function unknownMembers(object: JsonObject, known: ReadonlySet<string>, at: string): Issue[] {
   return Object.entries(object).flatMap(([name, value]): Issue[] => {
     if (TEXTS.includes(name) && typeof value !== 'string') {
       return [{ code: 'structure', message: 'must be a JSON string', at: `${at}.${name}` }];
     }
     if (known.has(name.replace(/^_/, ''))) return [];
-    const message = `there is a member that is none of ${[...known].join(', ')}`;
+    const message = `there is an unknown member; known members: ${[...known].join(', ')}`;
     return [{ code: 'structure', message, at }];
   });
 }
 
 const text = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
 
-/** Not `Headers`: what HTTP cannot carry, a JSON string can, and `name=王` is a condition. */
+/** `Headers` would reject characters that a JSON string may have, as in the condition `name=王`. */
 const headersOf = (request: JsonObject): RequestHeaders => ({
   get: (name) => text(request[HEADERS[name] ?? '']),
 });
@@ -70,7 +70,7 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
     issues.push({ code: 'required', message: 'each entry needs a request', at: `${at}.request` });
     return undefined;
   }
-  issues.push(...notLookedAt(entry, ENTRY, at), ...notLookedAt(request, REQUEST, `${at}.request`));
+  issues.push(...unknownMembers(entry, ENTRY, at), ...unknownMembers(request, REQUEST, `${at}.request`));
   const [method, url] = [text(request['method']), text(request['url'])];
   if (request['method'] === undefined)
     issues.push({ code: 'required', message: 'method is required', at: `${at}.request.method` });
@@ -93,12 +93,13 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
 
 /**
  * @param root our own `{base}/fhir`
- * @throws Fault `malformed` for what is no such Bundle, with every fault located
+ * @throws Fault `malformed` for anything but such a Bundle, with every fault located
  */
 export function readBundle(content: Json, root: string): RequestBundle {
   if (!isJsonObject(content) || content['resourceType'] !== 'Bundle') {
     const [issue] = validate(content);
-    const message = 'POST to the root takes a Bundle of type batch or transaction; resources go to their type';
+    const message =
+      'POST to the root accepts a Bundle of type batch or transaction; send other resources to their type';
     throw new Fault('malformed', message, { issues: [{ code: issue?.code ?? 'structure', message, at: 'Bundle' }] });
   }
   const { type, entry = [] } = content;
@@ -111,11 +112,11 @@ export function readBundle(content: Json, root: string): RequestBundle {
     throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
   }
   const tooMany = (): Fault => {
-    const message = `a Bundle may have ${MAX_ENTRIES} entries, ${MAX_READS} of them GET and ${MAX_PATCHES} PATCH: send several`;
+    const message = `A Bundle may have ${MAX_ENTRIES} entries, of which ${MAX_READS} GET and ${MAX_PATCHES} PATCH: send several Bundles.`;
     return new Fault('invalid', message, { code: 'too-costly' });
   };
   if (entry.length > MAX_ENTRIES) throw tooMany();
-  const issues: Issue[] = notLookedAt(content, BUNDLE, 'Bundle');
+  const issues: Issue[] = unknownMembers(content, BUNDLE, 'Bundle');
   const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
   if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
   const count = (wanted: string): number => entries.filter(({ method }) => method === wanted).length;
@@ -126,7 +127,7 @@ export function readBundle(content: Json, root: string): RequestBundle {
   return { type, entries };
 }
 
-/** Does something asynchronous with each, one after the other. */
+/** Awaits the step of each item before it begins the next one. */
 export async function inTurn<Item, T>(items: readonly Item[], step: (item: Item) => Promise<T>): Promise<T[]> {
   const done: T[] = [];
   for (const item of items) done.push(await step(item));

@@ -1,12 +1,12 @@
-/** An entry of a bundle as the interaction that its method and URL name: the same as over HTTP, in the same code. */
+/** An entry of a bundle as the interaction that its method and URL name, in the code that serves HTTP requests. */
 import { Fault } from '../../../shared/fault.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
-import type { SeenRow } from '../../store/resource-seen.ts';
+import type { LookupRow } from '../../store/resource-lookup.ts';
 import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { acceptedType } from '../media-type.ts';
-import { draftPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
+import { checkPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
 import { patchOfEntry } from '../patch/patch-body.ts';
 import { prepareEverything } from '../everything.ts';
 import { prepareHistory, prepareTypeHistory } from '../history.ts';
@@ -16,26 +16,27 @@ import { conditionOf, requireFormControls } from '../controls/write-controls.ts'
 import { prepareSearch } from '../search/search.ts';
 import { requireIdSegment, unsupportedCompartment, unsupportedMethod } from '../unsupported-address.ts';
 import { METHODS } from '../type-interactions.ts';
-import { type Draft, draftConditionalUpdate, draftCreate, draftUpdate } from '../plan-write.ts';
+import { type CheckedWrite, checkConditionalUpdate, checkCreate, checkUpdate } from '../plan-write.ts';
 import type { Entry } from './entries.ts';
 
 export type EntryPlan =
-  | { readonly kind: 'write'; readonly draft: Draft }
+  | { readonly kind: 'write'; readonly checked: CheckedWrite }
   | { readonly kind: 'read'; readonly interaction: Interaction };
 
 interface Url {
   readonly type: ResourceType;
-  /** What follows the type. */
+  /** The segments after the type. */
   readonly path: readonly string[];
   readonly query: string | null;
 }
 
-/** @throws Fault `not-found` for a URL of no type of ours */
+/** @throws Fault `not-found` for a URL without a supported type */
 function parseUrl(url: string): Url {
   const mark = url.indexOf('?');
   const [path, query] = mark < 0 ? [url, null] : [url.slice(0, mark), url.slice(mark + 1)];
   const [type, ...rest] = path.split('/');
-  if (!isResourceType(type)) throw new Fault('not-found', 'the URL of the entry names no resource type of this server');
+  if (!isResourceType(type))
+    throw new Fault('not-found', 'the URL of the entry does not begin with a resource type of this server');
   return { type, path: rest, query };
 }
 
@@ -51,7 +52,7 @@ async function prepareGet(
 ): Promise<Interaction> {
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
   refuseNoneExist(headers);
-  // In a bundle there is one format; another that is asked for is refused here too.
+  // A bundle has one format, so another `_format` is rejected here too.
   acceptedType(null, new Map(pairs).get('_format') ?? null);
   const [id, history, version, ...rest] = path;
   if (path.length === 1 && id === '_history') return prepareTypeHistory(context, type, pairs);
@@ -85,35 +86,35 @@ export function planPatch(context: RequestContext, entry: Entry): Patch {
   return patchOf(type, target, patchOfEntry(entry.resource), entry.headers);
 }
 
-function draftOf(context: RequestContext, entry: Entry, url: Url): Draft {
+function checkedWriteOf(context: RequestContext, entry: Entry, url: Url): CheckedWrite {
   const { type, path, query } = url;
   const content = entry.resource ?? null;
   const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
   if (entry.method === 'POST') {
     if (path.length > 0) throw badUrl('POST');
     requireFormControls(pairs, 'create');
-    return draftCreate(context, type, content, entry.headers);
+    return checkCreate(context, type, content, entry.headers);
   }
   const id = idOf('PUT', url);
-  if (id === undefined) return draftConditionalUpdate(context, type, conditionOf(pairs), content, entry.headers);
+  if (id === undefined) return checkConditionalUpdate(context, type, conditionOf(pairs), content, entry.headers);
   requireFormControls(pairs, 'update');
-  return draftUpdate(context, type, id, content, entry.headers);
+  return checkUpdate(context, type, id, content, entry.headers);
 }
 
 /**
- * @param seen of a patch: what it is about
+ * @param found the resources that a patch changes
  * @throws Fault as the interaction does over HTTP, `forbidden` for a scope that the token lacks
  */
 export async function planEntry(
   context: RequestContext,
   entry: Entry,
-  seen: readonly SeenRow[] = [],
+  found: readonly LookupRow[] = [],
 ): Promise<EntryPlan> {
   if (!METHODS.some((method) => method === entry.method)) {
     throw unsupportedMethod(entry.method, METHODS.join(', '));
   }
   if (entry.method === 'PATCH') {
-    return { kind: 'write', draft: draftPatch(context, planPatch(context, entry), seen) };
+    return { kind: 'write', checked: checkPatch(context, planPatch(context, entry), found) };
   }
   const url = parseUrl(entry.url);
   if (entry.method === 'GET') {
@@ -121,5 +122,5 @@ export async function planEntry(
     return { kind: 'read', interaction: await prepareGet(context, url, entry.headers) };
   }
   requireScopes(context.caller, [writeScope(url.type)]);
-  return { kind: 'write', draft: draftOf(context, entry, url) };
+  return { kind: 'write', checked: checkedWriteOf(context, entry, url) };
 }

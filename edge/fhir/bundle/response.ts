@@ -45,7 +45,7 @@ export function answerEntry({ status, headers, body, fullUrl, lastUpdated }: Ans
   return `{${separated(members)}}`;
 }
 
-/** @param fault what kept the entry of a batch from being done */
+/** @param fault why the entry of a batch failed */
 export function faultEntry(fault: Fault): string {
   return `{"response":${printJson({ status: statusText(FAULT_STATUS[fault.kind]), outcome: outcomeOf(fault) })}}`;
 }

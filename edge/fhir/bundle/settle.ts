@@ -1,6 +1,6 @@
 /**
- * References between the entries of a transaction (FHIR R4 http, 3.1.0.11.2): by `fullUrl`, most often a `urn:uuid:`, and
- * by condition, `Patient?identifier=…`, wherever R4 has links replaced.
+ * References between the entries of a transaction (FHIR R4 http, 3.1.0.11.2), in all elements in which R4 replaces links. They
+ * use a `fullUrl`, most often a `urn:uuid:`, or a condition, `Patient?identifier=…`.
  */
 import { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
@@ -17,23 +17,23 @@ const LINKS = new Set(['reference', 'url', 'uri', 'valueUri', 'valueUrl', 'value
 /** `<a href>` and `<img src>` in narrative. */
 const NARRATIVE_LINK = /\b(href|src)="([^"]*)"/g;
 const CONDITIONAL = /^([A-Za-z]+)\?(.+)$/s;
-/** A RESTful URL: what relative references of the entry are relative to. */
+/** A RESTful URL, the base of the entry's relative references. */
 const RESTFUL = /^(https?:\/\/.*)\/[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/;
 
 export interface ReferenceCondition extends Condition, FoundBy {
-  /** What stands after the `?`. */
+  /** The text after the `?`. */
   readonly query: string;
-  /** The entry that has it first. */
+  /** The first entry with the reference. */
   readonly at: string;
 }
 
 export interface Settler {
   settle(entry: Entry, resource: JsonObject): JsonObject;
-  /** The conditional references met so far. */
+  /** The conditional references found so far. */
   readonly conditions: readonly ReferenceCondition[];
 }
 
-/** @param targets `fullUrl` to the relative reference of what the entry makes */
+/** @param targets the relative reference to the entry's resource, by `fullUrl` */
 export function createSettler(context: RequestContext, targets: ReadonlyMap<string, string>): Settler {
   const byText = new Map<string, ReferenceCondition>();
 

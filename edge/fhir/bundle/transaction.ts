@@ -4,7 +4,7 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { SeenRow } from '../../store/resource-seen.ts';
+import type { LookupRow } from '../../store/resource-lookup.ts';
 import type { RequiredResource } from '../../store/resource.ts';
 import { requireAnswered, writeTransaction } from '../../store/transaction.ts';
 import { isBlind } from '../conditions.ts';
@@ -12,7 +12,7 @@ import { requireAffordableQueries } from '../cost.ts';
 import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
-import { type Draft, locksOf, planWrite } from '../plan-write.ts';
+import { type CheckedWrite, locksOf, planWrite } from '../plan-write.ts';
 import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { placeConditions, type PlacedWrite } from './conditions.ts';
@@ -26,7 +26,7 @@ interface Placed {
   /** Its place among the entries, and so in the response. */
   readonly index: number;
 }
-type DraftEntry = Placed & { readonly draft: Draft };
+type CheckedEntry = Placed & { readonly checked: CheckedWrite };
 type ReadEntry = Placed & { readonly interaction: Interaction };
 type WriteEntry = Placed & PlacedWrite;
 
@@ -52,49 +52,49 @@ async function each<Item extends Pick<Placed, 'entry'>, T>(
 }
 
 /** `fullUrl` to what the entry makes (R4 bundle, bdl-7: a fullUrl is unique in a bundle). */
-function targetsOf(drafts: readonly DraftEntry[]): Map<string, string> {
+function targetsOf(checkedEntries: readonly CheckedEntry[]): Map<string, string> {
   const targets = new Map<string, string>();
   const issues: Issue[] = [];
-  for (const { entry, draft } of drafts) {
+  for (const { entry, checked } of checkedEntries) {
     if (entry.fullUrl === null) continue;
     if (targets.has(entry.fullUrl)) {
       issues.push({ code: 'duplicate', message: 'another entry has this fullUrl', at: `${entry.at}.fullUrl` });
     }
-    targets.set(entry.fullUrl, `${draft.type}/${draft.id}`);
+    targets.set(entry.fullUrl, `${checked.type}/${checked.id}`);
   }
   if (issues.length > 0) throw new Fault('malformed', 'two entries have one fullUrl', { issues });
   return targets;
 }
 
 /**
- * All or nothing: what a read finds is looked at when the writes are done, so it must not be what undoes them.
+ * The reads run after the writes, so the result of a read must not be able to undo the writes.
  *
- * @throws Fault `malformed` for a read that is to fail where the version is another
+ * @throws Fault `malformed` for a read that fails where the version is another
  */
 function refuseIfMatch({ headers }: Entry): void {
   if (headers.get('if-match') === null) return;
-  const message = 'a GET in a transaction takes no ifMatch: give it to a PUT, or send a batch';
+  const message = 'a GET in a transaction cannot have ifMatch: use it with a PUT, or send a batch';
   throw new Fault('malformed', message, { issues: [{ code: 'not-supported', message }] });
 }
 
 /**
- * @param seen what patches among the entries are about
+ * @param found the resources that the patches among the entries change
  * @throws Fault of the first entry that cannot be done, with the issues of all
  */
 export async function prepareTransaction(
   context: RequestContext,
   entries: readonly Entry[],
-  seen: ReadonlyMap<Entry, readonly SeenRow[]>,
+  found: ReadonlyMap<Entry, readonly LookupRow[]>,
 ): Promise<Interaction> {
   // 1. Each entry for itself.
-  const drafts: DraftEntry[] = [];
+  const checkedEntries: CheckedEntry[] = [];
   const reads: ReadEntry[] = [];
   await each(
     entries.map((entry, index) => ({ entry, index })),
     async ({ entry, index }) => {
-      const plan = await planEntry(context, entry, seen.get(entry));
+      const plan = await planEntry(context, entry, found.get(entry));
       if (plan.kind === 'write') {
-        drafts.push({ entry, index, draft: plan.draft });
+        checkedEntries.push({ entry, index, checked: plan.checked });
         return;
       }
       refuseIfMatch(entry);
@@ -105,9 +105,9 @@ export async function prepareTransaction(
   );
 
   // 2. The entries' references to each other, and what they depend on.
-  const settler = createSettler(context, targetsOf(drafts));
-  const writes = await each(drafts, ({ entry, index, draft }): WriteEntry => {
-    const planned = planWrite(context, draft, (resource) => settler.settle(entry, resource));
+  const settler = createSettler(context, targetsOf(checkedEntries));
+  const writes = await each(checkedEntries, ({ entry, index, checked }): WriteEntry => {
+    const planned = planWrite(context, checked, (resource) => settler.settle(entry, resource));
     return { entry, index, at: entry.at, planned };
   });
   requireAffordableQueries(settler.conditions.map(({ query }) => query));

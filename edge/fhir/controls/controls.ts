@@ -1,4 +1,4 @@
-/** The parameters that say how an answer looks, not what is in it (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
+/** The parameters for the form of an answer, not for its content (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
 import { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { isBounded, type Sort, type SortKey } from '../../store/search/page-ids.ts';
@@ -9,11 +9,10 @@ import { badParameter, collect, type Pair, unsupported } from './faults.ts';
 
 export const DEFAULT_COUNT = 50;
 export const MAX_COUNT = 500;
-/** The parameter of our own page links. */
+/** The parameter of the gateway's page links. */
 export const CURSOR = '_cursor';
-/** What every answer can be asked for. */
+/** The controls of every answer. */
 export const FORM_CONTROLS: readonly string[] = ['_format', '_pretty'];
-/** Of a search. */
 export const SEARCH_CONTROLS: readonly string[] = [
   '_count',
   '_sort',
@@ -23,19 +22,18 @@ export const SEARCH_CONTROLS: readonly string[] = [
   CURSOR,
   ...FORM_CONTROLS,
 ];
-/** Of a read or vread. */
+/** For read and vread. */
 export const READ_CONTROLS: readonly string[] = ['_summary', '_elements', ...FORM_CONTROLS];
-/** Of the CapabilityStatement (FHIR R4 http, 3.1.0.7). */
+/** For the CapabilityStatement (FHIR R4 http, 3.1.0.7). */
 export const METADATA_CONTROLS: readonly string[] = ['mode', ...FORM_CONTROLS];
-/** Of a history. */
 export const HISTORY_CONTROLS: readonly string[] = ['_count', '_since', CURSOR, ...FORM_CONTROLS];
-/** Of everything of a patient (FHIR R4 patient-operation-everything); `start` and `end`, dates of care, are not indexed. */
+/** Without `start` and `end` (FHIR R4 patient-operation-everything), because dates of care are not indexed. */
 export const EVERYTHING_CONTROLS: readonly string[] = ['_type', '_since', '_count', CURSOR, ...FORM_CONTROLS];
 
-/** An estimate may be exact, and ours is (FHIR R4 search, 3.1.1.5.5). */
+/** An estimate may be exact, and here it is (FHIR R4 search, 3.1.1.5.5). */
 export const TOTALS = ['none', 'estimate', 'accurate'] as const;
 export const SUMMARIES = [...PARTIAL_SUMMARIES, 'count', 'false'] as const;
-/** Of a read, which has nothing to count. */
+/** Without `count`, because a read has no total. */
 export const READ_SUMMARIES = SUMMARIES.filter((one) => one !== 'count');
 const PRETTY = ['true', 'false'] as const;
 
@@ -44,7 +42,7 @@ function countOf(value: string): number {
   return Math.min(Number(value), MAX_COUNT);
 }
 
-/** The size of a page that has, unlike a search's, no form without entries. */
+/** The size of a page of a history or of $everything, which has at least one entry. */
 export function pageCountOf(value: string | undefined): number {
   if (value === undefined) return DEFAULT_COUNT;
   if (!/^[1-9]\d{0,8}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 1 or more');
@@ -71,15 +69,15 @@ function sortOf(type: ResourceType, value: string): Sort {
     const parameter = names.includes(name) ? parameterOf(type, name) : undefined;
     return parameter === undefined ? [] : [{ by: parameter.kind, descending }];
   });
-  const isTold = new Set(asked.map(({ name }) => name)).size === 1 + ties.length;
-  if (first !== undefined && isTold && asked.length === 1 + ties.length) {
+  const isDistinct = new Set(asked.map(({ name }) => name)).size === 1 + ties.length;
+  if (first !== undefined && isDistinct && asked.length === 1 + ties.length) {
     const sort = { ...first, ties };
     if (isBounded(sort)) return sort;
     const message =
-      '_lastUpdated behind birthdate cannot be sorted by: put it first, or name between, in the direction of birthdate';
+      '_sort cannot have _lastUpdated after birthdate: put it first, or put name between, in the direction of birthdate';
     throw badParameter('_sort', message);
   }
-  const message = `_sort must be of ${names.join(', ')}, each once at most, with commas between, and with - for descending`;
+  const message = `_sort must list ${names.join(', ')}, each at most once, separated by commas, with - for descending`;
   throw badParameter('_sort', message);
 }
 
@@ -102,7 +100,7 @@ function oneOf<const T extends string>(name: string, value: string, allowed: rea
  * `_elements` or `_summary`; null: all.
  *
  * @param given the controls of a search or a read, each once, by name
- * @throws Fault `malformed` for what cannot be used, and for both, which R4 does not say how to join
+ * @throws Fault `malformed` for an invalid value, and for both at once, because R4 does not define their combination
  */
 export function partOf(
   type: ResourceType,
@@ -117,7 +115,7 @@ export function partOf(
   return elementsOf(type, elements);
 }
 
-/** How the answer to a search is to look. */
+/** The controls of a search. */
 export interface SearchControls {
   readonly sort: Sort;
   readonly count: number;
@@ -139,7 +137,7 @@ export function searchControls(type: ResourceType, given: ReadonlyMap<string, st
   collect([...given], ([name, value]) => {
     if (name === '_sort') chosen.sort = sortOf(type, value);
     else if (name === '_count') chosen.count = countOf(value);
-    // HAPI's client has its own spelling of R4's `estimate`.
+    // HAPI's client spells R4's `estimate` so.
     else if (name === '_total') chosen.total = oneOf(name, value === 'estimated' ? 'estimate' : value, TOTALS);
     else if (name === '_elements' || (name === '_summary' && !given.has('_elements')))
       chosen.part = partOf(type, given, SUMMARIES);
@@ -149,7 +147,7 @@ export function searchControls(type: ResourceType, given: ReadonlyMap<string, st
   return { ...chosen, countOnly, cursor: given.get(CURSOR) ?? null };
 }
 
-/** Notes a control; a second of its name contradicts the first. */
+/** Adds a control. @throws Fault `malformed` for a second one of its name, or an invalid `_pretty` */
 export function addControl(controls: Map<string, string>, [name, value]: Pair): void {
   if (controls.has(name)) throw badParameter(name, `${name} can be given only once`);
   if (name === '_pretty') oneOf(name, value, PRETTY);
@@ -157,8 +155,8 @@ export function addControl(controls: Map<string, string>, [name, value]: Pair): 
 }
 
 /**
- * The controls of what is no search, by name. Others are refused, also with `handling=lenient`: there is no entry to tell in what was
- * left out.
+ * The controls by name, where the interaction is not a search. Others are rejected, also with `handling=lenient`, because the
+ * answer has no entry that could report what was left out.
  */
 export function readControls(pairs: readonly Pair[], allowed: readonly string[]): Map<string, string> {
   const controls = new Map<string, string>();
@@ -168,7 +166,7 @@ export function readControls(pairs: readonly Pair[], allowed: readonly string[])
       addControl(controls, [name, value]);
       return;
     }
-    // What every history does anyway.
+    // Histories never have summaries.
     if (name === '_summary' && value === 'false') return;
     const issue = unsupported(name, supported);
     throw new Fault('malformed', issue.message, { issues: [issue] });

@@ -1,6 +1,6 @@
 /**
- * Page cursors: where a page begins, sealed with the gateway's secret so that they are opaque (a sort key is a name or
- * a birth date), cannot be altered, and open only for the site and the query they were made for.
+ * Page cursors: the position at which a page begins, sealed with the gateway's secret. A cursor is opaque (a sort key is a
+ * name or a birth date), cannot be altered, and opens only for its site and query.
  */
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
@@ -22,7 +22,7 @@ export interface CursorSealer {
 export function cursorSealer(secrets: readonly string[]): CursorSealer {
   const ring = sealingRing(secrets, 'fhir page cursor');
   const refuse = (): Fault => {
-    const message = 'the page link was altered, or made for another query: start again at the first page';
+    const message = 'The page link was altered, or it belongs to another query. Start again at the first page.';
     return new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http._cursor' }] });
   };
 

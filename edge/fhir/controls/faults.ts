@@ -1,4 +1,4 @@
-/** What is wrong with the parameters of a request: refused by name, all at once. */
+/** Faults of the parameters of a request: each names its parameter, and all are reported at once. */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 
 /** A parameter's name and value, URL-decoded, in the order given. */
@@ -9,10 +9,10 @@ export function badParameter(name: string, message: string, code = 'value'): Fau
   return new Fault('malformed', message, { issues: [{ code, message, at: `http.${name}` }] });
 }
 
-/** A name as parameters have it; any other is not repeated, since it could be a message, or about a patient. */
+/** A message repeats only such a name: any other could be a message itself, or data of a patient. */
 const NAME = /^[\w:.-]{1,64}$/;
 
-/** What cannot be used at all: refused or, with `handling=lenient`, left out. */
+/** A parameter that is rejected or, with `handling=lenient`, left out. */
 export function unsupported(name: string, supported: readonly string[]): Issue {
   const known = `; supported: ${supported.join(', ')}`;
   if (!NAME.test(name)) {

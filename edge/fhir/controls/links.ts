@@ -1,4 +1,4 @@
-/** The links of a page: `self` says what was applied, `first` and `next` lead on (FHIR R4 http, 3.1.0.1.8 paging). */
+/** The links of a page: `self` has the parameters that were applied, `first` and `next` lead to other pages (FHIR R4 http, 3.1.0.1.8 paging). */
 import type { Position } from '../../store/search/page-ids.ts';
 import type { BundleLink } from '../bundle-text.ts';
 import type { RequestContext } from '../interaction.ts';
@@ -6,11 +6,11 @@ import { CURSOR, FORM_CONTROLS } from './controls.ts';
 import type { Pair } from './faults.ts';
 
 export interface PageLinks {
-  /** @throws Fault `malformed` for a cursor of another site, another query, or none of ours */
+  /** @throws Fault `malformed` for a cursor that this gateway did not make for this site and query */
   open(cursor: string): Promise<Position>;
   /**
-   * @param cursor of the page itself; null: the first
-   * @param next where the next page begins; null: there is none
+   * @param cursor the cursor of this page; null: the first page
+   * @param next the position of the next page; null: this is the last page
    */
   of(cursor: string | null, next: Position | null): Promise<BundleLink[]>;
 }
@@ -23,7 +23,7 @@ export function pageLinks(context: RequestContext, path: string, applied: readon
   const { root, caller, cursors } = context;
   const query = new URLSearchParams(applied.map(([name, value]) => [name, value])).toString();
   const bound = applied.filter(([name]) => !FORM_CONTROLS.includes(name));
-  // JSON, so that no two scopes are one text.
+  // JSON, so that two scopes never have the same text.
   const scope = JSON.stringify([caller.site, path, bound]);
   const url = (cursor: string | null): string => {
     const at = cursor === null ? [] : [new URLSearchParams([[CURSOR, cursor]]).toString()];

@@ -1,6 +1,6 @@
 /**
- * JSON Patch at work (RFC 6902 §4, §5): one operation after the other, all or none. Numbers keep their digits, since
- * nothing is printed anew that was not sent.
+ * Applies a JSON Patch (RFC 6902 §4, §5): one operation after the other, all or none. Numbers keep their digits, because each
+ * value keeps its source text.
  */
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../../shared/json.ts';
@@ -10,15 +10,15 @@ import { isSameJson } from './same-json.ts';
 
 type Container = Json[] | JsonObject;
 
-/** Characters and values that all `copy` and `move` of one patch may carry: copies of copies grow without bound. */
+/** Characters and values that all `copy` and `move` of one patch may carry, because copies of copies grow without bound. */
 const MAX_CARRIED = 2 * 1024 * 1024;
 
-/** Items that all operations of one patch may pass by, since a container that is changed is copied. A member counts as many. */
-const MAX_PASSED = 10_000_000;
+/** Items that all operations of one patch may copy: each change copies its containers. A member counts as several items. */
+const MAX_COPIED_ITEMS = 10_000_000;
 const ITEMS_OF_A_MEMBER = 64;
 
-/** How much is copied where the pointer leads. */
-function passed(document: Json, pointer: Pointer): number {
+/** The items that a change at the pointer copies. */
+function copiedItems(document: Json, pointer: Pointer): number {
   let at: Json | undefined = document;
   let items = 0;
   for (const token of pointer) {
@@ -54,7 +54,7 @@ const remove = (document: Json, path: Pointer): Json | undefined => changedAt(do
 const replace = (document: Json, path: Pointer, value: Json): Json | undefined =>
   path.length === 0 ? value : changedAt(document, path, (container, token) => replaced(container, token, value));
 
-/** What is left of `budget` when the value is carried: less than nothing for one that is too large or too deep. */
+/** The rest of `budget` after the value; negative for a value that is too large or too deep. */
 function carried(value: Json, budget: number, depth = 0): number {
   if (budget < 0 || depth > MAX_JSON_DEPTH) return -1;
   if (typeof value === 'string') return budget - value.length - 1;
@@ -67,14 +67,14 @@ function carried(value: Json, budget: number, depth = 0): number {
 }
 
 /**
- * @param document what is patched; it stays as it is
- * @throws Fault `invalid` (422; FHIR R4 http, 3.1.0.6) for the first operation that cannot be done, or a `test` that
- *   fails. What is patched is not told.
+ * @param document the resource; it stays unchanged
+ * @throws Fault `invalid` (422; FHIR R4 http, 3.1.0.6) for the first operation that is impossible, or a `test` that fails.
+ *   The message has no value of the resource.
  */
 export function applyPatch(document: Json, operations: readonly Operation[]): Json {
   let result = document;
   let budget = MAX_CARRIED;
-  let work = MAX_PASSED;
+  let work = MAX_COPIED_ITEMS;
   const done = (operation: Operation): Json | undefined => {
     const { path } = operation;
     switch (operation.op) {
@@ -102,14 +102,14 @@ export function applyPatch(document: Json, operations: readonly Operation[]): Js
     if (op === 'test') {
       const value = valueAt(result, path);
       if (value !== undefined && isSameJson(value, operation.value)) continue;
-      throw refuse('fails: the resource has another value there, or none', 'conflict');
+      throw refuse('fails: the resource has another value at this place, or no value', 'conflict');
     }
     if (op === 'move' || op === 'copy') budget = carried(valueAt(result, operation.from) ?? null, budget);
     if (budget < 0) throw refuse('carries more than a patch may', 'too-costly');
-    work -= passed(result, path) + ('from' in operation ? passed(result, operation.from) : 0);
-    if (work < 0) throw refuse('is one too many for so large a resource', 'too-costly');
+    work -= copiedItems(result, path) + ('from' in operation ? copiedItems(result, operation.from) : 0);
+    if (work < 0) throw refuse('is one too many for a resource of this size', 'too-costly');
     const changed = done(operation);
-    if (changed === undefined) throw refuse('cannot be done: the resource has nothing at that place', 'processing');
+    if (changed === undefined) throw refuse('is impossible: the resource has no value at this place', 'processing');
     result = changed;
   }
   return result;

@@ -1,4 +1,4 @@
-/** A JSON Patch document, read: its operations (RFC 6902 §3, §4). What the standard has ignored is: other members. */
+/** Reads the operations of a JSON Patch document (RFC 6902 §3, §4), whose other members are ignored. */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../../shared/json.ts';
 import { MAX_ISSUES } from '../validate/findings.ts';
@@ -17,15 +17,15 @@ function pointerOf(operation: JsonObject, name: 'path' | 'from'): Pointer | stri
   const text = operation[name];
   if (text === undefined) return `needs the member ${name}`;
   const pointer = typeof text === 'string' ? readPointer(text) : undefined;
-  // Where no resource reaches; so what is added there does not pile up beyond what can be walked through.
+  // No resource is deeper. A patch must not build a value that is too deep to walk.
   if (pointer !== undefined && pointer.length > MAX_JSON_DEPTH)
     return `has a ${name} of more than ${MAX_JSON_DEPTH} levels`;
-  return pointer ?? `has a ${name} that is no JSON Pointer (RFC 6901): '' or a text that begins with /`;
+  return pointer ?? `has a ${name} that is not a JSON Pointer (RFC 6901): it must be '' or begin with /`;
 }
 
-/** @returns what is wrong with it, to be said after "the operation" */
+/** @returns the operation, or its problem as the end of a sentence that begins with "the operation" */
 function operationOf(operation: Json): Operation | string {
-  if (!isJsonObject(operation)) return 'is no JSON object';
+  if (!isJsonObject(operation)) return 'must be a JSON object';
   const op = OPS.find((one) => one === operation['op']);
   if (op === undefined) return `must have op, one of ${OPS.join(', ')}`;
   const path = pointerOf(operation, 'path');
@@ -41,14 +41,14 @@ function operationOf(operation: Json): Operation | string {
   return value === undefined ? 'needs the member value' : { op, path, value };
 }
 
-/** @throws Fault `malformed` with an issue for each operation that is none, `invalid` for too many of them */
+/** @throws Fault `malformed` with an issue for each invalid operation, `invalid` for too many operations */
 export function readOperations(content: Json): Operation[] {
   if (!Array.isArray(content)) {
     const message = 'a JSON Patch is an array of operations (RFC 6902 §3)';
     throw new Fault('malformed', message, { code: 'structure' });
   }
   if (content.length > MAX_OPERATIONS) {
-    const message = `a patch may have ${MAX_OPERATIONS} operations: send several, or an update`;
+    const message = `A patch may have ${MAX_OPERATIONS} operations: send several patches, or an update.`;
     throw new Fault('invalid', message, { code: 'too-costly' });
   }
   const operations: Operation[] = [];

@@ -1,6 +1,6 @@
 /**
- * What says how a resource is patched: the body of a PATCH, or in a bundle a Binary that holds it (FHIR R4 http, 3.1.0.6).
- * JSON Patch only; R4's other formats, FHIRPath Patch and XML Patch, are refused by name.
+ * Reads the body of a PATCH, or the Binary that holds it in a bundle (FHIR R4 http, 3.1.0.6). The gateway accepts JSON Patch
+ * and rejects R4's other formats, FHIRPath Patch and XML Patch, by name.
  */
 import { decodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
@@ -10,7 +10,7 @@ import { JSON_PATCH, requireJsonPatch, unsupportedPatch } from '../media-type.ts
 import { parseBody, type Sent } from '../resource-body.ts';
 import { type Operation, readOperations } from './operations.ts';
 
-/** @throws Fault 415 with `Accept-Patch`, 413, or 400 for what is no JSON Patch, 422 for too many operations */
+/** @throws Fault 415 with `Accept-Patch`, 413, or 400 for an invalid JSON Patch, 422 for too many operations */
 export async function readPatch({ request, body }: Sent): Promise<Operation[]> {
   requireJsonPatch(request.headers.get('content-type'));
   return readOperations(parseBody(decodeUtf8(await body()), 'a JSON Patch'));
@@ -29,15 +29,15 @@ function requireBinary(resource: Json | undefined): JsonObject {
     throw malformed(`the resource of a PATCH must be a Binary of ${JSON_PATCH}`, 'Binary');
   }
   if (Object.keys(resource).every((name) => BINARY.has(name))) return resource;
-  throw malformed(`the Binary of a PATCH has a member that is none of ${[...BINARY].join(', ')}`, 'Binary');
+  throw malformed(`the Binary of a PATCH may have the members ${[...BINARY].join(', ')} only`, 'Binary');
 }
 
-/** base64Binary may be broken into lines (FHIR R4 datatypes). */
+/** base64Binary may have line breaks (FHIR R4 datatypes). */
 function decodeBase64(text: string): Uint8Array | undefined {
-  const whole = text.replace(/\s+/g, '');
-  if (whole.length % 4 !== 0 || /[-_]/.test(whole)) return undefined;
+  const digits = text.replace(/\s+/g, '');
+  if (digits.length % 4 !== 0 || /[-_]/.test(digits)) return undefined;
   return decodeBase64url(
-    whole
+    digits
       .replace(/={1,2}$/, '')
       .replaceAll('+', '-')
       .replaceAll('/', '_'),
@@ -45,7 +45,7 @@ function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * @param resource of a bundle's entry
+ * @param resource the resource of a bundle's entry
  * @throws Fault as `readPatch`
  */
 export function patchOfEntry(resource: Json | undefined): Operation[] {

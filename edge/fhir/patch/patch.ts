@@ -1,6 +1,7 @@
 /**
- * patch and its conditional form (FHIR R4 http, 3.1.0.6): the resource is read, patched here and written as an update is,
- * if it is still at the version that was read. So the result is validated like any other, and no patch is lost or undone.
+ * patch and its conditional form (FHIR R4 http, 3.1.0.6). The gateway reads the resource, applies the patch and writes the
+ * result as an update of the version that it read. So the result is validated like other resources.
+ * The version check keeps simultaneous patches from losing each other's changes.
  */
 import { Fault } from '../../../shared/fault.ts';
 import {
@@ -14,17 +15,17 @@ import {
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { parseStored } from '../../store/resource.ts';
-import { type SeenRow, seeResources, type Sought } from '../../store/resource-seen.ts';
+import { type LookupRow, lookUpResources, type LookupTarget } from '../../store/resource-lookup.ts';
 import { type FoundBy, readCondition } from '../conditions.ts';
-import { NOT_THERE, preconditionOf, type RequestHeaders, requireStillSo } from '../conditional-headers.ts';
-import { auditedTogether, type Interaction, type Look, type RequestContext } from '../interaction.ts';
-import { type Draft, lockKeysOf } from '../plan-write.ts';
+import { NO_RESOURCE, preconditionOf, type RequestHeaders, requirePreconditions } from '../conditional-headers.ts';
+import { auditedTogether, type Interaction, type Lookup, type RequestContext } from '../interaction.ts';
+import { type CheckedWrite, lockKeysOf } from '../plan-write.ts';
 import { conditionFault, unknownId } from '../refused-write.ts';
 import { requireValid } from '../resource-body.ts';
 import { applyPatch } from './apply.ts';
 import type { Operation } from './operations.ts';
 
-/** What is patched: the resource with the id, or the one that is found. */
+/** The resource to patch: by its id, or by a condition. */
 export type PatchTarget = { readonly id: string } | FoundBy;
 
 export interface Patch {
@@ -36,7 +37,7 @@ export interface Patch {
 
 /**
  * @param headers `If-Match`, `If-Unmodified-Since`
- * @throws Fault `malformed` for a condition that cannot be read
+ * @throws Fault `malformed` for an invalid condition
  */
 export function patchOf(
   type: ResourceType,
@@ -45,8 +46,11 @@ export function patchOf(
   headers: RequestHeaders,
 ): Patch {
   const { expect } = preconditionOf(headers);
-  if (expect === NOT_THERE) {
-    throw new Fault('precondition-failed', 'If-None-Match: * cannot hold for a patch: what is patched is there');
+  if (expect === NO_RESOURCE) {
+    throw new Fault(
+      'precondition-failed',
+      'If-None-Match: * is always false for a patch, which needs an existing resource',
+    );
   }
   return { type, target, operations, headers };
 }
@@ -56,23 +60,23 @@ export const foundBy = (context: RequestContext, type: ResourceType, query: stri
   readCondition(context, 'patch', type, query);
 
 /**
- * What has to be read before anything can be patched.
+ * The lookup of the resources that patches change.
  *
- * @param action the bundle that the patches are entries of; null: one patch, whose reading is a read or a search
- * @param prepare gets for each patch what was found: no row, one, or two where it is not told which is meant
+ * @param action the type of the bundle with the patches; null: one patch, whose lookup is a read or a search
+ * @param prepare gets the rows of each patch: none, one, or two where the condition finds several resources
  */
-export function lookFor(
+export function lookUpPatched(
   { caller }: RequestContext,
   action: 'batch' | 'transaction' | null,
   patches: readonly Patch[],
-  prepare: (seen: readonly (readonly SeenRow[])[]) => Interaction | Promise<Interaction>,
-): Look {
-  const sought = patches.map(({ type, target }): Sought => {
+  prepare: (found: readonly (readonly LookupRow[])[]) => Interaction | Promise<Interaction>,
+): Lookup {
+  const targets = patches.map(({ type, target }): LookupTarget => {
     if ('criteria' in target) return { type, criteria: target.criteria };
-    // What cannot be an id finds nothing.
+    // An invalid id finds nothing.
     return isUuid(target.id) ? { type, id: target.id } : { type, criteria: [{ kind: 'id', ids: [] }] };
   });
-  const query = seeResources(caller.site, sought);
+  const query = lookUpResources(caller.site, targets);
   return {
     audited: auditedTogether(
       action,
@@ -80,15 +84,15 @@ export function lookFor(
     ),
     queries: [query],
     prepare: (rowsOf) => {
-      const seen = Map.groupBy(rowsOf(query), ({ n }) => n);
-      return prepare(patches.map((_, n) => seen.get(n) ?? []));
+      const found = Map.groupBy(rowsOf(query), ({ n }) => n);
+      return prepare(patches.map((_, n) => found.get(n) ?? []));
     },
   };
 }
 
-function stored(type: ResourceType, { version, last_updated, meta, body, id }: SeenRow): JsonObject {
+function stored(type: ResourceType, { version, last_updated, meta, body, id }: LookupRow): JsonObject {
   if (meta === null || body === null) {
-    throw new Fault('invalid', 'the resources to be patched are too large for one Bundle: send several', {
+    throw new Fault('invalid', 'The resources to patch are too large for one Bundle: send several Bundles.', {
       code: 'too-costly',
     });
   }
@@ -100,7 +104,7 @@ const depthOf = (value: Json): number => {
   return isJsonObject(value) ? depthOf(Object.values(value)) : 0;
 };
 
-/** What a patch makes of a resource has the limits of a body; what was larger may stay so, but not grow. */
+/** The result has the limits of a body. A resource that is larger already may not grow. */
 function requireFit({ maxBodyBytes }: RequestContext, before: JsonObject, after: Json): void {
   const text = printJson(after);
   if (depthOf(after) > MAX_JSON_DEPTH) {
@@ -113,34 +117,35 @@ function requireFit({ maxBodyBytes }: RequestContext, before: JsonObject, after:
   throw new Fault('too-large', `the patched resource would be larger than ${maxBodyBytes} bytes`);
 }
 
-/** The ids and versions are the server's: what a patch makes of them is judged as in the body of an update. */
+/** Ids and versions belong to the server, so the result is checked as the body of an update. */
 function patched(context: RequestContext, { type, operations }: Patch, before: JsonObject): JsonObject {
   const after = applyPatch(before, operations);
   requireFit(context, before, after);
   const valid = requireValid(type, after);
   if (valid['id'] !== undefined && valid['id'] !== before['id']) {
-    const message = 'the id of a resource cannot be patched: it is the one in the URL';
+    const message = 'a patch cannot change the id of a resource, which is the one in the URL';
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });
   }
-  // In another order it is the same, and as it is stored it makes no version.
+  // The same members in another order make no version, so the stored order is kept.
   return sortedJson(valid) === sortedJson(before) ? before : valid;
 }
 
 /**
- * @param seen as `lookFor` gives it
- * @throws Fault 404 where there is nothing, 412 where it is not as the conditions have it, 422 for what cannot be done to
- *   it, 400 for a result that is no valid resource
+ * @param found the rows of the lookup
+ * @throws Fault 404 without a resource, 412 where a condition is false, 422 for an impossible operation, 400 for an invalid
+ *   result
  */
-export function draftPatch(context: RequestContext, patch: Patch, [found, other]: readonly SeenRow[]): Draft {
+export function checkPatch(context: RequestContext, patch: Patch, [found, other]: readonly LookupRow[]): CheckedWrite {
   const { type, target, headers } = patch;
   if (other !== undefined) throw conditionFault('ambiguous', { type, at: null });
   if (found === undefined && 'id' in target) throw unknownId(type);
-  if (found === undefined) throw new Fault('not-found', `no ${type} matches the condition: there is nothing to patch`);
-  requireStillSo(headers, found.version, found.last_updated);
+  if (found === undefined)
+    throw new Fault('not-found', `no ${type} matches the condition, so there is no resource to patch`);
+  requirePreconditions(headers, found.version, found.last_updated);
   const content = patched(context, patch, stored(type, found));
   const own = { type, interaction: 'patch', expect: found.version, unmodifiedSince: null, content } as const;
   if ('id' in target) return { ...own, id: found.id, foundBy: null, required: null, lockKeys: [] };
-  // Asked again when it is written, so that the same resource is still the only one that is found.
+  // The write repeats the condition, which must still find this resource and no other.
   return {
     ...own,
     id: uuidv7(context.now),

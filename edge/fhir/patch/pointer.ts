@@ -1,28 +1,28 @@
-/** JSON Pointer (RFC 6901): where in a document an operation of a patch is at work. */
+/** JSON Pointer (RFC 6901): the place in a document at which an operation of a patch works. */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 
 /** Its reference tokens, unescaped; none: the whole document. */
 export type Pointer = readonly string[];
 
-/** Any number of `/` and a token, in which `~` only stands as `~0` or `~1` (RFC 6901 §3). */
+/** Any number of `/` and a token, in which each `~` is followed by 0 or 1 (RFC 6901 §3). */
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 /** Digits without leading zeros (RFC 6901 §4); 16 of them are beyond any array. */
 const INDEX = /^(?:0|[1-9][0-9]{0,14})$/;
 
-/** @returns undefined for what is no pointer */
+/** @returns undefined for an invalid pointer */
 export function readPointer(text: string): Pointer | undefined {
   if (!POINTER.test(text)) return undefined;
-  // `~01` is `~1`, so `~1` goes first (RFC 6901 §4).
+  // `~01` is `~1`, so `~1` is replaced first (RFC 6901 §4).
   return text
     .split('/')
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The position in an array; undefined where a token is none, or `-`, which is behind the last. */
+/** The position in an array; undefined for other tokens, and for `-`, the position after the last item. */
 export const indexOf = (token: string): number | undefined => (INDEX.test(token) ? Number(token) : undefined);
 
-/** The child of an object or an array; undefined where there is none. */
+/** The child of an object or an array; undefined where it does not exist. */
 export function childAt(parent: Json, token: string): Json | undefined {
   if (Array.isArray(parent)) {
     const index = indexOf(token);
@@ -31,7 +31,7 @@ export function childAt(parent: Json, token: string): Json | undefined {
   return isJsonObject(parent) && Object.hasOwn(parent, token) ? parent[token] : undefined;
 }
 
-/** What stands there; undefined where nothing does. */
+/** The value at a pointer; undefined where it does not exist. */
 export function valueAt(document: Json, pointer: Pointer): Json | undefined {
   let at: Json | undefined = document;
   for (const token of pointer) at = at === undefined ? undefined : childAt(at, token);
@@ -39,11 +39,11 @@ export function valueAt(document: Json, pointer: Pointer): Json | undefined {
 }
 
 /**
- * The document with one container changed, the rest shared with it: nothing is changed in place, so what was copied does
- * not change with its source.
+ * The document with one container changed, which shares the rest with the original. Nothing changes in place, so a copied
+ * value does not change with its source.
  *
- * @param change the object or array that the pointer's last token is about, as it becomes; undefined: it cannot be
- * @returns undefined where there is no such container, or it cannot be changed so
+ * @param change returns the changed container of the pointer's last token; undefined: the change is impossible
+ * @returns undefined where the container does not exist, or the change is impossible
  */
 export function changedAt(
   document: Json,

@@ -1,4 +1,4 @@
-/** When two JSON values are equal to a `test` (RFC 6902 §4.6): numbers by what they are worth, whatever their digits. */
+/** Equality of JSON values for `test` (RFC 6902 §4.6): numbers are compared by value, not by their digits. */
 import { isJsonObject, type Json, JsonNumber } from '../../../shared/json.ts';
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -10,13 +10,13 @@ function withoutZerosAtEnd(digits: string): string {
 }
 
 /** One text for each value: `-0.150e2` is `-15e0`. */
-function worthOf(source: string): string {
+function canonicalNumber(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
   const kept = withoutZerosAtEnd(digits);
   if (kept === '') return '0';
   const power = Number(exponent) - fraction.length + (digits.length - kept.length);
-  // Beyond what is counted exactly only the same digits are the same.
+  // Beyond exact integers, only equal digits are equal.
   return Number.isSafeInteger(power) ? `${sign}${kept}e${power}` : source;
 }
 
@@ -25,7 +25,8 @@ const isNumber = (value: Json): value is number | JsonNumber =>
 const sourceOf = (value: number | JsonNumber): string => (typeof value === 'number' ? String(value) : value.source);
 
 export function isSameJson(a: Json, b: Json): boolean {
-  if (isNumber(a) || isNumber(b)) return isNumber(a) && isNumber(b) && worthOf(sourceOf(a)) === worthOf(sourceOf(b));
+  if (isNumber(a) || isNumber(b))
+    return isNumber(a) && isNumber(b) && canonicalNumber(sourceOf(a)) === canonicalNumber(sourceOf(b));
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSameJson(item, b[index] ?? null));
   }

@@ -1,15 +1,15 @@
 /** One search parameter and its value as a criterion, or what is wrong with it. */
 import type { TextModifier } from '../../store/search/kind.ts';
-import { type Criterion, readCriterion, type Sought } from '../../store/search/kinds.ts';
+import { type Criterion, readCriterion, type PlainCriterion } from '../../store/search/kinds.ts';
 import { MISSING } from '../../store/search/rows.ts';
 import type { SearchParameter } from '../../store/search/search-parameter.ts';
 import { badParameter } from '../controls/faults.ts';
 import type { Modifier } from './named-parameter.ts';
 import { splitValue, type ValueContext } from './values.ts';
 
-/** What has no value of a parameter says so itself (store/search/extract.ts). */
-function missing(name: string, told: string, value: string): Criterion {
-  const criterion: Sought = { kind: 'token', param: MISSING, any: [{ system: '', value: told }] };
+/** The index names the parameters that a resource has no value for (store/search/extract.ts). */
+function missing(name: string, indexedAs: string, value: string): Criterion {
+  const criterion: PlainCriterion = { kind: 'token', param: MISSING, any: [{ system: '', value: indexedAs }] };
   if (value === 'true') return criterion;
   if (value === 'false') return { kind: 'not', of: criterion };
   throw badParameter(name, `${name} must be true or false`);
@@ -29,7 +29,7 @@ export function criterionOf(
 ): Criterion {
   if (value === '') throw badParameter(name, `${name} has no value`, 'required');
   if (value.includes('\0')) throw badParameter(name, `${name} contains a NUL character`);
-  if (modifier?.kind === 'missing') return missing(name, modifier.told, value);
+  if (modifier?.kind === 'missing') return missing(name, modifier.indexedAs, value);
   const text: TextModifier | null = modifier?.kind === 'text' ? modifier.match : null;
   const [base = name] = name.split(':');
   const criterion = readCriterion(parameter.kind, splitValue(value, context), base, text);

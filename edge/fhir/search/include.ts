@@ -1,6 +1,6 @@
 /**
- * `_include` of the patient (FHIR R4 search, 3.1.1.5.7): what is found comes with the patients whom it is about. Nothing
- * else is included, and nothing refers to what is found: `_revinclude` is refused by its name.
+ * `_include` of the patient (FHIR R4 search, 3.1.1.5.7): the answer also has the patients of the resources that are
+ * found. Nothing else can be included, and `_revinclude` is rejected by name.
  */
 import type { SearchSet } from '../../config.ts';
 import type { Issue } from '../../../shared/fault.ts';
@@ -8,7 +8,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import { parametersOf } from '../../store/search/parameters.ts';
 import { badParameter } from '../controls/faults.ts';
 
-/** What asks for more than what is found, by the set of parameters that recognizes it. */
+/** The parameters that add resources to the answer, by set of search parameters. */
 export const INCLUDE_PARAMETERS: Readonly<Record<SearchSet, readonly string[]>> = {
   listed: [],
   'us-core': ['_include'],
@@ -25,15 +25,14 @@ export function includesOf(set: SearchSet, type: ResourceType): string[] {
 export function requireInclude(set: SearchSet, type: ResourceType, value: string): void {
   const known = includesOf(set, type);
   if (known.includes(value.replace(/:Patient$/, ''))) return;
-  const supported =
-    known.length === 0 ? `nothing can be included in a search of ${type}` : `supported: ${known.join(', ')}`;
-  throw badParameter('_include', `_include can only be of the patient; ${supported}`, 'not-supported');
+  const supported = known.length === 0 ? `a search of ${type} can include nothing` : `supported: ${known.join(', ')}`;
+  throw badParameter('_include', `_include can only add the patient; ${supported}`, 'not-supported');
 }
 
-/** Why `_revinclude`, with which US Core asks for Provenance, cannot be had. */
+/** The issue of `_revinclude`, which US Core uses for Provenance. */
 export function notIncluded(set: SearchSet, name: string): Issue | undefined {
   if (set === 'listed' || name.split(':')[0] !== '_revinclude') return undefined;
   const message =
-    '_revinclude is not supported: no Provenance, nor anything else that refers to what is found, comes with it';
+    '_revinclude is not supported: the server keeps no Provenance, and includes nothing that refers to a match';
   return { code: 'not-supported', message, at: 'http._revinclude' };
 }

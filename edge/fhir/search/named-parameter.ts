@@ -1,16 +1,16 @@
-/** What a name in a query stands for: a parameter of the type, perhaps with a modifier (FHIR R4 search, 3.1.1.4.6). */
+/** Resolves a name in a query: a parameter of the type, perhaps with a modifier (FHIR R4 search, 3.1.1.4.6). */
 import type { SearchSet } from '../../config.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { TextModifier } from '../../store/search/kind.ts';
 import { typeOf } from '../../store/search/kinds.ts';
-import { parameterOf, toldMissingAs } from '../../store/search/parameters.ts';
+import { parameterOf, missingNameOf } from '../../store/search/parameters.ts';
 import type { SearchParameter } from '../../store/search/search-parameter.ts';
 
 export type Modifier =
   | { readonly kind: 'not' }
   | { readonly kind: 'text'; readonly match: TextModifier }
-  /** `told`: under which name a resource says that it has none. */
-  | { readonly kind: 'missing'; readonly told: string };
+  /** `indexedAs`: the name in the index for a resource without a value. */
+  | { readonly kind: 'missing'; readonly indexedAs: string };
 
 export interface NamedParameter {
   readonly parameter: SearchParameter;
@@ -18,9 +18,9 @@ export interface NamedParameter {
 }
 
 function modifierOf(name: string, parameter: SearchParameter, modifier: string): Modifier | undefined {
-  const told = toldMissingAs(name);
+  const indexedAs = missingNameOf(name);
   const type = typeOf(parameter.kind);
-  if (modifier === 'missing') return told === undefined ? undefined : { kind: 'missing', told };
+  if (modifier === 'missing') return indexedAs === undefined ? undefined : { kind: 'missing', indexedAs };
   if (modifier === 'not') return type === 'token' ? { kind: 'not' } : undefined;
   if (type !== 'string') return undefined;
   return modifier === 'exact' || modifier === 'contains' ? { kind: 'text', match: modifier } : undefined;
@@ -36,7 +36,7 @@ export function namedParameter(set: SearchSet, type: ResourceType, name: string)
   return known && { parameter, modifier: known };
 }
 
-/** The modifiers of a parameter, for who documents it. */
+/** The modifiers of a parameter, for its documentation. */
 export const modifiersOf = (set: SearchSet, name: string, parameter: SearchParameter): string[] =>
   set === 'listed'
     ? []

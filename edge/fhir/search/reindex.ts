@@ -1,6 +1,6 @@
 /**
- * Reindexing a site: what of its stored resources is searched is taken out anew, so that a parameter that is new to the
- * table can be searched for what was stored before it.
+ * Reindexes a site: the job extracts the search rows of its stored resources again, so that a new search parameter also finds
+ * older resources.
  */
 import * as z from 'zod';
 
@@ -17,17 +17,17 @@ import {
   resourcesAfter,
 } from '../../store/search/reindex.ts';
 
-/** A step locks what it rewrites until it ends, and has the whole of it in memory. */
+/** A step locks the resources that it reindexes until it ends, and holds all of them in memory. */
 const STEP_RESOURCES = 200;
 const STEP_BYTES = 2 * 1024 * 1024;
 
 export const REINDEX = jobKind({
-  // A kind for each table of parameters: a release leaves what was begun for another table to the release that has it.
+  // Each table of parameters has a job kind, so a release does not run a job that was begun for another table.
   kind: `reindex-${INDEX_FINGERPRINT}`,
   cursor: z.object({ type: z.string(), id: z.uuid() }),
   step: async ({ database }, { id, site, cursor, progress }) => {
-    if (site === null) throw new TypeError('a reindexing is of one site');
-    // Before the first look: what an older release is writing then is waited for, and looked at.
+    if (site === null) throw new TypeError('a reindexing needs a site');
+    // Before the first page, so that the job waits for the writes of an older release and reindexes them.
     if (cursor.type === REINDEX_START.type) await inSite(database, site).run(beginFilling(site, id));
     const rows = await inSite(database, site).run(resourcesAfter(site, cursor, STEP_RESOURCES, STEP_BYTES));
     const { resources, more } = toPage(rows, STEP_RESOURCES);
@@ -35,7 +35,7 @@ export const REINDEX = jobKind({
     const done = progress.done + resources.length;
     return {
       cursor: last === undefined ? cursor : { type: last.type, id: last.id },
-      // Others may have been created since they were counted.
+      // The total may have grown since it was counted.
       progress: { done, total: more ? Math.max(progress.total ?? 0, done) : done },
       isDone: !more,
       writes: [
@@ -47,7 +47,7 @@ export const REINDEX = jobKind({
 });
 
 /**
- * The job for a site; one that was begun for the same table goes on where it is.
+ * The job for a site. A job that was begun for the same table continues at its cursor.
  *
  * @param id a new UUID
  * @param total how many resources the site has

@@ -1,7 +1,7 @@
 /**
- * A search as it was asked for: its parameters as criteria (FHIR R4 search, 3.1.1). Strict: what is not understood is
- * refused by name, because a filter that is silently dropped answers another question. With `Prefer: handling=lenient`
- * it is left out and reported instead, where lenient.ts lets it.
+ * The parameters of a search as criteria (FHIR R4 search, 3.1.1). The gateway rejects an unknown parameter by name, because a
+ * search without one of its filters answers another question. With `Prefer: handling=lenient` it leaves the parameter out and
+ * reports it, where lenient.ts allows that.
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -19,30 +19,30 @@ import type { ValueContext } from './values.ts';
 
 export interface SearchRequest extends SearchControls {
   readonly criteria: readonly Criterion[];
-  /** What was applied, in the order given: the query of `self`. */
+  /** The parameters that were applied, in the order given: the query of `self`. */
   readonly applied: readonly Pair[];
-  /** What was left out with `handling=lenient`. */
+  /** The parameters that were left out with `handling=lenient`. */
   readonly ignored: readonly Issue[];
-  /** Whether the patients of what is found come with it (`_include`). */
+  /** The answer includes the patients of the matches (`_include`). */
   readonly withPatients: boolean;
 }
 
 /**
- * A condition means the same whenever it is asked and in whichever time zone, so that equal requests take turns, and a
- * transaction knows which of its own entries would meet it.
+ * A condition must not depend on the time of the request or on a time zone. Equal requests wait for each other, and a
+ * transaction determines which of its entries match.
  */
 function requireFixed(name: string, criterion: Criterion): void {
   const { kind } = criterion;
   if (kind === 'birth-range' && criterion.isApproximate)
     throw badParameter(name, `${name} cannot have the prefix ap in a condition`);
   if (kind === 'date' && criterion.any.some(({ prefix, range }) => prefix !== 'eq' || range.isLocal))
-    throw badParameter(name, `${name} must be a time with its zone, without a prefix, in a condition`);
+    throw badParameter(name, `${name} in a condition must be a time with a zone and without a prefix`);
 }
 
 /**
  * Criteria without controls: `If-None-Exist`, `PUT [type]?…`, `[type]?…` as a reference.
  *
- * @throws Fault `malformed` locating each parameter that cannot be used, or when there is none; `invalid` for too many
+ * @throws Fault `malformed` locating each parameter that cannot be used, or without parameters; `invalid` for too many
  */
 export function criteriaOf(type: ResourceType, query: string, context: ValueContext): Criterion[] {
   const { searches } = context;

@@ -1,4 +1,4 @@
-/** search-type (FHIR R4 http, 3.1.0.10): a page of what matches, with links that lead through all of it. */
+/** search-type (FHIR R4 http, 3.1.0.10): a page of matches, with links to the other pages. */
 import { toPage } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
@@ -13,8 +13,8 @@ import { searchRequest } from './request.ts';
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
 
 /**
- * @throws Fault `malformed` for parameters that cannot be used, or a cursor that is not for them; `forbidden` where patients
- *   are to be included and the caller may not read them
+ * @throws Fault `malformed` for invalid parameters, or a cursor of other parameters; `forbidden` to include patients
+ *   that the caller may not read
  */
 export async function prepareSearch(
   context: RequestContext,
@@ -57,7 +57,7 @@ export async function prepareSearch(
     const { resources, more } = toPage(matches, count);
     const last = resources.at(-1);
     const next = more && last !== undefined ? { id: last.id, key: last.sort_key } : null;
-    // What fits one page was counted by reading it.
+    // The first page is the total where nothing follows it.
     const exact = total === 'none' ? undefined : rowsOf(counted)[0]?.total;
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };

@@ -7,11 +7,11 @@ import type { DateValue, ReferenceValue, SplitValue, Token } from '../../store/s
 import { comparedRange, instantInterval, prefixed } from '../prefixed-date.ts';
 
 export interface ValueContext {
-  /** Our own `{base}/fhir`. */
+  /** `{base}/fhir`. */
   readonly root: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Which parameters are recognized. */
+  /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
 }
 
@@ -43,7 +43,7 @@ function token(text: string): Token {
   return { system: first, value: second === '' ? null : second };
 }
 
-/** The alternatives of a token parameter; one that is empty (`` or `|`) comes out with neither system nor value. */
+/** The alternatives of a token parameter; an empty one (`` or `|`) has neither system nor value. */
 export function tokens(value: string): Token[] {
   return splitUnescaped(value, ',').map(token);
 }

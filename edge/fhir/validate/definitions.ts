@@ -1,7 +1,8 @@
 /**
- * Reads the generated table into the shape the walker needs. A line of it is a type: `<Base`, `#invariant` and elements
+ * Reads the generated table into the shape that the walker needs. Each line is a type: `<Base`, `#invariant` and elements
  * `name[x]?type|type(targets){valueSet}` with `?` 0..1, `!` 1..1, `*` 0..*, `+` 1..*, then `^` for an element of the summary
- * and `~` for a modifier; the type `.` is the backbone element at this place. Not a StructureDefinition reader: that is `build/generate.ts`, which runs when the table is made.
+ * and `~` for a modifier; the type `.` is the backbone element at this place. `build/generate.ts` reads the
+ * StructureDefinitions and writes the table.
  */
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import { PRIMITIVES, type Primitive } from './primitives.ts';
@@ -104,7 +105,7 @@ function inherit(type: Type, base: Type): void {
   type.invariants.push(...base.invariants);
 }
 
-// Types refer to each other in circles: an element takes the shell of its type, which is filled when its turn comes.
+// Types refer to each other in circles: an element refers to the shell of its type, which is filled later.
 function shellOf(name: string): Type {
   const known = types.get(name);
   if (known !== undefined) return known;
@@ -137,16 +138,16 @@ function typeNamed(name: string): Type {
 }
 
 const frame = readType('DomainResource');
-/** What every element may have: the type of the siblings of primitives. */
+/** The type of every element, and of the siblings of primitives: id and extensions. */
 export const ELEMENT_TYPE = typeNamed('Element');
 
-/** Of Bundle and Parameters, which the table does not have. */
+/** Element names of Bundle and Parameters, which are not in the table. */
 const ENVELOPE_NAMES =
   'entry resource fullUrl request method url ifMatch ifNoneMatch ifModifiedSince ifNoneExist search link parameter part';
 
 let elementNames: ReadonlySet<string> | undefined;
 
-/** Whether R4 has a resource type or an element of this name, anywhere in the table. */
+/** True for the name of a resource type or of an element anywhere in the table. */
 export function isElementName(name: string): boolean {
   elementNames ??= new Set([
     ...RESOURCES,
@@ -161,7 +162,7 @@ export function resourceType(name: string): Type {
   return Object.hasOwn(TYPES, name) ? readType(name) : frame;
 }
 
-/** Whether all elements of the type are known: not of a resource type that only has the frame. */
+/** True where the table has all elements of the type, not only the frame of a resource. */
 export function isDefined(type: Type): boolean {
   return type !== frame;
 }

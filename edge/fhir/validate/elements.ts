@@ -1,6 +1,6 @@
 /**
- * Questions the invariants ask about an element, in the terms of FHIRPath N1: whether it is there, what it is coded as,
- * whether two are equal or in order. They take any JSON: that it has the right shape is checked elsewhere.
+ * Functions for the invariants, in the terms of FHIRPath N1: existence, codings, equality and order of elements. They accept any
+ * JSON, because the walker checks the shape.
  */
 import { isJsonObject, JsonNumber, MAX_JSON_DEPTH, type Json, type JsonObject } from '../../../shared/json.ts';
 
@@ -10,7 +10,7 @@ const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
 const MAX_DEPTH = 2 * MAX_JSON_DEPTH;
 const CHOICE = /^[A-Z]/;
 
-/** An element is there when it has a value or, being primitive, an extension. */
+/** An element exists when it has a value or, if it is primitive, an extension. */
 export function has(element: JsonObject, name: string): boolean {
   return element[name] !== undefined || element[`_${name}`] !== undefined;
 }
@@ -48,8 +48,8 @@ export function isInError(element: JsonObject, system: string): boolean {
 }
 
 /**
- * A text that is the same for values that are equal in FHIRPath (N1, Equals), down to a bounded depth: so that lists are
- * compared in time that grows with their length and not its square.
+ * A text that is equal for values that are equal in FHIRPath (N1, Equals), down to a bounded depth. With it the time to compare
+ * lists grows with their length, not with its square.
  */
 export function equalityKey(value: Json | undefined, depth = MAX_DEPTH): string {
   if (depth === 0) return '';
@@ -59,7 +59,7 @@ export function equalityKey(value: Json | undefined, depth = MAX_DEPTH): string 
   return `{${members.map((name) => `${JSON.stringify(name)}:${equalityKey(value[name], depth - 1)}`).join(',')}}`;
 }
 
-/** Whether one quantity is certainly above the other: only the same unit can be compared. */
+/** True where one quantity is certainly above the other; only equal units can be compared. */
 export function isAbove(first: Json | undefined, second: Json | undefined): boolean {
   if (!isJsonObject(first) || !isJsonObject(second)) return false;
   const comparable = ['system', 'code', 'unit'].every(
@@ -70,7 +70,7 @@ export function isAbove(first: Json | undefined, second: Json | undefined): bool
   return comparable && low !== undefined && high !== undefined && low > high;
 }
 
-/** The places of contained resources of which something is true. */
+/** The places of the contained resources that a predicate selects. */
 export function containedWhere(
   element: JsonObject,
   suffix: string,
@@ -86,7 +86,7 @@ export function hasMeta(resource: JsonObject, ...names: string[]): boolean {
   return isJsonObject(meta) && names.some((name) => has(meta, name));
 }
 
-/** Whether a reference to the container, `#`, is somewhere inside, down to a bounded depth. */
+/** True where the value has a reference to the container, `#`, down to a bounded depth. */
 export function refersToContainer(value: Json | undefined, depth = MAX_DEPTH): boolean {
   if (depth === 0) return false;
   const below = (item: Json): boolean => refersToContainer(item, depth - 1);

@@ -6,7 +6,7 @@ import type { Issue } from '../../../shared/fault.ts';
 
 /** More would not help the developer and could be as large as the body. */
 export const MAX_ISSUES = 100;
-/** JSON nesting is bounded at the door; a value built in memory may not be. Steps, not levels: `name`, `0`, `given`. */
+/** The parser bounds the nesting of JSON, but a value built in memory may be deeper. In steps: `name`, `0`, `given`. */
 const MAX_STEPS = 128;
 /** A member name in a path; a longer one is cut. */
 const MAX_NAME_CHARACTERS = 64;
@@ -21,10 +21,10 @@ type Step = string | number | ChoiceStep;
 
 export interface Findings {
   readonly issues: readonly Issue[];
-  /** Goes down to an element or an index; false when that is too deep to go. */
+  /** Enters an element or an index; false beyond the greatest depth. */
   readonly enter: (step: Step) => boolean;
   readonly leave: () => void;
-  /** Notes a fault here, or at a path below here. */
+  /** Adds a fault at this place, or at a path below it. */
   readonly add: (code: string, message: string, below?: string) => void;
 }
 

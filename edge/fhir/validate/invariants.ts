@@ -1,6 +1,6 @@
 /**
- * The invariants of severity error that the types of the table and their datatypes reach (FHIR R4, ElementDefinition.constraint),
- * written by hand from their FHIRPath, by id. txt-1 and txt-2 are in `xhtml.ts`; warnings and best practice are not here.
+ * The invariants of the types in the table (FHIR R4, ElementDefinition.constraint), by id. They are written by hand from their
+ * FHIRPath. All have severity error; txt-1 and txt-2 are in `xhtml.ts`. Warnings and best practice are not included.
  */
 import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from './elements.ts';
 import { isAfter } from './moment.ts';
 
-/** What an invariant may ask about the resource around the element. */
+/** The facts that an invariant may need about the resource around the element. */
 export interface Scope {
   /** Types of the contained resources, by id. */
   readonly contained: ReadonlyMap<string, string>;
@@ -137,10 +137,10 @@ const RULES: readonly Rule[] = [
     'a count is a whole number with the UCUM code 1',
     (e) => {
       const { value } = e;
-      const isWhole =
+      const isInteger =
         Number.isInteger(numberOf(value) ?? 0) && !(value instanceof JsonNumber && value.source.includes('.'));
       return (
-        implies(has(e, 'value'), has(e, 'code')) && isUcum(e) && implies(has(e, 'code'), e['code'] === '1') && isWhole
+        implies(has(e, 'value'), has(e, 'code')) && isUcum(e) && implies(has(e, 'code'), e['code'] === '1') && isInteger
       );
     },
   ],
@@ -202,7 +202,7 @@ const RULES: readonly Rule[] = [
   ],
   [
     'obs-7',
-    'an Observation with a value must not have a component of its own code',
+    'an Observation with a value must not have a component with the same code',
     (e) => {
       const components = objects(e['component']);
       if (components.length === 0 || !hasChoice(e, 'value')) return true;

@@ -1,6 +1,6 @@
 /**
- * Days of the calendar and the order of partial dates, as far as FHIR's date, dateTime and instant need them (FHIR R4,
- * Datatypes; FHIRPath N1, Comparison). Takes texts whose form was checked; knows no clock.
+ * Days of the calendar and the order of partial dates, for FHIR's date, dateTime and instant (FHIR R4, Datatypes; FHIRPath N1,
+ * Comparison). It expects texts of a valid form, and uses no clock.
  */
 
 /** Regular expression source of a time zone. */
@@ -9,7 +9,7 @@ export const TIME_ZONE = '(?:Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))';
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DATE_CHARACTERS = 'YYYY-MM-DD'.length;
 
-/** Whether the date at the start of the text is in the calendar; true for a year or a month. */
+/** True where the calendar has the date at the start of the text; true for a year or a month. */
 export function isDay(text: string): boolean {
   const day = Number(text.slice(8, DATE_CHARACTERS));
   if (day <= 28) return true;
@@ -21,8 +21,8 @@ export function isDay(text: string): boolean {
 }
 
 /**
- * Whether the first moment is certainly after the second. Moments of different precision are compared by what both
- * have; a date without a time is taken in the zone of the other.
+ * True where the first moment is certainly after the second. Moments of different precision are compared by the parts that both
+ * have. A date without a time has the zone of the other moment.
  */
 export function isAfter(first: string, second: string): boolean {
   if (first.includes('T') && second.includes('T')) return Date.parse(first) > Date.parse(second);

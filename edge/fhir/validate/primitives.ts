@@ -1,18 +1,18 @@
 /**
- * The formats of the primitive types (FHIR R4, Datatypes §2.24.0.1): a table from type to JSON type and check. Whether
- * a value may be missing or null is the walker's question.
+ * The formats of the primitive types (FHIR R4, Datatypes §2.24.0.1): a table from type to JSON type and check. The walker
+ * decides whether a value may be missing or null.
  */
 import { JsonNumber, type Json } from '../../../shared/json.ts';
 import { isDay, TIME_ZONE } from './moment.ts';
 import { checkXhtml } from './xhtml.ts';
 
-/** A primitive type: how JSON writes it, and what is wrong with a text or a number's digits, if anything. */
+/** A primitive type: its JSON type, and the problem of a text or a number's digits, if it has one. */
 export interface Primitive {
   readonly json: 'boolean' | 'number' | 'string';
   readonly check: (text: string) => string | undefined;
-  /** What every valid text has the form of; not all that has it is valid (the 30th of February). */
+  /** The form of every valid text; a text of this form may still be invalid (the 30th of February). */
   readonly format?: RegExp;
-  /** Of whole numbers, both ends included. */
+  /** The least and the greatest integer. */
   readonly range?: { readonly from: number; readonly to: number };
 }
 
@@ -26,7 +26,7 @@ const SUSPECT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff]/;
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** What R4 asks of every string: content, no control characters, characters that UTF-8 can carry. */
+/** R4's rules for every string: content, no control characters, only characters that UTF-8 can encode. */
 export function checkText(text: string): string | undefined {
   if (text.charCodeAt(0) > 0x20 ? false : text.trim() === '') return 'must not be empty or only white space';
   if (text.length > MAX_STRING_CHARACTERS) return 'is longer than 1048576 characters';
@@ -52,7 +52,7 @@ function day(format: RegExp, expected: string): Primitive {
   return { ...text((value) => (format.test(value) && isDay(value) ? undefined : `must be ${expected}`)), format };
 }
 
-function whole(from: number, to: number): Primitive {
+function integer(from: number, to: number): Primitive {
   const message = `must be a whole number from ${from} to ${to}, without fraction or exponent`;
   return {
     json: 'number',
@@ -87,9 +87,9 @@ const string = text(checkText);
 /** By the name of the type. */
 export const PRIMITIVES: Readonly<Record<string, Primitive>> = {
   boolean: { json: 'boolean', check: () => undefined },
-  integer: whole(-MAX_INTEGER - 1, MAX_INTEGER),
-  unsignedInt: whole(0, MAX_INTEGER),
-  positiveInt: whole(1, MAX_INTEGER),
+  integer: integer(-MAX_INTEGER - 1, MAX_INTEGER),
+  unsignedInt: integer(0, MAX_INTEGER),
+  positiveInt: integer(1, MAX_INTEGER),
   decimal: {
     json: 'number',
     check: (digits) => (Number.isFinite(Number(digits)) ? undefined : 'must be a decimal below 1.8e308'),

@@ -1,6 +1,6 @@
 /**
- * What the text of a Reference says about its target (FHIR R4, References §2.3.0): whether it can be a reference, and
- * of which type the target is. Whether the target exists is the store's question.
+ * Reads the text of a Reference (FHIR R4, References §2.3.0): its form, and the type of its target. The database checks whether
+ * the target exists.
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import { RESOURCES } from './definitions.ts';
@@ -13,7 +13,7 @@ const CONDITIONAL = /^([A-Z][A-Za-z]+)\?[^#]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/;
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 
-/** The type a reference points at; `undefined` when it cannot be known, a message when it is no reference. */
+/** The type of a reference's target; `undefined` when it cannot be known, a message for an invalid reference. */
 function targetOf(reference: string, contained: ReadonlyMap<string, string>): { type?: string; message?: string } {
   if (reference.startsWith('#')) {
     const type = contained.get(reference.slice(1));

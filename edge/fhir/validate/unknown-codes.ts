@@ -1,6 +1,6 @@
 /**
- * Codings whose system is one of HL7's and has no such code (FHIR R4 terminologies, 4.1.4): a warning, never a refusal. Systems
- * go on after R4, and a sender may know a newer edition of one.
+ * Warnings for codes that a code system of HL7 does not have (FHIR R4 terminologies, 4.1.4). They never reject a resource, because
+ * code systems change after R4, and a sender may use a newer edition.
  */
 import type { Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
@@ -14,7 +14,7 @@ interface CodeSystem {
   readonly ignoresCase: boolean;
 }
 
-/** Those that were asked for. */
+/** The code systems that were read. */
 const read = new Map<string, CodeSystem>();
 
 function codeSystem(url: string): CodeSystem | undefined {
@@ -35,10 +35,10 @@ function check(findings: Findings, { system, code }: JsonObject): void {
   findings.add('code-invalid', `${system} has no such code in the edition of FHIR R4 (4.0.1)`, 'code');
 }
 
-function look(findings: Findings, type: Type, value: Json): void {
+function walk(findings: Findings, type: Type, value: Json): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      if (findings.enter(index)) look(findings, type, item);
+      if (findings.enter(index)) walk(findings, type, item);
       findings.leave();
     }
     return;
@@ -51,20 +51,20 @@ function look(findings: Findings, type: Type, value: Json): void {
     const element = own.members.get(member);
     if (element === undefined) continue;
     const isSibling = member !== element.member;
-    // A primitive has codings in its extensions alone.
+    // A primitive has codings in its extensions only.
     if (element.type.primitive !== undefined && !isSibling) continue;
     if (findings.enter(element.choice ? { name: element.name, type: element.type } : element.name))
-      look(findings, isSibling ? ELEMENT_TYPE : element.type, inner);
+      walk(findings, isSibling ? ELEMENT_TYPE : element.type, inner);
     findings.leave();
   }
 }
 
 /**
- * @param resource of whatever shape
- * @returns at most 100; messages hold no value of the resource
+ * @param resource a resource of any shape
+ * @returns at most 100 warnings, whose messages have no value of the resource
  */
 export function unknownCodes(type: ResourceType, resource: JsonObject): readonly Issue[] {
   const findings = createFindings(type);
-  look(findings, resourceType(type), resource);
+  walk(findings, resourceType(type), resource);
   return findings.issues;
 }

@@ -1,6 +1,6 @@
 /**
- * Inside a contained resource whose type is not in the table: only what holds for all of FHIR's JSON (FHIR R4, JSON
- * §2.6.2), which is nothing empty, no stray null and texts that can be kept.
+ * Walks a contained resource whose type is not in the table. It checks the rules of all JSON in FHIR (FHIR R4, JSON §2.6.2): no
+ * empty values, no stray null, and texts that can be stored.
  */
 import { isJsonObject, type Json } from '../../../shared/json.ts';
 import type { Findings } from './findings.ts';
@@ -20,7 +20,7 @@ export function walkUndefined(findings: Findings, localReferences: Set<string>, 
     for (const [i, item] of value.entries()) {
       if (findings.enter(i)) {
         if (Array.isArray(item)) findings.add('structure', 'must not be an array');
-        // Of a primitive null may stand for a value with extensions; the type is not known here.
+        // In a list of primitives, null replaces a value with extensions; the type is unknown here.
         else if (item !== null) walkUndefined(findings, localReferences, item);
       }
       findings.leave();

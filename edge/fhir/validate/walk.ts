@@ -18,7 +18,7 @@ import { textOf } from './primitives.ts';
 import { checkReference } from './references.ts';
 import { walkUndefined } from './walk-undefined.ts';
 
-/** What one validation carries along. */
+/** The state of one validation. */
 export interface Walk extends Scope {
   readonly findings: Findings;
   readonly localReferences: Set<string>;
@@ -134,7 +134,7 @@ function walkContained(outer: Walk, resource: JsonObject): void {
   }
   if (outer.withinContained) return;
   if (id === undefined) findings.add('required', 'is required in a contained resource', 'id');
-  // The id is what `#id` names: two of them would leave it open which is meant.
+  // `#id` must name one resource, so an id must be unique.
   if (typeof id === 'string' && outer.containedIds.has(id))
     findings.add('value', 'must be unique in the resource', 'id');
   if (typeof id === 'string') outer.containedIds.add(id);

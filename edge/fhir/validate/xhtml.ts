@@ -1,18 +1,17 @@
 /**
- * Narrative XHTML (FHIR R4, Narrative §2.4.0; invariants txt-1 and txt-2): well-formed, in the XHTML namespace, only the
- * elements and attributes allowed, no active content, something to read. A check, not a sanitizer: nothing is altered.
+ * Checks narrative XHTML (FHIR R4, Narrative §2.4.0; invariants txt-1 and txt-2) and changes nothing. It must be well-formed, in
+ * the XHTML namespace, with allowed elements and attributes only, without active content, and must not be empty.
  */
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml';
 
 // HTML 4.01 chapters 7 to 11 (but 9.4) and 15 without what is deprecated there, links by `a` and images.
-const ELEMENTS: ReadonlySet<string> = new Set(
-  (
-    'a abbr acronym address area b bdo big blockquote br caption cite code col colgroup dd dfn div dl dt em ' +
-    'h1 h2 h3 h4 h5 h6 hr i img kbd li map ol p pre q samp small span strong sub sup table tbody td tfoot th thead ' +
-    'tr tt ul var'
-  ).split(' '),
-);
+const ELEMENT_NAMES =
+  // prose-allow: sentence
+  'a abbr acronym address area b bdo big blockquote br caption cite code col colgroup dd dfn div dl dt em ' +
+  'h1 h2 h3 h4 h5 h6 hr i img kbd li map ol p pre q samp small span strong sub sup table tbody td tfoot th thead ' +
+  'tr tt ul var';
+const ELEMENTS: ReadonlySet<string> = new Set(ELEMENT_NAMES.split(' '));
 const EVERYWHERE: ReadonlySet<string> = new Set(
   (
     'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title ' +
@@ -71,7 +70,7 @@ function checkAttribute(element: string, name: string, value: string): string | 
     : undefined;
 }
 
-/** What is wrong with the `div` of a narrative: the first fault, or undefined. */
+/** The first fault of the `div` of a narrative, or undefined. */
 export function checkXhtml(source: string): string | undefined {
   const text = source.trim();
   const open: string[] = [];

@@ -1,8 +1,8 @@
-/** Values of a validated resource at a dotted path; what has another shape is skipped. */
+/** Values of a validated resource at a dotted path; values of another shape are skipped. */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isText } from '../../../shared/text.ts';
 
-/** What is at a path, each item of a list. */
+/** The values at a path, each item of a list. */
 export function jsonAt(from: JsonObject, path: string): Json[] {
   let found: Json[] = [from];
   for (const name of path.split('.')) {
@@ -16,7 +16,7 @@ export function objectsAt(from: JsonObject, path: string): JsonObject[] {
   return jsonAt(from, path).filter(isJsonObject);
 }
 
-/** A string that PostgreSQL can hold; a lone surrogate or NUL is no text (FHIR R4, string), so it finds nothing. */
+/** A string that PostgreSQL can store; '' for a lone surrogate or NUL, which a FHIR string cannot have. */
 export function text(value: Json | undefined): string {
   return typeof value === 'string' && isText(value) ? value : '';
 }

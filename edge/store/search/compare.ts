@@ -1,4 +1,4 @@
-/** Columns compared with what is asked for, as SQL; and tokens in memory. */
+/** Compares columns with search values in SQL, and tokens in memory. */
 import type { Bind } from '../sql.ts';
 import type { Token } from './kind.ts';
 
@@ -11,14 +11,14 @@ export function oneOf(column: string, values: readonly string[], cast: string, b
     : `${column} = any (${bind([...new Set(values)])}::${cast}[])`;
 }
 
-/** UTF-16 units up to which a value is its own key whatever its characters (SQL function search_key: 600 bytes). */
+/** A value of so many UTF-16 units never needs a digest as its key (SQL function search_key: 600 bytes). */
 const SHORT_KEY_LENGTH = 200;
 
 function keyOf(value: string, bind: Bind): string {
   return value.length <= SHORT_KEY_LENGTH ? bind(value) : `search_key(${bind(value)})`;
 }
 
-/** @param column of the value or code; the system is in the column `system` */
+/** @param column the column of the value or code; the system is in the column `system` */
 export function tokenSql(column: string, alias: string, any: readonly Token[], bind: Bind): string {
   const alternatives = any.map(({ system, value }) => {
     const parts = [
@@ -30,7 +30,7 @@ export function tokenSql(column: string, alias: string, any: readonly Token[], b
   return alternatives.length === 1 ? alternatives.join('') : `(${alternatives.map((one) => `(${one})`).join(' or ')})`;
 }
 
-/** Whether one of the rows `[system, value]` is what one of the tokens asks for. */
+/** True where one of the rows `[system, value]` matches one of the tokens. */
 export function hasToken(rows: readonly (readonly [string, string])[], any: readonly Token[]): boolean {
   return rows.some(([system, value]) =>
     any.some(
@@ -39,10 +39,10 @@ export function hasToken(rows: readonly (readonly [string, string])[], any: read
   );
 }
 
-/** True for the token that says nothing. */
+/** True for a token without system and value. */
 export function isEmptyToken({ system, value }: Token): boolean {
   return (value === null || value === '') && (system === null || system === '');
 }
 
-/** What is wrong with a value that has an empty token among its alternatives. */
+/** The problem of a value with an empty token among its alternatives. */
 export const EMPTY_TOKEN = { problem: 'has a value with neither system nor code' } as const;

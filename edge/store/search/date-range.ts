@@ -1,4 +1,4 @@
-/** A date or dateTime as the instants that it stands for, as precise as it is written (FHIR R4 search, 3.1.1.4.8 date). */
+/** The instants of a date or dateTime, according to its precision (FHIR R4 search, 3.1.1.4.8 date). */
 import type { DateRange } from './kind.ts';
 
 const DATE =
@@ -13,8 +13,8 @@ function offsetMs(zone: string | undefined): number {
 }
 
 /**
- * An instant as PostgreSQL reads it. A day beyond the first or the last that FHIR can write, where ranges of those end, is in
- * PostgreSQL's words: 10000, and 0001 BC before 0001.
+ * An instant for PostgreSQL. Ranges end up to a day before or after the years of FHIR, which PostgreSQL writes as 0001 BC and
+ * 10000.
  *
  * @param ms since the epoch
  */
@@ -26,7 +26,7 @@ export function isoOf(ms: number): string {
   return `${String(1 - year).padStart(4, '0')}${iso.slice(year === 0 ? '0000'.length : '-000001'.length)} BC`;
 }
 
-/** @returns undefined for what is no date of R4, of which a second may be 60 */
+/** @returns undefined for an invalid date; R4 allows a second of 60 */
 export function dateRange(text: string): DateRange | undefined {
   const match = DATE.exec(text);
   if (match === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How names are compared: case and accents folded, so that `MÜLLER` is found by `muller` (FHIR R4 search, string). And
- * how folded names are spelt for the trigram index, so that a single Chinese character is an indexed search too.
+ * Folds case and accents of names, so that `muller` finds `MÜLLER` (FHIR R4 search, string). It also spells folded names for the
+ * trigram index, so that a search for a single Chinese character uses the index too.
  */
 
 /** Letters that Unicode does not decompose into a base letter and a mark. */
@@ -57,14 +57,14 @@ export function fold(text: string): string {
   return beginning(foldAll(beginning(decomposed, MAX_MARKED)), MAX_FOLDED).trimEnd();
 }
 
-/** Whether `fold` keeps every character of a text. */
+/** True where `fold` keeps every character of a text. */
 export const fitsFold = (text: string): boolean =>
   text.length <= MAX_FOLDED && foldAll(text.replace(MARKS, '')).length <= MAX_FOLDED;
 
 /**
  * Folded text in ASCII: each UTF-16 unit beyond ASCII becomes `Z` and four of `A`–`P`. Upper case is free for that after
  * folding and `Z` only begins a unit, so one text contains another exactly when their spellings do. A trigram index
- * sees three letters in every character, and the same ones whatever the database's locale takes for a letter.
+ * sees three letters in every character, independent of the database's locale.
  */
 export function spellNames(folded: string): string {
   // oxlint-disable-next-line no-control-regex

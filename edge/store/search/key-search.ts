@@ -5,7 +5,7 @@ import type { Criterion } from './kinds.ts';
 import type { PageSelection } from './page-ids.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 
-/** What such a search asks for. */
+/** The criteria of such a search. */
 export interface KeySearch {
   /** Null: `value` is that of an identifier. */
   readonly patient: string | null;

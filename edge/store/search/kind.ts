@@ -1,53 +1,53 @@
 /**
- * A kind of search parameter: how a value of it is read, what a resource has for it, and what it is in SQL. One file each
- * in kinds/; parameters.ts says which parameter of which type is of which kind.
+ * A kind of search parameter: it reads values, extracts rows from resources, and makes SQL. Each kind is a file in kinds/;
+ * parameters.ts has the kind of each parameter.
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { FoundRows, Searchable } from './rows.ts';
 import type { SearchScope, Source } from './source.ts';
 
-/** One alternative of a token search: `null` matches anything, `''` only what is absent (FHIR R4 search, token). */
+/** One alternative of a token search: `null` matches any value, `''` only an absent value (FHIR R4 search, token). */
 export interface Token {
   readonly system: string | null;
   readonly value: string | null;
 }
 
-/** `[from, before)`, of which the resource's instant is inside, or outside. Instants as ISO text; null: unbounded. */
+/** `[from, before)`, with the resource's instant inside or outside. Instants as ISO text; null: unbounded. */
 export interface Interval {
   readonly from: string | null;
   readonly before: string | null;
   readonly outside: boolean;
 }
 
-/** The instants `[from, before)` of a date, as precise as it was written: milliseconds since the epoch. */
+/** The instants `[from, before)` of a date, in milliseconds since the epoch. */
 export interface DateRange {
   readonly from: number;
   readonly before: number;
-  /** It has no zone, and stands as if it were of UTC. */
+  /** It has no zone; the instants are those in UTC. */
   readonly isLocal: boolean;
 }
 
-/** One alternative of a date search: its prefix, the date as it was written, and the instants that both select. */
+/** One alternative of a date search: prefix, date, and the instants that both select. */
 export interface DateValue {
   readonly prefix: string | null;
   readonly text: string;
-  /** Undefined: it is no date. */
+  /** Undefined: the date is invalid. */
   readonly interval: Interval | undefined;
-  /** What the date is without its prefix; with `ap` already as wide as that asks for. */
+  /** The instants of the date without its prefix; `ap` makes the range wider. */
   readonly range: DateRange | undefined;
 }
 
-/** How a text is compared, where not as its kind does it by itself (FHIR R4 search, 3.1.1.4.6). */
+/** A modifier of a string parameter (FHIR R4 search, 3.1.1.4.6). */
 export type TextModifier = 'exact' | 'contains';
 
-/** One alternative of a reference search. `elsewhere`: of another server, so that nothing here refers to it. */
+/** One alternative of a reference search. `elsewhere`: of another server, so it matches nothing. `nowhere`: invalid. */
 export type ReferenceValue =
   | { readonly at: 'here'; readonly type: string | null; readonly id: string }
   | { readonly at: 'elsewhere' }
   | { readonly at: 'nowhere' };
 
-/** The alternatives of a value, as each of R4's types of parameters takes them apart. */
+/** The alternatives of a value, for each of R4's types of parameters. */
 export interface SplitValue {
   readonly texts: () => readonly string[];
   readonly tokens: () => readonly Token[];
@@ -55,59 +55,61 @@ export interface SplitValue {
   readonly references: () => readonly ReferenceValue[];
 }
 
-/** Why a value cannot be used, to be said after the parameter's name. */
+/** The reason why a value is invalid, as the end of a sentence that begins with the parameter's name. */
 export interface Problem {
   readonly problem: string;
 }
 
-/** The column of a sort, the table it is in, how it is read and how it comes back from a cursor. */
+/** The column of a sort: its table, its text in a cursor, and the cast of that text. */
 export interface SortColumn {
   readonly source: Source;
   readonly column: string;
-  /** SQL: its text, which sorts as it does. @param column with its alias */
+  /** SQL: the column's text, in the same order. @param column with its alias */
   readonly text: (column: string) => string;
   readonly cast: string;
-  /** Any number of resources may have the same, or none. */
+  /** Any number of resources may have an equal value, or no value. */
   readonly isShared?: true;
 }
 
-/** A parameter of one type, as far as what is stored for it goes. */
+/** The facts of a parameter that its index rows need. */
 export interface IndexedParameter<Name extends string = string> {
   readonly kind: Name;
-  /** Where its values are: dotted paths below the resource, of lists every item. None: it is no element. */
+  /** Dotted paths of its values in the resource, through all items of lists; empty for a parameter without an element. */
   readonly elements: readonly string[];
-  /** Most resources share one value of it, so that it selects little. */
+  /** Most resources have one common value, so the parameter selects many resources. */
   readonly common?: true;
-  /** Of elements of type code, which have no system of their own: that of their value set. */
+  /** The system of the value set of an element of type code. */
   readonly system?: string;
-  /** The generation of what is indexed that has it, where not the first (edge/docs/behaviour.md, FHIR). */
+  /** The first index generation with the parameter; default 1 (edge/docs/behaviour.md, FHIR). */
   readonly since?: number;
 }
 
-/** @template C what is asked for, as data: its alternatives, any of which is enough; `kind` is the kind's own name */
+/** @template C the criterion, with its alternatives; `kind` is the name of the kind */
 export interface Kind<C extends { readonly kind: string }> {
   /** SearchParamType. */
   readonly type: 'token' | 'date' | 'string' | 'reference';
   /** @param parameter its name */
   readonly read: (value: SplitValue, parameter: string, modifier: TextModifier | null) => C | Problem;
-  /** What a resource has for a parameter; absent: nothing beside the resource itself. */
+  /** The index rows of a resource for a parameter; absent: the kind needs no rows. */
   readonly rows?: (resource: JsonObject, parameter: string, indexed: IndexedParameter) => FoundRows;
-  /** Whether a search would find the write once it is stored. */
+  /** True where a search will find the resource once it is stored. */
   readonly meets: (write: Searchable, criterion: C) => boolean;
-  /** The lower, the fewer resources it selects as a rule: 0 for an id, 9 for the time of the last change. */
+  /** A lower rank usually selects fewer resources: 0 for an id, 9 for the time of the last change. */
   readonly rank: number;
   readonly source: (type: ResourceType, criterion: C) => Source;
   /** The condition on a row of its source. */
   readonly sql: (criterion: C, alias: string, scope: SearchScope) => string;
   /**
-   * SQL of all ids that it can select, and maybe others, in no order and some of them more than once, from an index that
-   * is read no further than somebody asks. Absent or undefined: there is no such index.
+   * SQL of all ids that it can select, in no order and perhaps with others and with duplicates. PostgreSQL reads the index
+   * only as far as rows are needed. Absent or undefined: such an index does not exist.
    */
   readonly listed?: (criterion: C, scope: SearchScope) => string | undefined;
-  /** The parts of names that a criterion searches for, folded and spelt for the index. */
+  /** The fragments of names that a criterion searches for, folded and spelt for the index. */
   readonly fragments?: (criterion: C) => readonly string[];
-  /** Absent: nothing can be sorted by it. */
+  /** The number of matches depends on the value, so that no plan is good for all values: a name, a range of dates. */
+  readonly planAnew?: true;
+  /** Absent: `_sort` does not accept it. */
   readonly sort?: SortColumn;
-  /** The generation of what is indexed that a criterion asks for, where not the first. */
+  /** The first index generation that can answer a criterion; default 1. */
   readonly since?: (criterion: C) => number;
 }

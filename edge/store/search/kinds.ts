@@ -1,6 +1,6 @@
 /**
- * The kinds of search parameters, and what a search asks for as data: criteria, each met by any of its alternatives
- * (comma) and all of them together (repetition).
+ * The kinds of search parameters, and the criteria of a search as data. A criterion matches with any of its alternatives
+ * (comma); all criteria must match (repetition).
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -20,7 +20,7 @@ import { token } from './kinds/token.ts';
 import type { FoundRows, Searchable } from './rows.ts';
 import type { SearchScope, Source } from './source.ts';
 
-/** By the name that their criteria bear. */
+/** By the `kind` of their criteria. */
 const KINDS = {
   id,
   identifier,
@@ -38,59 +38,66 @@ const KINDS = {
 
 export type KindName = keyof typeof KINDS;
 type Criteria = { [K in KindName]: Parameters<(typeof KINDS)[K]['sql']>[0] };
-/** What a resource has to have: the criterion of a kind, or of any. */
-export type Sought<K extends KindName = KindName> = { [P in K]: Criteria[P] & { readonly kind: P } }[K];
-/** What it must not have (`:not`, FHIR R4 search, 3.1.1.4.6): met also where it has nothing of the kind. */
+/** A criterion without `:not`, of one kind or of any kind. */
+export type PlainCriterion<K extends KindName = KindName> = { [P in K]: Criteria[P] & { readonly kind: P } }[K];
+/** A criterion with `:not` (FHIR R4 search, 3.1.1.4.6), which also matches a resource without a value. */
 export interface Excluded {
   readonly kind: 'not';
-  readonly of: Sought;
+  readonly of: PlainCriterion;
 }
-export type Criterion = Sought | Excluded;
-/** The same table, in which a criterion finds its own kind. */
-const KIND_OF: { readonly [K in KindName]: Kind<Sought<K>> } = KINDS;
+export type Criterion = PlainCriterion | Excluded;
+/** The same table, with the type of the criterion for each kind. */
+const KIND_OF: { readonly [K in KindName]: Kind<PlainCriterion<K>> } = KINDS;
 
 export const typeOf = (kind: KindName): Kind<never>['type'] => KINDS[kind].type;
 
-/** Undefined: nothing can be sorted by it. */
+/** Undefined: `_sort` does not accept the kind. */
 export const sortColumnOf = (kind: KindName): SortColumn | undefined => KIND_OF[kind].sort;
 
-/** @param parameter its name, which a token's criterion keeps */
+/** @param parameter the name of the parameter, which a token's criterion has */
 export const readCriterion = (
   kind: KindName,
   value: SplitValue,
   parameter: string,
   modifier: TextModifier | null,
-): Sought | Problem => KINDS[kind].read(value, parameter, modifier);
+): PlainCriterion | Problem => KINDS[kind].read(value, parameter, modifier);
 
 export const rowsOf = (resource: JsonObject, name: string, parameter: IndexedParameter<KindName>): FoundRows =>
   KIND_OF[parameter.kind].rows?.(resource, name, parameter) ?? {};
 
-/** The lower, the fewer resources the criterion selects as a rule. */
+/** A lower rank usually selects fewer resources. */
 export const rankOf = (kind: KindName): number => KINDS[kind].rank;
 
-export const sourceOf = <K extends KindName>(criterion: Sought<K>, type: ResourceType): Source =>
+/** True where the plan of the criterion depends on its value. */
+export const plansAnew = (criterion: Criterion): boolean =>
+  criterion.kind === 'not' || KIND_OF[criterion.kind].planAnew === true;
+
+export const sourceOf = <K extends KindName>(criterion: PlainCriterion<K>, type: ResourceType): Source =>
   KIND_OF[criterion.kind].source(type, criterion);
 
-/** The generation of what is indexed that a criterion's kind asks for. */
-export const kindSince = <K extends KindName>(criterion: Sought<K>): number =>
+/** The first index generation that can answer the criterion. */
+export const kindSince = <K extends KindName>(criterion: PlainCriterion<K>): number =>
   KIND_OF[criterion.kind].since?.(criterion) ?? 1;
 
 /** The condition on a row of the criterion's source. */
-export const conditionSql = <K extends KindName>(criterion: Sought<K>, alias: string, scope: SearchScope): string =>
-  KIND_OF[criterion.kind].sql(criterion, alias, scope);
+export const conditionSql = <K extends KindName>(
+  criterion: PlainCriterion<K>,
+  alias: string,
+  scope: SearchScope,
+): string => KIND_OF[criterion.kind].sql(criterion, alias, scope);
 
-/** SQL: the ids that a criterion can select, where its kind has an index of them. */
-export const listedSql = <K extends KindName>(criterion: Sought<K>, scope: SearchScope): string | undefined =>
+/** SQL: the ids that a criterion can select, if its kind has an index of them. */
+export const listedSql = <K extends KindName>(criterion: PlainCriterion<K>, scope: SearchScope): string | undefined =>
   KIND_OF[criterion.kind].listed?.(criterion, scope);
 
-/** The parts of names that a criterion searches for; empty for criteria of other kinds. */
-export const fragmentsOf = <K extends KindName>(criterion: Sought<K>): readonly string[] =>
+/** The fragments of names that a criterion searches for; empty for criteria of other kinds. */
+export const fragmentsOf = <K extends KindName>(criterion: PlainCriterion<K>): readonly string[] =>
   KIND_OF[criterion.kind].fragments?.(criterion) ?? [];
 
-const meets = <K extends KindName>(write: Searchable, criterion: Sought<K>): boolean =>
+const meets = <K extends KindName>(write: Searchable, criterion: PlainCriterion<K>): boolean =>
   KIND_OF[criterion.kind].meets(write, criterion);
 
-/** True when a search with these criteria would find the resource once it is written. */
+/** True where a search with these criteria will find the resource once it is written. */
 export function matchesWrite(write: Searchable, criteria: readonly Criterion[]): boolean {
   return criteria.every((criterion) =>
     criterion.kind === 'not' ? !meets(write, criterion.of) : meets(write, criterion),

@@ -1,12 +1,12 @@
-/** Patterns of `like` for texts in which every character is a plain one. */
+/** Patterns of `like` for literal texts. */
 
 const plain = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
-/** Matches what contains the text. */
+/** Matches texts that contain the text. */
 export const containing = (text: string): string => `%${plain(text)}%`;
 
-/** Matches what contains a line that is any one character and then the text. */
+/** Matches texts with a line of one arbitrary character and then the text. */
 export const containingMarkedLine = (text: string): string => `%\n_${plain(text)}\n%`;
 
-/** Behind a text: comes after every text that begins with it. */
+/** A text followed by it sorts after all texts with this beginning. */
 export const BEHIND_ALL = '\u{10ffff}';

@@ -1,11 +1,11 @@
-/** Which resources a page has and in which order: by keyset, behind the last one of the page before. */
+/** The ids of a page, in its order, by keyset: after the last resource of the page before. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import {
   conditionSql,
   type Criterion,
   type KindName,
   listedSql,
-  type Sought,
+  type PlainCriterion,
   sortColumnOf,
   sourceOf,
 } from './kinds.ts';
@@ -13,17 +13,17 @@ import { allIds, DRIVER, isByNames, MANY_NAMES, rankIn, selectionSql } from './s
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 export interface SortKey {
-  /** The kind of a parameter that can be sorted by, or `id`, which is creation order: ids are UUIDv7. */
+  /** The kind of a sortable parameter, or `id`, the order of creation, because ids are UUIDv7. */
   readonly by: KindName;
   readonly descending: boolean;
 }
 
 export interface Sort extends SortKey {
-  /** What orders the resources whose first key is the same. Whatever is left equal goes by id, as the last key does. */
+  /** Further keys for resources with equal first keys. Resources with equal keys are ordered by id, in the direction of the last key. */
   readonly ties?: readonly SortKey[];
 }
 
-/** Where a page begins: after this resource, whose sort key was this; of several keys the JSON text of their array. */
+/** The resource before a page, and its sort key; several keys are the JSON text of their array. */
 export interface Position {
   readonly key: string | null;
   readonly id: string;
@@ -36,14 +36,14 @@ export interface PageSelection {
   readonly sort: Sort;
   readonly after: Position | null;
   readonly limit: number;
-  /** The patients of what is found come with it. */
+  /** The page includes the patients of the matches. */
   readonly withPatients?: boolean;
 }
 
 /** The ids of a page with their sort keys, as SQL. */
 export interface PageIds {
   readonly text: string;
-  /** The order of the page, in columns of `p`, of which it has what stands in `text`. */
+  /** The order of the page, in columns of `p`, which has the columns of `text`. */
   readonly order: string;
   /** Columns beside id and sort_key that the order needs. */
   readonly columns: string;
@@ -52,16 +52,15 @@ export interface PageIds {
 const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' => (descending ? 'desc' : 'asc');
 
 /**
- * What changed in a time is found by that, and put in the order of the ids, as long as it is not more. Walked by id, what
- * changed of late would stand behind all that there is.
+ * Up to so many changed resources are found by their time and then sorted by id. A walk by id would first read all older ones.
  */
 const FEW_CHANGED = 5_000;
-/** And what is older and changed then, where more is new. */
+/** The same limit for older resources that changed in the time, where more resources are new. */
 const FEW_OLDER = 50_000;
-/** Ids are made before what they name is stored, and clocks differ: this says only where to look first. */
+/** Ids are made before their resources are stored, and clocks differ. The value only decides where to search first. */
 const ID_BEFORE_MS = 60_000;
 
-/** The time from which on all changed, in milliseconds since the epoch; undefined where it is open. */
+/** The earliest time of change, in milliseconds since the epoch; undefined where it is unbounded. */
 function changedFrom(criteria: readonly Criterion[]): number | undefined {
   const starts = criteria.flatMap((one) => {
     if (one.kind !== 'last-updated') return [];
@@ -80,14 +79,14 @@ function firstIdAt(ms: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-/** SQL: in the order of a column of ids, as many as a page has and one more. */
+/** SQL: the order by a column of ids, and the limit of a page and one row. */
 type Last = (column: string) => string;
 
 /**
- * SQL: what changed in a time. Where that is much, what was made since is walked by id, in which all is found at once, and what
- * is older is found by its time.
+ * SQL: the resources that changed in a time. If they are many, a walk by id finds the resources that were created since, and
+ * their time of change finds the older ones.
  *
- * @param found SQL of the ids @param id of the driver @param from since when it changed
+ * @param found SQL of the ids @param id the column of the driver @param from the earliest time of change
  */
 function changedIds({ bind }: SearchScope, found: string, id: string, from: number | undefined, last: Last): string {
   const few = `few as materialized (select count(*) <= ${FEW_CHANGED} as yes from (${found} limit ${FEW_CHANGED + 1}) c)`;
@@ -113,8 +112,8 @@ function changedIds({ bind }: SearchScope, found: string, id: string, from: numb
 }
 
 /**
- * Who have a name are found by it and put in the order of the ids, as long as they are no more. Where they are, so many of all
- * have it that a page is soon full when all are walked.
+ * Up to so many patients are found by their name and then sorted. A more common name fills a page soon in a walk of all
+ * patients.
  */
 const FEW_LISTED = 2_000;
 
@@ -125,21 +124,21 @@ interface Listed {
 }
 
 /**
- * The leading criteria as lists, where an index has them and the planner would choose worse.
+ * The leading criteria as lists of ids, where an index has them and the planner would choose a worse plan.
  *
- * @param order the table that orders the page; null where ids order it
+ * @param order the table that orders the page; null: the ids
  */
 function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Source | null): Listed | undefined {
-  const sought = criteria.filter((one): one is Sought => one.kind !== 'not');
-  const rank = Math.min(...sought.map((one) => rankIn(scope.type, one)));
-  const leads = sought.filter((one) => rankIn(scope.type, one) === rank);
-  const dates = order === null ? datesOf(scope, leads, sought) : [];
+  const plain = criteria.filter((one): one is PlainCriterion => one.kind !== 'not');
+  const rank = Math.min(...plain.map((one) => rankIn(scope.type, one)));
+  const leads = plain.filter((one) => rankIn(scope.type, one) === rank);
+  const dates = order === null ? datesOf(scope, leads, plain) : [];
   if (dates.length > 0) return { source: RESOURCE, lists: dates };
   const [first] = leads;
   if (first === undefined) return undefined;
   const own = sourceOf(first, scope.type);
   const source = order ?? own;
-  const ofTable = sought.filter((one) => sourceOf(one, scope.type) === own);
+  const ofTable = plain.filter((one) => sourceOf(one, scope.type) === own);
   const areMany = isByNames(ofTable, MANY_NAMES);
   // Within one table the planner weighs its indexes well; a join with the table of the order it does not.
   if (order === own && !areMany) return undefined;
@@ -148,12 +147,12 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Sou
   return areMany || (isByNames(ofTable) && source !== own) ? { source, lists: [allIds(scope, criteria)] } : undefined;
 }
 
-/** SQL: what a patient had at a time, by each parameter that asks for one (migrations/0003_resource.sql). */
-function datesOf(scope: SearchScope, leads: readonly Sought[], sought: readonly Sought[]): string[] {
+/** SQL: the ids of a patient's resources at a time, for each date parameter (migrations/0003_resource.sql). */
+function datesOf(scope: SearchScope, leads: readonly PlainCriterion[], plain: readonly PlainCriterion[]): string[] {
   const patient = leads.find(({ kind }) => kind === 'patient');
-  // A report is of a study, which is the patient's.
+  // A report belongs to a study, not directly to a patient.
   if (patient === undefined || scope.type === 'DiagnosticReport') return [];
-  const dates = sought.filter((one): one is Sought<'date'> => one.kind === 'date');
+  const dates = plain.filter((one): one is PlainCriterion<'date'> => one.kind === 'date');
   return [...Map.groupBy(dates, ({ param }) => param).values()].map((ofParam) => {
     const [first] = ofParam;
     const source = sourceOf(first ?? patient, scope.type);
@@ -170,11 +169,11 @@ interface ListOrWalk {
 }
 
 /**
- * A selection from the shortest list if that is short, else a walk in the order of the page.
+ * A selection from the shortest list if that is short, otherwise a walk in the order of the page.
  *
  * @param listed undefined to walk in any case
  * @param walked SQL of the `from` item of the walk
- * @param behind makes the SQL condition that an id comes after the previous page
+ * @param behind makes the SQL condition that an id is after the previous page
  */
 function listOrWalk(
   scope: SearchScope,
@@ -186,7 +185,8 @@ function listOrWalk(
   const { source, lists } = listed;
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
   const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
-  // Behind the offset nothing else than the ids is a condition for an index.
+  // The offset keeps all conditions but the ids from the choice of an index.
+  // prose-allow: sentence
   const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
         select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
       order by ${source.id('x')} offset 0) ${DRIVER}`;
@@ -200,7 +200,7 @@ function listOrWalk(
   };
 }
 
-/** In the order of an index: of the ids, or of one key and the ids in its direction. */
+/** Ids in the order of an index: the index of the ids, or of one key and the ids in its direction. */
 function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection, key: SortKey): PageIds {
   const { bind } = scope;
   const by = sortColumnOf(key.by);
@@ -251,35 +251,35 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
 
 interface Term {
   readonly column: string;
-  /** Where the page before ended. */
+  /** The key at the end of the page before. */
   readonly from: string;
   readonly descending: boolean;
 }
 
-/** SQL: behind the end of the page before, by the first key in which they differ. */
+/** SQL: after the end of the page before, by the first key that differs. */
 const beyondSql = (terms: readonly Term[]): string =>
   terms.reduceRight((rest, { column, from, descending }) => {
     const beyond = `${column} ${descending ? '<' : '>'} ${from}`;
     return rest === '' ? beyond : `(${beyond} or (${column} = ${from} and ${rest}))`;
   }, '');
 
-/** The keys of a cursor; it was sealed by us for this sort (controls/cursor.ts). */
+/** The keys of a cursor, which the gateway sealed for this sort (controls/cursor.ts). */
 function keysOf(key: string | null): string[] {
   const keys: unknown = JSON.parse(key ?? '[]');
   return Array.isArray(keys) ? keys.map(String) : [];
 }
 
-/** Columns that an index has one after the other, with the id behind them (migrations/0003_resource.sql). */
+/** Columns that an index has in this order, followed by the id (migrations/0003_resource.sql). */
 const TOGETHER: readonly KindName[] = ['birthdate', 'name'];
 
-/** The keys at the beginning whose order an index has. */
+/** The first keys, as many as an index has in this order. */
 function walkedOf(keys: readonly SortKey[]): readonly SortKey[] {
   const both = keys.slice(0, TOGETHER.length);
   const isIndexed = both.every(({ by, descending }, n) => by === TOGETHER[n] && descending === keys[0]?.descending);
   return isIndexed ? both : keys.slice(0, 1);
 }
 
-/** The keys that order, and how the id goes. What stands after `_id` orders nothing, since no two ids are equal. */
+/** The keys of the order, and the direction of the id. Keys after `_id` are dropped, because ids are unique. */
 function partsOf({ ties = [], ...first }: Sort): { readonly keys: readonly SortKey[]; readonly id: SortKey } {
   const all: readonly SortKey[] = [first, ...ties];
   const at = all.findIndex(({ by }) => by === 'id');
@@ -287,8 +287,8 @@ function partsOf({ ties = [], ...first }: Sort): { readonly keys: readonly SortK
 }
 
 /**
- * Whether a page of this order reads little: where any number of resources may share what is walked, no other key may have to
- * be looked up for each of them.
+ * True where a page in this order reads few rows. If many resources may share the walked key, the query must not look up
+ * another key for each of them.
  */
 export function isBounded(sort: Sort): boolean {
   const { keys } = partsOf(sort);
@@ -300,9 +300,9 @@ export function isBounded(sort: Sort): boolean {
 const rowOf = (items: readonly string[]): string => (items.length === 1 ? items.join('') : `(${items.join(', ')})`);
 
 /**
- * In the order of several keys: the first, or as many as an index has, are walked in its order, as far as the page goes and
- * then to the end of those that share the last one; these are sorted by the others. So no index is needed for each of all
- * combinations, and a page reads as many more as are equal in what is walked.
+ * Ids in the order of several keys. The walk uses the first keys, as many as an index has. It ends with the last of the
+ * resources that share the page's last key. The other keys sort these rows. So combinations of keys need no indexes, and a page
+ * reads only the additional resources with equal walked keys.
  */
 function tiedIds(
   scope: SearchScope,
@@ -360,7 +360,7 @@ function tiedIds(
   return { text, order: 'p.nth', columns: ', k.nth' };
 }
 
-/** One page and one row more. */
+/** The ids of one page, and of the row after it. */
 export function pageIds(scope: SearchScope, selection: PageSelection): PageIds {
   const { keys, id } = partsOf(selection.sort);
   const [first = id] = keys;

@@ -1,7 +1,6 @@
 /**
- * The table of search parameters: which each type has, of which kind they are, and where their values are. Searches,
- * what is written beside a resource, the CapabilityStatement and the OpenAPI document derive from it. A deployment
- * recognizes one set of them; all are written.
+ * The table of search parameters: their type, kind and elements. Searches, the index rows of a resource, the CapabilityStatement
+ * and the OpenAPI document derive from it. A deployment supports one set of parameters, and indexes all of them.
  */
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import type { SearchSet } from '../../config.ts';
@@ -49,7 +48,7 @@ const clinicalStatus = (type: ResourceType): SearchParameter => ({
   documentation: `The clinical status: ${CODED}`,
 });
 
-/** The listed ones, by type and name, in the order in which they are told. */
+/** The listed parameters, by type and name, in the order of the documentation. */
 export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<string, SearchParameter>>>> = {
   Patient: {
     ...RESOURCE,
@@ -111,12 +110,12 @@ export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<st
   },
 };
 
-/** Written for every type; searched where the type offers it. R4's `identifier` of a DocumentReference is both. */
+/** Indexed for every type, and searched where the type has the parameter. A DocumentReference has both elements. */
 const INDEXED: Readonly<Record<string, IndexedParameter<KindName>>> = {
   identifier: { kind: 'identifier', elements: ['identifier', 'masterIdentifier'] },
 };
 
-/** What a resource of each type is indexed by, under the parameter's name; of two with one name, both. */
+/** The indexed parameters of each type with their names; a name of two parameters is there twice. */
 export const INDEXED_PARAMETERS: ReadonlyMap<
   ResourceType,
   readonly (readonly [name: string, parameter: IndexedParameter<KindName>])[]
@@ -127,63 +126,63 @@ export const INDEXED_PARAMETERS: ReadonlyMap<
   ]),
 );
 
-/** The parameters whose absence is searched for, by the name under which a resource says that it has no value. */
-export const TOLD_MISSING: ReadonlyMap<ResourceType, ReadonlySet<string>> = new Map(
+/** The names in the index for parameters without a value (`:missing`). */
+export const MISSING_NAMES: ReadonlyMap<ResourceType, ReadonlySet<string>> = new Map(
   RESOURCE_TYPES.map((type) => [
     type,
-    new Set(Object.keys(parametersOf('us-core', type)).flatMap((name) => toldMissingAs(name) ?? [])),
+    new Set(Object.keys(parametersOf('us-core', type)).flatMap((name) => missingNameOf(name) ?? [])),
   ]),
 );
 
-/** Under which name a resource says that it has no value of a parameter; undefined where every resource has one. */
-export function toldMissingAs(name: string): string | undefined {
+/** The name in the index for a resource without a value of the parameter; undefined where every resource has a value. */
+export function missingNameOf(name: string): string | undefined {
   if (name.startsWith('_')) return undefined;
   return name === 'subject' ? 'patient' : name;
 }
 
 /**
- * Generations of what is indexed: what a release takes out of a resource that the one before it did not. A search that
- * needs a generation is refused where a site stores resources that were not indexed for it (migrations/functions/search_require.sql,
- * resource_write.sql, which has the newest too). 1: the listed parameters. 2: those of US Core, and what is missing.
+ * Generations of the index: each has rows that the release before did not write. A search that needs a generation is rejected
+ * where a site has resources without its rows (migrations/functions/search_require.sql; resource_write.sql has the newest
+ * generation too). 1: the listed parameters. 2: the parameters of US Core, and missing values.
  */
 export const FIRST_GENERATION = 1;
 export const GENERATION = 2;
 
-/** What of a type is indexed under a parameter's name, as tokens are. */
+/** The indexed parameter of a type with this name in the token table. */
 export function indexedOf(type: ResourceType, name: string): IndexedParameter<KindName> | undefined {
   return INDEXED_UNDER.get(type)?.get(name);
 }
 
 const ABSENCE: IndexedParameter<KindName> = { kind: 'token', elements: [], since: GENERATION };
 
-/** Where two parameters have one name, the tokens are those of the later one. */
+/** If two parameters have one name, the later one has the tokens. */
 const INDEXED_UNDER: ReadonlyMap<ResourceType, ReadonlyMap<string, IndexedParameter<KindName>>> = new Map(
   RESOURCE_TYPES.map((type) => [type, new Map([...(INDEXED_PARAMETERS.get(type) ?? []), [MISSING, ABSENCE]])]),
 );
 
-/** Another for every other table of what is indexed: a release knows by it which table a reindexing was begun for. */
+/** Differs for each version of this table, so that a release recognizes the reindexing job of its table. */
 export const INDEX_FINGERPRINT: string = fingerprint(JSON.stringify([...INDEXED_PARAMETERS]));
 
-/** FNV-1a of 32 bits: it only has to tell a table from the few before it. */
+/** FNV-1a of 32 bits: it only distinguishes a table from the few before it. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** The parameters of a type, by name, that a set recognizes. */
+/** The parameters of a type in a set, by name. */
 export function parametersOf(set: SearchSet, type: ResourceType): Readonly<Record<string, SearchParameter>> {
   const listed = SEARCH_PARAMETERS[type];
   return set === 'listed' ? listed : { ...listed, ...US_CORE_PARAMETERS[type] };
 }
 
-/** The parameter of a type; undefined for a name that the set has not. */
+/** The parameter of a type; undefined for a name that is not in the set. */
 export function parameterOf(type: ResourceType, name: string, set: SearchSet = 'listed'): SearchParameter | undefined {
   const parameters = parametersOf(set, type);
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
 
-/** The parameters by which a type can be sorted: of each a resource has one key. */
+/** The parameters that `_sort` accepts for a type. */
 export function sortsOf(type: ResourceType): string[] {
   return Object.entries(SEARCH_PARAMETERS[type]).flatMap(([name, { kind }]) =>
     kind !== 'id' && sortColumnOf(kind) === undefined ? [] : [name],

@@ -1,4 +1,4 @@
-/** What of stored resources is searched, taken out anew: their content, versions and times stay as they are. */
+/** Extracts the search rows of stored resources again; content, versions and times do not change. */
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
 import { knownBy } from '../patient-identity.ts';
@@ -17,7 +17,7 @@ export interface ReindexPosition {
 /** Before every resource. */
 export const REINDEX_START: ReindexPosition = { type: '', id: '00000000-0000-0000-0000-000000000000' };
 
-/** One resource more than `limit`, if there is one. @see toPage */
+/** One resource more than `limit`, if it exists. @see toPage */
 export function resourcesAfter(
   site: string,
   { type, id }: ReindexPosition,
@@ -30,11 +30,11 @@ export function resourcesAfter(
   return { text: withinBudget(rows, 'p.type, p.id', 'gateway', maxBytes), params: [site, type, id, limit + 1] };
 }
 
-/** Leaves alone what has another version by now: it was written together with what is searched of it. */
+/** Skips resources with another version, whose writer has written their search rows. */
 export function reindexResources(site: string, resources: readonly StoredResource[]): Query {
   const rows = resources.map((stored) => {
     const { type, id, version } = stored;
-    if (!isResourceType(type)) throw new TypeError('the column has a check');
+    if (!isResourceType(type)) throw new TypeError('a CHECK limits the type');
     const resource = parseStored(stored);
     const known = type === 'Patient' ? knownBy(resource) : null;
     return { type, id, version, known, ...searchRows(type, resource) };
@@ -43,8 +43,8 @@ export function reindexResources(site: string, resources: readonly StoredResourc
 }
 
 /**
- * A reindexing begins: what older releases write from here on is seen when it ends (migrations/functions/search_lag.sql). A
- * runner that comes late does not begin anew what others have gone on with.
+ * A reindexing begins; search_lag.sql records the later writes of older releases. A late runner does not restart a job that
+ * another runner continues.
  */
 export function beginFilling(site: string, job: string): Query {
   return sql`update search_behind set filling = ${GENERATION}::integer
@@ -52,19 +52,19 @@ export function beginFilling(site: string, job: string): Query {
       and exists (select from job j where j.job_id = ${job}::uuid and j.cursor ->> 'type' = ${REINDEX_START.type})`;
 }
 
-/** It has ended: all that the site stores is indexed, unless an older release has written meanwhile. */
+/** The reindexing has ended: all resources of the site are indexed, unless an older release has written meanwhile. */
 export function endFilling(site: string): Query {
   return sql`update search_behind set generation = ${GENERATION}::integer, filling = null
     where site_id = ${site}::uuid and filling = ${GENERATION}::integer`;
 }
 
-/** The sites of which not all is indexed for what is searched. */
+/** The sites with resources that lack rows of the newest generation. */
 export function sitesBehind(sites: readonly string[]): Query<{ readonly site_id: string }> {
   return sql<{ site_id: string }>`select site_id from search_behind
     where site_id = any (${sites}::uuid[]) and generation < ${GENERATION}::integer`;
 }
 
-/** How many resources a site has. */
+/** The number of resources of a site. */
 export function countResources(site: string): Query<{ readonly total: number }> {
   return sql<{ total: number }>`select count(*)::integer as total from resource where site_id = ${site}::uuid`;
 }

@@ -1,6 +1,6 @@
 /**
- * What of a resource is searched: the rows beside its content, as `resource_write` takes them, and how what each
- * parameter finds becomes them.
+ * The search rows of a resource, in the form of the argument of `resource_write`, and the merge of the rows that each parameter
+ * extracts.
  */
 
 /** `[system, value]`; an absent system or value is `''`. */
@@ -9,8 +9,8 @@ export type IdentifierRow = readonly [system: string, value: string];
 export type TokenRow = readonly [param: string, system: string, code: string];
 
 /**
- * `[param, from, before, from is local, before is local]`: instants as ISO text, or `-infinity` and `infinity`. What is local
- * was written without a zone, and stands as if it were of UTC.
+ * `[param, from, before, from is local, before is local]`: instants as ISO text, or `-infinity` and `infinity`. A local date
+ * was written without a zone; its instants are those in UTC.
  */
 export type DateRow = readonly [
   param: string,
@@ -20,7 +20,7 @@ export type DateRow = readonly [
   beforeIsLocal: boolean,
 ];
 
-/** The param of the tokens that name the parameters of which a resource has no value. */
+/** The param of the tokens that name the parameters without a value. */
 export const MISSING = 'missing';
 
 export interface PatientSearch {
@@ -33,12 +33,12 @@ export interface PatientSearch {
   readonly gender: string | null;
 }
 
-/** Names for searches that tell them apart. */
+/** Family, given and exact names. */
 export interface NameParts {
   /** Folded and spelt for the index, a line break before and after each; `''` without one. */
   readonly families: string;
   readonly givens: string;
-  /** As sent, on lines of their own: `T` and a text, `F` and a family, `G` and a given name (kinds/exact-name.ts). */
+  /** As sent, each on a line: `T` and a text, `F` and a family, `G` and a given name (kinds/exact-name.ts). */
   readonly exact: string;
 }
 
@@ -48,19 +48,19 @@ export interface ReportSearch {
 }
 
 export interface SearchRows {
-  /** The id in `subject` or `patient`, where it is a Patient of ours. */
+  /** The id in `subject` or `patient`, if it is a Patient of this server. */
   readonly patient: string | null;
   readonly identifiers: readonly IdentifierRow[];
   readonly tokens: readonly TokenRow[];
   readonly dates: readonly DateRow[];
-  /** Of a Patient. */
+  /** Null for other types than Patient. */
   readonly search: PatientSearch | null;
   readonly parts: NameParts | null;
-  /** Of a DiagnosticReport. */
+  /** Null for other types than DiagnosticReport. */
   readonly report: ReportSearch | null;
 }
 
-/** What one parameter adds to the rows of a resource. */
+/** The search rows of one parameter. */
 export interface FoundRows {
   readonly patient?: string;
   readonly identifiers?: readonly IdentifierRow[];
@@ -71,12 +71,12 @@ export interface FoundRows {
   readonly report?: ReportSearch;
 }
 
-/** Columns of `patient_search` of which nothing is told. */
-const UNTOLD: PatientSearch = { names: '', nameSort: '', birthDate: '', gender: null };
+/** The columns of `patient_search` without values. */
+const NO_SEARCH: PatientSearch = { names: '', nameSort: '', birthDate: '', gender: null };
 
 const NO_PARTS: NameParts = { families: '', givens: '', exact: '' };
 
-/** Whether a parameter found a value. */
+/** True where a parameter has a value. */
 export function hasValue({
   patient,
   identifiers = [],
@@ -89,7 +89,7 @@ export function hasValue({
   return identifiers.length + tokens.length + dates.length > 0 || texts.some(Boolean);
 }
 
-/** The rows of a resource, from what each of its parameters found. */
+/** The rows of a resource, from the rows of its parameters. */
 export function mergeRows(found: readonly FoundRows[]): SearchRows {
   const search = found.flatMap((rows) => rows.search ?? []);
   const parts = found.flatMap((rows) => rows.parts ?? []);
@@ -98,13 +98,13 @@ export function mergeRows(found: readonly FoundRows[]): SearchRows {
     identifiers: found.flatMap(({ identifiers = [] }) => identifiers),
     tokens: found.flatMap(({ tokens = [] }) => tokens),
     dates: found.flatMap(({ dates = [] }) => dates),
-    search: search.length === 0 ? null : search.reduce<PatientSearch>((all, one) => ({ ...all, ...one }), UNTOLD),
+    search: search.length === 0 ? null : search.reduce<PatientSearch>((all, one) => ({ ...all, ...one }), NO_SEARCH),
     parts: parts.length === 0 ? null : parts.reduce<NameParts>((all, one) => ({ ...all, ...one }), NO_PARTS),
     report: found.find(({ report }) => report !== undefined)?.report ?? null,
   };
 }
 
-/** A write as a search can see it, before it is stored. */
+/** The searchable facts of a write before it is stored. */
 export interface Searchable extends SearchRows {
   readonly id: string;
 }

@@ -3,7 +3,7 @@ import type { IndexedParameter } from './kind.ts';
 import type { KindName } from './kinds.ts';
 
 export interface SearchParameter extends IndexedParameter<KindName> {
-  /** The canonical of R4's own definition, where ours is no narrower. */
+  /** The canonical URL of R4's definition, unless the gateway supports less. */
   readonly definition?: string;
   readonly documentation: string;
 }

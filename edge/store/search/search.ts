@@ -1,4 +1,4 @@
-/** Searching the resources of a site: pages by keyset, counts, and what conditional writes look for. */
+/** Searches of a site: pages by keyset, counts, and the matches of conditions. */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
 import { fhirFunction } from '../fhir-call.ts';
@@ -13,33 +13,19 @@ import {
   withinBudgetWith,
 } from '../page.ts';
 import { binder } from '../sql.ts';
-import type { Criterion } from './kinds.ts';
+import { type Criterion, plansAnew } from './kinds.ts';
 import { pageIds, type PageSelection } from './page-ids.ts';
 import { keySearchOf } from './key-search.ts';
 import { allIds, isByNames, MANY_NAMES, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
-/** What is equal to a value is found by the same plan whatever the value is. */
-const EQUALITIES: ReadonlySet<Criterion['kind']> = new Set([
-  'id',
-  'identifier',
-  'patient',
-  'birthdate',
-  'token',
-  'report-state',
-  'gender',
-]);
-
-/**
- * A part of a name, or a range of dates, may be of nobody or of half the site. One plan for both would look through all that
- * there is of it, where for the common one it is enough to walk the site until the page is full.
- */
+/** A rare name needs its index; for a common name a walk of the site finds a page sooner. */
 const planOf = (criteria: readonly Criterion[]): Pick<Query, 'planAnew'> =>
-  criteria.every(({ kind }) => EQUALITIES.has(kind)) ? {} : { planAnew: true };
+  criteria.some(plansAnew) ? { planAnew: true } : {};
 
 const FIND = fhirFunction<PageRow>('fhir_find', 11, 'reads');
 
-/** One page and one row more, if there is one. A search by key is a call of a function. @see toPage */
+/** One page and the row after it, if it exists. A search by key is a function call. @see toPage */
 export function searchPage(selection: PageSelection): Query<PageRow> {
   const key = keySearchOf(selection);
   if (key !== undefined) {
@@ -51,7 +37,7 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
   const { params, bind } = binder();
   const scope = { bind, site: `${bind(selection.site)}::uuid`, type: selection.type };
   const ids = pageIds(scope, selection);
-  // The lateral with a limit is a look-up for each row: no estimate can make a scan of it.
+  // The lateral with a limit is a look-up for each row, which no estimate turns into a scan.
   const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, k.sort_key${ids.columns}
     from (${ids.text}) k
    cross join lateral (
@@ -72,7 +58,7 @@ const patientsOf = ({ site }: SearchScope): Included => ({
      select x.* from resource x where x.site_id = ${site} and x.type = 'Patient' and x.id = n.id limit 1) x`,
 });
 
-/** A patient weighs where it comes first. */
+/** The bytes of a patient count for its first resource on the page. */
 const withPatientBytes = (rows: string, order: string, { site }: SearchScope): string =>
   `select p.*, case when row_number() over (partition by p.patient_id order by ${order}) = 1
           then coalesce((select ${bytesOf('x')} from resource x
@@ -96,7 +82,7 @@ function countSql(scope: SearchScope, criteria: readonly Criterion[]): string {
   return `select count(${repeats ? 'distinct ' : ''}${id})::integer as total from ${from} where ${where}`;
 }
 
-/** SQL: the ids that match, two at most, which is as many as a condition needs to see (R4 http, conditional create). */
+/** SQL: at most two matching ids, which is all that a condition needs (R4 http, conditional create). */
 export function matchesSql(scope: SearchScope, criteria: readonly Criterion[]): string {
   if (isByNames(criteria)) return `${allIds(scope, criteria)} limit 2`;
   const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');

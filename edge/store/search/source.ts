@@ -1,11 +1,11 @@
 /**
- * Where a kind's rows are: a table that can drive a page, or be probed for a resource that another one found. Kinds that
- * share one are looked at in one row of it.
+ * The table of a kind's rows, which can drive a page, or be probed for a resource that another table found. Criteria of one
+ * source are conditions on one row.
  */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Bind } from '../sql.ts';
 
-/** What every fragment of one statement shares. */
+/** The context of all fragments of one statement. */
 export interface SearchScope {
   readonly bind: Bind;
   /** SQL of the site, a parameter given once. */
@@ -17,13 +17,13 @@ export interface Source {
   /** `from` item with the alias given. */
   readonly from: (alias: string) => string;
   readonly id: (alias: string) => string;
-  /** Whether one resource can have several rows. */
+  /** One resource can have several rows. */
   readonly repeats: boolean;
   /** The condition that a row is of the site, and of the type where the table has several. */
   readonly within: (scope: SearchScope, alias: string) => string;
 }
 
-/** The type is one of seven words, no input: as a literal it needs no parameter where a source has no column for it. */
+/** The type is a literal, not input, so sources without a column for it need no parameter. */
 export const ofType = (scope: SearchScope, a: string): string =>
   `${a}.site_id = ${scope.site} and ${a}.type = '${scope.type}'`;
 export const ofSite = (scope: SearchScope, a: string): string => `${a}.site_id = ${scope.site}`;

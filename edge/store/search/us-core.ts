@@ -1,15 +1,15 @@
 /**
- * What US Core searches by beside the listed parameters (`FHIR_SEARCH=us-core`; US Core, Search Parameters): those of R4,
- * of the types that are here. A name of the listed set that stands here too means what R4 says.
+ * The search parameters of US Core beside the listed ones (`FHIR_SEARCH=us-core`; US Core, Search Parameters), for the supported
+ * types. A parameter of both sets has the meaning of R4 here.
  */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { SearchParameter } from './search-parameter.ts';
 
 const R4 = 'http://hl7.org/fhir/SearchParameter/';
-const CODED = '[code], [system]|[code], |[code] or [system]|; with :not, what has none of them.';
+const CODED = '[code], [system]|[code], |[code] or [system]|; with :not, resources without these codes.';
 const DATES =
   'with the prefixes eq, ne, gt, lt, ge, le, sa, eb, ap; as precise as it is given. Without a zone it is in the time zone of the site.';
-/** Generation 2 of what is indexed (parameters.ts). */
+/** The index generation (parameters.ts). */
 const since = 2;
 
 const subject = (type: ResourceType): SearchParameter => ({
@@ -52,7 +52,7 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
       since,
       definition: `${R4}individual-family`,
       documentation:
-        'The beginning of a family name; case and accents do not matter. With :contains any part, with :exact the whole as it is.',
+        'The beginning of a family name; case and accents do not matter. With :contains any part, with :exact the complete name as sent.',
     },
     given: {
       kind: 'name-part',
@@ -60,7 +60,7 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
       since,
       definition: `${R4}individual-given`,
       documentation:
-        'The beginning of a given name; case and accents do not matter. With :contains any part, with :exact the whole as it is.',
+        'The beginning of a given name; case and accents do not matter. With :contains any part, with :exact the complete name as sent.',
     },
     birthdate: {
       kind: 'birth-range',

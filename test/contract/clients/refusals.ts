@@ -25,7 +25,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Delete by id or by search',
     status: 405,
-    says: /DELETE is not supported here.*entered-in-error/,
+    says: /DELETE is not supported at this address.*entered-in-error/,
     instead: 'an update with the status `entered-in-error`; for a Patient `active` false',
     calls: {
       'fhir-kit-client': ['delete'],
@@ -49,14 +49,14 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Conditional create with the condition in the URL (fhirpy `get_or_create`)',
     status: 400,
-    says: /the condition of a create is sent as If-None-Exist/,
+    says: /send the condition of a create as If-None-Exist/,
     instead: 'the header `If-None-Exist`, or a conditional update (fhirpy `search(…).update(…)`)',
     calls: { fhirpy: ['get_or_create', 'create of a resource by search'] },
   },
   {
     what: 'Compartments: `Patient/[id]/Observation`',
     status: 404,
-    says: /a compartment is not an address here: search (Condition|Observation)\?patient=\[id\]/,
+    says: /compartments are not supported: search (Condition|Observation)\?patient=\[id\]/,
     instead: '`Observation?patient=[id]`',
     calls: {
       'fhir-kit-client': ['compartmentSearch', 'search in a compartment'],
@@ -67,7 +67,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Search of all types',
     status: 405,
-    says: /a search is of one type: GET \[type\]\?\[parameters\]/,
+    says: /to search, send GET \[type\]\?\[parameters\]/,
     instead: 'a search of each type, several in a batch',
     calls: {
       'fhir-kit-client': ['systemSearch', 'search of all types'],
@@ -94,7 +94,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Operations other than `$validate`, `$everything` and `$export`',
     status: 404,
-    says: /\$[\w-]+ is not supported at this address: what this server can do is in \/fhir\/metadata/,
+    says: /\$[\w-]+ is not supported at this address: \/fhir\/metadata lists what this server supports/,
     instead: 'searches; the CapabilityStatement lists what is supported',
     calls: {
       'fhir-kit-client': ['operation $lastn'],
@@ -105,7 +105,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Other resource types, such as Binary, Media or StructureDefinition',
     status: 404,
-    says: /nothing is served at this address; resource types: Patient, /,
+    says: /this address does not exist; resource types: Patient, /,
     instead: 'for a document, `data` in its attachment',
     calls: {
       '@medplum/core': [
@@ -170,7 +170,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'Sort by `birthdate` and then by `_lastUpdated`',
     status: 400,
-    says: /_lastUpdated behind birthdate cannot be sorted by/,
+    says: /_sort cannot have _lastUpdated after birthdate/,
     instead: '`_sort=birthdate,name` or `_lastUpdated,birthdate`',
     calls: { 'HAPI FHIR': ['search sorted twice'] },
   },
@@ -184,7 +184,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: '`GET [type]/_search`',
     status: 405,
-    says: /GET is not supported here, but POST(?! of)/,
+    says: /GET is not supported at this address; use POST(?! of)/,
     instead: '`POST [type]/_search`, or `GET [type]?…`',
     calls: { 'HAPI FHIR': ['search by GET of _search'] },
   },
@@ -198,7 +198,7 @@ export const REFUSALS: readonly Refusal[] = [
   {
     what: 'XML',
     status: 406,
-    says: /only application\/fhir\+json \(FHIR 4\.0\.1\) can be served/,
+    says: /the server can send only application\/fhir\+json \(FHIR 4\.0\.1\)/,
     instead: 'JSON',
     calls: { 'HAPI FHIR': ['read of XML', 'search of XML'] },
   },

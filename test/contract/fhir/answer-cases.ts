@@ -1,4 +1,4 @@
-/** Limits of one answer: 16 MiB of resources for every interaction, and always the first resource. */
+/** The limit of an answer: 16 MiB of resources from all its reads, and the first resource always fits. */
 import { beforeAll, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, linkOf, patient, type Reply, type Subject } from './subject.ts';
@@ -160,7 +160,7 @@ export function answerCases(subject: () => Subject): void {
     },
   );
 
-  test('a separate request has no other limit than that of its page', async () => {
+  test('a single request has only the limit of its page', async () => {
     const reply = await subject().call('GET', `/DocumentReference?patient=${subjectId}&_count=500`, { token });
     expect((reply.body['entry'] as Body[]).length).toBe(8);
     expect(linkOf(reply, 'next')).toBeDefined();

@@ -166,11 +166,11 @@ export function auditCases(subject: () => Subject): void {
       resources: [`Observation/${id}`],
       patients: [ids.p],
     };
-    const told = [before, row].filter((one) => one !== undefined && one !== null);
-    expect(rows).toEqual(told.map((one) => ({ ...expected, ...one })));
+    const reported = [before, row].filter((one) => one !== undefined && one !== null);
+    expect(rows).toEqual(reported.map((one) => ({ ...expected, ...one })));
   });
 
-  test('a request that reaches no data has no row', async () => {
+  test('a request that reached no data has no row', async () => {
     const { p, o } = await made();
     const { otherToken, tokenWith } = subject();
     const noRead = await tokenWith(['system/Patient.read']);
@@ -222,7 +222,7 @@ export function auditCases(subject: () => Subject): void {
     expect(one(page, 200).resources).toEqual([`Patient/${ids[0]}`]);
   });
 
-  test('a row for the history of a type has the patients of its versions, and is an access without any', async () => {
+  test('the history of a type has the patients of its versions, and a row also without versions', async () => {
     const { p, o } = await made();
     const q = await subject().create(patient(randomUUID()));
     await subject().call('PUT', `/Observation/${o}`, { body: observation(q, { id: o }) });
@@ -232,7 +232,7 @@ export function auditCases(subject: () => Subject): void {
     expect(none).toMatchObject({ action: 'history', resources: [], parameters: ['_since'] });
   });
 
-  test('a row for $everything of a patient has the page’s resources, and each patient that they are about', async () => {
+  test('$everything has the resources of the page and their patients', async () => {
     const { p, o } = await made();
     const link = [{ type: 'replaced-by', other: { reference: `Patient/${p}` } }];
     const old = await subject().create(patient(randomUUID(), { link }));
@@ -243,7 +243,7 @@ export function auditCases(subject: () => Subject): void {
     expect(all.patients).toEqual([p, old].toSorted());
   });
 
-  test('a row for an update has the patients of both versions', async () => {
+  test('a version has the patient that it was about', async () => {
     const { p, o } = await made();
     const q = await subject().create(patient(randomUUID()));
     const moved = await ask('PUT', `/Observation/${o}`, { body: observation(q, { id: o }) });

@@ -8,16 +8,16 @@ import { createApiKey } from '../../stack/services/seed.ts';
 import { ASYNC, begin, complete, download, exported, linesOf, manifestOf } from './bulk-export.ts';
 import { type Body, expectOutcome, observation, patient, type Reply, type Subject, TYPES } from './subject.ts';
 
-/** A separate site, so that its exports contain only resources of the case. */
+/** A separate site, so that its exports have only the resources of a case. */
 async function siteOf(subject: Subject) {
   const { site, token } = await subject.newSite();
   const p = await subject.create(patient('p', { name: [{ family: 'Zu' }] }), token);
   const o = await subject.create(observation(p, { valueQuantity: { value: 1.5 } }), token);
-  const nobody = await subject.create(
+  const withoutPatient = await subject.create(
     { resourceType: 'Observation', status: 'final', code: { text: 'water' }, subject: { display: 'the tap' } },
     token,
   );
-  return { site, token, p, o, nobody };
+  return { site, token, p, o, withoutPatient };
 }
 
 const idsOf = (resources: readonly Body[]): string[] => resources.map(({ id }) => String(id)).toSorted();
@@ -30,7 +30,7 @@ export function bulkCases(subject: () => Subject): void {
   };
 
   test('from kick-off to the files', async () => {
-    const { token, p, o, nobody } = await siteOf(subject());
+    const { token, p, o, withoutPatient } = await siteOf(subject());
     const at = await begin(subject(), '/$export?_outputFormat=application/fhir+ndjson', { token });
     expect(at).toMatch(/\/gateway\/fhir\/\$export\/[0-9a-f-]{36}$/);
     const { headers, body: manifest } = await complete(subject(), at, { token });
@@ -49,7 +49,7 @@ export function bulkCases(subject: () => Subject): void {
       ['Observation', 2],
     ]);
     const all = await exported(manifest, token);
-    expect(idsOf(all)).toEqual([p, o, nobody].toSorted());
+    expect(idsOf(all)).toEqual([p, o, withoutPatient].toSorted());
     // The resource as a read gives it, digit for digit.
     const [, file] = manifest.output;
     const text = await download(file?.url ?? '', token);
@@ -67,16 +67,16 @@ export function bulkCases(subject: () => Subject): void {
     expect(idsOf(linesOf(await download(file, token)))).toEqual([p]);
   });
 
-  test('leaves out resources without a patient in an export of patients', async () => {
+  test('an export of patients leaves out resources without a patient', async () => {
     const { token, p, o } = await siteOf(subject());
-    // The resource without a patient is between two of the patient.
+    // A resource without a patient is between two resources of the patient.
     const last = await subject().create(observation(p), token);
     const manifest = await manifestOf(subject(), '/Patient/$export', { token });
     expect(manifest.request).toBe(`${subject().root}/Patient/$export`);
     expect(idsOf(await exported(manifest, token))).toEqual([p, o, last].toSorted());
   });
 
-  test('exports the named types, named once or several times', async () => {
+  test('has the types of one or several _type', async () => {
     const { token, p } = await siteOf(subject());
     const types = async (query: string) =>
       (await manifestOf(subject(), `/$export?${query}`, { token })).output.map(({ type }) => type);
@@ -87,8 +87,8 @@ export function bulkCases(subject: () => Subject): void {
     expect(p).toBeTruthy();
   });
 
-  test('since a moment: later changes; from one transactionTime to the next no change is missed or repeated', async () => {
-    const { token, p, o, nobody } = await siteOf(subject());
+  test('since a moment: what changed after it; from one transactionTime to the next nothing is missed or seen twice', async () => {
+    const { token, p, o, withoutPatient } = await siteOf(subject());
     const first = await manifestOf(subject(), '/$export', { token });
     expect(first.output).toHaveLength(2);
     const again = await manifestOf(subject(), `/$export?_since=${first.transactionTime}`, { token });
@@ -99,11 +99,11 @@ export function bulkCases(subject: () => Subject): void {
     const since = again.transactionTime.replace('Z', '+00:00');
     const next = await manifestOf(subject(), `/$export?_since=${since}`, { token });
     expect((await exported(next, token)).map(({ id, meta }) => [id, meta.versionId])).toEqual([[o, '2']]);
-    expect(nobody).toBeTruthy();
+    expect(withoutPatient).toBeTruthy();
   });
 
   test('by POST of Parameters', async () => {
-    const { token, o, nobody } = await siteOf(subject());
+    const { token, o, withoutPatient } = await siteOf(subject());
     const parameter = [
       { name: '_type', valueString: 'Observation' },
       { name: '_since', valueInstant: '2020-01-01T00:00:00Z' },
@@ -114,7 +114,7 @@ export function bulkCases(subject: () => Subject): void {
     expect(begun.status, begun.text).toBe(202);
     const { body: manifest } = await complete(subject(), begun.headers.get('content-location') ?? '', { token });
     expect(manifest.request).toBe(`${subject().root}/$export`);
-    expect(idsOf(await exported(manifest, token))).toEqual([o, nobody].toSorted());
+    expect(idsOf(await exported(manifest, token))).toEqual([o, withoutPatient].toSorted());
     // As MedplumClient asks: without a body the parameters are in the URL.
     const path = '/Patient/$export?_type=Procedure';
     const empty = await subject().call('POST', path, { token, headers: ASYNC });
@@ -148,7 +148,7 @@ export function bulkCases(subject: () => Subject): void {
       expectOutcome(await kickOff(query), 400, code, place);
     });
 
-    test('with the same in Parameters, and with invalid parameters', async () => {
+    test('with the same in Parameters, and with invalid Parameters', async () => {
       const post = (body: object): Promise<Reply> => subject().call('POST', '/$export', { headers: ASYNC, body });
       const parameters = (...parameter: object[]) => post({ resourceType: 'Parameters', parameter });
       const at = 'Parameters.parameter[0].valueString';
@@ -168,7 +168,7 @@ export function bulkCases(subject: () => Subject): void {
       );
     });
 
-    test('for a Group, which the gateway does not support', async () => {
+    test('for a Group, which the server does not have', async () => {
       const reply = await subject().call('GET', '/Group/1/$export', { headers: ASYNC });
       expectOutcome(reply, 404, 'not-supported');
       expect(reply.text).toContain('Patient/$export');
@@ -196,7 +196,7 @@ export function bulkCases(subject: () => Subject): void {
     });
   });
 
-  test('handling=lenient leaves out unsupported parameters with a warning, but never a filter by patient', async () => {
+  test('handling=lenient leaves out and reports unsupported parameters, but never a filter by patient', async () => {
     const { token } = await siteOf(subject());
     const headers = { prefer: 'respond-async, handling=lenient' };
     const query = '_type=Patient,Medication&_elements=id&foo=1';
@@ -214,7 +214,7 @@ export function bulkCases(subject: () => Subject): void {
     expectOutcome(filtered, 400, 'not-supported', 'http.patient');
   });
 
-  test('a type needs its .read: a named type is refused without it, another is left out with a warning', async () => {
+  test('a type needs its .read: a named type is rejected, other types are left out and reported', async () => {
     const { site } = await siteOf(subject());
     const token = await tokenOf(site, ['system/Patient.read', 'system/Observation.write']);
     const refused = await subject().call('GET', '/$export?_type=Patient,Observation', { token, headers: ASYNC });
@@ -222,8 +222,8 @@ export function bulkCases(subject: () => Subject): void {
     expect(refused.headers.get('www-authenticate')).toContain('system/Observation.read');
     const manifest = await manifestOf(subject(), '/$export', { token });
     expect(manifest.output.map(({ type }) => type)).toEqual(['Patient']);
-    const told = await download(manifest.error[0]?.url ?? '', token);
-    for (const type of TYPES) expect(told.includes(`system/${type}.read`)).toBe(type !== 'Patient');
+    const reported = await download(manifest.error[0]?.url ?? '', token);
+    for (const type of TYPES) expect(reported.includes(`system/${type}.read`)).toBe(type !== 'Patient');
     const none = await tokenOf(site, ['system/Patient.write']);
     expectOutcome(await subject().call('GET', '/$export', { token: none, headers: ASYNC }), 403, 'forbidden');
   });

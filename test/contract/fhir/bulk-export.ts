@@ -54,7 +54,7 @@ export function linesOf(text: string): Body[] {
   return lines.map((line) => JSON.parse(line) as Body);
 }
 
-/** The resources in all files of an export, in their order. */
+/** The resources of all files of an export, in their order. */
 export async function exported(manifest: Manifest, token: string): Promise<Body[]> {
   const all: Body[] = [];
   for (const { type, url, count } of manifest.output) {

@@ -1,6 +1,6 @@
 /**
- * Clients read the files of exports while other clients write. A file shows one moment, has the same content each time, and is
- * sent no faster than the client reads it. The gateway breaks it off where it must.
+ * Files of exports, read while others write. They show one moment, are equal each time, and are sent no faster than the client
+ * reads. They end early where they must.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -64,7 +64,7 @@ export function bulkStreamCases(subject: () => Subject): void {
     let p: string;
     let status: string;
     let url: string;
-    let whole: string;
+    let fullText: string;
 
     beforeAll(async () => {
       const { client, gateway } = subject();
@@ -84,8 +84,8 @@ export function bulkStreamCases(subject: () => Subject): void {
       const { output } = (await complete(subject(), status, { token })).body;
       expect(output.map(({ count }) => count)).toEqual([OBSERVATIONS]);
       url = output[0]?.url ?? '';
-      whole = await download(url, token);
-      expect(linesOf(whole)).toHaveLength(OBSERVATIONS);
+      fullText = await download(url, token);
+      expect(linesOf(fullText)).toHaveLength(OBSERVATIONS);
     });
 
     /** Stops reading until the gateway has stopped too, and says how many round trips it made for it. */
@@ -100,7 +100,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       });
     }
 
-    test('is read no faster than the client reads it, and is the same in spite of any writes meanwhile', async () => {
+    test('is read no faster than the client reads, and does not change with later writes', async () => {
       const { endpoint } = subject().db;
       const before = endpoint.requests();
       const file = await reading(url, token);
@@ -117,12 +117,12 @@ export function bulkStreamCases(subject: () => Subject): void {
         expect(updated, text).toBe(200);
       }
       await subject().create(observation(p), token);
-      expect((await file.rest()) === whole).toBe(true);
+      expect((await file.rest()) === fullText).toBe(true);
       const now = await manifestOf(subject(), '/$export?_type=Observation', { token });
       expect(now.output.map(({ count }) => count)).toEqual([OBSERVATIONS + 1]);
     });
 
-    test('continues when the token expires during the answer, and does not begin with an expired token', async () => {
+    test('continues when the token expires, and the expired token begins no other download', async () => {
       const { gateway } = subject();
       const readWith = async (ttlSeconds: number): Promise<{ token: string; response: Response }> => {
         const exp = Math.floor(Date.now() / 1000) + ttlSeconds;
@@ -137,7 +137,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       const file = readingOf(begun.response);
       await file.some();
       await until('the token has expired', async () => (await fetchStatus(url, begun.token)) === 401);
-      expect((await file.rest()) === whole).toBe(true);
+      expect((await file.rest()) === fullText).toBe(true);
     });
 
     test('breaks off when the export is cancelled, the token revoked, its scope taken from the key or the key disabled', async () => {
@@ -167,7 +167,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       const three = await begun(url, token);
       // The file needs neither of these.
       await allow(ALL_SCOPES.filter((scope) => scope.includes('Observation')));
-      expect((await three.rest()) === whole).toBe(true);
+      expect((await three.rest()) === fullText).toBe(true);
       const four = await begun(url, token);
       await allow(['system/Observation.write']);
       expect(await four.end()).toBe('broken');
@@ -211,7 +211,7 @@ export function bulkStreamCases(subject: () => Subject): void {
           token,
           body: id === undefined ? body : { ...body, id },
         });
-        // A write can wait too long for a patient during its merge.
+        // The wait for a patient that is being merged may take too long.
         done(sent.status, [200, 201], sent.text);
         if (id === undefined) own.push(String(sent.body['id']));
         if (random() < 0.3) own.length = 0;

@@ -23,7 +23,7 @@ export function bundleCases(subject: () => Subject): void {
     (reply.body['entry'] as Body[]).map((entry) => String(entry['response'].status).slice(0, 3));
 
   describe('transaction', () => {
-    test('resolves references between entries, in every place', async () => {
+    test('resolves references between entries in all elements', async () => {
       const [urn, url] = [`urn:uuid:${randomUUID()}`, 'http://old.test/fhir/Observation/9'];
       const reply = await send('transaction', [
         {

@@ -1,4 +1,4 @@
-/** The access of conditional writes: by which parameters, with which scopes, and with which row in the audit. */
+/** The facts that the condition of a write may reveal, by parameter and scope; the audit records each condition. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -7,7 +7,7 @@ import { type Body, type Call, expectOutcome, observation, patient, type Reply, 
 const JSON_PATCH = 'application/json-patch+json';
 const TEST_FAILS = [{ op: 'test', path: '/language', value: 'tlh' }];
 
-/** How many patients that a condition names the token's site stores. */
+/** The stored patients that match a condition: one, none or two. */
 const STORED = ['one', 'none', 'two', 'elsewhere'] as const;
 type Stored = (typeof STORED)[number];
 
@@ -75,13 +75,13 @@ export function conditionCases(subject: () => Subject): void {
 
   interface Interaction {
     readonly send: (query: string, call: Call) => Promise<Reply>;
-    /** The statuses for a token that may write patients, for a condition by key. */
+    /** For a token that may write patients, by key. */
     readonly answers: Readonly<Record<'one' | 'none' | 'two', number>>;
   }
   const send = (type: string, entry: Body, more: Call): Promise<Reply> =>
     call('POST', '', { ...bundle(type, entry), ...more });
   const noneExist = { one: 200, none: 201, two: 412 };
-  const asWhole = { one: 200, none: 200, two: 412 };
+  const ofRequest = { one: 200, none: 200, two: 412 };
   const WRITES: Readonly<Record<string, Interaction>> = {
     'conditional create': {
       send: (query, more) =>
@@ -98,7 +98,7 @@ export function conditionCases(subject: () => Subject): void {
     },
     'conditional create in a transaction': {
       send: (query, more) => send('transaction', posted(patient(randomUUID()), { ifNoneExist: query }), more),
-      answers: asWhole,
+      answers: ofRequest,
     },
     'conditional update': {
       send: (query, more) => call('PUT', `/Patient?${query}`, { body: patient(randomUUID()), ...more }),
@@ -110,7 +110,7 @@ export function conditionCases(subject: () => Subject): void {
     },
     'conditional update in a transaction': {
       send: (query, more) => send('transaction', put(query, patient(randomUUID())), more),
-      answers: asWhole,
+      answers: ofRequest,
     },
   };
   const REFERENCES: Readonly<Record<string, (query: string) => Body>> = {
@@ -206,10 +206,10 @@ export function conditionCases(subject: () => Subject): void {
       expect(found.body['entry'][0].resource.result[0].reference).toBe(`Observation/${result}`);
     });
 
-    test('a name beside a reference without a match is refused, with an answer that says nothing about the name', async () => {
+    test('a name beside a reference that finds nothing is rejected, and reveals nothing', async () => {
       const token = await subject().tokenWith(['system/Observation.write']);
       const { ids, value } = await world('one');
-      const guess = (name: string) =>
+      const query = (name: string) =>
         call('POST', '', {
           token,
           ...bundle(
@@ -218,7 +218,7 @@ export function conditionCases(subject: () => Subject): void {
             posted(observed('Patient?identifier=no-such')),
           ),
         });
-      const [right, wrong] = [await guess(value.slice(0, 4)), await guess('x')];
+      const [right, wrong] = [await query(value.slice(0, 4)), await query('x')];
       expect([right.status, right.text]).toEqual([403, wrong.text]);
     });
 
@@ -232,7 +232,7 @@ export function conditionCases(subject: () => Subject): void {
 
   describe('by identifier and _id', () => {
     test.each(Object.keys(BY_KEY).flatMap((condition) => Object.keys(WRITES).map((name) => [condition, name])))(
-      '%s: a %s needs .write alone, and leaves one row for any match',
+      '%s: a %s needs only .write, and leaves one row for each result',
       async (condition, name) => {
         const token = await subject().tokenWith(['system/Patient.write']);
         for (const stored of STORED) {
@@ -249,7 +249,7 @@ export function conditionCases(subject: () => Subject): void {
           expect(rows).toHaveLength(1);
           expect(rows[0]?.parameters).toEqual([...new Set(new URLSearchParams(query).keys())]);
           const known = { one: w.ids.slice(0, 1), none: [], two: w.ids }[found];
-          // The row also names the created resource.
+          // The created resource is in the row too.
           expect(rows[0]?.resources).toEqual(expect.arrayContaining(patients(...known)));
           expect(rows[0]?.resources).toHaveLength(found === 'none' ? 1 : known.length);
         }
@@ -257,7 +257,7 @@ export function conditionCases(subject: () => Subject): void {
     );
 
     test.each(Object.keys(REFERENCES).flatMap((name) => Object.keys(BY_KEY).map((condition) => [name, condition])))(
-      '%s by %s needs no scope of the type, shows only whether one patient matches, and leaves one row',
+      '%s by %s needs no scope of the type, reveals only whether a resource was found, and leaves one row',
       async (name, condition) => {
         const own = name === 'Patient.link' ? 'system/Patient.write' : 'system/Observation.write';
         const token = await subject().tokenWith([own]);
@@ -298,7 +298,7 @@ export function conditionCases(subject: () => Subject): void {
   describe('the answer does not say what is stored', () => {
     const writer = () => subject().tokenWith(['system/Patient.write']);
 
-    test.each(['alone', 'batch', 'transaction'])('to an update whose body has another id, %s', async (how) => {
+    test.each(['alone', 'batch', 'transaction'])('rejects an update whose body has another id, %s', async (how) => {
       const token = await writer();
       const answers = new Set<string>();
       for (const stored of ['one', 'none', 'elsewhere'] as const) {
@@ -316,7 +316,7 @@ export function conditionCases(subject: () => Subject): void {
       expect(answers.size).toBe(1);
     });
 
-    test.each(['W/"1"', 'W/"99"'])('to two entries that may be one resource, with ifMatch %s', async (ifMatch) => {
+    test.each(['W/"1"', 'W/"99"'])('rejects two entries that may be one resource, with ifMatch %s', async (ifMatch) => {
       const token = await writer();
       const answers = new Set<string>();
       for (const stored of ['one', 'none', 'elsewhere'] as const) {
@@ -448,11 +448,11 @@ export function conditionCases(subject: () => Subject): void {
       const byId = await ask((headers) => patchOf(`/Patient/${w.ids[0]}`, headers));
       expect([byId.reply.status, byId.trips]).toEqual([422, 1]);
       expect(byId.rows).toEqual([{ action: 'read', parts: [], parameters: [], ...about }]);
-      const guess = `_id=${w.ids[0]}&name=${w.value}`;
-      const right = await ask((headers) => patchOf(`/Patient?${guess}`, headers));
+      const query = `_id=${w.ids[0]}&name=${w.value}`;
+      const right = await ask((headers) => patchOf(`/Patient?${query}`, headers));
       expect(right.reply.status).toBe(422);
       expect(right.rows).toEqual([{ action: 'search', parts: [], parameters: ['_id', 'name'], ...about }]);
-      const wrong = await ask((headers) => patchOf(`/Patient?${guess}x`, headers));
+      const wrong = await ask((headers) => patchOf(`/Patient?${query}x`, headers));
       expect(wrong.reply.status).toBe(404);
       expect(wrong.rows).toEqual([
         { action: 'search', parts: [], parameters: ['_id', 'name'], resources: [], patients: [] },

@@ -1,4 +1,4 @@
-/** $everything of a patient returns all resources about the person, none of another person, and a warning if it leaves some out. */
+/** $everything: all resources of the person, none of another person, and a warning for all that is left out. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -68,21 +68,21 @@ export function everythingCases(subject: () => Subject): void {
     ids = [id];
     for (const resource of [...aboutAll(id), ...aboutAll(id)]) ids.push(await create(resource));
     for (const resource of aboutAll(other)) await create(resource);
-    // The other patient performed it, but it is not about this patient.
+    // The performer is another patient than the subject.
     await create(observation(other, { performer: [about(id)] }));
     await create({ resourceType: 'Observation', status: 'final', code: TEXT });
   });
 
-  test('the patient first, then all resources about it and nothing else, for any page size', async () => {
-    const whole = await everything();
-    expect(whole.body).toMatchObject({ resourceType: 'Bundle', type: 'searchset', total: ids.length });
-    expect(idsOf(whole)[0]).toBe(id);
-    expect(idsOf(whole).toSorted()).toEqual(ids.toSorted());
-    expect(typesOf(whole).toSorted()).toEqual(TYPES.toSorted());
-    expect(warningsOf(whole)).toEqual([]);
+  test('the patient first, then all that is about it and nothing else, for any page size', async () => {
+    const complete = await everything();
+    expect(complete.body).toMatchObject({ resourceType: 'Bundle', type: 'searchset', total: ids.length });
+    expect(idsOf(complete)[0]).toBe(id);
+    expect(idsOf(complete).toSorted()).toEqual(ids.toSorted());
+    expect(typesOf(complete).toSorted()).toEqual(TYPES.toSorted());
+    expect(warningsOf(complete)).toEqual([]);
     for (const count of [1, 2, 5, ids.length]) {
       const pages = await walk(subject(), `/Patient/${id}/$everything?_count=${count}`);
-      expect(pages.flatMap(idsOf)).toEqual(idsOf(whole));
+      expect(pages.flatMap(idsOf)).toEqual(idsOf(complete));
       expect(pages).toHaveLength(Math.ceil(ids.length / count));
     }
   });
@@ -103,7 +103,7 @@ export function everythingCases(subject: () => Subject): void {
     expect((await everything('?_since=2999-01-01')).body).toMatchObject({ type: 'searchset', total: 0 });
   });
 
-  test('an unknown parameter is refused by name, with any Prefer', async () => {
+  test('rejects unknown parameters by name, with each preference', async () => {
     for (const headers of [{}, { prefer: 'handling=lenient' }]) {
       for (const name of ['start', 'end', '_sort', '_elements', 'patient']) {
         const reply = await subject().call('GET', `/Patient/${id}/$everything?${name}=2026-01-01`, { headers });
@@ -123,10 +123,10 @@ export function everythingCases(subject: () => Subject): void {
   describe('by POST', () => {
     const parameters = (...parameter: Body[]) => ({ resourceType: 'Parameters', parameter });
 
-    test('is the answer of GET, and continues by GET', async () => {
-      const whole = idsOf(await everything());
-      expect(idsOf(await post(undefined))).toEqual(whole);
-      expect(idsOf(await post({ resourceType: 'Parameters' }))).toEqual(whole);
+    test('answers as GET does, with links for GET', async () => {
+      const complete = idsOf(await everything());
+      expect(idsOf(await post(undefined))).toEqual(complete);
+      expect(idsOf(await post({ resourceType: 'Parameters' }))).toEqual(complete);
       const asked = parameters(
         { name: '_type', valueCode: 'Patient' },
         { name: '_type', valueCode: 'Observation' },
@@ -139,7 +139,7 @@ export function everythingCases(subject: () => Subject): void {
       expect(rest.flatMap(typesOf)).toEqual(['Observation', 'Observation']);
     });
 
-    test('an unknown parameter is refused', async () => {
+    test('rejects other parameters', async () => {
       for (const bad of [
         patient('x'),
         parameters({ name: 'start', valueDate: '2020-01-01' }),
@@ -169,7 +169,7 @@ export function everythingCases(subject: () => Subject): void {
     });
   });
 
-  test('a token sees the types that it may read, and gets a warning for the others', async () => {
+  test('a token gets the types that it may read, and a warning about the others', async () => {
     const { tokenWith } = subject();
     const limited = await tokenWith(['system/Patient.read', 'system/Condition.read', 'system/Observation.write']);
     const pages = await walk(subject(), `/Patient/${id}/$everything?_count=2`, limited);
@@ -180,11 +180,11 @@ export function everythingCases(subject: () => Subject): void {
       expect(warning).toMatch(/^warning: .*system\/Observation\.read .*left out$/);
       expect(warning).not.toContain('Condition');
     }
-    // A page link grants no permission.
+    // A page link grants no access.
     const next = linkOf(await everything('?_count=2'), 'next') ?? '';
     const on = await walk(subject(), next, limited);
     expect(new Set(on.flatMap(typesOf))).toEqual(new Set(['Condition']));
-    // A type that the request names is refused by name, as its search is.
+    // A type of _type is rejected, as its search is.
     const named = await everything('?_type=Condition,Observation', limited);
     expectOutcome(named, 403, 'forbidden');
     expect(named.headers.get('www-authenticate')).toContain('system/Observation.read');
@@ -192,7 +192,7 @@ export function everythingCases(subject: () => Subject): void {
     expectOutcome(await everything('', await tokenWith(['system/Observation.read'])), 403, 'forbidden');
   });
 
-  describe('merged patients', () => {
+  describe('patients that were merged', () => {
     let survivor: string;
     let middle: string;
     let oldest: string;
@@ -222,10 +222,10 @@ export function everythingCases(subject: () => Subject): void {
       expect(pages.flatMap(idsOf)).toEqual(idsOf(all));
     });
 
-    test('a replaced patient has its resources, and the answer names the survivor', async () => {
+    test('a merged patient has its own resources, and a warning that names the survivor', async () => {
       const all = await get(`/Patient/${middle}/$everything`);
       expect(idsOf(all).toSorted()).toEqual([middle, oldest, ...notes.slice(1)].toSorted());
-      expect(warningsOf(all)).toEqual([expect.stringContaining(`was replaced by Patient/${survivor} `)]);
+      expect(warningsOf(all)).toEqual([expect.stringContaining(`was merged into Patient/${survivor} `)]);
       expect(warningsOf(await get(`/Patient/${oldest}/$everything?_count=1`))).toHaveLength(1);
     });
 
@@ -246,7 +246,7 @@ export function everythingCases(subject: () => Subject): void {
       `Patient/${'g'.repeat(36)}`,
       'urn:uuid:x',
       'https://elsewhere.test/Patient/1',
-    ])('a link to %s is kept, and refers to no patient here', async (reference) => {
+    ])('a link to %s is stored, and adds no patient', async (reference) => {
       const link = [
         { type: 'replaced-by', other: { reference } },
         { type: 'replaced-by', other: { display: 'somebody' } },
@@ -266,7 +266,7 @@ export function everythingCases(subject: () => Subject): void {
     });
   });
 
-  test('unchanged resources are returned exactly once while others are created and changed', async () => {
+  test('returns each remaining resource exactly once while others change', async () => {
     const { create, call } = subject();
     const who = await create(patient('walked'));
     const stays: string[] = [who];
@@ -288,8 +288,8 @@ export function everythingCases(subject: () => Subject): void {
   });
 
   test('an id that never was, or cannot be, is 404 as a read is', async () => {
-    for (const nobody of [randomUUID(), 'x', '1']) {
-      const [asked, read] = [await get(`/Patient/${nobody}/$everything`), await get(`/Patient/${nobody}`)];
+    for (const unknown of [randomUUID(), 'x', '1']) {
+      const [asked, read] = [await get(`/Patient/${unknown}/$everything`), await get(`/Patient/${unknown}`)];
       expect([asked.status, asked.text]).toEqual([404, read.text]);
     }
     const { subject: _, ...orphan } = observation('');

@@ -1,4 +1,4 @@
-/** Nothing is lost: the gateway returns every R4 example of the seven types as it was sent, digit for digit. */
+/** Nothing is lost: every R4 example of the seven types is returned as it was sent, digit for digit. */
 import { expect, test } from 'vitest';
 
 import { readExampleTexts } from '../../inputs/fhir-examples.ts';

@@ -1,4 +1,4 @@
-/** Requirements of HTTP at every address: permissions, methods, discovery, limits. Each request takes one round trip, and no bug shows. */
+/** The HTTP rules of every address: access, methods, discovery, limits, one round trip, and answers to bugs. */
 import { randomUUID } from 'node:crypto';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -10,7 +10,7 @@ import { type Body, expectOutcome, idsOf, linkOf, observation, patient, type Sub
 export function httpCases(subject: () => Subject): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
 
-  describe('permissions', () => {
+  describe('access', () => {
     test('no token, a bad one, one for another surface: 401', async () => {
       const none = await call('GET', '/Patient', { token: null });
       expectOutcome(none, 401, 'login');
@@ -53,7 +53,7 @@ export function httpCases(subject: () => Subject): void {
       expectOutcome(await call('GET', `/Observation?patient=${id}`, { token: reader }), 403, 'forbidden');
     });
 
-    test('a disabled key fails at once, in every request', async () => {
+    test('a disabled key is rejected at once by every interaction', async () => {
       const key = await createApiKey(subject().client, { site: subject().site });
       const token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
       expect((await call('GET', '/Patient?_count=1', { token })).status).toBe(200);
@@ -76,7 +76,7 @@ export function httpCases(subject: () => Subject): void {
       expect((await call('GET', '/Patient?identifier=dead')).body['total']).toBe(0);
     });
 
-    test('the tokens of a key lose a withdrawn scope at once, and no other', async () => {
+    test('tokens lose a scope that the key loses at once, and keep the others', async () => {
       const { client, db, gateway, site } = subject();
       const key = await createApiKey(client, { site });
       const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
@@ -154,8 +154,8 @@ export function httpCases(subject: () => Subject): void {
     });
   });
 
-  test('a time at the ends of the calendar, or with a long fraction, never causes a fault of the gateway', async () => {
-    // A separate key: its exports count for no other test.
+  test('a time at the ends of the calendar, or with a long fraction, never causes 500', async () => {
+    // A separate key, because exports of a key count for its limit.
     const key = await createApiKey(subject().client, { site: subject().site });
     const token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
     const id = await subject().create(patient(randomUUID()), token);
@@ -247,7 +247,7 @@ export function httpCases(subject: () => Subject): void {
       expect((await call('OPTIONS', '/metadata', { token: null })).status).toBe(204);
     });
 
-    test('is true: a search accepts every parameter that it names', async () => {
+    test('lists only parameters that searches accept', async () => {
       const { body } = await call('GET', '/metadata', { token: null });
       const samples: Record<string, string> = { date: '2020', reference: 'Patient/x', token: 'x', string: 'x' };
       for (const resource of body['rest'][0].resource as Body[]) {
@@ -342,7 +342,7 @@ export function httpCases(subject: () => Subject): void {
     expect(linkOf(second, 'next')).toBeUndefined();
   });
 
-  test('a bug is 500, with an outcome and without details of the bug', async () => {
+  test('a bug is 500, with an outcome without details', async () => {
     await subject().client.query('alter view patient_search_here rename to hidden');
     try {
       const reply = await call('GET', '/Patient?name=x');

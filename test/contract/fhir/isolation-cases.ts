@@ -62,13 +62,16 @@ export function isolationCases(subject: () => Subject): void {
 
   /** The same status and the same body as for something that never was. */
   const expectSame = async (requestFor: (ids: typeof theirs, identifier: string) => Request): Promise<void> => {
-    const nobody = { patient: randomUUID(), observation: randomUUID(), report: randomUUID(), export: randomUUID() };
-    const [their, none] = await Promise.all([ask(requestFor(theirs, 'theirs')), ask(requestFor(nobody, randomUUID()))]);
+    const unknown = { patient: randomUUID(), observation: randomUUID(), report: randomUUID(), export: randomUUID() };
+    const [their, none] = await Promise.all([
+      ask(requestFor(theirs, 'theirs')),
+      ask(requestFor(unknown, randomUUID())),
+    ]);
     const neutral = (reply: Reply, ids: typeof theirs) =>
       Object.values(ids).reduce((text, id) => text.replaceAll(id, 'ID'), reply.text);
     expect(their.status, their.text).toBe(none.status);
     expect(their.status).toBeGreaterThanOrEqual(400);
-    expect(neutral(their, theirs)).toBe(neutral(none, nobody));
+    expect(neutral(their, theirs)).toBe(neutral(none, unknown));
     // `connection` is of the connection, not of the answer (RFC 9110 §7.6.1).
     const own = ['x-request-id', 'date', 'connection', 'keep-alive'];
     const headers = (reply: Reply) => [...reply.headers].filter(([name]) => !own.includes(name));
@@ -171,7 +174,7 @@ export function isolationCases(subject: () => Subject): void {
         bundle('transaction', { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } }),
       ],
     ],
-  ])('%s answers for an id of the other site as for an unknown id', async (_, requestFor) => {
+  ])('%s does not distinguish them', async (_, requestFor) => {
     await expectSame(requestFor);
   });
 
@@ -188,7 +191,7 @@ export function isolationCases(subject: () => Subject): void {
     before = await snapshot();
   });
 
-  test('batch entries answer for ids of the other site as for unknown ids', async () => {
+  test('batch entries do not distinguish them', async () => {
     const requests = (ids: typeof theirs) => [
       { request: { method: 'GET', url: `Patient/${ids.patient}` } },
       { request: { method: 'GET', url: `Observation/${ids.observation}/_history/1` } },
@@ -197,11 +200,11 @@ export function isolationCases(subject: () => Subject): void {
       { request: { method: 'GET', url: `Observation?patient=${ids.patient}` } },
       { request: { method: 'GET', url: `Patient/${ids.patient}/$everything` } },
     ];
-    const nobody = { ...theirs, patient: randomUUID(), observation: randomUUID() };
+    const unknown = { ...theirs, patient: randomUUID(), observation: randomUUID() };
     const [their, none] = await Promise.all(
-      [theirs, nobody].map((ids) => ask(['POST', '', bundle('batch', ...requests(ids))])),
+      [theirs, unknown].map((ids) => ask(['POST', '', bundle('batch', ...requests(ids))])),
     );
-    expect(their?.text.replaceAll(theirs.patient, 'ID')).toBe(none?.text.replaceAll(nobody.patient, 'ID'));
+    expect(their?.text.replaceAll(theirs.patient, 'ID')).toBe(none?.text.replaceAll(unknown.patient, 'ID'));
     const entries = (their?.body['entry'] ?? []) as Body[];
     expect(entries.map((entry) => entry['response'].status as string)).toEqual([
       '404 Not Found',
@@ -244,7 +247,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('an export has no data of the other site', async () => {
+  test('an export has nothing of the other site', async () => {
     const { token } = await subject().newSite();
     expect((await manifestOf(subject(), '/$export', { token })).output).toEqual([]);
     const own = await subject().create(patient('mine'), token);
@@ -252,7 +255,7 @@ export function isolationCases(subject: () => Subject): void {
     expect(all.map(({ id }) => id as string)).toEqual([own]);
   });
 
-  test('a cursor of the other site is refused', async () => {
+  test('a cursor of the other site opens no page', async () => {
     expect((await ask(['GET', cursor])).status).toBe(400);
     const history = linkOf(await subject().call('GET', '/Patient/_history?_count=1'), 'next') ?? '';
     expect((await ask(['GET', history])).status).toBe(400);
@@ -267,7 +270,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('a patient with a replaced-by link to a patient of the other site is not in its $everything, and shows nothing of it', async () => {
+  test('a link to a patient of the other site shows nothing of that site, and adds nothing to it', async () => {
     const link = [{ type: 'replaced-by', other: { reference: `Patient/${theirs.patient}` } }];
     const { token } = await subject().newSite();
     const id = await subject().create(patient('impostor', { link }), token);
@@ -278,7 +281,7 @@ export function isolationCases(subject: () => Subject): void {
     expect(seen.text).not.toContain(id);
   });
 
-  describe('conditions do not match resources of the other site', () => {
+  describe('conditions do not find resources of the other site', () => {
     test('If-None-Exist creates', async () => {
       const reply = await ask([
         'POST',

@@ -1,4 +1,4 @@
-/** Paging: every unchanged resource is returned exactly once, in spite of writes meanwhile; changed cursors are refused. */
+/** Paging: the pages have every remaining resource exactly once despite simultaneous writes; cursors cannot be altered. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -29,7 +29,7 @@ const SORTS = [
   '_sort=_lastUpdated,-birthdate,name',
 ];
 
-/** The order that the query requests, computed from the returned resources. */
+/** The requested order, computed from the returned resources. */
 function inOrder(resources: readonly Body[], query: string): string[] {
   const keys = (query.split('=')[1] ?? '_id').split(',');
   const last = keys.at(-1)?.startsWith('-') === true ? '-_id' : '_id';
@@ -76,23 +76,23 @@ export function pagingCases(subject: () => Subject): void {
 
   test.each(SORTS)('%s: all of them, once, in one order, for any page size', async (sort) => {
     const all = await get(`/Patient?${sort}`);
-    const whole = idsOf(all);
-    expect(whole).toEqual(
+    const complete = idsOf(all);
+    expect(complete).toEqual(
       inOrder(
         (all.body['entry'] as Body[]).map((entry) => entry['resource']),
         sort,
       ),
     );
-    expect(new Set(whole)).toEqual(new Set(residents));
+    expect(new Set(complete)).toEqual(new Set(residents));
     for (const count of [1, 4, RESIDENTS - 1, RESIDENTS]) {
       const pages = await walk(subject(), `/Patient?_count=${count}&${sort}`, token);
-      expect(pages.flatMap(idsOf)).toEqual(whole);
+      expect(pages.flatMap(idsOf)).toEqual(complete);
       expect(pages).toHaveLength(Math.ceil(RESIDENTS / count));
       for (const page of pages) expect(linkOf(page, 'first')).toBe(linkOf(pages[0] as Reply, 'first'));
     }
   });
 
-  test('unchanged resources are returned exactly once while others are created and changed', async () => {
+  test('the pages have each remaining resource exactly once while others change', async () => {
     let visitors: string[] = [];
     const step = fc.record({
       what: fc.constantFrom('create', 'update'),
@@ -153,7 +153,7 @@ export function pagingCases(subject: () => Subject): void {
       expect(Buffer.from(cursorOf(next), 'base64url').toString('latin1')).not.toMatch(/n0/i);
     });
 
-    test('for another site, another query, another type: 400', async () => {
+    test('400 for a cursor of another site, another query, another type', async () => {
       expectOutcome(await subject().call('GET', next), 400, 'value', 'http._cursor');
       for (const change of ['_count=3', '_sort=-name', 'name=n']) {
         const url = new URL(next);

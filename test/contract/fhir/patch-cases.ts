@@ -65,7 +65,7 @@ export function patchCases(subject: () => Subject): void {
     expect([await found(was), await found(is)]).toEqual([0, 1]);
   });
 
-  test('a patch that changes nothing makes no version, in any order of members', async () => {
+  test('a patch that changes nothing, or only the order of members, makes no version', async () => {
     const id = await subject().create(patient(randomUUID(), { gender: 'other' }));
     const operations = [
       { op: 'move', from: '/identifier', path: '/contact' },
@@ -78,7 +78,7 @@ export function patchCases(subject: () => Subject): void {
     }
   });
 
-  test('members that the server assigns do not change', async () => {
+  test('a patch cannot change what the server assigns', async () => {
     const id = await made();
     const path = `/Patient/${id}`;
     const other = [{ op: 'replace', path: '/id', value: randomUUID() }];
@@ -168,7 +168,7 @@ export function patchCases(subject: () => Subject): void {
     ['application/merge-patch+json', { gender: 'female' }],
     ['application/xml-patch+xml', '<diff/>'],
     ['application/json-patch+json; charset=latin1', female],
-  ])('%s is 415, and the answer lists the accepted types', async (type, body) => {
+  ])('%s is 415, and the answer names the supported format', async (type, body) => {
     const path = `/Patient/${await made()}`;
     const reply = await call('PATCH', path, { body, headers: { 'content-type': type } });
     expectOutcome(reply, 415, 'not-supported');
@@ -199,8 +199,8 @@ export function patchCases(subject: () => Subject): void {
     const path = `/Patient/${await made()}`;
     const minimal = await patch(path, female, { headers: { prefer: 'return=minimal' } });
     expect([minimal.status, minimal.text, minimal.headers.get('etag')]).toEqual([200, '', 'W/"2"']);
-    const told = await patch(`${path}?_pretty=true`, [], { headers: { prefer: 'return=OperationOutcome' } });
-    expect(told.body['issue'][0].diagnostics).toMatch(/unchanged/);
+    const reported = await patch(`${path}?_pretty=true`, [], { headers: { prefer: 'return=OperationOutcome' } });
+    expect(reported.body['issue'][0].diagnostics).toMatch(/unchanged/);
   });
 
   test('needs both scopes: a client cannot detect unreadable values by trying', async () => {
@@ -222,7 +222,7 @@ export function patchCases(subject: () => Subject): void {
   });
 
   describe('conditional', () => {
-    test('patches the single match', async () => {
+    test('patches the resource that the condition finds', async () => {
       const value = randomUUID();
       const id = await made(value);
       const before = subject().db.endpoint.requests();
@@ -335,7 +335,7 @@ export function patchCases(subject: () => Subject): void {
   });
 
   describe('beside other writers', () => {
-    test(`none of ${AT_ONCE} simultaneous patches undoes another`, async () => {
+    test(`${AT_ONCE} simultaneous patches do not undo each other`, async () => {
       const id = await made();
       const replies = await Promise.all(
         Array.from({ length: AT_ONCE }, (_, n) =>
@@ -372,7 +372,7 @@ export function patchCases(subject: () => Subject): void {
     };
     const commented = [{ op: 'add', path: '/note', value: [{ text: 'seen' }] }];
 
-    test('after a concurrent write the gateway reads again, and applies the patch to the new version', async () => {
+    test('a patch that another write overtook is applied to the new version', async () => {
       const o = await noted();
       const before = subject().db.endpoint.requests();
       const reply = await overtaken(o, () => patch(`/Observation/${o}`, commented));

@@ -41,8 +41,8 @@ export function resourceCases(subject: () => Subject): void {
       const minimal = await call('POST', '/Patient', { body: patient('p1'), headers: { prefer: 'return=minimal' } });
       expect([minimal.status, minimal.text, minimal.headers.get('etag')]).toEqual([201, '', 'W/"1"']);
       const headers = { prefer: 'handling=strict; return=OperationOutcome' };
-      const told = await call('POST', '/Patient', { body: patient('p2'), headers });
-      expect(told.body).toMatchObject({ resourceType: 'OperationOutcome', issue: [{ severity: 'information' }] });
+      const reported = await call('POST', '/Patient', { body: patient('p2'), headers });
+      expect(reported.body).toMatchObject({ resourceType: 'OperationOutcome', issue: [{ severity: 'information' }] });
     });
 
     test('keeps every digit', async () => {
@@ -297,7 +297,7 @@ export function resourceCases(subject: () => Subject): void {
       expect((await put('*', true)).headers.get('etag')).toBe('W/"4"');
     });
 
-    test('with an unknown id: a Patient without an id is created, anything else is 404', async () => {
+    test('an update of an unknown id creates a Patient without an id, and is otherwise 404', async () => {
       const unknown = randomUUID();
       const made = await call('PUT', `/Patient/${unknown}`, { body: patient('pc') });
       expect(made.status).toBe(201);
@@ -337,7 +337,7 @@ export function resourceCases(subject: () => Subject): void {
         expression?.[0] ?? null,
       ]);
 
-    test('is a warning of $validate, beside any other issue', async () => {
+    test('is a warning of $validate, with and without faults', async () => {
       const good = await call('POST', '/Patient/$validate', { body });
       expect(issuesOf(good)).toEqual([
         ['information', 'informational', null],
@@ -359,7 +359,7 @@ export function resourceCases(subject: () => Subject): void {
       expect(issuesOf(twice)).toEqual([['error', 'code-invalid', 'Condition.clinicalStatus']]);
     });
 
-    test('is never refused, and is in a requested OperationOutcome', async () => {
+    test('is never rejected, and is a warning in the OperationOutcome of a write', async () => {
       const id = await create(body);
       expect((await call('GET', `/Patient/${id}`)).body['identifier']).toEqual([unknown]);
       const prefer = { prefer: 'return=OperationOutcome' };
@@ -368,7 +368,7 @@ export function resourceCases(subject: () => Subject): void {
       expect(issuesOf(changed)).toContainEqual(['warning', 'code-invalid', place]);
       const plain = await call('PUT', `/Patient/${id}`, { body: { ...body, id, active: false } });
       expect([plain.status, plain.body['resourceType']]).toEqual([200, 'Patient']);
-      // The answer says nothing about the stored resource if the token may not read it.
+      // A caller without .read gets no warnings about a resource that was stored before.
       const token = await subject().tokenWith(['system/Patient.write']);
       const headers = { ...prefer, 'if-none-exist': `_id=${id}` };
       const found = await call('POST', '/Patient', { body: patient('codes'), headers, token });

@@ -276,7 +276,7 @@ export function searchCases(subject: () => Subject): void {
       );
     });
 
-    test.each(Object.entries(ONLY_US_CORE))('parameters that only US Core has, of %s', async (type, added) => {
+    test.each(Object.entries(ONLY_US_CORE))('parameters of US Core only, of %s', async (type, added) => {
       const { rest } = (await get('/metadata')).body;
       const { searchParam } = (rest[0].resource as Body[]).find((resource) => resource['type'] === type) ?? {};
       const modified = (searchParam as Body[]).flatMap(({ name }) =>

@@ -1,6 +1,6 @@
 /**
- * Nothing is ignored: every interaction refuses unknown parameters and headers, alone and in a bundle. Additions of proxies and
- * browsers change nothing.
+ * Interactions ignore nothing: they reject unknown parameters and headers, alone and in a bundle. Headers that proxies and
+ * browsers add change nothing.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -111,7 +111,7 @@ export function strictCases(subject: () => Subject): void {
       expectOutcome(await call('GET', `/Patient/${id}`, { headers: { 'if-match': 'W/"1"' } }), 412, 'conflict');
     });
 
-    test('are refused where they have no meaning', async () => {
+    test('conditions are rejected where they have no meaning', async () => {
       const id = await subject().create(patient('cond'));
       const body = patient('cond', { id, active: true });
       const refused: [string, string, Record<string, string>, object | undefined][] = [
@@ -151,7 +151,7 @@ export function strictCases(subject: () => Subject): void {
     });
   });
 
-  describe('usual inputs of clients', () => {
+  describe('variants that clients send', () => {
     test('an instant whose + arrived as a space', async () => {
       const id = await subject().create(patient('plus'));
       const since = '1970-01-01T00:00:00.000 00:00';
@@ -164,7 +164,7 @@ export function strictCases(subject: () => Subject): void {
       }
     });
 
-    test('a parameter name that cannot be repeated is refused without the name', async () => {
+    test('the answer does not repeat an unsafe parameter name', async () => {
       for (const name of ['n%C3%A4me', 'a%20b', '', 'x'.repeat(65)]) {
         const reply = await call('GET', `/Patient?${name}=1`);
         expectOutcome(reply, 400, 'not-supported');
@@ -189,22 +189,22 @@ export function strictCases(subject: () => Subject): void {
     });
 
     test.each([
-      ['DELETE', '/Patient/1', /^DELETE is not supported here, but GET, HEAD, PUT.*entered-in-error/],
-      ['DELETE', '/Patient?identifier=x', /^DELETE is not supported here, but .*entered-in-error/],
-      ['PUT', '', /^PUT is not supported here, but POST of a Bundle; a search is of one type/],
-      ['GET', '?_type=Patient', /^GET is not supported here, but POST of a Bundle; a search is of one type/],
-      ['GET', '/Patient/_search?name=a', /^GET is not supported here, but POST$/],
-    ])('%s %s is refused, and the answer names the alternative', async (method, path, says) => {
+      ['DELETE', '/Patient/1', /^DELETE is not supported at this address; use GET, HEAD, PUT.*entered-in-error/],
+      ['DELETE', '/Patient?identifier=x', /^DELETE is not supported at this address; use .*entered-in-error/],
+      ['PUT', '', /^PUT is not supported at this address; use POST of a Bundle; to search, send GET/],
+      ['GET', '?_type=Patient', /^GET is not supported at this address; use POST of a Bundle; to search, send GET/],
+      ['GET', '/Patient/_search?name=a', /^GET is not supported at this address; use POST$/],
+    ])('%s %s is answered with an alternative', async (method, path, says) => {
       const reply = await call(method, path);
       expectOutcome(reply, 405, 'not-supported');
       expect(diagnostics(reply.body)).toMatch(says);
     });
 
-    test('an entry that a bundle does not support is refused, and the answer names the alternative', async () => {
+    test('an unsupported entry of a bundle is answered with an alternative', async () => {
       const requests: [string, string, RegExp][] = [
-        ['DELETE', 'Patient/1', /^DELETE is not supported here, but GET, .*entered-in-error/],
-        ['Jane Doe', 'Patient/1', /^this method is not supported here, but GET, /],
-        ['GET', 'Patient/1/Observation', /^a compartment is not an address here: search Observation\?patient=\[id\]$/],
+        ['DELETE', 'Patient/1', /^DELETE is not supported at this address; use GET, .*entered-in-error/],
+        ['Jane Doe', 'Patient/1', /^this method is not supported at this address; use GET, /],
+        ['GET', 'Patient/1/Observation', /^compartments are not supported: search Observation\?patient=\[id\]$/],
       ];
       for (const [method, url, says] of requests) {
         const { response } = (await batchOf({ request: { method, url } })).body['entry'][0];
@@ -212,7 +212,7 @@ export function strictCases(subject: () => Subject): void {
       }
     });
 
-    test('a compartment is refused, and the answer names the search with the same result', async () => {
+    test('a compartment is answered with the equivalent search', async () => {
       const reply = await call('GET', '/Patient/1/Condition?code=x');
       expectOutcome(reply, 404, 'not-supported');
       expect(diagnostics(reply.body)).toContain('search Condition?patient=[id]');
@@ -231,8 +231,8 @@ export function strictCases(subject: () => Subject): void {
     });
   });
 
-  describe('the content of a bundle', () => {
-    test('unknown parameters are refused outside searches with handling=lenient too, since the answer could not list them', async () => {
+  describe('the answer to a bundle', () => {
+    test('are rejected with handling=lenient too where the interaction is not a search', async () => {
       const id = await subject().create(patient('lenient'));
       const headers = { prefer: 'handling=lenient' };
       for (const path of [`/Patient/${id}`, `/Patient/${id}/_history/1`, `/Patient/${id}/_history`, '/metadata']) {
@@ -249,8 +249,8 @@ export function strictCases(subject: () => Subject): void {
       ];
       for (const type of ['batch', 'transaction']) {
         const { body } = await call('POST', '', { body: { resourceType: 'Bundle', type, entry } });
-        const told = (body['entry'] as Body[]).map(({ response }) => response.lastModified as string);
-        expect(told).toEqual((body['entry'] as Body[]).map(({ resource }) => resource.meta.lastUpdated as string));
+        const reported = (body['entry'] as Body[]).map(({ response }) => response.lastModified as string);
+        expect(reported).toEqual((body['entry'] as Body[]).map(({ resource }) => resource.meta.lastUpdated as string));
       }
     });
 

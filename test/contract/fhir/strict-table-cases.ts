@@ -1,6 +1,6 @@
 /**
- * Every interaction with every parameter and header that a client might send: it refuses the unknown, and additions of proxies
- * and browsers change nothing.
+ * Every interaction with every parameter and header that clients might send. Unknown ones are rejected. Headers that proxies
+ * and browsers add change nothing.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { operationsWithout } from '../../stack/tools/undescribed.ts';
 import { type Body, patient, type Subject } from './subject.ts';
 
-/** A request of the interaction, after a patient exists. */
+/** A request of the interaction for an existing patient. */
 interface Request {
   readonly method: string;
   readonly path: string;
@@ -61,7 +61,7 @@ const NAMES = Object.keys(INTERACTIONS) as Name[];
 
 const PAGED = ['history', 'typeHistory', 'everything', 'everythingByPost'];
 
-/** Parameters of R4, of other servers and without any source, and the interactions that know them. */
+/** Parameters of R4, of other servers and invented ones, with the interactions that support them. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   'foo=1': [],
   'Identifier=x': [],
@@ -88,7 +88,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   'mode=full': ['metadata'],
 };
 
-/** No interaction knows these: R4's other search parameters of a Patient and of all types, and parameters of other servers. */
+/** Unsupported parameters: R4's other search parameters of a Patient and of all types, and those of other servers. */
 const UNKNOWN = `
   active address address-city address-country address-postalcode address-state address-use death-date deceased email family
   general-practitioner given language link organization phone phonetic telecom _content _text _filter _has _list _query
@@ -123,7 +123,7 @@ const HEADERS: readonly (readonly [name: string, value: string, without: readonl
   ['if-match', 'garbage', UNVERSIONED],
   ['if-unmodified-since', EPOCH, UNVERSIONED],
   ['if-none-match', '*', UNVERSIONED],
-  // For reads alone (RFC 9110 §13.1.3).
+  // For reads only (RFC 9110 §13.1.3).
   ['if-modified-since', EPOCH, [...OF_READS, 'read', 'vread']],
   ['if-none-exist', 'foo=1', []],
   ['accept', 'application/fhir+xml', []],

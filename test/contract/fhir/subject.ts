@@ -44,7 +44,7 @@ export interface Subject {
   readonly create: (resource: Body, token?: string) => Promise<string>;
   /** A key of the site with the scopes given, and its token. */
   readonly tokenWith: (scopes: readonly string[]) => Promise<string>;
-  /** A new site with a new key, and its token. */
+  /** A new site with a new key and its token. */
   readonly newSite: () => Promise<{ readonly site: string; readonly token: string }>;
   stop(): Promise<void>;
 }
@@ -57,8 +57,7 @@ export async function startSubject(runtime: Runtime, env: Readonly<Record<string
   const db = await createTestDatabase();
   const gateway = await startGateway({ runtime, database: db, prefix: '/gateway', env });
   const { client } = db;
-  // A case gets one token of its site. A request has the newest token of the same key, since at full size cases last longer than a
-  // token.
+  // A case has one token of its site. Requests use the newest token of the key, because cases at full size outlive a token.
   const newest = new Map<string, { readonly key: ApiKey; readonly token: string; readonly at: number }>();
   const newToken = async (key: ApiKey) => {
     const at = Date.now();

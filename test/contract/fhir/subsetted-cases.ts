@@ -15,13 +15,13 @@ export function subsettedCases(subject: () => Subject): void {
   });
   const refused = (reply: Reply, at: string): void => {
     expectOutcome(reply, 422, 'business-rule', at);
-    expect(reply.text).toMatch(/Read the whole resource/);
+    expect(reply.text).toMatch(/Read the complete resource/);
   };
   const bundle = (type: string, entry: Body) =>
     call('POST', '', { body: { resourceType: 'Bundle', type, entry: [entry] } });
 
   test.each(['_elements=gender', '_summary=true', '_summary=text', '_summary=data'])(
-    'rejects a write of the resource that %s returned',
+    'the result of %s cannot be written back',
     async (part) => {
       const id = await subject().create(patient(randomUUID(), { gender: 'female', name: [{ family: 'Kept' }] }));
       const { body, headers } = await call('GET', `/Patient/${id}?${part}`);
@@ -73,13 +73,13 @@ export function subsettedCases(subject: () => Subject): void {
   test.each(TYPES)('%s is refused too, and $validate reports it', async (type) => {
     const id = await subject().create(patient(randomUUID()));
     const about = type === 'AllergyIntolerance' ? 'patient' : 'subject';
-    const whole = {
+    const complete = {
       ...(await exampleOf(type)),
       ...(type === 'Patient' ? {} : { [about]: { reference: `Patient/${id}` } }),
     };
-    expect((await call('POST', `/${type}`, { body: whole })).status).toBe(201);
-    refused(await call('POST', `/${type}`, { body: tagged(whole) }), `${type}.meta.tag[1]`);
-    const verdict = await call('POST', `/${type}/$validate`, { body: tagged(whole) });
+    expect((await call('POST', `/${type}`, { body: complete })).status).toBe(201);
+    refused(await call('POST', `/${type}`, { body: tagged(complete) }), `${type}.meta.tag[1]`);
+    const verdict = await call('POST', `/${type}/$validate`, { body: tagged(complete) });
     expect([verdict.status, verdict.body['issue'][0].severity]).toEqual([200, 'error']);
     expect(verdict.body['issue'][0]).toMatchObject({ code: 'business-rule', expression: [`${type}.meta.tag[1]`] });
   });
@@ -100,7 +100,7 @@ export function subsettedCases(subject: () => Subject): void {
     }
   });
 
-  test('an invalid subset is 400 first, and a complete resource is accepted', async () => {
+  test('an invalid part is 400, and a complete resource is accepted', async () => {
     const id = await subject().create(patient(randomUUID()));
     const invalid = { ...tagged(observation(id)), status: 'x' };
     expectOutcome(await call('POST', '/Observation', { body: invalid }), 400, 'code-invalid');

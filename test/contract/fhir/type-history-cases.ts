@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, linkOf, observation, patient, type Reply, type Subject, walk } from './subject.ts';
 
-/** The text that identifies each version, in the order of a page. */
+/** The facts that identify a version, in the order of a page. */
 const versionsOf = (reply: Reply): string[] =>
   ((reply.body['entry'] ?? []) as Body[]).map(({ resource }) => `${resource.id}/${resource.meta.versionId}`);
 const timesOf = (reply: Reply): string[] =>
@@ -13,7 +13,7 @@ export function typeHistoryCases(subject: () => Subject): void {
   const RESIDENTS = 5;
   let token: string;
   let ids: string[];
-  /** The version of each resident at the beginning. */
+  /** The versions of each resident at the beginning. */
   let versions: string[];
   const get = (path: string) => subject().call('GET', path, { token });
   const change = (id: string, family: string) =>
@@ -21,7 +21,7 @@ export function typeHistoryCases(subject: () => Subject): void {
 
   beforeAll(async () => {
     ({ token } = await subject().newSite());
-    // One transaction: only ids distinguish versions with the same time.
+    // One transaction: versions with equal times differ in their ids.
     const entry = Array.from({ length: RESIDENTS }, () => ({
       resource: patient('v'),
       request: { method: 'POST', url: 'Patient' },
@@ -38,7 +38,7 @@ export function typeHistoryCases(subject: () => Subject): void {
         versions.push(`${id}/${version}`);
       }
     }
-    // With a stopped clock, or after a reset, the versions of one resource have one time.
+    // With a clock that stops, or is set back, versions of one resource have equal times.
     await subject().client.query(
       `update resource_history h set last_updated = r.last_updated from resource r
         where h.id = $1 and (r.site_id, r.type, r.id) = (h.site_id, h.type, h.id)`,
@@ -47,13 +47,13 @@ export function typeHistoryCases(subject: () => Subject): void {
   });
 
   test('each version once, the newest first, for any page size', async () => {
-    const whole = await get('/Patient/_history');
-    expect(whole.body).toMatchObject({ resourceType: 'Bundle', type: 'history', total: versions.length });
-    expect(versionsOf(whole).toSorted()).toEqual(versions.toSorted());
-    expect(timesOf(whole)).toEqual(timesOf(whole).toSorted().toReversed());
+    const complete = await get('/Patient/_history');
+    expect(complete.body).toMatchObject({ resourceType: 'Bundle', type: 'history', total: versions.length });
+    expect(versionsOf(complete).toSorted()).toEqual(versions.toSorted());
+    expect(timesOf(complete)).toEqual(timesOf(complete).toSorted().toReversed());
     for (const count of [1, 4, versions.length - 1, versions.length]) {
       const pages = await walk(subject(), `/Patient/_history?_count=${count}`, token);
-      expect(pages.flatMap(versionsOf)).toEqual(versionsOf(whole));
+      expect(pages.flatMap(versionsOf)).toEqual(versionsOf(complete));
       expect(pages).toHaveLength(Math.ceil(versions.length / count));
     }
   });
@@ -72,7 +72,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     });
   });
 
-  test('stored versions are returned exactly once while others are created and versions are superseded', async () => {
+  test('the pages have each stored version exactly once while others are written', async () => {
     const there = versionsOf(await get('/Patient/_history'));
     for (const count of [1, 2, 3]) {
       const seen: string[] = [];
@@ -82,7 +82,7 @@ export function typeHistoryCases(subject: () => Subject): void {
         seen.push(...versionsOf(reply));
         next = linkOf(reply, 'next');
         if (page > 9) continue;
-        // The resource is before or after the current page, and its version is superseded in place.
+        // A resource before or after the current page: its version becomes a superseded one.
         const changed = await change(ids[page % RESIDENTS] ?? '', `W${count}.${page}`);
         expect(changed.status, changed.text).toBe(200);
         await subject().create(patient('visitor'), token);
@@ -108,7 +108,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     expect(none.body).not.toHaveProperty('entry');
   });
 
-  test('an unknown parameter is refused by name, with any Prefer', async () => {
+  test('rejects unknown parameters by name, with each preference', async () => {
     for (const headers of [{}, { prefer: 'handling=lenient' }]) {
       for (const name of ['_at', '_sort', '_list']) {
         const reply = await subject().call('GET', `/Patient/_history?${name}=2026-01-01`, { token, headers });

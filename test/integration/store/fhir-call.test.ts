@@ -1,4 +1,4 @@
-/** An interaction that is one call of a function: alone and in a bundle it answers and is recorded alike, and it checks the caller. */
+/** Interactions that are one function call: alone and in a bundle they have equal answers and audit rows. Alone they check the caller. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -90,14 +90,14 @@ async function inBundle<Row extends object>(query: Query<Row>, by: Access) {
   return rows;
 }
 
-/** As a request of its own. */
+/** As a single request. */
 async function alone<Row extends object>(call: FhirCall<Row>, by: Access = access) {
   const rows = await gateway.run(call.asRequest(by));
   expect(asked).toHaveLength(1);
   return rows;
 }
 
-/** What the answers to a request of its own and to an entry of a bundle have in common. */
+/** The columns that a single request and an entry of a bundle have in common. */
 const withoutClock = (rows: readonly object[]): readonly object[] => rows.map((row) => ({ ...row, began_at: null }));
 
 const pageOf = (rows: readonly PageRow[]): readonly object[] =>
@@ -106,8 +106,8 @@ const pageOf = (rows: readonly PageRow[]): readonly object[] =>
   });
 
 /**
- * A search by key, alone, in a bundle, and as the planner answers it, whose order says the same in other words: what they say
- * and what they leave must be alike.
+ * A search by key, alone, in a bundle, and in an equivalent order that the planner serves. The answers and audit rows must be
+ * equal.
  *
  * @returns the page
  */
@@ -128,13 +128,13 @@ async function found(type: ResourceType, criteria: readonly Criterion[], more: P
   return rows;
 }
 
-describe('a page', () => {
+describe('a search by key', () => {
   const number = (value: string | null, system: string | null = null): Criterion => ({
     kind: 'identifier',
     any: [{ system, value }],
   });
 
-  test('of an identifier, whatever its system says', async () => {
+  test('finds an identifier, with each form of system', async () => {
     const long = 'x'.repeat(900);
     await store(patient(['urn:a', 'N1'], ['urn:b', 'N1']));
     await store(patient(['', 'N1']));
@@ -149,7 +149,7 @@ describe('a page', () => {
     expect(await found('Observation', [number('N1')])).toEqual([]);
   });
 
-  test('of an identifier, about several patients, one of them twice, or nobody', async () => {
+  test('finds an identifier of several patients, one of them twice, or of no patient', async () => {
     const [one, two] = [await store(patient()), await store(patient())];
     const numbered = (about: string): JsonObject => ({ ...observation(about, 'A'), identifier: [{ value: 'N3' }] });
     const { subject: _, ...unnamed } = numbered(one);
@@ -160,7 +160,7 @@ describe('a page', () => {
     expect(await newestAudit()).toMatchObject({ patients: [two] });
   });
 
-  test('of a patient, with a code or all, page after page', async () => {
+  test('finds resources of a patient, with a code or without, page after page', async () => {
     const [about, another] = [await store(patient()), await store(patient())];
     for (let n = 0; n < 8; n += 1) await store(observation(about, n % 2 === 0 ? 'A' : 'B', n === 4 ? '' : undefined));
     await store(observation(another, 'A'));
@@ -181,12 +181,12 @@ describe('a page', () => {
     expect(await found('Observation', [of], { after })).toHaveLength(4);
   });
 
-  test('of a patient with a great many: some have the code, others of the site too, one beside another patient', async () => {
+  test('finds a code of a patient with many resources', async () => {
     const [about, another] = [await store(patient()), await store(patient())];
     const { site } = access.caller;
     const some = Array.from({ length: 260 }, (_, n) => {
       const whose = n % 7 === 3 ? another : about;
-      // Of one code the first hundred have none, another is of the last only, of a third two systems are of one resource.
+      // The first hundred lack one code, only the last has another, and a third code has two systems in one resource.
       const code = n % 11 === 5 ? 'SEVENTH' : n === 259 ? 'LAST' : n > 130 && n % 13 === 0 ? 'LATE' : 'USUAL';
       const twice = { coding: ['urn:a', 'urn:b'].map((system) => ({ system, code })) };
       const content = n % 29 === 0 ? { ...observation(whose, code), code: twice } : observation(whose, code);
@@ -217,7 +217,7 @@ describe('a page', () => {
     expect([counts.get('LAST null'), counts.get('NONE null')]).toEqual([1, 0]);
   });
 
-  test('that is too large ends where the budget does', async () => {
+  test('ends a page at the budget of bytes', async () => {
     const about = await store(patient());
     const text = { status: 'generated', div: `<div>${'x'.repeat(3 * 1024 * 1024)}</div>` };
     for (let n = 0; n < 4; n += 1) await store({ ...observation(about, 'BIG'), text });
@@ -225,7 +225,7 @@ describe('a page', () => {
     expect(rows.map(({ body }) => body !== null)).toEqual([true, true, false]);
   });
 
-  test('in another order, with more conditions, or with patients is none of these', () => {
+  test('is not a search in another order, with more conditions, or with patients', () => {
     const criteria = [number('N1')];
     const sort = { by: 'id', descending: false } as const;
     const plain = { site: access.caller.site, type: 'Patient', criteria, sort, after: null, limit: 3 } as const;
@@ -260,7 +260,7 @@ describe('a page', () => {
 
 const always = { version: null, unmodifiedSince: null };
 
-test('a read is the same, and is noted only where it is shown', async () => {
+test('a read is equal in both, and is recorded only where the conditions hold', async () => {
   const { site } = access.caller;
   const about = await store(patient());
   for (const [type, id] of [
@@ -294,7 +294,7 @@ test('a read is the same, and is noted only where it is shown', async () => {
   expect(await audits()).toBe(count);
 });
 
-test('a write is the same', async () => {
+test('a write is equal in both', async () => {
   const { site } = access.caller;
   const [id, later] = [newId(), newId()];
   const locks = { keys: ['Patient|W1'], patients: [] };
@@ -309,7 +309,7 @@ test('a write is the same', async () => {
   await expect(failing).rejects.toMatchObject({ kind: 'precondition-failed' });
 });
 
-describe('nobody is let in', () => {
+describe('the function rejects a caller', () => {
   const page = (site: string): Query =>
     searchPage({
       site,
@@ -335,14 +335,14 @@ describe('nobody is let in', () => {
     expect(await audits()).toBe(count);
   };
 
-  test('whose key is disabled, or who says another site', async () => {
+  test('with a disabled key, or of another site', async () => {
     const gone = await accessOf();
     await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [gone.caller.clientId]);
     await refused(gone);
     await refused({ ...access, caller: { ...access.caller, site: other.caller.site } });
   });
 
-  test('whose key no longer has the protocol, the audience, or one of the scopes', async () => {
+  test('with a key that lost the protocol, the audience, or a scope', async () => {
     const gone = await accessOf();
     const set = (text: string) =>
       db.client.query(`update api_key set ${text} where client_id = $1`, [gone.caller.clientId]);
@@ -360,14 +360,14 @@ describe('nobody is let in', () => {
     expect(await alone(read, { ...gone, caller: { ...gone.caller, scopes } })).toEqual([]);
   });
 
-  test('whose token was revoked', async () => {
+  test('with a revoked token', async () => {
     const gone = await accessOf();
     await inSite(gateway, gone.caller.site).run(revokeToken(gone.caller, Math.floor(Date.now() / 1000) + 3600));
     await refused(gone);
   });
 });
 
-test('what waited beyond its time does not commit', async () => {
+test('a write that waited beyond its deadline does not commit', async () => {
   const { site } = access.caller;
   const id = newId();
   const key = 'Patient|LATE';
@@ -388,18 +388,21 @@ test('what waited beyond its time does not commit', async () => {
   expect(rows).toEqual([]);
 });
 
-test('it is alone in its transaction', async () => {
+test('a single request is alone in its transaction', async () => {
   const read = readResource(access.caller.site, 'Patient', newId()).asRequest(access);
   await expect(gateway.batch([assertCaller(access.caller), read])).rejects.toThrow(TypeError);
 });
 
-test.each([3_600_000, -3_600_000])('where our clock is %d ms off it is learnt, and all are served', async (offMs) => {
-  const edge = neonDatabase(
-    { DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url },
-    { now: () => Date.now() + offMs },
-  );
-  const id = await store(patient());
-  for (let time = 0; time < 2; time += 1) {
-    expect(await edge.run(readResource(access.caller.site, 'Patient', id).asRequest(access))).toHaveLength(1);
-  }
-});
+test.each([3_600_000, -3_600_000])(
+  'a clock that is %d ms off is corrected, and all requests are served',
+  async (offMs) => {
+    const edge = neonDatabase(
+      { DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url },
+      { now: () => Date.now() + offMs },
+    );
+    const id = await store(patient());
+    for (let time = 0; time < 2; time += 1) {
+      expect(await edge.run(readResource(access.caller.site, 'Patient', id).asRequest(access))).toHaveLength(1);
+    }
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * Every parameter, of the specification and of US Core, is answered from an index: in a site with a great many patients, and in a site of
- * ten among many. A page's cost depends on what it shows, not on what there is.
+ * An index serves every parameter, of the specification and of US Core, in a site with many patients and in a site of ten among
+ * many. The cost of a page depends on its rows, not on the size of the site.
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Position, Sort } from '../../../edge/store/search/page-ids.ts';
-import { seeResources } from '../../../edge/store/resource-seen.ts';
+import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -28,7 +28,7 @@ const SMALL_SITES = sized(200, 1_000);
 const UNKNOWN_PATIENTS = 10_000;
 
 let db: TestDatabase;
-/** Plans are made for whoever asks: policies count. */
+/** Plans are made for the application, whose policies count. */
 let application: Client;
 let large: string;
 let small: string;
@@ -67,7 +67,7 @@ afterAll(async () => {
 const plansOf = ({ planAnew }: Query) => (planAnew === true ? [planFor] : [planFor, planKept]);
 
 const BY_ID: Sort = { by: 'id', descending: false };
-/** The same order in other words: a search by key in this order is the planner's, and no call of a function. */
+/** An equivalent order, in which the planner serves a search by key instead of fhir_find. */
 const BY_ID_PLANNED: Sort = { ...BY_ID, ties: [{ by: 'last-updated', descending: false }] };
 const token = (param: string, ...any: Token[]): Criterion => ({ kind: 'token', param, any });
 const code = (value: string, system: string | null = null): Token => ({ system, value });
@@ -103,7 +103,7 @@ const part = (part: 'family' | 'given', match: 'beginning' | 'exact' | 'contains
 const missing = (param: string): Criterion => token('missing', code(param, ''));
 const not = (criterion: Criterion): Criterion =>
   criterion.kind === 'not' ? criterion.of : { kind: 'not', of: criterion };
-/** Of a site's first days, which has results of every size of site. */
+/** One of a site's first days, with results in sites of every size. */
 const A_DAY = date('eq', '2020-01-01', '2020-01-02');
 const DATES = /^resource_date_/;
 
@@ -382,7 +382,7 @@ describe('a search for many names', () => {
         ] as const,
     ),
     ['counted', (criteria) => searchCount(large, 'Patient', criteria)],
-    ['as a condition', (criteria) => seeResources(large, [{ type: 'Patient', criteria }])],
+    ['as a condition', (criteria) => lookUpResources(large, [{ type: 'Patient', criteria }])],
   ];
 
   describe.each(SEARCHES)('%s', (_search, of) => {
@@ -392,7 +392,7 @@ describe('a search for many names', () => {
       expect(full.whole).toEqual([]);
       expect(full.rows).toBeLessThan(100);
       expect(full.pages).toBeLessThan(32 * MOST);
-      // What is read before the first of them is no part of it.
+      // Without the pages before the first of them.
       expect(full.pages).toBeLessThanOrEqual(2.3 * half.pages + 32);
     });
   });
@@ -412,7 +412,7 @@ describe('a search for many names', () => {
     expect(page.rows).toHaveLength(51);
   });
 
-  // Few have one of these: they are listed and sorted. Each order against the one that PostgreSQL makes of all.
+  // Few patients have one of these names, so the page is listed and sorted. The test compares it with PostgreSQL's order.
   test.each([
     ['id', BY_ID, 'r.id'],
     ['name', { by: 'name', descending: true }, 's.name_sort desc, r.id desc'],
@@ -447,8 +447,8 @@ describe('a search for many names', () => {
   });
 });
 
-describe('pages of those who have a name', () => {
-  // Of a hundred thousand: one, a few hundred, and more than are listed (edge/store/search/page-ids.ts).
+describe('pages of patients with a name', () => {
+  // One of a hundred thousand, a few hundred, and more than are listed (edge/store/search/page-ids.ts).
   test.each([
     ['one family name', [part('family', 'beginning', 'fitzgerbrad')], 'fitzgerbrad', ''],
     ['the beginning of some', [part('family', 'beginning', 'fitzger')], 'fitzger', ''],

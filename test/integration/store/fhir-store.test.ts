@@ -1,4 +1,4 @@
-/** What the FHIR statements do in a real database: versions, references, conditions, batches, studies, long values. */
+/** The FHIR statements in a real database: versions, references, conditions, batches, studies, long values. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -75,7 +75,7 @@ async function find(type: ResourceType, criteria: Criterion[], at = site) {
   return resources.map(({ id }) => id);
 }
 
-test('arrays arrive as they were given, whatever is in their texts', async () => {
+test('arrays arrive unchanged, with all characters', async () => {
   const texts = ['a"b', 'c\\d', 'e,f', '{g}', '', ' ', 'null', 'NULL', '\\"'];
   const query = { text: 'select array_to_json($1::text[])::text as json', params: [texts] };
   const [row] = await database.run<{ json: string }>(query);
@@ -140,7 +140,7 @@ describe('resource_write', () => {
     });
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'r3' }] }])).toEqual([]);
     const other = await createSite(db.client);
-    // By the statement itself too: no policy holds for the owner.
+    // The statement itself checks the site too, because policies do not apply to the owner.
     const owner = ownerDatabase(db);
     for (const asked of [inSite(gateway, other), owner]) {
       const written = asked.run(writeResources(other, [toWrite(observation(id), newId(), 'create')]));
@@ -268,7 +268,7 @@ describe('fhir_conditional_write', () => {
     const sent = toWrite(observation(reference.placeholder), note, 'create');
     await run([sent], [reference]);
     expect(await find('Observation', [{ kind: 'patient', ids: [id] }])).toEqual([note]);
-    // What is answered without reading again is what is stored.
+    // The answer, which is made without another read, equals the stored content.
     const [stored] = await database.run(readResource(site, 'Observation', note));
     expect(stored?.body).toBe(settled(sent.body, new Map([[reference.placeholder, id]])));
     expect(stored?.body).not.toBe(sent.body);
@@ -304,7 +304,7 @@ describe('fhir_conditional_write', () => {
     expect(await failure(run(twice, []))).toMatchObject({ kind: 'conflict', rows: [0, 1] });
   });
 
-  test('a write with a condition that is refused comes back as rows, and leaves nothing', async () => {
+  test('a rejected conditional write returns rows, and writes nothing', async () => {
     const { id } = await write(patient('rf1'));
     const required = [{ type: 'Observation', id: newId(), version: null }] as const;
     const found = condition('create', 'rf1');

@@ -14,7 +14,7 @@ import { everythingPage, everythingSubject } from '../../../edge/store/everythin
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { currentVersion, historyPage, readResource } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
-import { seeResources } from '../../../edge/store/resource-seen.ts';
+import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
 import type { Sort } from '../../../edge/store/search/page-ids.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { NO_LOCKS } from '../../../edge/store/lock.ts';
@@ -119,7 +119,7 @@ describe('what is asked', () => {
 
   test('what is about to be patched, by id and by a condition', async () => {
     const seen = await site.deps.database.run(
-      seeResources(site.site, [
+      lookUpResources(site.site, [
         { type: 'Observation', id: ids.observation },
         { type: 'Patient', criteria: [{ kind: 'identifier', any: [{ system: null, value: 'P1' }] }] },
       ]),

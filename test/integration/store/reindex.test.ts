@@ -1,4 +1,4 @@
-/** What is searched of stored resources, taken out anew on a real PostgreSQL: whole again, and never older than the content. */
+/** Reindexing on a real PostgreSQL: search rows become complete again, and are never older than the content. */
 import { randomUUID } from 'node:crypto';
 
 import { Client } from 'pg';
@@ -155,7 +155,7 @@ async function jobOf(id: string) {
 }
 
 describe('a site reindexed', () => {
-  test('is as it was written, whatever became of its rows; content, versions and times stay', async () => {
+  test('restores the rows as they were written; content, versions and times do not change', async () => {
     await fill(site);
     const [index, content] = [await rowsOf(site, INDEX), await rowsOf(site, CONTENT)];
     for (const damage of [
@@ -217,7 +217,7 @@ describe('a site reindexed', () => {
     expect(await rowsOf(other, INDEX)).toEqual(damaged);
   });
 
-  test('takes a patient whom only another site has for none', async () => {
+  test('ignores a patient that only another site has', async () => {
     const other = await createSite(db.client);
     const [elsewhere, id] = [newId(), newId()];
     await write(other, [[elsewhere, patient('E')]]);
@@ -260,7 +260,7 @@ describe('by which numbers patients are known', () => {
     expect(await rowsOf(hl7.site, ROWS_OF_KNOWN)).toEqual(rowVersions);
   });
 
-  test('is made anew of what is stored where it is lost: the next message finds its patient, of this site only', async () => {
+  test('restores lost identifiers: the next message finds its patient, of this site only', async () => {
     const [hl7, other] = [await people(), await people()];
     await db.client.query('delete from patient_identity where site_id = any ($1)', [[hl7.site, other.site]]);
     await db.client.query('delete from patient_trait where site_id = any ($1)', [[hl7.site, other.site]]);
@@ -286,7 +286,7 @@ describe('by which numbers patients are known', () => {
       expect(await hl7.send(adt(numbers, family))).toMatchObject({ outcome: 'AA' });
     }
     expect(await hl7.resources('Patient')).toHaveLength(count);
-    // A result of somebody else is refused again: what the chart has said of the person is known.
+    // A result of another person is rejected again, because the traits of the patient record are known.
     const stranger = `${msh('ORU^R01')}\nPID|1||K1^^^HOSP^MR||Other^Bob||19600506|M\nOBR|1||R1|1^T^L|||20260101\nOBX|1|NM|1^T^L||5||||||F`;
     expect(await hl7.send(stranger)).toMatchObject({ outcome: 'AE', errors: ['E 205 PID^1^3^1^1'] });
     expect(await rowsOf(other.site, KNOWN)).toEqual([[], []]);
@@ -424,7 +424,7 @@ describe('a site of which an older release has written', () => {
     await writer.query('commit');
     await writer.end();
     await ran;
-    // What it wrote was not there when the step looked: the site is told complete only where it is.
+    // The step did not see what the release wrote, so the site is not complete.
     const found = await search([A_DAY]).catch(() => 'refused');
     expect(found).toBe(2);
   });
@@ -441,7 +441,7 @@ describe('steps', () => {
   const countIdentifiers = async () =>
     (await db.client.query('select distinct id from resource_identifier where site_id = $1', [site])).rowCount;
 
-  test('are small, and whoever comes next goes on where the last one ended', async () => {
+  test('are small, and the next runner continues at the end of the last step', async () => {
     await fillMany();
     const id = await ask();
     await runOneStep();
@@ -451,7 +451,7 @@ describe('steps', () => {
     expect(await ask()).toBe(id);
     await runAll();
     expect(await jobOf(id)).toMatchObject({ state: 'done', progress_done: MANY });
-    // What the first step did was not done again.
+    // The work of the first step was not repeated.
     expect(await countIdentifiers()).toBe(MANY - 200);
   });
 
@@ -488,7 +488,7 @@ describe('steps', () => {
     expect(await jobOf(id)).toMatchObject({ state: 'done' });
   });
 
-  test('are of a kind of their own for each table of parameters', () => {
+  test('have a job kind for each table of parameters', () => {
     expect(REINDEX.kind).toBe(`reindex-${INDEX_FINGERPRINT}`);
     expect(INDEX_FINGERPRINT).toMatch(/^[0-9a-f]{8}$/);
   });

@@ -49,8 +49,8 @@ function aheadAt(zone: string, at: number): number {
 }
 /** The instant at which a zone's clocks show this. */
 function atClock(zone: string, shown: number): number {
-  const guess = shown - aheadAt(zone, shown);
-  return shown - aheadAt(zone, guess);
+  const estimate = shown - aheadAt(zone, shown);
+  return shown - aheadAt(zone, estimate);
 }
 
 /** The range of a date as it is written. @param zone of the site */
@@ -115,7 +115,7 @@ const dated = (resource: Resource, element: string, zone: string): Range[] => [
   ...[resource[`${element}Period`]].filter(Boolean).map((one) => periodRange(one, zone)),
 ];
 
-/** What each parameter finds in a resource. */
+/** The values of each parameter in a resource. */
 const VALUES: Readonly<
   Record<
     string,
@@ -133,7 +133,7 @@ const VALUES: Readonly<
   'Condition.clinical-status': (r) => ({ tokens: codings(r['clinicalStatus']) }),
   'Patient.family': (r) => ({ texts: (r['name'] ?? []).flatMap((one: Resource) => one['family'] ?? []) }),
   'Patient.given': (r) => ({ texts: (r['name'] ?? []).flatMap((one: Resource) => one['given'] ?? []) }),
-  // Whatever the zone, a day is a day.
+  // A day is a day in every zone.
   'Patient.birthdate': (r) => ({ dates: r['birthDate'] === undefined ? [] : [rangeOf(r['birthDate'], 'UTC')] }),
   'Patient.gender': (r) => ({
     tokens: r['gender'] === undefined ? [] : [['http://hl7.org/fhir/administrative-gender', r['gender']]],
@@ -196,7 +196,7 @@ const prefix = some('', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb');
 const period = fc
   .record({ start: option(stored), end: option(stored) })
   .filter(({ start, end }) => (start ?? end) !== undefined)
-  // Whatever the zones, it begins before it ends: FHIR R4 datatypes, per-1.
+  // In all zones it begins before it ends: FHIR R4 datatypes, per-1.
   .filter(
     ({ start = '2000', end = '2100' }) =>
       rangeOf(end, 'UTC')[1] - rangeOf(start, 'UTC')[0] > (start === end ? 0 : 36 * 3_600_000),
@@ -218,7 +218,7 @@ const NAMES = ['Müller', 'muller', 'Mull', 'van der Berg', 'Berg', 'O%Neil', 'a
 const without = (resource: Resource): Resource =>
   Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
 
-/** Of a resource, or of a value of a choice: at most one of them. */
+/** The values of a resource, or of a choice, which has at most one. */
 const choice = (element: string) =>
   fc.oneof(
     stored.map((one) => ({ [`${element}DateTime`]: one })),
@@ -359,10 +359,10 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
           }
         },
       ),
-      // To make a counterexample smaller takes minutes on a database; the seed is told.
+      // To shrink a counterexample takes minutes on a database; the message has the seed.
       { numRuns: sized(8, 400), endOnFailure: true },
     );
-    // Queries that find some and not all are what tells rules apart.
+    // Queries that find some resources, but not all, distinguish the rules.
     expect(found / asked).toBeGreaterThan(0.2);
   },
   sized(120_000, 900_000),

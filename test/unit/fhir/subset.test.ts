@@ -68,14 +68,14 @@ test.each<[ResourceType, JsonObject]>([
   ['Procedure', { status: 'not-done' }],
   ['DiagnosticReport', { status: 'final' }],
   ['DocumentReference', { status: 'superseded' }],
-])('of a %s no part loses a modifier', (type, modifiers) => {
-  const whole: JsonObject = { resourceType: type, implicitRules: 'urn:r', ...modifiers };
+])('each part of a %s keeps modifiers', (type, modifiers) => {
+  const complete: JsonObject = { resourceType: type, implicitRules: 'urn:r', ...modifiers };
   for (const part of ['true', 'text', 'data', ['meta']] as const) {
-    expect(subset(type, whole, part)).toMatchObject({ implicitRules: 'urn:r', ...modifiers });
+    expect(subset(type, complete, part)).toMatchObject({ implicitRules: 'urn:r', ...modifiers });
   }
 });
 
-test('what a primitive has beside its value stays with it', () => {
+test('a primitive keeps its extensions', () => {
   const unknown = { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason' }] };
   const patient: JsonObject = { resourceType: 'Patient', _birthDate: unknown, contact: [{ name: { family: 'A' } }] };
   expect(subset('Patient', patient, 'true')).toMatchObject({ _birthDate: unknown });

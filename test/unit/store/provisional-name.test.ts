@@ -48,7 +48,7 @@ test.each([
   expect(mayBeProvisional(name(family, given))).toBe(true);
 });
 
-test('the word stands behind the given name, or before it as a title', () => {
+test('the word is after the given name, or before it as a title', () => {
   expect(mayBeProvisional(name('Smith', 'Mary', { otherGiven: 'BABYGIRL' }))).toBe(true);
   expect(mayBeProvisional(name('Smith', 'Mary', { prefix: 'B/O' }))).toBe(true);
   expect(mayBeProvisional(name('Smith', 'Mary', { prefix: 'MRS' }))).toBe(false);
@@ -76,6 +76,6 @@ test.each('BOY, MALE, JUNGE, KIND, SOHN, TWIN, BEBE, BABYAK, LOWBOY, INFANTE, GI
 test('a long name costs no more than its length', () => {
   expect(mayBeProvisional(name('Smith', `${'babygirl'.repeat(20_000)}x`))).toBe(true);
   expect(mayBeProvisional(name('Smith', `${'b'.repeat(200)}x`))).toBe(false);
-  // Of a longer one, the beginning is compared.
+  // Only the beginning of a longer name is compared.
   expect(mayBeProvisional(name('Smith', `${'b'.repeat(100_000)}x`))).toBe(true);
 });

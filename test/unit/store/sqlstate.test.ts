@@ -1,4 +1,4 @@
-/** Which of the database's errors pass, so that the same is sent again, and which are faults of ours. */
+/** The errors of the database that pass, so that a client retries, and those that are bugs of the gateway. */
 import { expect, test } from 'vitest';
 
 import { faultOfState } from '../../../edge/store/sqlstate.ts';
@@ -30,4 +30,4 @@ test.each([
   ['a function that is not there', '42883'],
   ['a write in a function that says it reads', '25001'],
   ['none', ''],
-])('%s (%s) is ours', (_, state) => expect(kindOf(state)).toBeUndefined());
+])('%s (%s) is a bug', (_, state) => expect(kindOf(state)).toBeUndefined());

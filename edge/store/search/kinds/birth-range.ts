@@ -1,16 +1,16 @@
 /**
- * A date of birth, compared as the days that it may be: prefixes and partial dates (FHIR R4 search, 3.1.1.4.5, 3.1.1.4.8).
- * Both sides are dates without a time, so no time zone has a part in it.
+ * A date of birth as a range of days, with prefixes and partial dates (FHIR R4 search, 3.1.1.4.5, 3.1.1.4.8). Both sides are
+ * dates without a time, so time zones do not matter.
  *
- * Stored and asked for dates are `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. As texts they stand in the order in which they begin, a
- * longer one after those that contain it, so that every comparison is one of texts, in the order of the index.
+ * Stored and requested dates are `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. The order of their texts is the order of their first days,
+ * and a longer date follows the dates that contain it. So all comparisons are comparisons of texts, in the order of the index.
  */
 import { oneOf } from '../compare.ts';
 import type { DateRange, Kind } from '../kind.ts';
 import { PATIENT_SEARCH } from '../source.ts';
 import { BIRTHDATE_SORT } from './birthdate.ts';
 
-/** `[from, before)` in the order of texts, without some. */
+/** `[from, before)` in the order of texts, without `except`. */
 interface Span {
   readonly from: string;
   readonly before: string;
@@ -19,18 +19,18 @@ interface Span {
 
 interface BirthRangeCriterion {
   readonly kind: 'birth-range';
-  /** A date of birth is in one of these, or is one of those. */
+  /** The date of birth is in one of `spans`, or is one of `among`. */
   readonly spans: readonly Span[];
   readonly among: readonly string[];
-  /** What is meant depends on the day on which it is asked. */
+  /** The range depends on the day of the request (`ap`). */
   readonly isApproximate: boolean;
 }
 
 const DATE = /^\d{4}(?:-\d\d(?:-\d\d)?)?$/;
-/** Before every date, and not before what is absent; after every date. */
+/** Before every date, but after the empty text of an absent date; after every date. */
 const FIRST = '0';
 const LAST = '~';
-/** After a date and all that it contains, before the next: it follows `-`. */
+/** Sorts after a date and all dates that it contains, before the next date: `.` follows `-`. */
 const AFTER = '.';
 const DAY_MS = 86_400_000;
 
@@ -46,7 +46,7 @@ const containing = (date: string): string[] =>
 
 type Selected = Pick<BirthRangeCriterion, 'spans' | 'among'>;
 
-/** R4's table of prefixes, 3.1.1.4.5: each compares the range that is asked for with the one that is stored. */
+/** R4's table of prefixes, 3.1.1.4.5: each compares the requested range with the stored one. */
 function selected(prefix: string, date: string, range: DateRange): Selected {
   const [starts, ends] = [beginning(range.from), beginning(range.before)];
   const span = (from: string, before: string, except: readonly string[] = []): Span => ({ from, before, except });
@@ -97,6 +97,7 @@ export const birthRange = {
     );
   },
   rank: 3,
+  planAnew: true,
   source: () => PATIENT_SEARCH,
   sql: ({ spans, among }, alias, { bind }) => {
     const column = `${alias}.birth_date`;

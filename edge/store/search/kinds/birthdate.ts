@@ -24,7 +24,7 @@ export const birthdate = {
   read: (value) => {
     const given = value.dates();
     for (const { prefix, text } of given) {
-      if ((prefix ?? 'eq') !== 'eq') return { problem: 'is compared exactly: of the prefixes only eq can be used' };
+      if ((prefix ?? 'eq') !== 'eq') return { problem: 'is compared exactly, so eq is the only supported prefix' };
       if (!DATE.test(text)) return { problem: 'must be a date: YYYY, YYYY-MM or YYYY-MM-DD' };
     }
     return { kind: 'birthdate', dates: given.map(({ text }) => text) };

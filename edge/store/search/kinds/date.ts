@@ -1,7 +1,7 @@
 /**
- * A date, dateTime, instant, Period or Timing, compared as the range of instants that it is with the range that is asked
- * for (FHIR R4 search, 3.1.1.4.5 prefixes, 3.1.1.4.8 date). What has no zone, stored or asked for, is in the time zone of
- * the site (edge/docs/behaviour.md, FHIR).
+ * A date, dateTime, instant, Period or Timing as a range of instants, compared with the requested range (FHIR R4 search,
+ * 3.1.1.4.5 prefixes, 3.1.1.4.8 date). Stored and requested dates without a zone are in the time zone of the site
+ * (edge/docs/behaviour.md, FHIR).
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { Bind } from '../../sql.ts';
@@ -22,7 +22,7 @@ interface DateCriterion {
   readonly any: readonly ComparedDate[];
 }
 
-/** The parameters of this kind, each as a table of its own: a resource has one row in each. */
+/** Each parameter of this kind counts as a separate table, in which a resource has one row. */
 const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
   ['date', 'period', 'onset-date', 'recorded-date'].map((param): [string, Source] => [
     param,
@@ -37,7 +37,7 @@ const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
 
 function sourceOf(param: string): Source {
   const source = SOURCES[param];
-  if (source === undefined) throw new TypeError(`${param} is no parameter of dates`);
+  if (source === undefined) throw new TypeError(`${param} is not a date parameter`);
   return source;
 }
 
@@ -45,7 +45,7 @@ interface Bound {
   readonly ms: number;
   readonly isLocal: boolean;
 }
-/** Unbounded where there is none. */
+/** Null: unbounded. */
 interface Bounds {
   readonly from: Bound | null;
   readonly before: Bound | null;
@@ -65,7 +65,7 @@ function periodOf(period: JsonObject): Bounds | undefined {
     : { from: start?.from ?? null, before: end?.before ?? null };
 }
 
-/** The outer limits of a Timing: what is repeated in between does not count (FHIR R4 search, 3.1.1.4.8). */
+/** The outer limits of a Timing: repetitions in between do not count (FHIR R4 search, 3.1.1.4.8). */
 function timingOf(timing: JsonObject): Bounds | undefined {
   const period = jsonAt(timing, 'repeat.boundsPeriod').filter(isJsonObject).map(periodOf);
   const events = jsonAt(timing, 'event').map(boundsOf);
@@ -99,18 +99,18 @@ const rowOf = (param: string, { from, before }: Bounds): DateRow => [
 ];
 
 /**
- * No two zones are further apart, nor were they before clocks were set alike. By so much less exactly a column is compared
- * first, by its index: whatever the zones are, that lets all through that is meant.
+ * The greatest difference of two time zones, also before standard time. The first comparison uses the index and allows this
+ * difference, so it selects every match in any zone.
  */
 const ZONES_APART_MS = 36 * 3_600_000;
 
-/** SQL of a stored bound as the instant that it is. */
+/** SQL: the instant of a stored bound. */
 const storedInstant = (alias: string, bound: 'from' | 'before', zone: string): string =>
   `case when ${alias}.${bound}_is_local then (${alias}.${bound}_at at time zone 'UTC') at time zone ${zone} else ${alias}.${bound}_at end`;
 
-/** R4's table of prefixes, 3.1.1.4.5, of the stored range [a, b) and the range [s, e) that is asked for. */
+/** R4's table of prefixes, 3.1.1.4.5, for the stored range [a, b) and the requested range [s, e). */
 function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: string, bind: Bind): string {
-  const asked = (ms: number): string =>
+  const requested = (ms: number): string =>
     range.isLocal
       ? `${bind(isoOf(ms).replace('Z', ''))}::timestamp at time zone ${zone}`
       : `${bind(isoOf(ms))}::timestamptz`;
@@ -121,24 +121,24 @@ function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: strin
   const [s, e] = [range.from, range.before];
   const contained = (): string =>
     `${near('from_at', '>', s)} and ${near('from_at', '<', e)} and ${near('before_at', '>', s)} and ${near('before_at', '<', e)}
-     and ${a} >= ${asked(s)} and ${b} <= ${asked(e)}`;
+     and ${a} >= ${requested(s)} and ${b} <= ${requested(e)}`;
   switch (prefix) {
     case 'ne':
-      return `(${a} < ${asked(s)} or ${b} > ${asked(e)})`;
+      return `(${a} < ${requested(s)} or ${b} > ${requested(e)})`;
     case 'gt':
-      return `${near('before_at', '>', e)} and ${b} > ${asked(e)}`;
+      return `${near('before_at', '>', e)} and ${b} > ${requested(e)}`;
     case 'ge':
-      return `${near('before_at', '>', s)} and (${b} > ${asked(e)} or (${contained()}))`;
+      return `${near('before_at', '>', s)} and (${b} > ${requested(e)} or (${contained()}))`;
     case 'lt':
-      return `${near('from_at', '<', s)} and ${a} < ${asked(s)}`;
+      return `${near('from_at', '<', s)} and ${a} < ${requested(s)}`;
     case 'le':
-      return `${near('from_at', '<', e)} and (${a} < ${asked(s)} or (${contained()}))`;
+      return `${near('from_at', '<', e)} and (${a} < ${requested(s)} or (${contained()}))`;
     case 'sa':
-      return `${near('from_at', '>', e)} and ${near('before_at', '>', e)} and ${a} >= ${asked(e)}`;
+      return `${near('from_at', '>', e)} and ${near('before_at', '>', e)} and ${a} >= ${requested(e)}`;
     case 'eb':
-      return `${near('before_at', '<', s)} and ${near('from_at', '<', s)} and ${b} <= ${asked(s)}`;
+      return `${near('before_at', '<', s)} and ${near('from_at', '<', s)} and ${b} <= ${requested(s)}`;
     case 'ap':
-      return `${near('before_at', '>', s)} and ${near('from_at', '<', e)} and ${a} < ${asked(e)} and ${b} > ${asked(s)}`;
+      return `${near('before_at', '>', s)} and ${near('from_at', '<', e)} and ${a} < ${requested(e)} and ${b} > ${requested(s)}`;
     default:
       return contained();
   }
@@ -157,16 +157,17 @@ export const date = {
     const bounds = found.find((one) => one !== undefined);
     return bounds === undefined ? {} : { dates: [rowOf(param, bounds)] };
   },
-  // Of a condition, in which only an instant can be asked for (edge/fhir/search/request.ts): no day is within one.
+  // A condition can only have an instant (edge/fhir/search/request.ts), so a stored day never matches.
   meets: ({ dates }, { param, any }) =>
     dates.some(
       ([name, from, before]) =>
         name === param && any.some(({ range }) => from >= isoOf(range.from) && before <= isoOf(range.before)),
     ),
   rank: 7,
+  planAnew: true,
   source: (_, { param }) => sourceOf(param),
   sql: ({ any }, alias, scope: SearchScope) => {
-    // A list of its own, so that the site's zone is looked up once.
+    // A subselect, so that PostgreSQL looks up the site's zone once.
     const zone = `(select search_zone(${scope.site}))`;
     return `(${any.map((one) => comparedSql(one, alias, zone, scope.bind)).join(' or ')})`;
   },

@@ -12,7 +12,7 @@ interface IdCriterion {
 
 export const id = {
   type: 'token',
-  // An id has no system, and what is no UUID is no id of ours.
+  // An id has no system. All ids of the server are UUIDs.
   read: ({ texts }) => ({ kind: 'id', ids: texts().filter(isUuid) }),
   meets: (write, { ids }) => ids.includes(write.id),
   rank: 0,

@@ -25,6 +25,7 @@ export const lastUpdated = {
   // It has no instant yet.
   meets: () => false,
   rank: 9,
+  planAnew: true,
   source: () => RESOURCE,
   sql: ({ any }, alias, { bind }) =>
     `(${any.map((interval) => intervalSql(`${alias}.last_updated`, interval, bind)).join(' or ')})`,

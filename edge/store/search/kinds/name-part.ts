@@ -1,6 +1,6 @@
 /**
- * A family or a given name: its beginning, with `:contains` any part of it, case and accents folded, and with `:exact` the
- * whole of it as it is (FHIR R4 search, 3.1.1.4.9 string, 3.1.1.4.6 modifiers).
+ * A family or a given name: its beginning, or with `:contains` any part of it, with case and accents folded. With `:exact` the
+ * complete name as sent (FHIR R4 search, 3.1.1.4.9 string, 3.1.1.4.6 modifiers).
  */
 import type { Kind, TextModifier } from '../kind.ts';
 import { BEHIND_ALL, containing } from '../like.ts';
@@ -15,17 +15,17 @@ interface NamePartCriterion {
   readonly kind: 'name-part';
   readonly part: Part;
   readonly match: TextModifier | 'beginning';
-  /** Folded and spelt for the index, and as it is. */
+  /** Folded and spelt for the index, and as sent. */
   readonly any: readonly { readonly fragment: string; readonly line: string }[];
 }
 
 const COLUMNS = { family: 'families', given: 'givens' } as const;
 const MARKERS = { family: 'F', given: 'G' } as const;
 
-/** So many characters of a name are in its index. */
+/** Characters of a name in its index. */
 const MAX_NAME = 200;
 
-/** The parameters of this kind are named as the elements of HumanName are. */
+/** The parameters of this kind have the names of elements of HumanName. */
 const partOf = (parameter: string): Part => (parameter === 'family' ? 'family' : 'given');
 
 export const namePart = {
@@ -51,9 +51,10 @@ export const namePart = {
         : parts?.[COLUMNS[part]].includes(match === 'beginning' ? `\n${fragment}` : fragment) === true,
     ),
   rank: 4,
+  planAnew: true,
   source: () => PATIENT_SEARCH,
-  // What is in a part is in the names, which have the index. The case keeps the planner from taking the two for independent
-  // of each other, and so for far rarer together than they are.
+  // Each part is also in the names, which have the index. The `case` keeps the planner from multiplying the two estimates as if
+  // they were independent.
   sql: ({ part, match, any }, alias, { bind }) => {
     const each = any.map(({ fragment, line }) => {
       const [column, pattern] =
@@ -65,7 +66,7 @@ export const namePart = {
     });
     return `(${each.join(' or ')})`;
   },
-  // The names themselves, by their beginning (migrations/0003_resource.sql).
+  // The table of names, by their beginning (migrations/0003_resource.sql).
   listed: ({ part, match, any }, { bind, site }) => {
     if (match === 'contains') return undefined;
     const each = any.map(({ fragment }) => {

@@ -12,11 +12,11 @@ interface NameCriterion {
   readonly kind: 'name';
   /** Folded and spelt for the index (fold.ts). */
   readonly fragments: readonly string[];
-  /** With `:exact`, the whole of each name, on one line. */
+  /** With `:exact`, each complete name, on one line. */
   readonly exact?: readonly string[];
 }
 
-/** A sort key is an index key, which PostgreSQL bounds; what is longer sorts by its beginning. */
+/** PostgreSQL bounds the size of an index key, so a longer name sorts by its beginning. */
 const MAX_SORT_LENGTH = 200;
 
 export const name = {
@@ -48,15 +48,16 @@ export const name = {
       ? fragments.some((fragment) => write.search?.names.includes(fragment) === true)
       : exact.some((line) => hasExactName(write.parts, null, line)),
   rank: 4,
+  planAnew: true,
   source: () => PATIENT_SEARCH,
   sql: ({ fragments, exact = [] }, alias, { bind }) => {
     const each = fragments.map((fragment, n) => {
       const line = exact[n];
-      const whole =
+      const exactSql =
         line === undefined
           ? ''
           : ` and case when ${alias}.exact like ${bind(containingMarkedLine(line))} then true else false end`;
-      return `${alias}.names like ${bind(containing(fragment))}${whole}`;
+      return `${alias}.names like ${bind(containing(fragment))}${exactSql}`;
     });
     return `(${each.join(' or ')})`;
   },

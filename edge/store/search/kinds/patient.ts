@@ -1,4 +1,4 @@
-/** The patient whom a resource is about: `Patient/[id]` or `[id]` (FHIR R4 search, 3.1.1.4.12 reference). */
+/** The patient of a resource: `Patient/[id]` or `[id]` (FHIR R4 search, 3.1.1.4.12 reference). */
 import { isUuid } from '../../../../shared/uuid.ts';
 import { objectsAt, text } from '../at-path.ts';
 import { oneOf } from '../compare.ts';
@@ -38,7 +38,7 @@ export const patient = {
       if (reference.at === 'nowhere' || (reference.type !== null && reference.type !== 'Patient')) {
         return { problem: 'must be Patient/[id], [id] or the absolute URL of a Patient at this server' };
       }
-      // What cannot be an id of ours finds nothing.
+      // An invalid id finds nothing.
       if (isUuid(reference.id)) ids.push(reference.id);
     }
     return { kind: 'patient', ids };

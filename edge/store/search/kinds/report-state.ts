@@ -1,4 +1,4 @@
-/** Whether a report is completed or a draft, and the study it belongs to (edge/docs/behaviour.md, FHIR). */
+/** The state of a report, completed or draft, and its study (edge/docs/behaviour.md, FHIR). */
 import type { JsonObject } from '../../../../shared/json.ts';
 import { objectsAt, text, textAt } from '../at-path.ts';
 import { EMPTY_TOKEN, isEmptyToken, oneOf } from '../compare.ts';

@@ -1,4 +1,4 @@
-/** Page cursors: they come back as they went, and in no other way. */
+/** Page cursors open as they were sealed, and only unchanged. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

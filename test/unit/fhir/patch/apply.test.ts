@@ -84,7 +84,7 @@ describe('places', () => {
     '/b/x/y',
     '/a/0/x',
     '/c',
-  ])('%s is none', (path) => {
+  ])('%s is not a pointer', (path) => {
     for (const op of ['test', 'replace', 'remove']) {
       const patch = JSON.stringify([{ op, path, value: 0 }]);
       expect(() => patched(DOCUMENT, patch), op).toThrow(expect.objectContaining({ kind: 'invalid' }));
@@ -123,7 +123,7 @@ test('digits are kept, and compared by what they are worth', () => {
   expect(() => patched(document, near)).toThrow('fails');
 });
 
-test('what was copied does not change with its source, nor a document that was patched', () => {
+test('a copied value does not change with its source, and the patched document stays unchanged', () => {
   const document = parseJson('{"a":{"x":[1]}}');
   const operations = readOperations(
     parseJson(

@@ -44,7 +44,7 @@ describe('commas, bars and escapes', () => {
     expect(tokens(value)).toEqual(expected.map(([system, code]) => ({ system, value: code }))),
   );
 
-  test('whatever is escaped comes out as it was', () => {
+  test('escaped values keep their text', () => {
     const escape = (text: string) => text.replace(/[\\,|$]/g, '\\$&');
     fc.assert(
       fc.property(

@@ -72,7 +72,7 @@ describe('narratives of all the examples', () => {
 });
 
 describe('examples of the types they carry, contained in an Observation', () => {
-  /** What dom-2, dom-4 and dom-5 forbid of a contained resource is taken away. */
+  /** Without the elements that dom-2, dom-4 and dom-5 forbid in a contained resource. */
   function carry(resource: JsonObject): JsonObject {
     const { contained: _, meta, ...rest } = resource;
     const { security: _s, versionId: _v, lastUpdated: _l, ...kept } = isJsonObject(meta) ? meta : {};

@@ -22,7 +22,7 @@ describe('one fault', () => {
   });
 });
 
-describe('what is allowed', () => {
+describe('valid resources', () => {
   const OBSERVATION = '"resourceType":"Observation","status":"final","code":{"text":"a"}';
   const ALLOWED: readonly (readonly [string, string])[] = [
     ['decimals of any digits', `{${OBSERVATION},"valueQuantity":{"value":1.50}}`],

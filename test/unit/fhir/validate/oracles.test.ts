@@ -73,7 +73,7 @@ describe('fhirpath', () => {
     }
   }
 
-  /** What fhirpath cannot decide as it is stated. */
+  /** Invariants that fhirpath cannot evaluate. */
   const UNDECIDED: Readonly<Record<string, string>> = {
     'dom-3': 'its expression applies `as` to many items, which fhirpath refuses',
     'ctm-1': 'needs resolve()',

@@ -1,4 +1,4 @@
-/** Whatever JSON comes, validation ends with issues that can be shown, and never throws. */
+/** Validation of any JSON ends with printable issues, and never throws. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -73,7 +73,7 @@ describe('never throws', () => {
     });
   });
 
-  // Linear, it takes seconds in all; what is quadratic takes minutes for each value, and the time-out tells.
+  // A linear validation takes seconds in all. A quadratic one takes minutes for each value and times out.
   test('on long values, in time that grows with their length', () => {
     const long = 1_000_000;
     const fillings = [

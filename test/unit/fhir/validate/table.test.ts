@@ -16,7 +16,7 @@ import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 const TABLE = new URL('../../../../edge/fhir/validate/table.generated.ts', import.meta.url);
 const VALIDATE = fileURLToPath(new URL('../../../../edge/fhir/validate/validate.ts', import.meta.url));
 const MAX_BUNDLE_BYTES = 25_000;
-/** Checked with the narrative's XHTML and not as a rule of its own. */
+/** Checked with the narrative's XHTML, not as a separate rule. */
 const IN_XHTML = ['txt-1', 'txt-2'];
 
 let structures: ReadonlyMap<string, StructureDefinition>;

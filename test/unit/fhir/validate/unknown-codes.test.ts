@@ -1,4 +1,4 @@
-/** Codes that HL7's own systems do not have: told with their place, and never of a system that was not looked at. */
+/** Warnings for codes that HL7's systems do not have, with their place, and only for systems in the table. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ const observation = (more: JsonObject): JsonObject => ({ resourceType: 'Observat
 const placesOf = (resource: JsonObject): (string | undefined)[] =>
   unknownCodes('Observation', resource).map(({ at }) => at);
 
-test('the table is what its generator makes of the definitions, of HL7 alone, and the one that is documented', () => {
+test('the table is the output of its generator, and has the documented systems of HL7 only', () => {
   const file = new URL('../../../../edge/fhir/validate/code-systems.generated.ts', import.meta.url);
   expect(readFileSync(file, 'utf8').trimEnd()).toBe(generateCodeSystems().trimEnd());
   const page = readFileSync(join(ROOT, 'edge', 'docs', 'behaviour.md'), 'utf8');
@@ -36,7 +36,7 @@ test('none of R4’s own examples has one', () => {
   }
 });
 
-describe('a code that its system does not have is told', () => {
+describe('reports a code that its system does not have', () => {
   test.each<[string, JsonObject, string]>([
     ['in an element', { category: [concept(coding('observation-category', 'lab'))] }, 'category[0].coding[0].code'],
     [
@@ -99,7 +99,7 @@ test.each<[string, JsonObject]>([
   expect(placesOf(observation({ category: [category] }))).toEqual([]);
 });
 
-test('a quantity is no coding, and a resource that is nested without end is left', () => {
+test('ignores quantities, and ends in a resource of unbounded depth', () => {
   expect(
     placesOf(observation({ valueQuantity: { value: 1, system: `${HL7}observation-category`, code: 'x' } })),
   ).toEqual([]);

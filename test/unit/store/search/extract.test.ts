@@ -1,4 +1,4 @@
-/** What of a resource is searched. */
+/** The search rows of resources. */
 import { describe, expect, test } from 'vitest';
 
 import { searchRows } from '../../../../edge/store/search/extract.ts';
@@ -20,7 +20,7 @@ describe('rows', () => {
     expect(rows.report).toEqual({ accession: null, state });
   });
 
-  test('of a Patient', () => {
+  test('extracts the rows of a Patient', () => {
     const rows = searchRows('Patient', {
       resourceType: 'Patient',
       identifier: [

@@ -18,7 +18,7 @@ describe('folding', () => {
     ['Nguyễn', 'nguyen'],
   ])('%s', (text, folded) => expect(fold(text)).toBe(folded));
 
-  // Hebrew with points and accents, Arabic with vowels, Vietnamese taken apart, in whichever order their marks are sent.
+  // Hebrew with points and accents, Arabic with vowels, decomposed Vietnamese, with marks in any order.
   test.each<[string, string]>([
     ['שָׁלוֹם', 'שלום'],
     ['בְּרֵאשִׁ֖ית', 'בראשית'],

@@ -1,4 +1,4 @@
-/** What names cost: the work grows with what was sent, and the rows of a patient do not grow beyond their bounds. */
+/** The cost of names: the work grows with the input, and the rows of a patient stay within their bounds. */
 import { describe, expect, test } from 'vitest';
 
 import { criteriaOf } from '../../../../edge/fhir/search/request.ts';
@@ -70,13 +70,13 @@ test('twice as many names take twice the work to compare', () => {
     namesOf(patient(...list(n, (at) => ({ family: `${tag}${at}`, given: [`${LONG.repeat(60)}${at}`] }))));
   const none = { birthDate: undefined, sex: undefined };
   const work = (n: number) => {
-    const chart = { ...none, names: names(n, 'a'), pastNames: [], pastBirthDates: [] };
-    expect(fit({ ...none, names: names(n, 'b') }, chart, new Set())).toBe('fits');
+    const record = { ...none, names: names(n, 'a'), pastNames: [], pastBirthDates: [] };
+    expect(fit({ ...none, names: names(n, 'b') }, record, new Set())).toBe('fits');
   };
   expectLinear((n) => n, work, 200);
 });
 
-describe('of many names', () => {
+describe('many names', () => {
   const THAI = ['สมชาย', 'ศรีสุวรรณ', 'กิตติพงษ์', 'รัตนวราภรณ์', 'ณัฐวุฒิ'];
   const thai = (n: number) => `${THAI[n % THAI.length]}${THAI[(n * 2) % THAI.length]}`;
   const names = (resource: JsonObject) => searchRows('Patient', resource).search?.names.split('\n') ?? [];
@@ -98,7 +98,7 @@ describe('of many names', () => {
     }
   });
 
-  test('the official and the usual one are found, wherever they stand, and what is over is left out first', () => {
+  test('keeps the official and the usual name in any position, and drops old names first', () => {
     const old = list(1000, (n) => ({ family: `Past${n}`, use: 'old' }));
     const ended = list(1000, (n) => ({ family: `Ended${n}`, period: { end: '2001-01-01' } }));
     const many = patient(

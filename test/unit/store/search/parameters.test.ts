@@ -39,7 +39,7 @@ test.each(rows)('$type?$name= looks where R4 says', ({ type, kind, elements, def
   const r4 = definitions.get(definition);
   expect(r4?.type).toBe(typeOf(kind));
   expect(r4?.base.some((base) => base === type || base === 'Resource')).toBe(true);
-  // What every resource has beside its elements.
+  // The members of every resource beside its elements.
   if (elements.length === 0) return;
   expect(elementsFor(r4?.expression ?? '', type)).toEqual(elements);
 });
@@ -64,7 +64,7 @@ test.each(ofUsCore)(
     expect(r4?.type).toBe(typeOf(kind));
     expect(r4?.base).toContain(type);
     const expected = elementsFor(r4?.expression ?? '', type).map((element) => element.replace(/\.ofType\(.*\)$/, ''));
-    // `recordedDate` is no choice: its whole name is R4's.
+    // `recordedDate` is not a choice, so R4 has its complete name.
     const own = elements.map((element) => (expected.includes(element) ? element : withoutChoice(element)));
     expect(new Set(own)).toEqual(new Set(expected));
   },

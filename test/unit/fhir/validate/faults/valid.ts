@@ -42,7 +42,7 @@ export function nested(levels: number): JsonObject {
     ...(levels === 0 ? { valueBoolean: true } : { extension: [nested(levels - 1)] }),
   };
 }
-/** Where `extended` puts its extension, and the value of that. */
+/** The place of the extension that `extended` adds, and its value. */
 export const EXTENSION = 'Patient.extension[0]';
 export const VALUE = `${EXTENSION}.value`;
 export const valueOf = (type: string): string => `${VALUE}.ofType(${type})`;

@@ -1,6 +1,6 @@
 /**
- * Resources as they are before a patch changes them. The answer to a patch depends on them, even if it changes nothing.
- * The audit therefore records them as read, or found by a condition.
+ * The lookup of the resources that a patch starts from. The answer depends on them even where the patch changes nothing, so
+ * the audit records them as read, or as found by a condition.
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
@@ -10,13 +10,13 @@ import { matchesSql } from './search/search.ts';
 import type { SearchScope } from './search/source.ts';
 import { binder, instantOf } from './sql.ts';
 
-/** A resource by its id, or what a condition finds. */
-export type Sought =
+/** A resource by its id, or the resources that a condition finds. */
+export type LookupTarget =
   | { readonly type: ResourceType; readonly id: string }
   | { readonly type: ResourceType; readonly criteria: readonly Criterion[] };
 
-export interface SeenRow {
-  /** The 0-based position of the query. */
+export interface LookupRow {
+  /** The 0-based position of the target. */
   readonly n: number;
   readonly id: string;
   readonly version: number;
@@ -26,10 +26,7 @@ export interface SeenRow {
   readonly body: string | null;
 }
 
-/**
- * A patient and a patient that was merged into it both count as the survivor, as in a write
- * (fhir_conditional_write.sql).
- */
+/** A patient and a patient that was merged into it count as the survivor, as in fhir_conditional_write.sql. */
 function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
   const matches = matchesSql(scope, criteria);
   if (scope.type !== 'Patient') return matches;
@@ -37,11 +34,11 @@ function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
     select distinct case when (select count(*) from m) > 1 then patient_survivor(${scope.site}, m.id) else m.id end as id from m`;
 }
 
-/** For each a row, none where nothing is there, two where a condition finds several. */
-export function seeResources(siteId: string, sought: readonly Sought[]): Query<SeenRow> {
+/** The rows of each target: one, none without a resource, or two where a condition finds several. */
+export function lookUpResources(siteId: string, targets: readonly LookupTarget[]): Query<LookupRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
-  const each = sought.map((one, n) => {
+  const each = targets.map((one, n) => {
     const { type } = one;
     if ('id' in one) return `select ${n} as n, '${type}' as type, 'read' as how, ${bind(one.id)}::uuid as id`;
     return `(select ${n} as n, '${type}' as type, 'search' as how, f.id from (${foundSql({ bind, site, type }, one.criteria)}) f)`;
