@@ -3,6 +3,8 @@ import { decide } from '../../edge/hl7/ingest/decide.ts';
 import type { Found, FoundPatient } from '../../edge/hl7/mapping/drafts.ts';
 import { readBytes } from '../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../edge/hl7/ingest/sender/settings.ts';
+import { KEY_MEMBERS } from '../../edge/members/api-key.ts';
+import { newRecord, toRecord } from '../../edge/members/member.ts';
 import { knownBy } from '../../edge/store/patient-identity.ts';
 import { parseStored } from '../../edge/store/resource.ts';
 import { validate } from '../../edge/fhir/validate/validate.ts';
@@ -11,14 +13,7 @@ import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../shared/json.ts';
 
 export const SETTINGS: SenderSettings = {
-  hl7_sender_application: null,
-  hl7_sender_facility: null,
-  hl7_default_authority: null,
-  hl7_identity_check: 'refuse-results',
-  hl7_strict: false,
-  hl7_unsupported_types: 'refuse',
-  hl7_accept_ack: false,
-  hl7_information: true,
+  ...toRecord(KEY_MEMBERS, newRecord(KEY_MEMBERS).parse({ name: 'Test key', tokenTtlSeconds: 300 })),
   site: '00000000-0000-4000-8000-000000000001',
   clientId: 'svc-00000000-0000-4000-8000-000000000002',
   allowedScopes: new Set(RESOURCE_TYPES.map((type) => `system/${type}.write`)),
