@@ -1,32 +1,31 @@
-/** The audit as it is searched by people of the site and exported; it is written by audit_add (migrations/functions). */
+/** Searches and exports the audit of a site. `audit_add` (migrations/functions) writes it. */
 import { AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { AuditActor } from './audit.ts';
 import { type Bind, binder, instantOf, read } from './sql.ts';
 
 export interface AuditFilter {
-  /** The id of the Patient that it concerned; '' for all, as in the other members. */
+  /** The id of a Patient; '' for all, as with the other members. */
   readonly patient: string;
-  /** An identifier value of the patient, instead of the id. */
-  readonly patientNumber: string;
-  /** The API key that asked, or that was changed. */
+  /** Instead of the id: an identifier value of patients. */
+  readonly patientIdentifier: string;
+  /** The API key of the request, or the API key that was changed. */
   readonly clientId: string;
-  /** The actor: a Client ID, the provider's `sub` of a person, the name of a sidecar or of an operator's account. */
+  /** A Client ID, the provider's `sub` of a person, or the name of a sidecar or of an operator's account. */
   readonly actor: string;
-  /** The actions to select; an empty list selects all. */
+  /** One of these; none: all. */
   readonly actions: readonly AuditAction[];
-  /** Instants. */
   readonly from: string;
   readonly to: string;
 }
 
 export interface AuditRow {
   readonly audit_id: string;
-  /** With microseconds: it finds its row again. */
+  /** With microseconds, for the cursor. */
   readonly at: string;
   readonly actor_kind: AuditActor['kind'];
   readonly actor: string | null;
-  /** The display name: of a key, or of a person who has signed in; null if neither is known. */
+  /** The name of the key, or of a person who has signed in; null if unknown. */
   readonly called: string | null;
   readonly client_id: string | null;
   readonly address: string | null;
@@ -48,26 +47,25 @@ const COLUMNS = `a.audit_id, ${instantOf('a.at', 'microsecond')} as at, a.actor_
   case a.actor_kind when 'person' then (select p.name from console_person p where p.site_id = a.site_id and p.subject = a.actor)
     when 'key' then (select k.name from api_key k where k.site_id = a.site_id and k.client_id = a.client_id) end as called`;
 
-/** SQL: the ids of patients that are known by a number (patient_identity); its `where` follows. */
-const NUMBERED = 'select distinct n.id from patient_identity n';
+/** SQL: the ids of patients with an identifier (patient_identity); its `where` follows. */
+const IDENTIFIED = 'select distinct n.id from patient_identity n';
 
-/** SQL, as the index of accesses to one patient says it. */
+/** SQL: the condition of the index of accesses to one patient. */
 const ALONE = 'cardinality(a.patients) = 1';
 
 const actorSql = (actor: string, bind: Bind): string =>
   actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
 
 /**
- * Rows of a site. Rows that concern a single patient are read in its index; rows of several patients are found by
- * another index. This does not depend on the statistics, which know nothing of one patient among thousands. Exports are
- * included, because they may have shown any patient. Rows of an action are found by the action, together with bundles
- * that included it.
+ * Rows of a site. Accesses to one patient are read from their index by patient and time, accesses to several patients from the
+ * index of patients: the statistics do not know how rare one patient is. Exports are among them, because they can hold each
+ * patient. Rows of an action come from its index, beside those of bundles that contain it.
  *
  * @param after at and audit_id of the last one of the page before, or null
  */
 export function listAudit(
   site: string,
-  { patient, patientNumber, clientId, actor, actions, from, to }: AuditFilter,
+  { patient, patientIdentifier, clientId, actor, actions, from, to }: AuditFilter,
   order: AuditOrder,
   after: readonly string[] | null,
   limit: number,
@@ -89,23 +87,23 @@ export function listAudit(
   const page = (source: string, condition: string): string =>
     `select a.* from ${source} a where ${where}${condition === '' ? '' : ` and ${condition}`} ${last}`;
 
-  if (patient !== '' || patientNumber !== '') {
+  if (patient !== '' || patientIdentifier !== '') {
     const done = actions.length === 0 ? [] : [`(a.action || a.parts) && ${bind(actions)}::text[]`];
     const of = (source: string, ...conditions: readonly string[]): string =>
       page(source, [...conditions, ...done].join(' and '));
     let ofOne: string;
     let concerned: string;
     if (patient === '') {
-      // One number may be of several patients, and each of them is meant.
-      const numbered = `${NUMBERED} where n.site_id = ${ofSite} and n.value = ${bind(patientNumber)}`;
-      ofOne = `select b.* from (${numbered}) k cross join lateral (${of('audit_here', ALONE, 'a.patients[1] = k.id')}) b`;
-      concerned = `&& array(${numbered})`;
+      // Several patients may have one identifier value.
+      const identified = `${IDENTIFIED} where n.site_id = ${ofSite} and n.value = ${bind(patientIdentifier)}`;
+      ofOne = `select b.* from (${identified}) k cross join lateral (${of('audit_here', ALONE, 'a.patients[1] = k.id')}) b`;
+      concerned = `&& array(${identified})`;
     } else {
       const id = `${bind(patient)}::uuid`;
       ofOne = of('audit_here', ALONE, `a.patients[1] = ${id}`);
       concerned = `@> array[${id}]`;
     }
-    // An export names no patients, since it can be of all of them.
+    // An export has no patients, because it can hold each of them.
     const text = `with together as materialized (
   select * from audit_here where cardinality(patients) > 1 and patients ${concerned}
 )
@@ -123,7 +121,7 @@ select ${COLUMNS} from (${[...done, inBundles].join(' union all ')}) a ${last}`;
   return { text, params };
 }
 
-/** SQL, as the index of bundles says it. */
+/** SQL: the condition of the index of bundles. */
 const BUNDLES = `a.action in ('batch', 'transaction')`;
 
 /**
@@ -137,15 +135,15 @@ const didSql = (site: string): string => `did as (
     select a.parts from audit_here a where a.site_id = ${site} and ${BUNDLES} and a.parts > d.parts order by a.parts limit 1) x
 )`;
 
-export interface NumberedRow {
+export interface IdentifiedRow {
   readonly id: string;
 }
 
-/** The patients that are known by a number, which are then noted as those whose audit was read. */
-export function patientsNumbered(site: string, number: string): Query<NumberedRow> {
+/** The patients with an identifier; notes for the audit that their audit was read. */
+export function patientsIdentified(site: string, identifier: string): Query<IdentifiedRow> {
   return {
-    ...read<NumberedRow>`select x.id from (select distinct n.id from patient_identity n
-       where n.site_id = ${site}::uuid and n.value = ${number} order by n.id limit 100) x
+    ...read<IdentifiedRow>`select x.id from (select distinct n.id from patient_identity n
+       where n.site_id = ${site}::uuid and n.value = ${identifier} order by n.id limit 100) x
      where audit_note(array[row('audit-viewed', 'Patient', x.id, null)::audit_item])`,
     notes: true,
   };

@@ -95,7 +95,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
       {
         kind: 'possible-duplicate',
         state: 'open',
-        why: 'A number was to become the first one’s, and is the other’s.',
+        why: 'A message moves an identifier to the first patient, but the second has it.',
         detail: { at: 'PID^1^3' },
         patients: references,
         agrees: ['gender', 'addresses'],

@@ -208,7 +208,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'edge/store/admin-audit.ts',
-    ['listAudit', 'patientsNumbered'],
+    ['listAudit', 'patientsIdentified'],
     ['integration/store/admin-isolation', 'contract/admin-audit', 'integration/store/look-ups'],
   ],
   ['edge/store/admin-key.ts', ['keyStatements', 'changesOf'], ['integration/store/admin-isolation']],

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { ERROR_REASONS } from '../../shared/hl7/error-reason.ts';
-import { KIND_WORDS } from '../../edge/admin/attention/kinds.ts';
+import { KIND_TEXTS } from '../../edge/admin/attention/kinds.ts';
 import { PLACES } from '../../edge/admin/web/places.ts';
 import { ALERT_KINDS } from '../../edge/alert-kinds.ts';
 import { HINTS } from '../../edge/refusals.ts';
@@ -11,7 +11,7 @@ const TITLES: ReadonlySet<string> = new Set(Object.values(PLACES).map(({ title }
 const texts = [
   ...HINTS,
   ...Object.values(ALERT_KINDS).map(({ todo }) => todo),
-  ...Object.values(KIND_WORDS).map(({ todo }) => todo),
+  ...Object.values(KIND_TEXTS).map(({ todo }) => todo),
   ...Object.values(ERROR_REASONS),
 ];
 /** "… is in Messages", "See Requests", "Health says …"; no header such as Retry-After. */

@@ -18,7 +18,7 @@ export const AlertBanner = ({ alerts, path }: AlertBannerProps) => {
     <Notice tone="bad">
       <p>
         <strong>{first.total === 1 ? 'One alert is firing' : `${first.total} alerts are firing`}</strong> and not
-        acknowledged. <a href={path}>What to do</a>
+        acknowledged. <a href={path}>See Alerts</a>
       </p>
       <ul>
         {alerts.map(({ kind, subject, key_name: name, opened_at: at }) => (

@@ -1,73 +1,72 @@
-/** What is listed for administrators, in words: what happened, and what there is to do. */
+/** The texts of each kind of issue, and the reasons why two patients are listed. */
 import type { AttentionKind } from '../../store/attention.ts';
 
-interface Words {
+interface KindText {
   readonly title: string;
-  /** What happened. */
   readonly why: string;
-  /** What there is to do. */
   readonly todo: string;
 }
 
-export const KIND_WORDS: Readonly<Record<AttentionKind, Words>> = {
+export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
   'possible-duplicate': {
     title: 'Possible duplicates',
-    why: 'Two charts may be of one person, or one number is in both.',
+    why: 'Two patient records may be of one person, or one identifier is in both.',
     todo:
-      'If they are one person, let the hospital’s system send a merge (ADT A40), or a FHIR client link one to the other ' +
-      '(replaced-by): they then leave this list. If they are two, dismiss.',
+      'If they are one person, ask the hospital to send a merge (ADT A40), or let a FHIR client link one to the other ' +
+      '(replaced-by). They then leave this list. If they are two persons, dismiss.',
   },
   'stale-correction': {
     title: 'Late corrections',
-    why: 'A corrected, withdrawn or deleted result came after a newer one, and was not applied.',
-    todo: 'Look whether the newer result is right. If it is, dismiss; if not, replay the message.',
+    why: 'A corrected, withdrawn or deleted result arrived after a newer one and was not applied.',
+    todo: 'Check whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
   'tied-withdrawal': {
-    title: 'Withdrawals of one time',
+    title: 'Withdrawals with the same time',
     why: 'A withdrawal hides another statement about the result. Both have the same time, so either may be the later one.',
     todo: 'Check whether the result is withdrawn. If it is, dismiss; if not, replay the message that the withdrawal hides.',
   },
   'correction-unmatched': {
     title: 'Corrections without a result',
-    why: 'A correction fits none of the results that are known, or several, and was stored beside them.',
-    todo: 'Look which result it corrects, and have the sender name it: by order number, code and time of collection.',
+    why: 'A correction matches no stored result, or several, and was stored as a new result.',
+    todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection.',
   },
   'not-moved': {
     title: 'Not moved',
-    why: 'A message moves an account or a visit from one patient to another. What the gateway files by patient stays with the first.',
-    todo: 'Have the sender take back the results and documents of the one patient, and send them again for the other.',
+    why: 'A message moves an account or a visit from one patient to another. Resources of the first patient stay there.',
+    todo: 'Ask the sender to cancel the results and documents for the first patient and to resend them for the second.',
   },
   'merge-unresolved': {
-    title: 'Merges that were not done',
-    why: 'A merge names a patient that could not be told from another.',
-    todo: 'Find out which patient is meant, have the merge sent again, and dismiss.',
+    title: 'Merges that were not applied',
+    why: 'A merge names a patient that the gateway could not identify.',
+    todo: 'Find out which patients to merge, ask the hospital to resend the merge, and dismiss.',
   },
 };
 
-/** Why two charts are listed, by the reason that the message’s finding has. */
+/** Why two patients are listed, by the reason of the finding. */
 const REASONS: Readonly<Record<string, string>> = {
-  'authority-named': 'A namespace got its URI in the settings: both charts have the same number by it.',
-  'alias-confirmed': 'It was confirmed what a namespace stands for: both charts have the same number by it.',
-  'identifiers-of-several': 'A message names numbers of both as one patient’s.',
-  'possible-duplicate': 'The same number came from another issuer, and the persons could not be told to be one.',
-  'number-of-several': 'Both have the number that a message gives as its patient’s own.',
-  'ambiguous-patient': 'A message’s number may mean either, and was refused.',
-  'merge-of-several': 'A merge names both, but they do not look like one person.',
-  'number-taken': 'A number was to become the first one’s, and is the other’s.',
-  'patient-differs': 'A message with the number of one is about somebody else by name, birth date and sex.',
+  'authority-named': 'A namespace got its URI in the settings. With it, both have the same identifier.',
+  'alias-confirmed': 'An administrator confirmed the URI of a namespace. With it, both have the same identifier.',
+  'identifiers-of-several': 'A message has identifiers of both for one patient.',
+  'possible-duplicate':
+    'The same identifier value has another assigning authority, and name and birth date do not show that they are one person.',
+  'number-of-several': 'Both have the identifier of a message.',
+  'ambiguous-patient': 'The identifier of a message matches both. The message was rejected.',
+  'merge-of-several': 'A merge names both, but their data differs too much for one person.',
+  'number-taken': 'A message moves an identifier to the first patient, but the second has it.',
+  'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
 };
 
-/** Of what was not moved between two patients, or to one where the other is not known. @param patients ids as they are shown */
+/** The sentence for a move between two patients, or from an unknown patient. @param patients ids in the order of the page */
 function whyNotMoved({ from, to }: Readonly<Record<string, unknown>>, patients: readonly string[]): string {
   const name = (id: unknown): string =>
     patients.indexOf(String(id)) === 0 ? 'the first patient' : 'the second patient';
   if (patients.length < 2) {
-    return 'A message moves an account or a visit to this patient, from one that is not known: nothing was moved.';
+    return 'A message moves an account or a visit to this patient from an unknown patient. Nothing was moved.';
   }
-  return `A message moves an account or a visit from ${name(from)} to ${name(to)}: what the gateway files by patient stays with ${name(from)}.`;
+  return `A message moves an account or a visit from ${name(from)} to ${name(to)}. The resources stay with ${name(from)}.`;
 }
 
-/** Why it is listed, in a sentence. @param patients ids as they are shown */
+/** A sentence about an issue. @param patients ids in the order of the page */
 export const whyListed = (
   kind: AttentionKind,
   detail: Readonly<Record<string, unknown>>,
@@ -75,4 +74,4 @@ export const whyListed = (
 ): string => (kind === 'not-moved' ? whyNotMoved(detail, patients) : whyOf(kind, detail['reason']));
 
 const whyOf = (kind: AttentionKind, reason: unknown): string =>
-  (typeof reason === 'string' && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? KIND_WORDS[kind].why;
+  (typeof reason === 'string' && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? KIND_TEXTS[kind].why;

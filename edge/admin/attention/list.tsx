@@ -1,10 +1,10 @@
-/** What an administrator should look at: of each kind what happened, whom it is about, and what there is to do. */
+/** The list of issues of one kind: what happened, the patients, and what to do. */
 import type { AttentionKind } from '../../store/attention.ts';
 import { ATTENTION_STATES } from '../../store/admin-attention.ts';
 import type { List } from '../api/cursor.ts';
 import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import { Path } from '../messages/path.tsx';
-import { KIND_WORDS } from './kinds.ts';
+import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
 import { PERSON_PARTS } from './person.ts';
 import type { AttentionView } from './view.ts';
@@ -13,7 +13,7 @@ const PART_NAMES: Readonly<Record<PersonPart, string>> = {
   names: 'Name',
   birthDate: 'Birth date',
   gender: 'Sex',
-  identifiers: 'Numbers',
+  identifiers: 'Identifiers',
   telecom: 'Telephone, e-mail',
   addresses: 'Address',
 };
@@ -34,17 +34,17 @@ function linesOf(person: Person, part: PersonPart): readonly string[] {
   }
 }
 
-/** Whom each column is of: ids are too long for a title. */
+/** Column titles; ids would be too long. */
 const titlesOf = ({ length }: { readonly length: number }): readonly string[] =>
   length === 1
     ? ['Patient']
     : length === 2
-      ? ['One', 'The other']
+      ? ['First', 'Second']
       : Array.from({ length }, (_, at) => `Patient ${at + 1}`);
 
 const People = ({ item: { patients, agrees, differs }, messagePath }: { item: AttentionView; messagePath: string }) => (
   <Table
-    label={patients.length === 1 ? 'The patient' : 'The patients, beside each other'}
+    label={patients.length === 1 ? 'The patient' : 'The patients side by side'}
     head={['Of the patient', ...titlesOf(patients), ...(patients.length === 2 ? ['Compared'] : [])]}
   >
     <Row>
@@ -128,12 +128,12 @@ interface AttentionListProps extends Omit<ItemProps, 'item'> {
 
 export const AttentionList = ({ kind, list, query, ...at }: AttentionListProps) => (
   <>
-    <Filter label="What to look at">
+    <Filter label="Issues">
       <Select
         name="kind"
-        label="What"
+        label="Kind"
         value={kind}
-        options={Object.entries(KIND_WORDS).map(([value, { title }]) => ({ value, label: title }))}
+        options={Object.entries(KIND_TEXTS).map(([value, { title }]) => ({ value, label: title }))}
       />
       <Select
         name="state"
@@ -143,9 +143,9 @@ export const AttentionList = ({ kind, list, query, ...at }: AttentionListProps) 
       />
     </Filter>
     <p class="lead">
-      {KIND_WORDS[kind].why} {KIND_WORDS[kind].todo}
+      {KIND_TEXTS[kind].why} {KIND_TEXTS[kind].todo}
     </p>
-    {list.items.length === 0 ? <Empty>There is nothing to look at.</Empty> : null}
+    {list.items.length === 0 ? <Empty>No issues.</Empty> : null}
     {list.items.map((item) => (
       <Item {...{ item }} {...at} />
     ))}

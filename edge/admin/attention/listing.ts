@@ -1,4 +1,4 @@
-/** The list of what to look at, for the JSON API and the page alike, and taking something off it. */
+/** Lists and dismisses issues, for the JSON API and the page. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -20,7 +20,7 @@ import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 export const duplicateQuery = z.strictObject({
   ...paging,
   state: z.enum(ATTENTION_STATES).default('open').meta({
-    description: '`merged`: one of the patients has become the other since.',
+    description: '`merged`: the patients have been merged since.',
   }),
 });
 
@@ -28,12 +28,12 @@ export const attentionQuery = duplicateQuery.extend({
   kind: z
     .enum(['', ...ATTENTION_KINDS])
     .default('')
-    .meta({ description: 'One kind; without it all but possible duplicates.' }),
+    .meta({ description: 'One kind. Without it, all kinds except possible duplicates.' }),
 });
 
 const OTHERS = ATTENTION_KINDS.filter((kind) => kind !== 'possible-duplicate');
 
-/** What to look at in the site, the newest first. @throws Fault `malformed` for a cursor that is not ours */
+/** The issues of a site, the newest first. @throws Fault `malformed` for an invalid cursor */
 export async function findAttention(
   database: Database,
   site: string,
@@ -47,7 +47,7 @@ export async function findAttention(
 }
 
 /**
- * Takes something off the list, for everybody of the site; the first who did is remembered.
+ * Dismisses an issue for all staff of the site; the first dismissal stays.
  *
  * @throws Fault `not-found`, or `forbidden` without the permission
  */
@@ -56,6 +56,6 @@ export async function dismiss(database: Database, actor: Actor, id: string): Pro
   const [dismissed] = isUuid(id)
     ? await inSite(database, actor.site).run(dismissAttention(actor.site, id, authorOf(actor)))
     : [];
-  if (dismissed === undefined) throw new Fault('not-found', 'there is nothing of this id to look at');
+  if (dismissed === undefined) throw new Fault('not-found', 'The site has no issue with this id.');
   return dismissed;
 }

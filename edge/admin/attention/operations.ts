@@ -1,4 +1,4 @@
-/** What an administrator should look at, over JSON. It shows patients: nothing of it goes to the log. */
+/** The JSON API of issues. Its answers hold patient data, so none of it is logged. */
 import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
@@ -12,8 +12,8 @@ export function attentionOperations(): Operation[] {
       method: 'get',
       path: '/possible-duplicates',
       permission: 'site.messages.read',
-      summary: 'Pairs of charts that may be of one person, the newest first',
-      description: 'Merging is the hospital’s: by ADT A40, or by a FHIR client that links one Patient to the other.',
+      summary: 'List possible duplicates, the newest first',
+      description: 'The gateway merges patients only by ADT A40, or when a FHIR client links one Patient to the other.',
       query: duplicateQuery,
       answer: listOf(attentionItem),
       async handle({ actor, database, query }) {
@@ -26,7 +26,8 @@ export function attentionOperations(): Operation[] {
       method: 'get',
       path: '/attention',
       permission: 'site.messages.read',
-      summary: 'What messages asked for and was not done, or not as they asked, the newest first',
+      summary:
+        'List issues: changes in messages that the gateway did not apply, or applied differently; the newest first',
       query: attentionQuery,
       answer: listOf(attentionItem),
       async handle({ actor, database, query }) {
@@ -37,8 +38,8 @@ export function attentionOperations(): Operation[] {
       method: 'post',
       path: '/attention/{id}/dismiss',
       permission: 'site.settings.update',
-      summary: 'Take a possible duplicate, or anything else that is listed, off the list',
-      description: 'It stays dismissed when later messages show the same. Dismissing it again changes nothing.',
+      summary: 'Dismiss a possible duplicate or another issue',
+      description: 'It stays dismissed if later messages show it again. Dismissing it twice changes nothing.',
       answer: z.object({ id: z.uuid(), dismissedAt: z.iso.datetime(), dismissedBy: z.string() }),
       async handle({ actor, database, param }) {
         const {

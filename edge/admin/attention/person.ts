@@ -1,11 +1,11 @@
-/** Who a patient is, for people who decide whether two records are one person: what is shown, and what agrees. */
+/** The data of a patient that shows whether two patient records are one person, and its comparison. */
 import * as z from 'zod';
 
 import { mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold } from '../../store/search/fold.ts';
 
 const text = z.string();
-/** What validated FHIR holds; anything else counts as absent. */
+/** A list of validated FHIR; anything else counts as absent. */
 const listed = <T extends z.ZodType>(item: T) =>
   z
     .array(item.catch({} as never))
@@ -51,15 +51,14 @@ const isText = (value: string | null | undefined): value is string => typeof val
 const join = (parts: readonly (string | null | undefined)[], by: string): string => parts.filter(isText).join(by);
 
 /**
- * @param id of the Patient
- * @param content JSON of the members that tell who it is; null where there is no such Patient
+ * @param content JSON of the Patient; null if the Patient no longer exists
  */
 export function viewPerson(id: string, content: string | null): Person {
   const { data } = stored.safeParse(content === null ? {} : JSON.parse(content));
   return {
     reference: `Patient/${id}`,
     names: (data?.name ?? [])
-      .map(({ text: whole, family, given = [] }) => join([family, join(given, ' ')], ', ') || (whole ?? ''))
+      .map(({ text: full, family, given = [] }) => join([family, join(given, ' ')], ', ') || (full ?? ''))
       .filter(isText),
     birthDate: data?.birthDate ?? null,
     gender: data?.gender ?? null,
@@ -69,7 +68,7 @@ export function viewPerson(id: string, content: string | null): Person {
     telecom: (data?.telecom ?? []).map(({ value }) => value).filter(isText),
     addresses: (data?.address ?? [])
       .map(
-        ({ text: whole, line = [], postalCode, city }) => join([...line, join([postalCode, city], ' ')], ', ') || whole,
+        ({ text: full, line = [], postalCode, city }) => join([...line, join([postalCode, city], ' ')], ', ') || full,
       )
       .filter(isText),
   };
@@ -78,14 +77,14 @@ export function viewPerson(id: string, content: string | null): Person {
 export const PERSON_PARTS = ['names', 'birthDate', 'gender', 'identifiers', 'telecom', 'addresses'] as const;
 export type PersonPart = (typeof PERSON_PARTS)[number];
 
-/** Twins agree in a provisional name. @param shown as `viewPerson` writes it */
+/** False for a provisional name, which twins share. @param shown as `viewPerson` prints it */
 function isOwnName(shown: string): boolean {
   const [family, given] = shown.split(/, (.*)/s);
   const name = given === undefined ? { family: undefined, given: shown } : { family, given };
   return !mayBeProvisional({ ...name, text: undefined });
 }
 
-/** What can be compared of a part, folded; none where it says nothing. */
+/** The folded values of a part. */
 function valuesOf(person: Person, part: PersonPart): string[] {
   switch (part) {
     case 'birthDate':
@@ -101,7 +100,7 @@ function valuesOf(person: Person, part: PersonPart): string[] {
   }
 }
 
-/** The parts that both have: those with a value in common, and the others. */
+/** Compares the parts that both patients have: some share a value, the others differ. */
 export function compare([a, b]: readonly [Person, Person]): { agrees: PersonPart[]; differs: PersonPart[] } {
   const both = PERSON_PARTS.filter((part) => valuesOf(a, part).length > 0 && valuesOf(b, part).length > 0);
   const isShared = (part: PersonPart) => {

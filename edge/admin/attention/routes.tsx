@@ -1,4 +1,4 @@
-/** `/admin/attention`: possible duplicates, and what else messages left for people to look at. */
+/** `/admin/attention`: possible duplicates and other issues. */
 import * as z from 'zod';
 
 import type { Surface } from '../../http/surface.ts';
@@ -9,7 +9,7 @@ import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
-import { KIND_WORDS } from './kinds.ts';
+import { KIND_TEXTS } from './kinds.ts';
 import { AttentionList } from './list.tsx';
 import { dismiss, duplicateQuery, findAttention } from './listing.ts';
 import { viewAttention } from './view.ts';
@@ -27,8 +27,8 @@ export function addAttentionPages(app: Surface, { deps: { config }, access }: Co
     const { dismissed, ...asked } = c.req.query();
     const list = viewList(await findAttention(session.database, session.actor.site, query.kind, query), viewAttention);
     const page = (
-      <Page title={KIND_WORDS[query.kind].title} config={config} session={session} place={PLACE}>
-        {dismissed === undefined ? null : <Notice tone="good">It is dismissed.</Notice>}
+      <Page title={KIND_TEXTS[query.kind].title} config={config} session={session} place={PLACE}>
+        {dismissed === undefined ? null : <Notice tone="good">Dismissed.</Notice>}
         <AttentionList
           {...{ list, path }}
           kind={query.kind}

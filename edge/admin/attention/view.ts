@@ -1,4 +1,4 @@
-/** What an administrator should look at, as the JSON API answers it. */
+/** An issue as the JSON API returns it. */
 import * as z from 'zod';
 
 import { ATTENTION_KINDS } from '../../store/attention.ts';
@@ -13,15 +13,15 @@ export const attentionItem = z.object({
   kind: z.enum(ATTENTION_KINDS),
   state: z.enum(ATTENTION_STATES),
   createdAt: z.iso.datetime(),
-  why: z.string().meta({ description: 'Why it is listed, for people.' }),
-  detail: z.looseObject({}).meta({ description: 'Codes, ids and places: `reason`, `at`.' }),
-  patients: z.array(personItem).meta({ description: 'None, one or two, as they are now.' }),
-  agrees: parts.meta({ description: 'Of two patients: what both have, with a value in common.' }),
-  differs: parts.meta({ description: 'Of two patients: what both have, without one.' }),
+  why: z.string().meta({ description: 'A sentence for people.' }),
+  detail: z.looseObject({}).meta({ description: 'Codes, ids and positions: `reason`, `at`.' }),
+  patients: z.array(personItem).meta({ description: 'The current data of none, one or two patients.' }),
+  agrees: parts.meta({ description: 'Parts of two patients with a common value.' }),
+  differs: parts.meta({ description: 'Parts of two patients without a common value.' }),
   message: z
     .object({ messageId: z.uuid(), messageType: z.string(), controlId: z.string() })
     .nullable()
-    .meta({ description: 'Which message showed it first.' }),
+    .meta({ description: 'The first message that showed it.' }),
   dismissedAt: z.iso.datetime().nullable(),
   dismissedBy: z.string().nullable(),
 });

@@ -1,6 +1,6 @@
 /**
- * A row of the audit as FHIR AuditEvent (R4), for an archive: DICOM's event types (PS3.16 CID 400), R4's
- * restful-interaction, and IHE's entity for the request id (BALP, BasicAuditEntityType).
+ * An audit event as FHIR AuditEvent (R4), for an archive. Its codes are DICOM's event types (PS3.16 CID 400) and R4's
+ * restful-interaction; the request id is IHE's entity (BALP, BasicAuditEntityType).
  */
 import { isResourceType } from '../../../shared/resource-type.ts';
 import { AUDIT_ACTIONS, subtypeOf } from '../../audit-actions.ts';
@@ -14,23 +14,23 @@ const REQUEST_ID = {
   code: 'XrequestId',
 };
 
-/** A resource of the site by reference; what is none (a message, an API key) by its id. */
+/** A FHIR resource by its reference; a message, an API key and the like by its id. */
 function entityOf(resource: string): object {
   const [type = '', id = ''] = resource.split('/');
   if (!isResourceType(type)) return { what: { type, identifier: { value: id } } };
   return { what: { reference: resource }, ...(type === 'Patient' ? { role: PATIENT } : {}) };
 }
 
-/** Who asked, and for a message that came by a sidecar the key that it was for. */
+/** The actor; for a message over MLLP the sidecar and the API key. */
 function agentsOf(row: AuditRow): object[] {
   const { actor_kind: kind, client_id: clientId, address } = row;
   const network = address === null || address === 'unknown' ? {} : { network: { address, type: '2' } };
-  const asker = { who: { identifier: { value: actorOf(row) } }, requestor: kind !== 'sidecar', ...network };
+  const actor = { who: { identifier: { value: actorOf(row) } }, requestor: kind !== 'sidecar', ...network };
   const key = kind === 'sidecar' ? [{ who: { identifier: { value: clientId } }, requestor: true }] : [];
-  return [...key, asker];
+  return [...key, actor];
 }
 
-/** @returns the resource as JSON can print it: no names, no content, no values of parameters */
+/** @returns the resource as an object for JSON, without names, content and values of parameters */
 export function toAuditEvent(site: string, row: AuditRow): object {
   const { type, does: action } = AUDIT_ACTIONS[row.action];
   const known = new Set(row.resources);

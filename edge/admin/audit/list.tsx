@@ -1,4 +1,4 @@
-/** Who saw or changed what. */
+/** The page of the audit. */
 import { AUDIT_ACTIONS } from '../../audit-actions.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
@@ -8,8 +8,8 @@ import { ACTION_CHOICES } from './actions.ts';
 import { actorOf } from './view.ts';
 
 interface AuditListProps {
-  readonly list: List<AuditRow> & { readonly numbered: readonly string[] };
-  /** Where API keys are, as a link has it; undefined for whoever may not see them. */
+  readonly list: List<AuditRow> & { readonly identified: readonly string[] };
+  /** Link to the API keys; undefined without the permission to see them. */
   readonly keysPath: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly path: string;
@@ -20,14 +20,14 @@ const KINDS = {
   person: 'person',
   sidecar: 'sidecar',
   operator: 'operator',
-  gateway: 'by itself',
+  gateway: 'gateway',
 } as const;
 
-/** A page may have been of hundreds: the first few, and how many more. */
+/** One access can reach hundreds of resources. */
 const SHOWN = 5;
 
-/** What is no resource of FHIR. */
-const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
+/** Types that are not FHIR resources. */
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['Hl7Message', 'HL7 message'],
   ['ApiKey', 'API key'],
   ['ConsoleSession', 'session'],
@@ -39,7 +39,7 @@ const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
 const More = ({ of }: { of: readonly string[] }) =>
   of.length <= SHOWN ? null : <div class="quiet">and {of.length - SHOWN} more</div>;
 
-/** What was reached, the type before the id; and whose it is, where that says more. */
+/** The resources, and the patients that are not among them. */
 const Reached = ({ row: { resources, patients } }: { row: AuditRow }) => {
   const others = patients.filter((id) => !resources.includes(`Patient/${id}`));
   return (
@@ -48,7 +48,7 @@ const Reached = ({ row: { resources, patients } }: { row: AuditRow }) => {
         const [type = '', id] = reference.split('/');
         return (
           <div>
-            {TYPE_WORDS.get(type) ?? type} <code>{id}</code>
+            {TYPE_NAMES.get(type) ?? type} <code>{id}</code>
           </div>
         );
       })}
@@ -64,27 +64,32 @@ const Reached = ({ row: { resources, patients } }: { row: AuditRow }) => {
 };
 
 const FIELDS = [
-  { name: 'patient', label: 'Patient (number or id)', size: 24 },
-  { name: 'actor', label: 'Who', size: 16 },
+  { name: 'patient', label: 'Patient (identifier or id)', size: 24 },
+  { name: 'actor', label: 'Actor', size: 16 },
   { name: 'clientId', label: 'API key (Client ID)', size: 24 },
 ] as const;
 
-/** Whom a number means, or that nobody has it. */
-const Meant = ({ query, numbered }: { query: Readonly<Record<string, string>>; numbered: readonly string[] }) => {
+/** The patients with the identifier of the filter. */
+const PatientsFound = ({
+  query,
+  identified,
+}: {
+  query: Readonly<Record<string, string>>;
+  identified: readonly string[];
+}) => {
   const asked = query['patient']?.trim() ?? '';
   if (asked === '' || isUuid(asked.replace(/^Patient\//, '').toLowerCase())) return null;
-  if (numbered.length === 0) {
+  if (identified.length === 0) {
     return (
       <Notice tone="warn">
-        No patient is known by the number {asked}. It must be written as the hospital writes it; what was erased has no
-        number any more, and is found by its id.
+        No patient has the identifier {asked}. Enter it exactly as it is stored. Search for an erased patient by id.
       </Notice>
     );
   }
   return (
     <Notice tone="plain">
-      {numbered.length === 1 ? 'One patient is' : `${numbered.length} patients are`} known by the number {asked}:{' '}
-      {numbered.map((id) => (
+      {identified.length === 1 ? 'One patient has' : `${identified.length} patients have`} the identifier {asked}:{' '}
+      {identified.map((id) => (
         <>
           <code>{id}</code>{' '}
         </>
@@ -120,8 +125,8 @@ const Who = ({ row, keysPath }: { row: AuditRow; keysPath: string | undefined })
 export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
   <>
     <p class="lead">
-      Who read this patient, who changed that: one row for each request that reached data, written together with it. It
-      names no patient but by id, and of a search only which parameters were given. Looking here is on record too.
+      Each request that reached data has one row, written with it: who read this patient, who changed that key. Patients
+      appear by id only, and searches by their parameters without values. Viewing the audit is recorded too.
     </p>
     <Filter label="Audit">
       {FIELDS.map(({ name, label, size }) => (
@@ -130,20 +135,20 @@ export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
           <input name={name} value={query[name] ?? ''} size={size} />
         </label>
       ))}
-      <Select name="action" label="What was done" value={query['action'] ?? ''} options={ACTION_CHOICES} />
+      <Select name="action" label="Action" value={query['action'] ?? ''} options={ACTION_CHOICES} />
       <Moment name="from" label="From" value={query['from'] ?? ''} />
       <Moment name="to" label="To" value={query['to'] ?? ''} />
     </Filter>
-    <Meant query={query} numbered={list.numbered} />
+    <PatientsFound query={query} identified={list.identified} />
     <p>
       <a href={`${path}/events.ndjson?${new URLSearchParams(query).toString()}`}>
-        Download all of it as FHIR AuditEvent (NDJSON)
+        Download all rows as FHIR AuditEvent (NDJSON)
       </a>
     </p>
     {list.items.length === 0 ? (
-      <Empty>Nothing was found.</Empty>
+      <Empty>No matching rows.</Empty>
     ) : (
-      <Table label="Audit" head={['When', 'Who', 'What was done', 'To what']}>
+      <Table label="Audit" head={['When', 'Actor', 'Action', 'Resources']}>
         {list.items.map((row) => (
           <Row>
             <th scope="row" class="narrow">

@@ -1,45 +1,45 @@
-/** The audit of a site, for the JSON API, the page and the download alike. Whoever reads it is in it. */
+/** Reads the audit of a site for the JSON API, the page and the download, and records each reading in it. */
 import * as z from 'zod';
 
 import { isUuid } from '../../../shared/uuid.ts';
 import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
 import type { Database, Query } from '../../deps.ts';
 import { noteAudit } from '../../store/audit.ts';
-import { type AuditFilter, type AuditRow, listAudit, patientsNumbered } from '../../store/admin-audit.ts';
+import { type AuditFilter, type AuditRow, listAudit, patientsIdentified } from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { ACTION_GROUP_NAMES, actionsOf } from './actions.ts';
 
-/** As long as an identifier may be. */
-const MAX_NUMBER = 200;
+/** The longest identifier. */
+const MAX_IDENTIFIER = 200;
 
 export const auditFilter = z.strictObject({
   patient: z
     .string()
-    .max(MAX_NUMBER)
+    .max(MAX_IDENTIFIER)
     .trim()
     .default('')
     .meta({
       description:
-        'Whom it concerned: the id of a Patient, `Patient/…`, or a number that patients are known by, as it is stored. ' +
-        'Exports are found too: they may be of anybody.',
+        'The patient: an id, `Patient/…`, or an identifier value as it is stored. ' +
+        'Exports are found too, because they can hold each patient.',
     }),
   clientId: z
     .string()
     .max(40)
     .default('')
-    .meta({ description: 'The API key that asked, or that was made or changed.' }),
+    .meta({ description: 'The API key of the request, or the API key that was created or changed.' }),
   actor: z.string().max(200).default('').meta({
-    description: 'Who: a Client ID, the `sub` of a person, the name of a sidecar or of an operator’s account.',
+    description: 'The actor: a Client ID, the `sub` of a person, or the name of a sidecar or of an operator’s account.',
   }),
   action: z
     .enum(['', ...ACTION_GROUP_NAMES, ...AUDIT_ACTION_NAMES])
     .default('')
     .meta({
       description:
-        'What was done; bundles of which a part did it are found too. `seen` and `changed` are all actions that show or ' +
+        'The action; bundles with such an entry are found too. `seen` and `changed` are all actions that show or ' +
         'change clinical data.',
     }),
   from: instant,
@@ -48,47 +48,47 @@ export const auditFilter = z.strictObject({
 
 export const auditQuery = auditFilter.extend(paging);
 
-/** What the page is about. */
+/** The filter of the statements. */
 function filterOf({ patient, action, ...others }: z.infer<typeof auditFilter>): AuditFilter {
   const id = patient.replace(/^Patient\//, '').toLowerCase();
   const isId = isUuid(id);
-  return { ...others, actions: actionsOf(action), patient: isId ? id : '', patientNumber: isId ? '' : patient };
+  return { ...others, actions: actionsOf(action), patient: isId ? id : '', patientIdentifier: isId ? '' : patient };
 }
 
-/** That the audit is read, and whose. */
+/** Records the reading in the audit. */
 const noteOf = (site: string, { patient }: AuditFilter): Query[] => [
   noteAudit('audit-viewed', 'Site', site),
   ...(patient === '' ? [] : [noteAudit('audit-viewed', 'Patient', patient)]),
 ];
 
-/** Whose it is, where a number was asked for. */
-const numberedOf = (site: string, { patientNumber }: AuditFilter) => patientsNumbered(site, patientNumber);
+/** The patients with the identifier of the filter. */
+const identifiedBy = (site: string, { patientIdentifier }: AuditFilter) => patientsIdentified(site, patientIdentifier);
 
 /**
- * A page, the newest first; and of a number the ids of the patients that are known by it.
+ * A page, the newest first, and the ids of the patients with the identifier of the filter.
  *
- * @param database that leaves a row of the audit for what is noted
- * @throws Fault `malformed` for a cursor that is not ours
+ * @param database writes an audit row for each batch (`audited`)
+ * @throws Fault `malformed` for an invalid cursor
  */
 export async function findAudit(
   database: Database,
   site: string,
   { limit, cursor, ...given }: z.infer<typeof auditQuery>,
-): Promise<List<AuditRow> & { readonly numbered: readonly string[] }> {
+): Promise<List<AuditRow> & { readonly identified: readonly string[] }> {
   const filter = filterOf(given);
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   const query = listAudit(site, filter, 'newest', after, limit + 1);
-  const [rows, numbered] = await inSite(database, site).batch([
+  const [rows, identified] = await inSite(database, site).batch([
     query,
-    numberedOf(site, filter),
+    identifiedBy(site, filter),
     ...noteOf(site, filter),
   ] as const);
-  return { ...toList(rows, limit, (row) => [row.at, row.audit_id]), numbered: numbered.map(({ id }) => id) };
+  return { ...toList(rows, limit, (row) => [row.at, row.audit_id]), identified: identified.map(({ id }) => id) };
 }
 
 const EXPORT_ROWS = 500;
 
-/** All of it, the oldest first, a page at a time; the first leaves the row that says that it was read. */
+/** All rows, the oldest first, page by page; the first page records the reading. */
 export async function* exportAudit(
   database: Database,
   site: string,
@@ -97,7 +97,7 @@ export async function* exportAudit(
   const filter = filterOf(given);
   let after: readonly string[] | null = null;
   for (;;) {
-    const noted: readonly Query[] = after === null ? [numberedOf(site, filter), ...noteOf(site, filter)] : [];
+    const noted: readonly Query[] = after === null ? [identifiedBy(site, filter), ...noteOf(site, filter)] : [];
     const query = listAudit(site, filter, 'oldest', after, EXPORT_ROWS);
     const [rows]: readonly [AuditRow[], ...unknown[]] = await inSite(database, site).batch([query, ...noted] as const);
     yield rows;

@@ -10,8 +10,8 @@ export function auditOperations(): Operation[] {
       method: 'get',
       path: '/audit',
       permission: 'site.audit.read',
-      summary: 'Who saw or changed what, the newest first',
-      description: 'Reading it is in it too. For an archive: `npm run audit`, or the download in the console.',
+      summary: 'List the audit, the newest first',
+      description: 'Each reading is recorded too. For an archive use `npm run audit` or the download of the console.',
       query: auditQuery,
       answer: listOf(auditItem),
       async handle({ actor, database, query }) {

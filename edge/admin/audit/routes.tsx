@@ -1,4 +1,4 @@
-/** `/admin/audit`: who saw or changed what, searched and downloaded. */
+/** `/admin/audit`: the search and the download. */
 import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
@@ -13,7 +13,7 @@ import { AuditList } from './list.tsx';
 
 const { path: PLACE } = PLACES.audit;
 
-/** What a form of the page says, with its times as instants. */
+/** The filter of the form, with its times as instants. */
 const asked = (query: Record<string, string>, timeZone: string) => ({
   ...query,
   from: readInstant(query['from'], timeZone),
@@ -22,11 +22,10 @@ const asked = (query: Record<string, string>, timeZone: string) => ({
 
 const encoder = new TextEncoder();
 
-/** A line for each row. */
 const linesOf = (site: string, rows: readonly AuditRow[]): Uint8Array =>
   encoder.encode(rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join(''));
 
-/** The pages of the archive as bytes; the first leaves the row of the audit. */
+/** The pages of the download as bytes. */
 async function* bytesOf(
   site: string,
   pages: AsyncGenerator<readonly AuditRow[], undefined>,
@@ -60,7 +59,7 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
     const { actor, database, timeZone } = await access.page(c, 'site.audit.read');
     const filter = readQuery(auditFilter, asked(c.req.query(), timeZone));
     const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
-    // Whatever is wrong is answered, and who asked is on record, before anything is sent.
+    // Before the first byte of the body: a fault can still be answered, and the reading is recorded.
     const { value: first = new Uint8Array() } = await pages.next();
     return new Response(pagedStream(first, pages), {
       headers: {

@@ -1,4 +1,4 @@
-/** A row of the audit as the JSON API answers it. */
+/** An audit event as the JSON API returns it. */
 import * as z from 'zod';
 
 import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
@@ -10,19 +10,21 @@ export const auditItem = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
   actorKind: z.enum(['key', 'person', 'sidecar', 'operator', 'gateway']),
-  actor: text.meta({ description: 'A Client ID, the `sub` of a person, the name of a sidecar or of an account.' }),
-  called: text.nullable().meta({ description: 'What people call them: the name of a key, or of a person.' }),
-  clientId: text.nullable().meta({ description: 'The API key that asked, or that was made or changed.' }),
+  actor: text.meta({ description: 'A Client ID, the `sub` of a person, or the name of a sidecar or of an account.' }),
+  called: text.nullable().meta({ description: 'The name of the key or the person.' }),
+  clientId: text
+    .nullable()
+    .meta({ description: 'The API key of the request, or the API key that was created or changed.' }),
   address: text.nullable(),
   requestId: text,
   action: z.enum(AUDIT_ACTION_NAMES),
-  parts: z.array(text).meta({ description: 'Of a batch or transaction: what its entries did.' }),
+  parts: z.array(text).meta({ description: 'The actions of the entries of a batch or transaction.' }),
   resources: z.array(text).meta({
     description:
-      '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, `Alert/…`, of an export `BulkExport/…`, `ObservationFile/…`.',
+      '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, `Alert/…`; for an export `BulkExport/…`, `ObservationFile/…`.',
   }),
   patients: z.array(text).meta({ description: 'The ids of the patients concerned.' }),
-  parameters: z.array(text).meta({ description: 'Of a search: the names of its parameters.' }),
+  parameters: z.array(text).meta({ description: 'The names of the parameters of a search.' }),
 });
 export type AuditItem = z.infer<typeof auditItem>;
 
@@ -44,6 +46,6 @@ export function viewAudit(row: AuditRow): AuditItem {
   };
 }
 
-/** By which name the filter `actor` finds them; what the gateway does by itself has only its kind. */
+/** The name that the filter `actor` finds; the gateway has only its kind. */
 export const actorOf = ({ actor, actor_kind: kind, client_id: clientId }: AuditRow): string =>
   actor ?? (kind === 'key' ? clientId : null) ?? kind;

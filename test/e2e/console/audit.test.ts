@@ -1,4 +1,4 @@
-/** "Who read this patient?", from the number on the wristband to a name, in a real Chromium. */
+/** "Who read this patient?", from the identifier on the wristband to a name, in a real Chromium. */
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
@@ -7,7 +7,7 @@ import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools
 
 const open = consoleInBrowser();
 
-test('the audit of a patient is found by the identifier and names the system that read it', async () => {
+test('an identifier finds who read its patient, with the name of the API key', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   expect((await sendMessage(admission('WHO-1', 'W-4711'))).status).toBe(200);
   const reader = await createApiKey(db.client, { site, name: 'Ward viewer', protocols: ['fhir'] });
@@ -22,22 +22,22 @@ test('the audit of a patient is found by the identifier and names the system tha
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin`);
   await page.click('nav[aria-label="Console"] >> text=Audit');
-  await page.getByLabel('Patient (number or id)').fill('W-4711');
-  await page.getByLabel('What was done').selectOption('seen, in any way');
+  await page.getByLabel('Patient (identifier or id)').fill('W-4711');
+  await page.getByLabel('Action').selectOption('seen, in any way');
   await page.click('form[role=search] button');
   await expectAccessible(page);
   const rows = await page.locator('tbody tr').allTextContents();
   expect(rows.some((row) => row.includes('Ward viewer') && row.includes('read'))).toBe(true);
   expect(rows.some((row) => row.includes('found by a search') && row.includes('by identifier'))).toBe(true);
   expect(rows.some((row) => row.includes('HL7 message stored'))).toBe(false);
-  expect(await page.textContent('main')).toContain('One patient is known by the number W-4711');
+  expect(await page.textContent('main')).toContain('One patient has the identifier W-4711');
 
-  // Everything of it is one click away, and so is the key.
-  expect(await page.locator('a', { hasText: 'Download all of it' }).getAttribute('href')).toContain('patient=W-4711');
+  // The download has the filter of the page.
+  expect(await page.locator('a', { hasText: 'Download all rows' }).getAttribute('href')).toContain('patient=W-4711');
   await page.locator('tbody a', { hasText: 'Ward viewer' }).first().click();
   expect(await page.textContent('h1')).toContain('Ward viewer');
 
   await page.goto(`${stack.baseUrl}/admin/audit?patient=w-4712`);
-  expect(await page.textContent('main')).toContain('No patient is known by the number w-4712');
+  expect(await page.textContent('main')).toContain('No patient has the identifier w-4712');
   await context.close();
 });

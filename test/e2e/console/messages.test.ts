@@ -218,7 +218,7 @@ test('possible duplicates are looked at and dismissed', async () => {
   expect(shown).toMatch(/agrees[^]*differs/);
   await expectAccessible(page);
   await page.click('button:has-text("Dismiss")');
-  await page.waitForSelector('text=It is dismissed');
+  await page.waitForSelector('text=Dismissed.');
   expect(await page.textContent('#main')).not.toContain('DUP-1');
   await page.selectOption('select[name="state"]', 'dismissed');
   await page.click('button:has-text("Show")');

@@ -13,7 +13,7 @@ import { changesOf } from '../../../edge/store/admin-key.ts';
 import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
 import { ANY_MESSAGE, listMessages } from '../../../edge/store/message-search.ts';
 import { listUnnamedNames } from '../../../edge/store/admin-unnamed-name.ts';
-import { listAudit, patientsNumbered } from '../../../edge/store/admin-audit.ts';
+import { listAudit, patientsIdentified } from '../../../edge/store/admin-audit.ts';
 import { acknowledgeAlert, listAlerts, muteAlert, unmuteAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
@@ -236,8 +236,8 @@ test('the audit of a number that patients of both sites have', async () => {
   );
   // The audit is looked for in the site of the transaction, which this owner is in as the gateway would be.
   const [found, numbered] = await inSite(mine.deps.database, mine.site).batch([
-    listAudit(mine.site, { ...filter, patientNumber: 'P1' }, 'newest', null, 50),
-    patientsNumbered(mine.site, 'P1'),
+    listAudit(mine.site, { ...filter, patientIdentifier: 'P1' }, 'newest', null, 50),
+    patientsIdentified(mine.site, 'P1'),
   ] as const);
   expect(found.length).toBeGreaterThan(0);
   expect(found.map(({ request_id }) => request_id)).not.toContain('crossed');

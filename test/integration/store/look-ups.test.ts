@@ -155,7 +155,15 @@ describe('a message', () => {
 });
 
 describe('the audit', () => {
-  const ANY: AuditFilter = { patient: '', patientNumber: '', clientId: '', actor: '', actions: [], from: '', to: '' };
+  const ANY: AuditFilter = {
+    patient: '',
+    patientIdentifier: '',
+    clientId: '',
+    actor: '',
+    actions: [],
+    from: '',
+    to: '',
+  };
   const list = (filter: Partial<AuditFilter>): Query => listAudit(site, { ...ANY, ...filter }, 'newest', null, 51);
 
   test('of a patient', async () => {
@@ -182,7 +190,7 @@ describe('the audit', () => {
   });
 
   test('of whoever has a number', async () => {
-    const { pages, rows } = await costAgain(list({ patientNumber: 'MRN1' }));
+    const { pages, rows } = await costAgain(list({ patientIdentifier: 'MRN1' }));
     expect(rows).toBe(1);
     expect(pages).toBeLessThan(MAX_PAGES);
   });
