@@ -250,7 +250,7 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     expect(lab?.senders.find(({ surface }) => surface === 'fhir')?.verdict).toBeNull();
     expect(lab?.fault).toMatchObject({ surface: 'hl7', code: 'unsupported-media-type' });
     expect(feeds.health.isUsual).toBe(false);
-    expect(feeds.health.sentence).toContain('4 messages of LAB were refused');
+    expect(feeds.health.sentence).toContain('4 messages of LAB were rejected');
     expect(JSON.stringify(feeds)).not.toMatch(/Nosy|Nora|South/);
     const asked = db.endpoint.requests();
     await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });

@@ -36,7 +36,7 @@ test('all is well, and nothing was changed', async () => {
   const rows = async () => (await db.client.query('select count(*) from refusal')).rows;
   const before = await rows();
   const { code, stdout, stderr } = await doctor({ DATABASE_URL: db.url, ADMIN_TOKEN: adminToken }, stack.baseUrl);
-  expect(stdout).not.toMatch(/BAD|not looked at/);
+  expect(stdout).not.toMatch(/BAD|not checked/);
   for (const subject of ['ready', 'clock', 'discovery', 'token endpoint', 'signing keys', 'FHIR', 'OpenID provider']) {
     expect(stdout).toMatch(new RegExp(`^ok +${subject}`, 'm'));
   }
@@ -61,7 +61,7 @@ test('all is well, and nothing was changed', async () => {
 
 test('what it was given nothing for is said, and is no fault', async () => {
   const { code, stdout } = await doctor({}, stack.baseUrl);
-  expect([code, stdout.match(/not looked at/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not looked at')]);
+  expect([code, stdout.match(/not checked/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not checked')]);
 });
 
 test('the owner’s connection string is no login for a gateway', async () => {
@@ -87,7 +87,7 @@ test('what is wrong inside is said with what to do, by the API, the doctor and t
     const { url } = await browser.go(`${stack.baseUrl}/admin/health`);
     const page = await browser.go(url, { method: 'POST', body: new URLSearchParams({ username, password }) });
     const text = await page.text();
-    expect(text).toContain('2 to mend.');
+    expect(text).toContain('2 problems.');
     expect(text.indexOf('row security')).toBeLessThan(text.indexOf('migrations'));
   } finally {
     stack.oidc.setAway(false);
@@ -112,16 +112,16 @@ test('a sidecar with a wrong clock is told by its name; what a stranger may have
   await db.client.query('update sidecar_seen set last_seen = now()');
   await call({}, { kid: 'somebody-s' });
   await until('the stranger is told', async () =>
-    / sidecar key: somebody called from 127\.0\.0\.1 .* the key somebody-s that is not/.test(await told()),
+    / sidecar key: a sidecar called from 127\.0\.0\.1 .* the key somebody-s that is not/.test(await told()),
   );
   const { code, stdout, stderr } = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
   expect([code, stderr]).toEqual([0, 'all checked items are OK; 1 to check\n']);
-  expect(stdout).toMatch(/^\? +sidecar key +somebody called.*\n +→ is it a sidecar of yours/m);
+  expect(stdout).toMatch(/^\? +sidecar key +a sidecar called.*\n +→ if it is your sidecar/m);
 
   const iat = Math.floor(Date.now() / 1000) + 3600;
   await call({ iss: 'ward', iat, exp: iat + 60 }, {});
   await until('its clock is told', async () =>
-    /^bad sidecar ward: it is not let in: its clock is 3\d\d\d s ahead$/m.test(await told()),
+    /^bad sidecar ward: it is rejected: its clock is 3\d\d\d s ahead$/m.test(await told()),
   );
   // It was set since, nearly.
   await db.client.query(

@@ -2,7 +2,7 @@
 import { counted } from '../web/counted.ts';
 import type { Feeds, Sender } from './schema.ts';
 
-/** What more there is stands below, key by key. */
+/** The list below has the rest, key by key. */
 const MAX_SENTENCES = 4;
 
 /** `47 min`, `5 h`, `3 days`. */
@@ -41,10 +41,10 @@ export function sentenceOf(
         `the sidecar ${issuer} has not called for ${howLong(nowMs - Date.parse(lastSeenAt))}, messages over MLLP wait at their senders`,
     ),
     ...silent.map(({ sender, name }) => `${name} has been silent for ${howLong(nowMs - Date.parse(sender.lastAt))}`),
-    ...disabled.map(({ name }) => `${name} is disabled and still tries`),
+    ...disabled.map(({ name }) => `${name} is disabled and still sends`),
     ...refused.map(({ sender: { surface, refusedLately }, name }) => {
       const what = surface === 'fhir' ? 'request' : 'message';
-      return `${counted(refusedLately, what)} of ${name} ${were(refusedLately)} refused`;
+      return `${counted(refusedLately, what)} of ${name} ${were(refusedLately)} rejected`;
     }),
     ...fewer.map(({ name }) => `${name} sends less than usual`),
     ...more.map(({ name }) => `${name} sends more than usual`),
@@ -52,14 +52,14 @@ export function sentenceOf(
   if (feeds.length === 0) return { isUsual: true, sentence: 'Nothing is connected yet' };
   if (wrong.length === 0) {
     const isKnown = senders.some(({ sender: { verdict } }) => verdict === 'usual');
-    const sentence = isKnown ? 'All feeds are as usual' : 'Nothing is wrong that is known of';
+    const sentence = isKnown ? 'All feeds are as usual' : 'No known problems';
     return {
       isUsual: true,
       sentence: isCut ? `${sentence}, among the first ${feeds.length} API keys by name` : sentence,
     };
   }
-  const told = wrong.slice(0, MAX_SENTENCES).join('; ');
+  const listed = wrong.slice(0, MAX_SENTENCES).join('; ');
   const rest = wrong.length > MAX_SENTENCES ? `; and ${wrong.length - MAX_SENTENCES} more` : '';
-  const cut = isCut ? `; only the first ${feeds.length} API keys by name are looked at` : '';
-  return { isUsual: false, sentence: told.charAt(0).toUpperCase() + told.slice(1) + rest + cut };
+  const cut = isCut ? `; only the first ${feeds.length} API keys by name are checked` : '';
+  return { isUsual: false, sentence: listed.charAt(0).toUpperCase() + listed.slice(1) + rest + cut };
 }

@@ -1,24 +1,24 @@
 /**
- * Whether a sender does what it usually does at this hour: compared with the same time one to four weeks before or, for who
- * has not been known for so long, with the same time on each of the seven days before, on the site's clocks. So a sender
- * that never sends at night or on Sundays is not missed then, and one that always does is. Pure.
+ * Compares a sender with its usual activity at this hour: the same time one to four weeks before. For a newer sender, it is the
+ * same time on each of the seven days before. Times are by the site's clock, so silence at night counts only for a sender that
+ * usually sends at night. Pure.
  */
 import type { FeedRow } from '../../store/admin-feed.ts';
 
 export type Verdict = 'usual' | 'fewer' | 'more' | 'silent' | 'too-new';
 
-/** The lowest and the highest of what was counted before. */
+/** The lowest and the highest of the earlier counts. */
 interface Usual {
   readonly low: number;
   readonly high: number;
 }
 
-/** Fewer are no habit. */
+/** The fewest weeks to compare with. */
 const FEWEST_WEEKS = 3;
-/** Of seven, so that a weekend is among them: what is so on each of them is so on any. */
+/** All seven, so that a weekend is among them. */
 const FEWEST_DAYS = 7;
 
-/** `{1,NULL,3}` as PostgreSQL prints an array, without what is not known. */
+/** The numbers of a PostgreSQL array such as `{1,NULL,3}`. */
 const known = (literal: string | null): number[] =>
   (literal ?? '{}')
     .slice(1, -1)
@@ -26,25 +26,25 @@ const known = (literal: string | null): number[] =>
     .filter((part) => part !== '' && part !== 'NULL')
     .map(Number);
 
-/** Undefined where too little is known. */
+/** Undefined if there are too few counts. */
 function usualOf(weeks: string | null, days: string | null): Usual | undefined {
   const [byWeek, byDay] = [known(weeks), known(days)];
   const samples = byWeek.length >= FEWEST_WEEKS ? byWeek : byDay.length >= FEWEST_DAYS ? byDay : undefined;
   return samples && { low: Math.min(...samples), high: Math.max(...samples) };
 }
 
-/** Whoever sends less in that time may well send nothing for once. */
+/** A sender of fewer messages may send none by chance. */
 const MISSED = 5;
-/** Half of fewer is chance. */
+/** Half of a smaller count may be chance. */
 const MANY = 10;
 
 type Judged = Pick<FeedRow, 'hour' | 'weeks_hour' | 'days_hour' | 'weeks_gap' | 'days_gap'>;
 
-/** @param isAlerted its key has a rule for silence, and an alert is open by it; undefined where it has none */
+/** @param isAlerted true if an alert for silence is open; undefined if the key has no rule for silence */
 export function judge(row: Judged, isAlerted?: boolean): Verdict {
   if (isAlerted === true) return 'silent';
   const gap = usualOf(row.weeks_gap, row.days_gap);
-  // What its people have said of silence counts, not what we make of it.
+  // The key's rule for silence counts more than its usual activity.
   if (isAlerted === undefined && gap !== undefined && gap.low >= MISSED) return 'silent';
   const usual = usualOf(row.weeks_hour, row.days_hour);
   if (usual === undefined) return 'too-new';

@@ -1,4 +1,4 @@
-/** Where each number of a feed leads: the messages or requests that it counts, for whoever may see them. */
+/** Links from the numbers of a feed to the messages or requests that they count, for staff with the permission. */
 import type { Config } from '../../config.ts';
 import type { Permission } from '../../permissions.ts';
 import { linkTo } from '../web/layout.tsx';
@@ -8,13 +8,12 @@ type Query = Readonly<Record<string, string>>;
 
 export interface FeedLinks {
   readonly key: (clientId: string) => string | undefined;
-  /** Of HL7. */
   readonly messages: (clientId: string, outcome?: 'AA' | 'AE' | 'AR') => string | undefined;
   readonly requests: (clientId: string, query?: Query) => string | undefined;
   readonly alerts: string;
 }
 
-/** @param today midnight on the site's clocks, an instant */
+/** @param today the instant of midnight at the site */
 export function feedLinks(config: Config, permissions: ReadonlySet<Permission>, today: string): FeedLinks {
   const to = (
     { path, permission }: { readonly path: string; readonly permission: Permission },

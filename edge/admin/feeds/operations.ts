@@ -1,8 +1,8 @@
-/** Feeds over JSON. */
+/** The JSON API of feeds. */
 import { type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { feedsAnswer } from './schema.ts';
-import { askFeeds } from './view.ts';
+import { readFeeds } from './view.ts';
 
 export function feedOperations({ now }: AdminDeps): Operation[] {
   return [
@@ -10,11 +10,11 @@ export function feedOperations({ now }: AdminDeps): Operation[] {
       method: 'get',
       path: '/feeds',
       permission: 'site.endpoints.read',
-      summary: 'What each key does now, whether that is usual, and one sentence for all',
-      description: 'Counts are written some seconds behind the answers, and are no record: messages are.',
+      summary: 'Read the activity of each key now, compared with its usual activity',
+      description: 'Counts lag by a few seconds. For an exact record, use Messages.',
       answer: feedsAnswer,
       handle: async ({ actor, database }) => ({
-        body: await askFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
+        body: await readFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
       }),
     }),
   ];

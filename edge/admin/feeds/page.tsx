@@ -1,4 +1,4 @@
-/** The first page: whether all is as usual, and each sender in a sentence, what needs somebody first. */
+/** The feeds: a sentence about all, then each sender, those with problems first. */
 import type { Child } from 'hono/jsx';
 
 import { labelFor } from '../../refusals.ts';
@@ -9,23 +9,23 @@ import type { FeedLinks } from './links.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
 
 const VERDICTS = {
-  silent: { tone: 'bad', badge: 'silent', words: 'where it usually sends' },
-  fewer: { tone: 'warn', badge: 'less', words: 'less than usual at this hour' },
-  more: { tone: 'warn', badge: 'more', words: 'more than usual at this hour' },
-  usual: { tone: 'good', badge: 'usual', words: 'usual' },
-  'too-new': { tone: 'plain', badge: 'new', words: 'too new to know what is usual' },
+  silent: { tone: 'bad', badge: 'silent', text: 'where it usually sends' },
+  fewer: { tone: 'warn', badge: 'less', text: 'less than usual at this hour' },
+  more: { tone: 'warn', badge: 'more', text: 'more than usual at this hour' },
+  usual: { tone: 'good', badge: 'usual', text: 'usual' },
+  'too-new': { tone: 'plain', badge: 'new', text: 'too new to know what is usual' },
 } as const;
 
 const ORDER = ['silent', 'fewer', 'more', 'usual', 'too-new', null] as const;
 
-/** What needs somebody first. */
+/** Keys with problems come first. */
 const rank = ({ senders, status, refusals }: Feed): number => {
   if (status === 'disabled') return refusals > 0 ? 0 : 9;
   const worst = Math.min(...senders.map(({ verdict }) => ORDER.indexOf(verdict)), ORDER.length);
   return senders.some(({ refusedLately }) => refusedLately > 0) ? Math.min(worst, 1.5) : worst;
 };
 
-/** A number with its word, as a link where it leads somewhere. */
+/** A number, as a link if there is one. */
 const Counted = ({ to, children }: { to: string | undefined; children: Child }) =>
   to === undefined ? <span>{children}</span> : <a href={to}>{children}</a>;
 
@@ -37,7 +37,7 @@ interface LineProps {
   readonly links: FeedLinks;
 }
 
-/** How today's answers divide, in proportion; the numbers stand beside it. */
+/** A bar with the shares of today's answers. */
 const Mix = ({ today: { accepted, refused, rejected } }: Pick<Sender, 'today'>) => {
   const all = accepted + refused + rejected;
   if (all === 0) return null;
@@ -55,8 +55,8 @@ const Mix = ({ today: { accepted, refused, rejected } }: Pick<Sender, 'today'>) 
   );
 };
 
-const HL7_WORDS = ['AA', 'AE', 'AR'] as const;
-const FHIR_WORDS = ['answered', 'refused', 'failed'] as const;
+const HL7_OUTCOMES = ['AA', 'AE', 'AR'] as const;
+const FHIR_OUTCOMES = ['answered', 'rejected', 'failed'] as const;
 
 const Line = ({ feed, sender, links }: LineProps) => {
   const { clientId } = feed;
@@ -66,7 +66,7 @@ const Line = ({ feed, sender, links }: LineProps) => {
   const all = counts.reduce((sum, number) => sum + number, 0);
   const ofAll = isFhir ? undefined : links.messages(clientId);
   const of = (at: number): string | undefined => {
-    if (!isFhir) return links.messages(clientId, HL7_WORDS[at]);
+    if (!isFhir) return links.messages(clientId, HL7_OUTCOMES[at]);
     return at === 0 ? undefined : links.requests(clientId, { surface: 'fhir', status: at === 1 ? '4xx' : '5xx' });
   };
   const name = senderName(sender);
@@ -80,14 +80,14 @@ const Line = ({ feed, sender, links }: LineProps) => {
         <Counted to={ofAll}>
           {text(all)} {isFhir ? 'requests ' : ''}today
         </Counted>
-        {verdict === null ? null : `, ${VERDICTS[verdict].words}`}
+        {verdict === null ? null : `, ${VERDICTS[verdict].text}`}
       </span>
       <Mix today={today} />
       <span class="counts">
         {counts.map((number, at) =>
           number === 0 ? null : (
             <Counted to={of(at)}>
-              {text(number)} {isFhir ? FHIR_WORDS[at] : HL7_WORDS[at]}
+              {text(number)} {isFhir ? FHIR_OUTCOMES[at] : HL7_OUTCOMES[at]}
             </Counted>
           ),
         )}
@@ -101,7 +101,7 @@ const Fault = ({ feed: { clientId, refusals, fault }, links }: { feed: Feed; lin
   const reason = fault === null ? '' : fault.reason === '' ? labelFor(fault.code) : fault.reason;
   return (
     <p class="fault quiet">
-      <Counted to={links.requests(clientId)}>{text(refusals)} refused or failed in 24 hours</Counted>
+      <Counted to={links.requests(clientId)}>{text(refusals)} rejected or failed in 24 hours</Counted>
       {fault === null ? null : (
         <span>
           : {reason} (<When at={fault.at} relative />)
@@ -113,13 +113,13 @@ const Fault = ({ feed: { clientId, refusals, fault }, links }: { feed: Feed; lin
 
 const WAYS = { fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
 
-/** By which ways it comes: those that it has come by, else those that it may. */
+/** The surfaces that it used, else those that it may use. */
 const waysOf = ({ senders, protocols }: Feed): string => {
-  const came = [...new Set(senders.map(({ surface }) => WAYS[surface]))];
+  const used = [...new Set(senders.map(({ surface }) => WAYS[surface]))];
   const may = protocols.map((protocol) =>
     protocol === 'hl7-mllp' ? WAYS.mllp : protocol === 'hl7' ? WAYS.hl7 : WAYS.fhir,
   );
-  return (came.length > 0 ? came : may).join(', ');
+  return (used.length > 0 ? used : may).join(', ');
 };
 
 const Item = ({ feed, links }: { feed: Feed; links: FeedLinks }) => (
@@ -131,7 +131,7 @@ const Item = ({ feed, links }: { feed: Feed; links: FeedLinks }) => (
       <span class="quiet">{waysOf(feed)}</span>
       {feed.status === 'disabled' ? <Badge tone="warn">disabled</Badge> : null}
     </p>
-    {feed.senders.length === 0 ? <p class="line quiet">never heard of</p> : null}
+    {feed.senders.length === 0 ? <p class="line quiet">No requests yet.</p> : null}
     {feed.senders.map((sender) => (
       <Line {...{ feed, sender, links }} />
     ))}
@@ -146,7 +146,8 @@ const OpenAlerts = ({ alerts, path }: { alerts: Feeds['alerts']; path: string })
   const about = first.keyName ?? first.subject;
   return (
     <Notice tone="bad">
-      <a href={path}>{open.length === 1 ? 'An alert is open' : `${open.length} alerts are open`}</a>: {first.summary}
+      <a href={path}>{open.length === 1 ? 'An alert is firing' : `${open.length} alerts are firing`}</a>:{' '}
+      {first.summary}
       {about === '' ? '' : ` (${about})`}, since <When at={first.openedAt} relative />
       {open.length > 1 ? ', and others' : ''}.
     </Notice>
@@ -196,7 +197,7 @@ export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { 
         {health.sentence}.
       </p>
       <h2>HL7</h2>
-      {hl7.length === 0 ? <Empty>No sender has been heard of yet.</Empty> : list(hl7)}
+      {hl7.length === 0 ? <Empty>No messages yet.</Empty> : list(hl7)}
       {fhir.length === 0 ? null : (
         <>
           <h2>FHIR</h2>
@@ -211,7 +212,7 @@ export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { 
       )}
       {never.length === 0 ? null : (
         <details>
-          <summary>API keys that nothing was heard of ({text(never.length)})</summary>
+          <summary>API keys without requests ({text(never.length)})</summary>
           {list(never)}
         </details>
       )}

@@ -1,4 +1,4 @@
-/** `/admin`: the first page, Feeds; a welcome for whoever may not see them. */
+/** `/admin`: the feeds, or a welcome page without the permission to see them. */
 import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
 import { Page, respond } from '../web/layout.tsx';
@@ -7,7 +7,7 @@ import { Refreshed } from '../web/ui.tsx';
 import { readInstant, wallTime } from '../web/wall-clock.ts';
 import { feedLinks } from './links.ts';
 import { FeedsPage } from './page.tsx';
-import { askFeeds } from './view.ts';
+import { readFeeds } from './view.ts';
 
 const { path: PLACE, permission: PERMISSION } = PLACES.feeds;
 const REFRESH_SECONDS = 30;
@@ -24,15 +24,15 @@ export function addFeeds(app: Surface, { deps, access }: Console): void {
         <Page title="Welcome" config={config} session={session}>
           <p>
             {permissions.size === 0
-              ? 'Your account has no permission here yet: ask whoever manages your OpenID provider.'
-              : 'Choose among the places what you want to do.'}
+              ? 'Your account has no permissions yet. Ask the administrator of your OpenID provider.'
+              : 'Choose a page in the navigation.'}
           </p>
         </Page>
       );
       return respond(config, page);
     }
     const now = deps.now();
-    const feeds = await askFeeds(database, site, now, permissions.has('site.api_keys.read'));
+    const feeds = await readFeeds(database, site, now, permissions.has('site.api_keys.read'));
     const today = readInstant(`${wallTime(new Date(now).toISOString(), timeZone).day}T00:00`, timeZone);
     const page = (
       <Page title={PLACES.feeds.title} config={config} session={session} place={PLACE}>

@@ -1,4 +1,4 @@
-/** Feeds as the JSON API answers them, and the page shows them. */
+/** Feeds as the JSON API returns them and the page shows them. */
 import * as z from 'zod';
 
 import { USAGE_SURFACES } from '../../store/usage.ts';
@@ -9,20 +9,18 @@ const count = z.number().int();
 
 const sender = z.object({
   surface: z.enum(['fhir', 'hl7', 'mllp']),
-  application: z
-    .string()
-    .meta({ description: 'MSH-3. Empty where it names none, or a key has more than twenty senders.' }),
+  application: z.string().meta({ description: 'MSH-3. Empty without one, or if a key has more than twenty senders.' }),
   facility: z.string().meta({ description: 'MSH-4.' }),
-  lastAt: instant.meta({ description: 'FHIR: the quarter of an hour of the last request.' }),
+  lastAt: instant.meta({ description: 'For FHIR, the quarter of an hour of the last request.' }),
   today: z
     .object({ accepted: count, refused: count, rejected: count })
-    .meta({ description: 'Since midnight on the site’s clocks: AA, AE, AR; of FHIR below 400, 4xx, 5xx.' }),
-  refusedLately: count.meta({ description: 'Refused and rejected within about an hour.' }),
+    .meta({ description: 'Since midnight at the site: AA, AE, AR; for FHIR statuses below 400, 4xx, 5xx.' }),
+  refusedLately: count.meta({ description: 'AE and AR, or 4xx and 5xx, of the last hour.' }),
   lastHour: count.meta({ description: 'In the last four whole quarters of an hour.' }),
   verdict: z
     .enum(['usual', 'fewer', 'more', 'silent', 'too-new'])
     .nullable()
-    .meta({ description: 'Against the same hour of the weeks, or of the seven days, before; null for FHIR.' }),
+    .meta({ description: 'Compared with the same hour of earlier weeks, or of the last seven days; null for FHIR.' }),
 });
 
 const feed = z.object({
@@ -30,9 +28,9 @@ const feed = z.object({
   name: z.string(),
   status: z.enum(['active', 'disabled']),
   protocols: z.array(z.string()),
-  isWatched: z.boolean().meta({ description: 'Its silence is an alert, by a rule of its own.' }),
+  isWatched: z.boolean().meta({ description: 'The key has a rule for silence.' }),
   senders: z.array(sender),
-  refusals: count.meta({ description: 'Requests that were refused or failed in 24 hours, on any surface.' }),
+  refusals: count.meta({ description: 'Requests that were rejected or failed in 24 hours, on all surfaces.' }),
   fault: z
     .object({ at: instant, surface: z.enum(USAGE_SURFACES), code: z.string(), reason: z.string() })
     .nullable()
@@ -44,16 +42,16 @@ const sidecar = z.object({
   lastSeenAt: instant,
   isLate: z.boolean(),
   clockSeconds: count.nullable(),
-  version: z.string().nullable().meta({ description: 'Of its release, as it says; null where it has not said.' }),
-  connections: count.nullable().meta({ description: 'Over MLLP that were open when it last said so.' }),
+  version: z.string().nullable().meta({ description: 'Its release; null if it did not report one.' }),
+  connections: count.nullable().meta({ description: 'Open MLLP connections, as it last reported.' }),
 });
 
 export const feedsAnswer = z.object({
   health: z.object({ isUsual: z.boolean(), sentence: z.string() }),
   feeds: z.array(feed),
-  isCut: z.boolean().meta({ description: 'There are more API keys than are looked at here: 300, by name.' }),
+  isCut: z.boolean().meta({ description: 'There are more API keys than the 300 that are checked, by name.' }),
   sidecars: z.array(sidecar),
-  alerts: z.array(alertItem).meta({ description: 'Those that are open, the newest ten.' }),
+  alerts: z.array(alertItem).meta({ description: 'The newest ten open alerts.' }),
 });
 export type Feeds = z.infer<typeof feedsAnswer>;
 export type Feed = Feeds['feeds'][number];

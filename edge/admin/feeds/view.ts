@@ -1,4 +1,4 @@
-/** What goes on at a site, key by key, and one sentence for all of it: the same for the console and its JSON API. */
+/** The feeds of a site, key by key, and a sentence about all of them, for the console and the JSON API. */
 import { SIDECAR_SILENT_MS } from '../../alert-kinds.ts';
 import type { Database } from '../../deps.ts';
 import { type AlertRow, listAlerts } from '../../store/admin-alert.ts';
@@ -10,7 +10,7 @@ import { sentenceOf } from './health.ts';
 import { judge } from './judge.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
 
-/** As many as keys, so that each that is silent is known. */
+/** As many as keys, so that each silent key is known. */
 const MAX_ALERTS = 300;
 const MAX_SHOWN_ALERTS = 10;
 
@@ -73,12 +73,12 @@ export function viewFeeds(
     connections,
   }));
   const isCut = keys.length > MAX_KEYS;
-  const told = { feeds, isCut, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };
-  return { health: sentenceOf(told, nowMs), ...told };
+  const shown = { feeds, isCut, sidecars: seen, alerts: alerts.slice(0, MAX_SHOWN_ALERTS).map(viewAlert) };
+  return { health: sentenceOf(shown, nowMs), ...shown };
 }
 
-/** In one round trip, whose cost is that of keys and senders, however many messages there are. */
-export async function askFeeds(
+/** One round trip. Its cost grows with keys and senders, not with messages. */
+export async function readFeeds(
   database: Database,
   site: string,
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * A deployment as it sees itself: what `/admin/health` shows and the doctor asks for. It changes nothing but for a claim of
- * a `jti` that nobody uses, forgotten in a minute.
+ * Checks the deployment from inside, for `/admin/health` and the doctor. It writes nothing except the claim of a random `jti`,
+ * which expires in a minute.
  */
 import { type Config, plainAddresses } from '../../config.ts';
 import type { Database } from '../../deps.ts';
@@ -26,15 +26,15 @@ function addresses(config: Config): Finding[] {
       : bad(
           'endpoints',
           `not configured: ${missing.map(({ name }) => name).join(', ')}`,
-          'edge/docs/configuration.md; what is left out on purpose stays so',
+          'see edge/docs/configuration.md, unless they are left out on purpose',
         ),
     plain.length === 0
-      ? good('https', 'every public address')
+      ? good('https', 'all public addresses use https')
       : bad('https', `plain http: ${plain.join(', ')}`, 'serve them over https only'),
   ];
 }
 
-/** One claim counts, the second does not: so no assertion is used twice. */
+/** The first claim of a jti must succeed and the second must fail, so that no assertion is used twice. */
 async function singleUse({ jtiStore, now }: AdminDeps): Promise<Finding[]> {
   const hash = await sha256Of(crypto.randomUUID());
   const expires = Math.floor(now() / 1000) + 60;
@@ -43,49 +43,47 @@ async function singleUse({ jtiStore, now }: AdminDeps): Promise<Finding[]> {
   const claims = [await claim(), await claim()];
   return [
     claims[0] === true && claims[1] === false
-      ? good('jti store', `a jti counts once; two claims took ${now() - started} ms`)
-      : bad('jti store', 'a jti counts more than once, or never', 'switch the token service off, and say so to us'),
+      ? good('jti store', `accepts a jti once; two claims took ${now() - started} ms`)
+      : bad('jti store', 'accepts a jti more than once, or never', 'stop the token service and report it'),
   ];
 }
 
 async function provider(deps: AdminDeps): Promise<Finding[]> {
-  // Not the one that the console keeps for an hour.
+  // Not the discovery document that the console caches for an hour.
   const { server } = await createProvider(deps)();
   const grants = server.grant_types_supported;
   const { ADMIN_OIDC_GROUPS: groups } = deps.config;
   const claims =
     groups === undefined
       ? `${deps.config.ADMIN_OIDC_SITE_CLAIM} and ${deps.config.ADMIN_OIDC_PERMISSIONS_CLAIM}`
-      : `${deps.config.ADMIN_OIDC_GROUPS_CLAIM}, of which ${groups.size} mean something here`;
+      : `${deps.config.ADMIN_OIDC_GROUPS_CLAIM}, with ${groups.size} configured groups`;
   return [
     server.authorization_endpoint === undefined || server.token_endpoint === undefined
-      ? bad('OpenID provider', `${server.issuer} has no sign-in`, 'ADMIN_OIDC_ISSUER: is it this one?')
+      ? bad('OpenID provider', `${server.issuer} has no sign-in`, 'check ADMIN_OIDC_ISSUER')
       : good('OpenID provider', server.issuer),
-    good('claims', `who may do what is read from ${claims}`),
+    good('claims', `permissions come from ${claims}`),
     grants === undefined || grants.includes('refresh_token')
-      ? good('refresh tokens', 'the provider has them, if it gives them to this client')
+      ? good('refresh tokens', 'the provider supports them')
       : bad(
           'refresh tokens',
-          'the provider has none: one signs in again every hour',
+          'the provider has none: staff must sign in again every hour',
           'edge/docs/deploy.md, The staff’s OpenID provider',
         ),
   ];
 }
 
-/** What of the caller's site needs people and nobody is at. */
+/** The firing alerts of the caller's site that are neither acknowledged nor silenced. */
 async function alerts(database: Database, site: string): Promise<Finding[]> {
   const open = await inSite(database, site).run(openAlerts(site));
   const [first] = open;
-  if (first === undefined) return [good('alerts', 'none is open that nobody is at')];
+  if (first === undefined) return [good('alerts', 'none is firing, or each is acknowledged or silenced')];
   const titles = [...new Set(open.map(({ kind }) => ALERT_KINDS[kind].title))];
-  return [
-    bad('alerts', `${first.total} open: ${titles.join('; ')}`, 'the console lists them under Alerts, with what to do'),
-  ];
+  return [bad('alerts', `${first.total} firing: ${titles.join('; ')}`, 'see Alerts in the console')];
 }
 
 const mebibytes = (bytes: number): string => `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
 
-/** What a sender meets first when it sends much. */
+/** The limits that senders reach first. */
 function limits({ FHIR_MAX_BODY_BYTES: fhir, HL7_MAX_MESSAGE_BYTES: hl7 }: Config): Finding[] {
   return [good('limits', `a FHIR body ${mebibytes(fhir)}, an HL7 message ${mebibytes(hl7)}`)];
 }
@@ -96,7 +94,7 @@ async function signingKeys({ config, now }: AdminDeps, database: Database): Prom
   return [signingKeyAge(keys, now(), seen && Date.parse(seen.first_seen))];
 }
 
-/** @param database as the caller may use it @param site of the caller */
+/** @param database with the rights of the caller @param site of the caller */
 export async function checkDeployment(deps: AdminDeps, database: Database, site: string): Promise<readonly Finding[]> {
   const { config, now, version } = deps;
   const found = await Promise.all([
@@ -109,5 +107,5 @@ export async function checkDeployment(deps: AdminDeps, database: Database, site:
     findingsOf('alerts', () => alerts(database, site)),
     findingsOf('limits', async () => limits(config)),
   ]);
-  return [...found.flat(), good('version', version ?? 'the platform does not tell')];
+  return [...found.flat(), good('version', version ?? 'unknown on this platform')];
 }

@@ -1,4 +1,4 @@
-/** The database as the gateway's own login sees it: schema, and what the login could do that it must not. */
+/** Checks the database with the gateway's login: the schema, and rights that the login must not have. */
 import type { Database, Query } from '../../deps.ts';
 import { schemaVersion } from '../../store/schema-version.ts';
 import { SCHEMA_VERSION } from '../../store/schema.generated.ts';
@@ -7,16 +7,16 @@ import { REQUEST_LIMITS } from '../../store/time-limits.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const SLOW_MS = 1_000;
-/** Tokens are judged by the edge's clock, sessions and retention by the database's. */
+/** The edge's clock counts for tokens, the database's for sessions and retention. */
 const MAX_CLOCK_SECONDS = 30;
 
 interface LoginRow {
   readonly name: string;
   readonly is_almighty: boolean;
   readonly owns: boolean;
-  /** Tables with rows of sites that no policy holds back. */
+  /** Tables with rows of sites but without a policy. */
   readonly unwalled: readonly string[];
-  /** What a statement may take where its transaction says nothing, in milliseconds; 0: without end. */
+  /** The limit of a statement whose transaction sets none, in milliseconds; 0: no limit. */
   readonly statement_ms: number;
   readonly at: string;
 }
@@ -32,27 +32,27 @@ const login = (): Query<LoginRow> =>
       ${raw(instantOf('clock_timestamp()'))} as at
     from pg_roles r where r.rolname = current_user`;
 
-/** A request that is one statement has no other limit in the database, which would work on for nobody. */
+/** A request of one statement has no other limit in the database. */
 function timeLimit({ name, statement_ms: ms }: LoginRow): Finding {
   return ms > 0 && ms <= REQUEST_LIMITS.answerMs
     ? good('time limit', `a statement of ${name} ends after ${ms} ms`)
     : bad(
         'time limit',
-        `a statement of ${name} ${ms === 0 ? 'has no end' : `ends after ${ms} ms`}, when nobody waits any more`,
-        `alter role ${name} set statement_timeout = '8s'; new connections have it`,
+        `a statement of ${name} ${ms === 0 ? 'has no limit' : `ends after ${ms} ms`}, longer than a request waits`,
+        `alter role ${name} set statement_timeout = '8s'; it applies to new connections`,
       );
 }
 
-/** Neon's host names tell the region: ep-…[-pooler].eu-central-1.aws.neon.tech. */
+/** Neon's host names contain the region: ep-…[-pooler].eu-central-1.aws.neon.tech. */
 function place(url: string): Finding[] {
   const [, region, cloud] = /\.([a-z0-9-]+)\.(aws|azure)\.neon\.tech$/.exec(new URL(url).hostname) ?? [];
   return region === undefined || cloud === undefined
     ? []
-    : [good('region', `the database is in ${cloud}:${region}, which is what placement in wrangler.toml should say`)];
+    : [good('region', `the database is in ${cloud}:${region}; placement in wrangler.toml should have the same region`)];
 }
 
 /**
- * @param url the connection string that it was reached by; nothing of it is told but the region
+ * @param url the connection string; the findings contain only its region
  * @param now milliseconds since the epoch
  */
 export async function checkDatabase(database: Database, url: string, now: () => number): Promise<Finding[]> {
@@ -63,32 +63,36 @@ export async function checkDatabase(database: Database, url: string, now: () => 
   const off = Math.round(Math.abs(Date.parse(who?.at ?? '') - (started + ended) / 2) / 1000);
   return [
     version >= SCHEMA_VERSION && missing.length === 0
-      ? good('migrations', `at ${version}, all functions are there`)
+      ? good('migrations', `at ${version}, all functions exist`)
       : bad(
           'migrations',
           `at ${version}, ${SCHEMA_VERSION} is needed; missing: ${missing.join(', ') || 'nothing'}`,
           'npm run migrate',
         ),
     isWritable
-      ? good('writes', 'the database takes them')
-      : bad('writes', 'the database is read-only, or a replica', 'DATABASE_URL: the primary; is its disk full?'),
+      ? good('writes', 'the database accepts them')
+      : bad(
+          'writes',
+          'the database is read-only, or a replica',
+          'let DATABASE_URL point to the primary, and check its disk',
+        ),
     who !== undefined && !who.is_almighty && !who.owns
       ? good('role', `${who.name} owns nothing`)
       : bad(
           'role',
-          `${who?.name ?? '?'} owns tables or passes over row security`,
-          'edge/docs/deploy.md, step 1: a login of its own',
+          `${who?.name ?? '?'} owns tables or bypasses row security`,
+          'edge/docs/deploy.md, step 1: create a separate login',
         ),
     who?.unwalled.length === 0
       ? good('row security', 'every table with rows of sites has a policy')
       : bad('row security', `without a policy: ${who?.unwalled.join(', ') ?? '?'}`, 'npm run migrate, as the owner'),
     ...(who === undefined ? [] : [timeLimit(who)]),
     ended - started > SLOW_MS
-      ? bad('database', `it took ${ended - started} ms to answer`, 'put the Worker near it; let it not sleep')
+      ? bad('database', `it took ${ended - started} ms to answer`, 'place the Worker near it, and switch off its sleep')
       : good('database', `it answered in ${ended - started} ms`),
     off > MAX_CLOCK_SECONDS
-      ? bad('database clock', `it differs by ${off} s`, 'set the clock of the database’s machine, or of the gateway’s')
-      : good('database clock', 'as the gateway’s'),
+      ? bad('database clock', `it is ${off} s off`, 'set the clock of the database’s machine, or of the gateway’s')
+      : good('database clock', 'it agrees with the gateway’s'),
     ...place(url),
   ];
 }

@@ -1,15 +1,12 @@
-/** What is found when a deployment is looked at, by the doctor (`npm run doctor`) or by the console: one thing each. */
+/** The result of one check of a deployment, by the doctor (`npm run doctor`) or by the console. */
 import { Fault } from '../../../shared/fault.ts';
 
 export interface Finding {
-  /**
-   * `doubtful` only a person can judge, such as what a stranger may have done; `unknown` was not looked at, and `next` says
-   * what is needed for it.
-   */
+  /** `doubtful`: a person must decide. `unknown`: not checked; `next` says what the check needs. */
   readonly state: 'good' | 'bad' | 'doubtful' | 'unknown';
   readonly subject: string;
   readonly says: string;
-  /** What a person does about it. */
+  /** The next step of the operator. */
   readonly next?: string | undefined;
 }
 
@@ -24,11 +21,11 @@ export const doubtful = (subject: string, says: string, next: string): Finding =
 export const unknown = (subject: string, next: string): Finding => ({
   state: 'unknown',
   subject,
-  says: 'not looked at',
+  says: 'not checked',
   next,
 });
 
-/** The findings of a check; one that breaks off is a finding too. */
+/** The findings of a check; a check that throws is a finding too. */
 export async function findingsOf(
   subject: string,
   check: () => Promise<readonly Finding[]>,
@@ -37,8 +34,8 @@ export async function findingsOf(
     return await check();
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const told = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    const says = error instanceof Fault && error !== cause ? `${error.message} (${told})` : told;
-    return [bad(subject, says, 'see that this address is reached from here, and what answers there')];
+    const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    const says = error instanceof Fault && error !== cause ? `${error.message} (${text})` : text;
+    return [bad(subject, says, 'check that this machine reaches the address, and what answers there')];
   }
 }

@@ -1,4 +1,4 @@
-/** The deployment as it sees itself, over JSON. */
+/** The JSON API of the checks. */
 import * as z from 'zod';
 
 import { listOf, type Operation, operation } from '../api/operation.ts';
@@ -9,7 +9,7 @@ export const finding = z.object({
   state: z.enum(['good', 'bad', 'doubtful', 'unknown']),
   subject: z.string(),
   says: z.string(),
-  next: z.string().optional().meta({ description: 'What a person does about it.' }),
+  next: z.string().optional().meta({ description: 'The next step of the operator.' }),
 });
 
 export function healthOperations(deps: AdminDeps): Operation[] {
@@ -18,9 +18,9 @@ export function healthOperations(deps: AdminDeps): Operation[] {
       method: 'get',
       path: '/health',
       permission: 'site.endpoints.read',
-      summary: 'What is well in this deployment and what is not',
+      summary: 'Check the deployment',
       description:
-        'Looked at now: addresses, database, jti store, signing keys, OpenID provider, sidecars, alerts of the site, limits.',
+        'Checks addresses, database, jti store, signing keys, OpenID provider, sidecars, alerts of the site and limits now.',
       answer: listOf(finding),
       handle: async ({ actor, database }) => ({
         body: { items: await checkDeployment(deps, database, actor.site), next: null },

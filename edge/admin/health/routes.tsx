@@ -1,8 +1,9 @@
-/** `/admin/health`: the same as the doctor says, for people. */
+/** `/admin/health`: the checks of the doctor. */
 import type { Surface } from '../../http/surface.ts';
 import type { Console } from '../web/console.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
+import { counted } from '../web/counted.ts';
 import { Badge, Notice, Row, Table } from '../web/ui.tsx';
 import { checkDeployment } from './checks.ts';
 import type { Finding } from './finding.ts';
@@ -10,10 +11,10 @@ import type { Finding } from './finding.ts';
 const { path: PLACE } = PLACES.health;
 
 const MARKS = {
-  bad: <Badge tone="bad">to mend</Badge>,
-  doubtful: <Badge tone="warn">to look at</Badge>,
-  unknown: <Badge tone="plain">not looked at</Badge>,
-  good: <Badge tone="good">well</Badge>,
+  bad: <Badge tone="bad">problem</Badge>,
+  doubtful: <Badge tone="warn">to check</Badge>,
+  unknown: <Badge tone="plain">not checked</Badge>,
+  good: <Badge tone="good">OK</Badge>,
 } as const satisfies Record<Finding['state'], unknown>;
 
 const ORDER = Object.keys(MARKS);
@@ -26,9 +27,9 @@ export function addHealthPage(app: Surface, { deps, access }: Console): void {
     const page = (
       <Page title="Health" config={deps.config} session={session} place={PLACE}>
         <Notice tone={wrong === 0 ? 'good' : 'bad'}>
-          {wrong === 0 ? 'All is well of what was looked at.' : `${wrong} to mend.`}
+          {wrong === 0 ? 'No known problems.' : `${counted(wrong, 'problem')}.`}
         </Notice>
-        <Table label="What was looked at" head={['State', 'What', 'Found', 'What to do']}>
+        <Table label="Checks" head={['State', 'Subject', 'Result', 'What to do']}>
           {found
             .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
             .map(({ state, subject, says, next }) => (
@@ -41,7 +42,7 @@ export function addHealthPage(app: Surface, { deps, access }: Console): void {
             ))}
         </Table>
         <p>
-          Looked at just now, from inside. From outside, as clients see it: <code>npm run -s doctor -- BASE_URL</code>.
+          Checked now, from inside. To check it as clients see it, run <code>npm run -s doctor -- BASE_URL</code>.
         </p>
       </Page>
     );

@@ -1,4 +1,4 @@
-/** The MLLP sidecars: who called, whose clock is off, and who was not let in. */
+/** Checks the MLLP sidecars: their last calls, their clocks, and rejected calls. */
 import type { Config } from '../../config.ts';
 import { SIDECAR_SILENT_MS } from '../../alert-kinds.ts';
 import type { Database } from '../../deps.ts';
@@ -6,15 +6,15 @@ import { type SidecarRow, sidecarsSeen, sidecarsTurnedAway, type TurnedAwayRow }
 import { counted } from '../web/counted.ts';
 import { bad, doubtful, type Finding, good } from './finding.ts';
 
-/** Half of what is tolerated (edge/hl7/mllp/sidecar-token.ts): there is time to mend it. */
+/** Half of the tolerance (edge/hl7/mllp/sidecar-token.ts), so that there is time to set the clock. */
 const CLOCK_OFF_SECONDS = 15;
 
 const off = (seconds: number): string => `${Math.abs(seconds)} s ${seconds < 0 ? 'ahead' : 'behind'}`;
 
-const SET_THE_CLOCK = 'set the clock of its machine (NTP), or of the gateway’s: beyond 30 s it is not let in';
+const SET_THE_CLOCK = 'set the clock of its machine (NTP) or of the gateway’s: the gateway rejects it beyond 30 s';
 
-/** What it says of itself, behind what we know of it. */
-const toldBy = ({ version, connections }: SidecarRow): string =>
+/** Its own report. */
+const reportOf = ({ version, connections }: SidecarRow): string =>
   version === null || connections === null ? '' : `; version ${version}, ${counted(connections, 'connection')} open`;
 
 function calling(row: SidecarRow, nowMs: number): Finding {
@@ -24,18 +24,18 @@ function calling(row: SidecarRow, nowMs: number): Finding {
   const minutes = Math.max(0, Math.floor(silentMs / 60_000));
   if (silentMs > SIDECAR_SILENT_MS) return bad(subject, `silent for ${minutes} minutes`, 'see its /readyz and its log');
   const called = `called ${minutes === 0 ? 'within a minute' : `${minutes} minutes ago`}`;
-  if (clock === null) return good(subject, `${called}${toldBy(row)}`);
+  if (clock === null) return good(subject, `${called}${reportOf(row)}`);
   return Math.abs(clock) > CLOCK_OFF_SECONDS
-    ? bad(subject, `${called}; its clock is ${off(clock)}${toldBy(row)}`, SET_THE_CLOCK)
-    : good(subject, `${called}; its clock is as ours${toldBy(row)}`);
+    ? bad(subject, `${called}; its clock is ${off(clock)}${reportOf(row)}`, SET_THE_CLOCK)
+    : good(subject, `${called}; its clock is right${reportOf(row)}`);
 }
 
-/** Anybody can call with a key of their own, so only a person can say whether it was a sidecar of theirs. */
+/** Any client can call with any key, so a person must decide whether it was a sidecar of the deployment. */
 const stranger = ({ kid, source_address: from }: TurnedAwayRow): Finding =>
   doubtful(
     'sidecar key',
-    `somebody called from ${from} as a sidecar, with ${kid === null ? 'a key' : `the key ${kid}`} that is not in MLLP_SIDECAR_KEYS`,
-    'is it a sidecar of yours? Add its public key to MLLP_SIDECAR_KEYS. If not, there is nothing to do: it was not let in',
+    `a sidecar called from ${from} with ${kid === null ? 'a key' : `the key ${kid}`} that is not in MLLP_SIDECAR_KEYS`,
+    'if it is your sidecar, add its public key to MLLP_SIDECAR_KEYS; if not, do nothing: the call was rejected',
   );
 
 export async function checkSidecars(
@@ -48,7 +48,7 @@ export async function checkSidecars(
   if (domain === undefined) return [good('sidecars', 'MLLP is not offered'), ...strangers];
   if (keys === undefined) {
     const next = 'npm run -s keys -- sidecar; MLLP_SIDECAR_KEYS';
-    return [bad('sidecars', 'MLLP is offered, and no sidecar is let in', next), ...strangers];
+    return [bad('sidecars', 'MLLP is offered, but each sidecar is rejected', next), ...strangers];
   }
   const lastSeen = new Map(seen.map(({ issuer, last_seen: at }) => [issuer, at]));
   // Its clock may have been set since.
@@ -58,7 +58,7 @@ export async function checkSidecars(
   const shut = new Set(wrongClocks.map(({ name }) => name));
   const found = [
     ...wrongClocks.map(({ name, clock_seconds: clock }) =>
-      bad(`sidecar ${name}`, `it is not let in: its clock is ${off(clock ?? 0)}`, SET_THE_CLOCK),
+      bad(`sidecar ${name}`, `it is rejected: its clock is ${off(clock ?? 0)}`, SET_THE_CLOCK),
     ),
     ...seen.filter(({ issuer }) => !shut.has(issuer)).map((row) => calling(row, nowMs)),
   ];

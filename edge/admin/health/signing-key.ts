@@ -1,11 +1,11 @@
-/** How old the key is that signs access tokens. */
+/** Checks the age of the key that signs access tokens. */
 import { daysSince, madeAt, SIGNING_KEY_MAX_AGE_DAYS } from '../../../shared/oauth/signing-kid.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * @param keys of the ring or of the published JWKS, which has the same order: the first signs
+ * @param keys the keys of the ring or of the published JWKS; the first key signs
  * @param nowMs milliseconds since the epoch
- * @param firstSeen when the first of them was first seen to sign, where it is known
+ * @param firstSeen when the gateway first saw it sign
  */
 export function signingKeyAge(keys: readonly { readonly kid: string }[], nowMs: number, firstSeen?: number): Finding {
   const [signing] = keys;
@@ -21,6 +21,6 @@ export function signingKeyAge(keys: readonly { readonly kid: string }[], nowMs: 
     );
   return good(
     'signing keys',
-    `${keys.length} published; the one that signs is ${days === undefined ? 'of unknown age' : `${days} days old`}`,
+    `${keys.length} published; the signing key is ${days === undefined ? 'of unknown age' : `${days} days old`}`,
   );
 }

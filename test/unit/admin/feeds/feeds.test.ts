@@ -1,4 +1,4 @@
-/** Whether a sender does what it usually does, and one sentence for all of them. */
+/** Compares senders with their usual activity, and checks the sentence about all feeds. */
 import { describe, expect, test } from 'vitest';
 
 import { judge } from '../../../../edge/admin/feeds/judge.ts';
@@ -37,36 +37,36 @@ const ROW: FeedRow = {
 
 describe('a sender', () => {
   test.each<[string, Partial<FeedRow>, boolean | undefined, string]>([
-    ['that sends as it did in the weeks before', {}, undefined, 'usual'],
-    ['that sends nothing where it always sent', { hour: 0, weeks_gap: '{30,28,33,31}' }, undefined, 'silent'],
+    ['that sends as in the weeks before', {}, undefined, 'usual'],
+    ['that sends nothing at an hour with usual messages', { hour: 0, weeks_gap: '{30,28,33,31}' }, undefined, 'silent'],
     [
-      'that sends at night only, by day',
+      'that sends only at night, during the day',
       { hour: 0, weeks_hour: '{0,0,0,0}', weeks_gap: '{0,0,0,0}' },
       undefined,
       'usual',
     ],
     [
-      'that rests on Sundays, of which one was busy',
+      'that sent on one Sunday of four',
       { hour: 0, weeks_hour: '{0,40,0,0}', weeks_gap: '{0,60,0,0}' },
       undefined,
       'usual',
     ],
     [
-      'that sends two an hour and has sent none for once',
+      'that sends two an hour, after one hour without',
       { hour: 0, weeks_hour: '{2,1,3,2}', weeks_gap: '{2,3,1,2}' },
       undefined,
       'usual',
     ],
     [
-      'that sends two an hour and has sent none all day',
+      'that sends two an hour, after a day without',
       { hour: 0, weeks_hour: '{2,1,3,2}', weeks_gap: '{12,9,10,14}' },
       undefined,
       'silent',
     ],
-    ['that sends less', { hour: 9 }, undefined, 'fewer'],
-    ['that sends a little less of little', { hour: 1, weeks_hour: '{4,5,6,4}' }, undefined, 'usual'],
-    ['that sends more', { hour: 90 }, undefined, 'more'],
-    ['that sends ten times more of next to nothing', { hour: 10, weeks_hour: '{1,1,1,1}' }, undefined, 'usual'],
+    ['that sends much less', { hour: 9 }, undefined, 'fewer'],
+    ['that sends a little less than few', { hour: 1, weeks_hour: '{4,5,6,4}' }, undefined, 'usual'],
+    ['that sends much more', { hour: 90 }, undefined, 'more'],
+    ['that sends ten times more than one', { hour: 10, weeks_hour: '{1,1,1,1}' }, undefined, 'usual'],
     [
       'that is new',
       {
@@ -80,7 +80,7 @@ describe('a sender', () => {
       'too-new',
     ],
     [
-      'known for a week, silent where it sent on each day',
+      'known for a week, silent at an hour of each day',
       { hour: 0, weeks_hour: '{5,NULL,NULL,NULL}', weeks_gap: '{9,NULL,NULL,NULL}', days_gap: '{9,9,9,9,9,9,9}' },
       undefined,
       'silent',
@@ -97,8 +97,8 @@ describe('a sender', () => {
       undefined,
       'usual',
     ],
-    ['whose rule has not alerted, whatever is usual', { hour: 0, weeks_gap: '{30,28,33,31}' }, false, 'fewer'],
-    ['whose rule has alerted', {}, true, 'silent'],
+    ['whose rule for silence has not alerted', { hour: 0, weeks_gap: '{30,28,33,31}' }, false, 'fewer'],
+    ['whose rule for silence has alerted', {}, true, 'silent'],
   ])('%s', (_, row, isAlerted, verdict) => {
     expect(judge({ ...ROW, ...row }, isAlerted)).toBe(verdict);
   });
@@ -114,55 +114,51 @@ const sentence = (...rows: Partial<FeedRow>[]): string =>
   ).health.sentence;
 const SILENT = { hour: 0, weeks_gap: '{30,28,33,31}' };
 
-describe('the sentence for all', () => {
+describe('the sentence about all feeds', () => {
   test.each<[string, Partial<FeedRow>[], string]>([
-    ['all is well', [{}], 'All feeds are as usual'],
-    ['nothing is there', [], 'Nothing is connected yet'],
-    ['silence', [{ ...SILENT, last_at: before(47) }], 'LAB has been silent for 47 min'],
-    ['one message', [{ late_refused: 1 }], '1 message of LAB was refused'],
+    ['usual feeds', [{}], 'All feeds are as usual'],
+    ['no keys', [], 'Nothing is connected yet'],
+    ['a silent feed', [{ ...SILENT, last_at: before(47) }], 'LAB has been silent for 47 min'],
+    ['one rejected message', [{ late_refused: 1 }], '1 message of LAB was rejected'],
     [
-      'what is worst is first',
+      'the worst problem first',
       [
         { client_id: 'svc-adt', name: 'ADT', late_refused: 3 },
         { ...SILENT, last_at: before(47) },
       ],
-      'LAB has been silent for 47 min; 3 messages of ADT were refused',
+      'LAB has been silent for 47 min; 3 messages of ADT were rejected',
     ],
     [
-      'FHIR',
+      'rejected FHIR requests',
       [{ surface: 'fhir', application: '', facility: '', late_refused: 1_234 }],
-      '1,234 requests of LAB were refused',
+      '1,234 requests of LAB were rejected',
     ],
     [
-      'senders of one key',
+      'several senders of one key',
       [{ application: 'ADT' }, { ...SILENT, last_at: before(300) }],
       'LAB (LAB / HOSP) has been silent for 5 h',
     ],
     [
-      'a key that somebody has disabled and its sender does not know',
+      'a disabled key whose sender still sends',
       [{ status: 'disabled', refusals: 7 }],
-      'LAB is disabled and still tries',
+      'LAB is disabled and still sends',
     ],
     [
-      'many',
+      'many problems',
       Array.from({ length: 9 }, (_, n) => ({ client_id: `svc-${n}`, name: `S${n}`, late_refused: 1 })),
-      '1 message of S0 was refused; 1 message of S1 was refused; 1 message of S2 was refused; 1 message of S3 was refused; and 5 more',
+      '1 message of S0 was rejected; 1 message of S1 was rejected; 1 message of S2 was rejected; 1 message of S3 was rejected; and 5 more',
     ],
     [
-      'more keys than are looked at',
+      'more keys than are checked',
       Array.from({ length: 301 }, (_, n) => ({ client_id: `svc-${n}`, name: `S${n}` })),
       'All feeds are as usual, among the first 300 API keys by name',
     ],
-    [
-      'nothing but what is new',
-      [{ weeks_hour: null, days_hour: null, weeks_gap: null, days_gap: null }],
-      'Nothing is wrong that is known of',
-    ],
+    ['only new senders', [{ weeks_hour: null, days_hour: null, weeks_gap: null, days_gap: null }], 'No known problems'],
   ])('%s', (_, rows, expected) => {
     expect(sentence(...rows)).toBe(expected);
   });
 
-  test('a sidecar that does not call comes before the silence that it explains', () => {
+  test('a silent sidecar stands before the silent feeds that it causes', () => {
     const sidecar = {
       issuer: 'ward',
       first_seen: before(9_000),
@@ -180,7 +176,7 @@ describe('the sentence for all', () => {
     ]);
   });
 
-  test('the alert of a key with a rule is its silence, until a message has come', () => {
+  test('a key with a rule is silent while its alert fires', () => {
     const alert: AlertRow = {
       alert_id: '0192f0c1-0000-7000-8000-000000000000',
       kind: 'feed-silent',
@@ -211,7 +207,7 @@ describe('the sentence for all', () => {
   });
 });
 
-test('whoever may not see the log of requests is told how many, not why', () => {
+test('without the permission for requests, the count is shown but not the reason', () => {
   const fault = {
     refusals: 3,
     fault_reason: 'PID-3 missing',
@@ -219,6 +215,6 @@ test('whoever may not see the log of requests is told how many, not why', () => 
     fault_surface: 'mllp',
     fault_at: before(1),
   } as const;
-  const told = (may: boolean) => viewFeeds([{ ...ROW, ...fault }], [], [], NOW, may).feeds[0];
-  expect([told(true)?.fault?.reason, told(false)?.fault, told(false)?.refusals]).toEqual(['PID-3 missing', null, 3]);
+  const feed = (may: boolean) => viewFeeds([{ ...ROW, ...fault }], [], [], NOW, may).feeds[0];
+  expect([feed(true)?.fault?.reason, feed(false)?.fault, feed(false)?.refusals]).toEqual(['PID-3 missing', null, 3]);
 });
