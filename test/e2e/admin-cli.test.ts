@@ -282,7 +282,7 @@ test('counts what a replay means, asks for it, stops it and lets it go on', asyn
   const wrong = await admin('replay', 'start', '--site', site, '--from', 'yesterday');
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--from: /)]);
   const none = await admin('replay', 'start', '--site', site, '--outcome', 'AR', '--apply', 'newest');
-  expect([none.code, none.stderr]).toEqual([1, 'no message is meant\n']);
+  expect([none.code, none.stderr]).toEqual([1, 'No message matches the filter.\n']);
   await replay('start', '--site', site, '--apply', 'newest', '--comment', 'table mended');
   const [open] = z.array(z.object({ replayId: z.string() }).loose()).parse(await replay('list', '--site', site));
   expect(open).toMatchObject({ state: 'open', total: 1, comment: 'table mended' });

@@ -1,9 +1,9 @@
-/** What became, or would become, of resources, element by element. */
+/** The changes of resources, element by element. */
 import { pretty } from '../../../shared/pretty-json.ts';
 import type { ResourceDifference } from './message-replay.ts';
 import { Badge, Row, Table } from '../web/ui.tsx';
 
-/** What is shown of a value: an element may hold a whole document. */
+/** An element may hold a whole document. */
 const MAX_SHOWN = 2000;
 
 const Json = ({ json }: { json: string | null }) => {

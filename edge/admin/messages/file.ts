@@ -1,11 +1,11 @@
-/** What of the log of messages is listed, as a file: what became of them, and nothing of what they say. */
+/** The listed messages as a file, with their outcomes but without their content. */
 import type { ListedRow } from '../../store/message-search.ts';
 import { viewListedMessage } from './view.ts';
 
 export const FILE_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 export type FileType = keyof typeof FILE_TYPES;
 
-/** What is in a row of it: no findings, which say where, and not where a patient is named, which says by which number. */
+/** A row has neither findings nor matched identifiers, because both hold data of the message. */
 function lineOf(row: ListedRow) {
   const { finding, named: _, ...message } = viewListedMessage(row);
   return { ...message, reason: finding?.reason ?? finding?.code ?? null };

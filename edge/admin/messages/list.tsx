@@ -146,8 +146,8 @@ const counted = (count: number, isMore: boolean): string =>
 
 const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** What became of it; an acceptance with warnings does not look like one without. */
-const Became = ({ message: { outcome, warnings, finding } }: { message: ListedMessage }) => (
+/** The outcome; an acceptance with warnings looks different. */
+const Result = ({ message: { outcome, warnings, finding } }: { message: ListedMessage }) => (
   <>
     <Outcome outcome={outcome} /> <Warnings count={warnings} />
     {finding === null ? null : (
@@ -158,8 +158,8 @@ const Became = ({ message: { outcome, warnings, finding } }: { message: ListedMe
   </>
 );
 
-/** Where it names the patient: two people may have one number. */
-const Named = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
+/** The fields that match the patient of the filter: two persons may have one identifier. */
+const Matches = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
   <ul class="plain">
     {named.map(({ field, value, authority }) => (
       <li>
@@ -196,7 +196,7 @@ const Found = ({ list, path, keyPath, query }: { list: Listed; path: string; key
           </th>
           {isByPatient ? (
             <td>
-              <Named named={message.named ?? []} />
+              <Matches named={message.named ?? []} />
             </td>
           ) : null}
           <td>{message.messageType || <span class="quiet">unreadable</span>}</td>
@@ -210,7 +210,7 @@ const Found = ({ list, path, keyPath, query }: { list: Listed; path: string; key
           </td>
           <td class="number">{message.tookMs === null ? '' : duration(message.tookMs)}</td>
           <td>
-            <Became message={message} />
+            <Result message={message} />
           </td>
         </Row>
       ))}
@@ -221,7 +221,7 @@ const Found = ({ list, path, keyPath, query }: { list: Listed; path: string; key
 const Elsewhere = ({ count, href }: { count: number; href: string }) =>
   count === 0 ? <>none</> : <a href={href}>{count >= MAX_ELSEWHERE ? `${MAX_ELSEWHERE} or more` : count}</a>;
 
-/** What was compared with what, and what else there is. */
+/** Explains the comparison, and links to other matches. */
 const NothingFound = ({
   list: { elsewhere },
   query,
@@ -230,7 +230,7 @@ const NothingFound = ({
 }: Pick<MessageListProps, 'query' | 'path' | 'requestsPath'> & { list: Listed }) => {
   const patient = query['patient'] ?? '';
   const text = query['q'] ?? '';
-  const looked = patient || text;
+  const term = patient || text;
   const isNarrowed = Object.entries(query).some(([name, value]) => !['patient', 'q'].includes(name) && value !== '');
   const since = query['from'] ?? '';
   const elsewhereAddress = (change: Query) => addressOf(path, {}, change);
@@ -246,36 +246,36 @@ const NothingFound = ({
         {(query['range'] ?? '') === ''
           ? ''
           : `of ${RANGES.find(({ range }) => range === query['range'])?.title.toLowerCase()} `}
-        {patient === '' ? '' : `names a patient by “${patient}”`}
+        {patient === '' ? '' : `has the patient “${patient}”`}
         {patient !== '' && text !== '' ? ', and ' : ''}
         {text === '' ? '' : `has “${text}” in its control id or sender, or as its request id`}
-        {looked === '' ? 'fits' : ''}
-        {isNarrowed && looked !== '' ? ' and fits the other filters' : ''}.
+        {term === '' ? 'matches' : ''}
+        {isNarrowed && term !== '' ? ' and matches the other filters' : ''}.
       </p>
       {patient === '' ? null : (
         <p>
-          Numbers were compared whole, in PID-3, PID-2, PID-4, MRG-1 and MRG-4, whatever their case, blanks, hyphens and
-          leading zeros; names by the beginning of each word, in PID-5, PID-9 and MRG-7, whatever their accents.
-          Messages whose bytes are kept no longer are not found so.
+          Identifiers were compared completely, in PID-3, PID-2, PID-4, MRG-1 and MRG-4, ignoring case, blanks, hyphens
+          and leading zeros. Names were compared by the beginning of each word, in PID-5, PID-9 and MRG-7, ignoring
+          accents. Messages whose bytes were deleted are not found.
         </p>
       )}
-      {elsewhere === null || looked === '' ? null : (
+      {elsewhere === null || term === '' ? null : (
         <ul class="plain">
           {patient !== '' && !isNarrowed ? null : (
             <li>
-              Of any time and outcome, with it as a number:{' '}
-              <Elsewhere count={elsewhere.numbers} href={elsewhereAddress({ patient: looked })} />; with a name that
-              begins so: <Elsewhere count={elsewhere.names} href={elsewhereAddress({ patient: looked })} />
+              Messages of all times and outcomes with this identifier:{' '}
+              <Elsewhere count={elsewhere.numbers} href={elsewhereAddress({ patient: term })} />; with a name that
+              begins with it: <Elsewhere count={elsewhere.names} href={elsewhereAddress({ patient: term })} />
             </li>
           )}
           <li>
             Control ids that contain it:{' '}
-            <Elsewhere count={elsewhere.control_ids} href={elsewhereAddress({ q: looked })} />
+            <Elsewhere count={elsewhere.control_ids} href={elsewhereAddress({ q: term })} />
           </li>
           {isRequestId(text) ? (
             <li>
-              Refused or failed requests with it as their request id:{' '}
-              <a href={addressOf(requestsPath, {}, { q: text })}>look in Requests</a>
+              Rejected or failed requests with this request id:{' '}
+              <a href={addressOf(requestsPath, {}, { q: text })}>see Requests</a>
             </li>
           ) : null}
         </ul>

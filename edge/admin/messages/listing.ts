@@ -23,7 +23,6 @@ import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { readParameter, unnamedParameter } from '../names/parameter.ts';
 
-/** Which messages. */
 export const messageFilter = z.strictObject({
   patient: z
     .string()
@@ -33,9 +32,9 @@ export const messageFilter = z.strictObject({
     .refine((text) => text === '' || readPatientText(text) !== undefined, 'must have a letter or a digit')
     .meta({
       description:
-        'Whom the message names, also a refused one: a number (PID-3, PID-2, PID-4, MRG-1, MRG-4), whole, whatever its case, ' +
-        'blanks, hyphens and leading zeros, also with its authority (`4711^^^EAST`); or words of one name (PID-5, PID-9, MRG-7), ' +
-        'each from its start, without regard to case and accents. Who asks is on record in the audit, with whose messages were shown.',
+        'The patient, also of a rejected message. An identifier (PID-3, PID-2, PID-4, MRG-1, MRG-4) is compared completely, ' +
+        'ignoring case, blanks, hyphens and leading zeros; it can have its authority (`4711^^^EAST`). Words of a name (PID-5, ' +
+        'PID-9, MRG-7) are compared from their start, ignoring case and accents. The audit records the search and the patients shown.',
     }),
   q: z.string().trim().max(200).default('').meta({
     description:
@@ -43,7 +42,7 @@ export const messageFilter = z.strictObject({
   }),
   reason: z.string().trim().max(100).default('').meta({
     description:
-      'Of an error or warning: its reason (`ambiguous-patient`), its code of table 0357 (`205`), or its place (`PID-3`, `PID`).',
+      'An error or warning: its reason (`ambiguous-patient`), its code of table 0357 (`205`), or its place (`PID-3`, `PID`).',
   }),
   type: z.string().trim().max(20).default('').meta({ description: 'MSH-9 from its start: `ADT`, `ADT^A04`.' }),
   outcome: z
@@ -62,46 +61,46 @@ export const messageFilter = z.strictObject({
 
 export const messageQuery = messageFilter.extend({
   ...paging,
-  newer: z.string().optional().meta({ description: 'The `previous` of a page: those that came after it.' }),
+  newer: z.string().optional().meta({ description: 'The `previous` of a page, for newer messages.' }),
 });
 type MessageQuery = z.infer<typeof messageQuery>;
 
 /** A page of the log, and what is around it. */
 export interface MessageList {
   readonly items: readonly ListedRow[];
-  /** Cursors of the pages of older and of newer messages; null where there is none. */
+  /** Cursors of the pages of older and of newer messages; null at the end. */
   readonly next: string | null;
   readonly previous: string | null;
-  /** Of the first page: how many were found, `MAX_COUNTED` at most, and whether they are more. */
+  /** The number of matches, `MAX_COUNTED` at most; null after the first page. */
   readonly count: number | null;
   readonly isMore: boolean;
   /** It is the page of the newest. */
   readonly isFirst: boolean;
-  /** What else there is where a patient or a text was asked for; null where neither was. */
+  /** Other matches of the patient or the text; null without both. */
   readonly elsewhere: ElsewhereRow | null;
-  /** Of which messages can be asked for. */
+  /** The keys that have sent messages. */
   readonly keys: readonly SendingKeyRow[];
 }
 
-/** Whether nothing can lie between the two. */
+/** True if the time span ends before it begins. */
 export const isBackwards = ({ from, to }: Pick<MessageQuery, 'from' | 'to'>): boolean =>
   from !== '' && to !== '' && Date.parse(from) > Date.parse(to);
 
-/** Who looks, for the audit. */
-export interface Looking {
+/** The caller, for the audit. */
+export interface MessageReader {
   readonly database: Database;
   readonly actor: { readonly site: string };
   readonly auditActor: AuditActor;
 }
 
 /**
- * Messages of the site, the newest first. Who looks for a patient is on record, also where nothing is found: the names of
- * the parameters, never values, and whom the messages that are shown concern.
+ * Messages of the site, the newest first. The audit records each search for a patient: the names of the parameters
+ * without values, and the patients of the messages that are shown.
  *
- * @throws Fault `malformed` for a cursor that is not ours, or a time that ends before it begins
+ * @throws Fault `malformed` for an invalid cursor, or a time span that ends before it begins
  */
 export async function findMessages(
-  { database, actor: { site }, auditActor }: Looking,
+  { database, actor: { site }, auditActor }: MessageReader,
   { limit, cursor, newer, ...given }: MessageQuery,
 ): Promise<MessageList> {
   if (isBackwards(given)) throw backwards();
@@ -133,11 +132,11 @@ export async function findMessages(
 }
 
 const backwards = () =>
-  new Fault('malformed', 'nothing can be found: it ends before it begins', {
+  new Fault('malformed', 'The time span ends before it begins.', {
     issues: [{ code: 'invalid', message: 'must not be earlier than `from`', at: 'to' }],
   });
 
-/** As the store asks. */
+/** The filter of the store. */
 function filterOf({ patient, q, unnamed, ...rest }: z.infer<typeof messageFilter>): MessageFilter {
   return { ...rest, text: q, patient: readPatientText(patient) ?? null, unnamed: readParameter(unnamed) };
 }
@@ -149,17 +148,16 @@ function placeOf(cursor: string | undefined, newer: string | undefined): Message
   return than === null ? null : { side: 'older', than };
 }
 
-/** What was given, by name. */
+/** The names of the given parameters. */
 const namesOf = (given: object): string[] =>
   Object.entries(given).flatMap(([name, value]) => (value === '' || value === undefined ? [] : [name]));
 
-/** Messages of a file, at most. */
 export const MAX_EXPORTED = 10_000;
 const EXPORT_ROWS = 500;
 
-/** The same for a file, page by page, the newest first; each page leaves its row in the audit where a patient was asked for. */
+/** The messages of a file, page by page, the newest first. Each page of a search for a patient has an audit row. */
 export async function* exportMessages(
-  looking: Looking,
+  looking: MessageReader,
   filter: z.infer<typeof messageFilter>,
 ): AsyncGenerator<readonly ListedRow[], undefined> {
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-/** What replay needs of the HL7 slice. edge/workbench.ts passes it in, because no slice imports another. */
+/** The functions of the HL7 slice for replays. edge/workbench.ts passes them in, because no slice imports another. */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { AuditBy } from '../../store/audit.ts';
 import type { Database } from '../../deps.ts';
@@ -21,12 +21,12 @@ export interface ReplayPreview {
   readonly findings: readonly AckError[];
   readonly changes: readonly ResourceDifference[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
-  /** What a forced replay would change besides. */
+  /** The further changes of a forced replay. */
   readonly stale: readonly ResourceDifference[];
 }
 
 export interface MessageReplay {
-  /** What a replay would change. @throws Fault `not-found` */
+  /** The changes of a replay. @throws Fault `not-found` */
   previewReplay(database: Database, site: string, messageId: string, requestId: string): Promise<ReplayPreview>;
   /** Maps a stored message again. Newer data stays unless the replay is forced. @throws Fault `not-found` */
   replay(

@@ -1,4 +1,4 @@
-/** HL7 messages over JSON: the log, one message, replay. They hold patient data: nothing of it goes to the log. */
+/** The JSON API of HL7 messages: the list, one message, replay. Its answers hold patient data, so none of it is logged. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -27,7 +27,7 @@ const messageItem = z.object({
   receivedAt: z.iso.datetime(),
   source: z.enum(['http', 'mllp']),
   sourceAddress: text,
-  tlsSubject: text.nullable().meta({ description: 'Of the certificate that the sender showed (MLLP).' }),
+  tlsSubject: text.nullable().meta({ description: 'The subject of the sender’s certificate (MLLP).' }),
   clientId: text,
   keyName: text,
   sendingApplication: text.meta({ description: 'MSH-3' }),
@@ -45,7 +45,7 @@ export const ackErrorItem = z.looseObject({
   reason: text.optional().meta({ description: 'ERR-5' }),
 });
 
-const findings = z.array(ackErrorItem.partial()).meta({ description: 'What is wrong with it.' });
+const findings = z.array(ackErrorItem.partial()).meta({ description: 'Errors and warnings.' });
 
 export const segmentItem = z.object({
   id: text,
@@ -81,13 +81,17 @@ const listedItem = messageItem.extend({
     .array(z.object({ field: text, value: text, authority: text }))
     .nullable()
     .meta({
-      description: 'Where it names the patient that was asked for: a number as it was sent, and of which authority.',
+      description: 'The fields that match `patient`: a value as it was sent, with its authority.',
     }),
 });
 
 const listAnswer = listOf(listedItem).extend({
   previous: text.nullable().meta({ description: 'The cursor of the page of newer messages, for `newer`.' }),
-  count: z.number().int().nullable().meta({ description: 'Of the first page: how many there are, 1,000 at most.' }),
+  count: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'The number of messages, 1,000 at most; only on the first page.' }),
   isMore: z.boolean().meta({ description: 'There are more than `count`.' }),
 });
 
@@ -95,8 +99,8 @@ const attemptItem = z.object({
   number: z.number().int(),
   at: z.iso.datetime(),
   why: z.enum(['received', 'resent', 'replayed', 'forced', 'retried']),
-  actor: text.nullable().meta({ description: 'Who asked for a replay.' }),
-  comment: text.nullable().meta({ description: 'Why, in their words.' }),
+  actor: text.nullable().meta({ description: 'The person who replayed it.' }),
+  comment: text.nullable().meta({ description: 'The reason that the person gave.' }),
   requestId: text,
   outcome,
   tookMs: z.number().int().nullable(),
@@ -140,7 +144,7 @@ const messageDetail = messageItem.extend({
     )
     .meta({
       description:
-        'Each version that this message wrote, with its difference to the version before, element by element, and each resource ' +
+        'Each version that this message wrote, with its changes element by element, and each resource ' +
         'that it left unchanged; 1,000 at most.',
     }),
   hasMoreResources: z.boolean().meta({ description: 'There are more than `resources` lists.' }),
@@ -161,16 +165,16 @@ const messageDetail = messageItem.extend({
     }),
 });
 
-/** A sentence of who asks for a replay; it is shown with the attempt. */
+/** The reason for a replay; it is shown with the attempt. */
 export const replayComment = z
   .string()
   .trim()
   .max(500, 'must have 500 characters at most')
   .default('')
-  .meta({ description: 'Why it is replayed, for who looks at the message later. No patient data.' });
+  .meta({ description: 'The reason for the replay, shown with the attempt. No patient data.' });
 
 const difference = z.object({
-  reference: text.meta({ description: 'Of a resource that would be created its type alone.' }),
+  reference: text.meta({ description: 'A resource that would be created has only its type.' }),
   change: z.enum(['created', 'changed', 'unchanged']),
   elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
 });
@@ -181,12 +185,9 @@ const replayAnswer = z.object({
   outcome,
   ack: text.nullable(),
   errors: z.array(ackErrorItem).optional(),
-  changes: z
-    .array(difference)
-    .optional()
-    .meta({ description: 'What `newest` would change, where nothing was applied.' }),
+  changes: z.array(difference).optional().meta({ description: 'The changes of `newest`, if nothing was applied.' }),
   merges: z.array(z.object({ from: z.uuid(), to: z.uuid() })).optional(),
-  stale: z.array(difference).optional().meta({ description: 'What `everything` would change besides.' }),
+  stale: z.array(difference).optional().meta({ description: 'The further changes of `everything`.' }),
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */
@@ -213,8 +214,8 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       summary: 'HL7 messages of the site, the newest first',
       query: messageQuery,
       description:
-        'By whom a message names, its control id, what was wrong with it, and more; all that are given must hold. Messages whose ' +
-        'bytes are kept no longer are found by neither patient nor reason.',
+        'Filters by patient, control id, reason of an error and more; a message must match all of them. Messages whose ' +
+        'bytes were deleted are found by neither patient nor reason.',
       answer: listAnswer,
       async handle({ query, ...looking }) {
         const { items, next, previous, count, isMore } = await findMessages(looking, query);
@@ -233,10 +234,10 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       method: 'post',
       path: '/messages/{id}/replay',
       permission: 'site.messages.replay',
-      summary: 'Map a stored message again, with the settings of today: what that would change, or doing it',
+      summary: 'Map a stored message again with the current settings, or preview the changes',
       description:
-        'Without `apply` nothing is done, and the answer says what would change. `newest` applies what no newer data ' +
-        'contradict, `everything` also the rest. Outcome and ACK hold from then on; each attempt is kept. A retransmission gets the first AA.',
+        'Without `apply` nothing is changed, and the answer has the changes. `newest` skips elements with newer data, ' +
+        '`everything` does not. The message then has the new outcome and ACK; each attempt is kept. A retransmission gets the first AA.',
       body: z.strictObject({
         apply: z.enum(['nothing', 'newest', 'everything']).default('nothing'),
         comment: replayComment,

@@ -16,7 +16,7 @@ const Severity = ({ severity = '' }: { severity: string | undefined }) => (
   <Badge tone={SEVERITIES[severity]?.tone ?? 'plain'}>{SEVERITIES[severity]?.word ?? severity}</Badge>
 );
 
-/** What was refused for first, then what was warned of. */
+/** Errors first, then warnings. */
 const inOrder = (errors: readonly Finding[]): Finding[] =>
   errors.toSorted((one, other) => 'EWI'.indexOf(one.severity ?? '') - 'EWI'.indexOf(other.severity ?? ''));
 
@@ -38,8 +38,8 @@ export const AckErrors = ({ errors }: { errors: readonly Finding[] }) => (
   </Table>
 );
 
-/** What is wrong, beside where it is wrong. */
-const Wrong = ({ findings }: { findings: readonly Finding[] }) =>
+/** The findings at a place. */
+const Problems = ({ findings }: { findings: readonly Finding[] }) =>
   findings.length === 0 ? null : (
     <ul class="plain wrong">
       {findings.map(({ severity, message }) => (
@@ -50,7 +50,7 @@ const Wrong = ({ findings }: { findings: readonly Finding[] }) =>
     </ul>
   );
 
-/** What a page shows of a value: documents are long. */
+/** A value may hold a whole document. */
 const MAX_SHOWN = 2000;
 const shortened = (value: string): string =>
   value.length <= MAX_SHOWN
@@ -85,7 +85,7 @@ const Value = ({ field: { value, repetitions, moreRepetitions, findings } }: { f
       repetitions.map((components) => <Components components={components} />)
     )}
     <More count={moreRepetitions} one="repetition" />
-    <Wrong findings={findings} />
+    <Problems findings={findings} />
   </>
 );
 
@@ -113,7 +113,7 @@ export const Segments = ({ segments, more }: { segments: readonly SegmentView[];
               </Badge>
             )}
           </summary>
-          <Wrong findings={findings} />
+          <Problems findings={findings} />
           {fields.length === 0 ? (
             <p class="quiet">It has no fields.</p>
           ) : (
@@ -228,7 +228,7 @@ const Compared = ({ change: { reference, change, isLong, isForgotten, elements }
     return <p class="quiet">This version or the one before it is no longer kept, so the change cannot be shown.</p>;
   }
   if (isLong) return <p class="quiet">The text is too long to be compared here.</p>;
-  return <Differences label={`What it changed in ${reference}`} resources={[{ reference, change, elements }]} isDone />;
+  return <Differences label={`Changes in ${reference}`} resources={[{ reference, change, elements }]} isDone />;
 };
 
 /** The versions that the message wrote, and the resources that it left unchanged, each a link. */
@@ -337,7 +337,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         </section>
       )}
       <section aria-labelledby="resources">
-        <h2 id="resources">What it changed</h2>
+        <h2 id="resources">Changes</h2>
         {message.resources.length === 0 ? (
           <Empty>This message wrote no resource.</Empty>
         ) : (

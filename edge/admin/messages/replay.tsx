@@ -1,4 +1,4 @@
-/** What a replay would change, before it is done; what newer data contradict needs a step of its own. */
+/** The preview of a replay. Replacing newer data is a separate step. */
 import type { ReplayPreview } from './message-replay.ts';
 import { Empty, Outcome } from '../web/ui.tsx';
 import { Differences } from './differences.tsx';
@@ -19,20 +19,20 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: st
   return (
     <>
       <p class="lead">
-        The stored bytes are mapped again with the settings of today. The outcome would be <Outcome outcome={outcome} />
+        The stored bytes are mapped again with the current settings. The outcome would be <Outcome outcome={outcome} />
       </p>
       {findings.length === 0 ? null : <AckErrors errors={findings} />}
       <section aria-labelledby="changes">
-        <h2 id="changes">What would change</h2>
+        <h2 id="changes">Changes</h2>
         {merges.map(({ from, to }) => (
           <p>
-            All of <code>Patient/{from}</code> would go to <code>Patient/{to}</code>.
+            <code>Patient/{from}</code> would be merged into <code>Patient/{to}</code>.
           </p>
         ))}
         {changed.length === 0 ? (
-          <Empty>No resource: it would be one more attempt, with this outcome.</Empty>
+          <Empty>No resource changes. The message gets an attempt with this outcome.</Empty>
         ) : (
-          <Differences label="What would change" resources={changed} />
+          <Differences label="Changes" resources={changed} />
         )}
         <form class="actions replay" method="post" action={`${path}/replay`}>
           <CommentField />
@@ -44,12 +44,12 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: st
       </section>
       {stale.length === 0 ? null : (
         <section aria-labelledby="stale">
-          <h2 id="stale">What newer data contradict</h2>
+          <h2 id="stale">Elements with newer data</h2>
           <p>
-            This message is older than what is known of these elements. They stay as they are, unless you want them to
-            be put back to what this message says.
+            These elements have newer data than this message. They stay as they are, unless you replace them with the
+            data of this message.
           </p>
-          <Differences label="What newer data contradict" resources={stale} />
+          <Differences label="Elements with newer data" resources={stale} />
           <form class="actions replay" method="post" action={`${path}/replay`}>
             <CommentField />
             <button name="apply" value="everything" class="secondary">

@@ -30,7 +30,7 @@ export interface ResourceView {
 }
 
 /**
- * Who looks is on record, with whom it is about.
+ * The audit records the reading and the patient.
  *
  * @throws Fault `not-found` where the site has no such resource or version
  */
@@ -52,7 +52,7 @@ export async function findResource(
   return { stored: withContent(stored), current: current.version, messages };
 }
 
-/** What a resource refers to of this site: to be looked at in turn. */
+/** The references to other resources of the site. */
 const referencesIn = (text: string): string[] => [
   ...new Set(
     [...text.matchAll(/"([A-Z][A-Za-z]+\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/g)].map(

@@ -25,7 +25,7 @@ import { Notice } from '../web/ui.tsx';
 const { path: PLACE } = PLACES.messages;
 const fileType = z.enum(['csv', 'ndjson']);
 
-/** What a form of the page says, with its times as instants. */
+/** The filter of the form, with its times as instants. */
 const asked = (query: Record<string, string>, timeZone: string): Record<string, string> => ({
   ...query,
   from: readInstant(query['from'], timeZone),
@@ -58,7 +58,7 @@ export function addMessagePages(app: Surface, { deps, access }: Console, replays
     if (type === undefined) throw new Fault('not-found', 'there is nothing at this address');
     const filter = readQuery(messageFilter, asked(c.req.query(), session.timeZone));
     const pages = fileOf(type, exportMessages(session, filter));
-    // Whatever is wrong is answered, and who asked is on record, before anything is sent.
+    // Before the first byte of the body: a fault can still be answered, and the search is recorded.
     const { value: first = new Uint8Array() } = await pages.next();
     return new Response(pagedStream(first, pages), {
       headers: {
@@ -95,7 +95,7 @@ export function addMessagePages(app: Surface, { deps, access }: Console, replays
         trail={[PLACES.messages]}
       >
         {c.req.query('replayed') === undefined ? null : (
-          <Notice tone="good">The message was replayed. What is shown is its new outcome.</Notice>
+          <Notice tone="good">The message was replayed. This is its new outcome.</Notice>
         )}
         <MessagePage
           {...{ message, path }}
@@ -115,7 +115,7 @@ export function addMessagePages(app: Surface, { deps, access }: Console, replays
     const preview = await replays.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
     const page = (
       <Page
-        title="What a replay would change"
+        title="Preview of a replay"
         config={config}
         session={session}
         place={PLACE}
@@ -139,7 +139,7 @@ export function addMessagePages(app: Surface, { deps, access }: Console, replays
   });
 }
 
-/** @throws Fault `not-found` for what is none */
+/** @throws Fault `not-found` for a text that is not a UUID */
 function messageId(id: string): string {
   if (!isUuid(id)) throw new Fault('not-found', 'no such message');
   return id;

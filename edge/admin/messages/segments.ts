@@ -6,7 +6,7 @@ import { child, countOf, type Part, repetitions, valueAt } from '../../../shared
 import { fieldName, segmentName } from './hl7-names.ts';
 import { componentName, fieldType } from './hl7-types.ts';
 
-/** What was found wrong: its place is ERR-2 (`PID^1^3^1^4`). */
+/** An error or a warning; its place is ERR-2 (`PID^1^3^1^4`). */
 export interface Finding {
   readonly code?: string | undefined;
   readonly severity?: string | undefined;
@@ -33,7 +33,6 @@ export interface FieldView {
   readonly repetitions: readonly (readonly ComponentView[])[];
   /** Repetitions that are not listed. */
   readonly moreRepetitions: number;
-  /** What is wrong with it. */
   readonly findings: readonly Finding[];
 }
 
@@ -43,7 +42,7 @@ export interface SegmentView {
   readonly fields: readonly FieldView[];
   /** Fields with a value that are not listed. */
   readonly moreFields: number;
-  /** What is wrong with the segment as a whole. */
+  /** About the segment itself. */
   readonly findings: readonly Finding[];
 }
 
@@ -57,7 +56,7 @@ export interface MessageView {
   readonly problem: string | null;
 }
 
-/** What is more is read in the text. Of a message, besides what something is wrong with, which is always listed. */
+/** The limits of a message; segments with findings are always listed. The text has all of them. */
 const MAX_SEGMENTS = 1000;
 const MAX_FIELDS = 10_000;
 const MAX_COMPONENTS = 20_000;
@@ -131,8 +130,8 @@ function viewSegments(
 }
 
 /**
- * @param place of the segment: `PID^1`
- * @param places in it where something is wrong
+ * @param place `PID^1`
+ * @param places with findings
  */
 function viewSegment(
   segment: Segment,
@@ -164,8 +163,7 @@ function viewSegment(
 }
 
 /**
- * @param defaultCharset of a message that names none
- * @param findings what was found wrong with it
+ * @param defaultCharset for a message without MSH-18
  */
 export function viewMessage(
   bytes: Uint8Array,

@@ -29,7 +29,7 @@ export function viewMessageRow(row: MessageRow) {
   };
 }
 
-/** Where a message names whom was asked for. */
+/** A field that matches the patient of the filter. */
 export interface NamedPatient {
   readonly field: string;
   /** A number as it was sent; '' for a name. */
@@ -63,7 +63,7 @@ function viewAttempt(attempt: AttemptRow) {
 }
 export type AttemptView = ReturnType<typeof viewAttempt>;
 
-/** What stands in the place of bytes that are kept no longer. */
+/** The view of a message whose bytes were deleted. */
 const FORGOTTEN: ReturnType<typeof viewMessage> = {
   text: '',
   segments: [],

@@ -1,15 +1,15 @@
-/** What messages say that namespaces stand for: what is used, what is only shown, and what each decision does. */
+/** The URIs that messages send for namespaces: their states, and the decision about each. */
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
-const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; words: string }>> = {
-  taught: { tone: 'plain', words: 'used: a message sent both' },
-  shown: { tone: 'warn', words: 'not used' },
-  confirmed: { tone: 'good', words: 'confirmed' },
-  rejected: { tone: 'bad', words: 'rejected' },
+const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
+  taught: { tone: 'plain', text: 'used: a message sent both' },
+  shown: { tone: 'warn', text: 'not used' },
+  confirmed: { tone: 'good', text: 'confirmed' },
+  rejected: { tone: 'bad', text: 'rejected' },
 };
 
 const Decide = ({ item, path }: { item: AliasView; path: string }) => (
@@ -25,8 +25,8 @@ const Decide = ({ item, path }: { item: AliasView; path: string }) => (
     {item.state === 'rejected' ? null : (
       <Confirm label="Reject">
         <p>
-          From the next message of the key on, a patient whose number comes with the bare name is another one than the
-          patient of the URI: where there is none, a new chart is made.
+          From the next message of the key on, an identifier with the namespace only finds no patient of the URI. If it
+          finds no patient, a new one is created.
         </p>
         <button class="small danger" name="decision" value="rejected">
           Reject it
@@ -48,27 +48,26 @@ interface AliasListProps {
 export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide }: AliasListProps) => (
   <>
     <p class="lead">
-      A sender that writes a namespace beside its URI (<code>HOSP&amp;1.2.3&amp;ISO</code>) says what its short name
-      stands for. From then on a number with the bare <code>HOSP</code> of the same API key is the number of that URI.
-      The first URI holds; another one, and one that only the charts suggest, is shown here and not used, until somebody
-      decides. For every key at once, give the name its URI under <a href={namesPath}>Names</a> or Settings: that goes
-      before all of this.
+      A sender can send a namespace with its URI (<code>HOSP&amp;1.2.3&amp;ISO</code>). From then on, an identifier with{' '}
+      <code>HOSP</code> only of the same API key belongs to that URI. The first URI applies. Another URI, or a URI that
+      only patient records suggest, is listed here and not used until an administrator decides. To set the URI for all
+      keys, use <a href={namesPath}>Names</a> or Settings, which have precedence.
     </p>
     <dl class="facts">
       <dt>Confirm</dt>
       <dd>
-        From the next message of the key on the bare name means this URI, and no other. Patients that were filed under
-        the bare name are found by the URI, and the other way round; where two charts have the same number now, they are
-        listed as possible duplicates. Nothing that is stored is changed.
+        From the next message of the key on, the namespace has this URI only. Patients with the namespace are found by
+        the URI, and patients with the URI by the namespace. Two patients with the same identifier become a possible
+        duplicate. Stored data does not change.
       </dd>
       <dt>Reject</dt>
       <dd>
-        From the next message of the key on the bare name does not mean this URI: a number with the bare name finds only
-        patients that have it under the bare name, and a new one is made where there is none. No message teaches it
-        again. What was filed in the meantime stays in its charts: look at those patients if it was wrong.
+        From the next message of the key on, the namespace does not have this URI. An identifier with the namespace
+        finds only patients with the namespace; without one, a new patient is created. Later messages do not set the URI
+        again. Stored data stays with its patients: check them if the URI was wrong.
       </dd>
     </dl>
-    <Filter label="Which">
+    <Filter label="Namespaces">
       <Select
         name="state"
         label="State"
@@ -76,17 +75,14 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
         options={[
           { value: '', label: 'all' },
           { value: 'undecided', label: 'not decided' },
-          ...Object.entries(STATES).map(([value, { words }]) => ({ value, label: words })),
+          ...Object.entries(STATES).map(([value, { text }]) => ({ value, label: text })),
         ]}
       />
     </Filter>
     {list.items.length === 0 ? (
-      <Empty>No message has said what a namespace stands for.</Empty>
+      <Empty>No message has sent a URI for a namespace.</Empty>
     ) : (
-      <Table
-        label="What namespaces stand for"
-        head={['API key', 'Namespace', 'URI', 'State', 'First message', 'Decision']}
-      >
+      <Table label="URIs of namespaces" head={['API key', 'Namespace', 'URI', 'State', 'First message', 'Decision']}>
         {list.items.map((item) => (
           <Row>
             <th scope="row">{item.keyName}</th>
@@ -97,12 +93,12 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
               <code>{item.uri}</code>
               {item.namedUri === null || item.namedUri === item.uri ? null : (
                 <p class="quiet">
-                  Without effect: the settings say <code>{item.namedUri}</code> for every key.
+                  No effect: the settings have <code>{item.namedUri}</code> for all keys.
                 </p>
               )}
             </td>
             <td>
-              <Badge tone={STATES[item.state].tone}>{STATES[item.state].words}</Badge>
+              <Badge tone={STATES[item.state].tone}>{STATES[item.state].text}</Badge>
             </td>
             <td>
               <a href={`${messagePath}/${item.firstMessageId}`}>

@@ -20,8 +20,8 @@ export function addAliasPages(app: Surface, { deps: { config }, access }: Consol
     const { decided, ...query } = c.req.query();
     const list = await findAliases(session.database, session.actor.site, readQuery(aliasQuery, query));
     const page = (
-      <Page title="What namespaces stand for" config={config} session={session} place={PLACE} trail={[PLACES.names]}>
-        {decided === undefined ? null : <Notice tone="good">It is decided, and holds from the next message on.</Notice>}
+      <Page title="URIs of namespaces" config={config} session={session} place={PLACE} trail={[PLACES.names]}>
+        {decided === undefined ? null : <Notice tone="good">Decided. It applies from the next message on.</Notice>}
         <AliasList
           {...{ list, query, path }}
           namesPath={linkTo(config, PLACE)}

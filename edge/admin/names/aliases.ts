@@ -1,4 +1,4 @@
-/** What messages say that namespaces stand for, and deciding it: for the JSON API and the page alike. */
+/** Lists the URIs that messages send for namespaces, and decides about them, for the JSON API and the page. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -28,10 +28,10 @@ export const aliasItem = z.object({
   uri: text,
   state: z.enum(ALIAS_STATES).meta({
     description:
-      '`taught`: a message of the key sent both, and it is used. `shown`: it is not used, since another URI is, or since ' +
-      'only charts suggest it. `confirmed` is used, `rejected` is not, because somebody decided so.',
+      '`taught`: a message of the key sent both, and it is used. `shown`: it is not used, because another URI is, or because ' +
+      'only patient records suggest it. An administrator decided about `confirmed`, which is used, and `rejected`, which is not.',
   }),
-  namedUri: text.nullable().meta({ description: 'What the settings say of the namespace: it holds for every key.' }),
+  namedUri: text.nullable().meta({ description: 'The URI of the namespace in the settings, for all keys.' }),
   firstMessageId: z.uuid(),
   createdAt: z.iso.datetime(),
   decidedAt: z.iso.datetime().nullable(),
@@ -59,7 +59,7 @@ const view = (row: AliasRow): AliasView => ({
 const UNDECIDED: readonly AliasState[] = ['taught', 'shown'];
 const TEXT_PART = /^[^]{1,2000}$/;
 
-/** By key, namespace and URI. @throws Fault `malformed` for a cursor that is not ours */
+/** By key, namespace and URI. @throws Fault `malformed` for an invalid cursor */
 export async function findAliases(
   database: Database,
   site: string,

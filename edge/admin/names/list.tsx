@@ -19,7 +19,7 @@ interface NameProps {
   readonly item: UnnamedView;
   readonly path: string;
   readonly messagePath: string;
-  /** Of replays; undefined for who may not ask for one. */
+  /** Link to replays; undefined without the permission. */
   readonly replayPath: string | undefined;
   readonly mayName: boolean;
   readonly refused?: Refused | undefined;
@@ -85,7 +85,7 @@ const Name = (props: NameProps) => {
 };
 
 interface NameListProps extends Omit<NameProps, 'item'> {
-  /** Of what messages say that namespaces stand for. */
+  /** Link to the URIs of namespaces. */
   readonly aliasPath: string;
   readonly list: List<UnnamedView>;
   readonly query: Readonly<Record<string, string>>;
@@ -94,18 +94,17 @@ interface NameListProps extends Omit<NameProps, 'item'> {
 export const NameList = ({ list, query, aliasPath, ...at }: NameListProps) => (
   <>
     <p class="lead">
-      Messages name who issued a number, and which coding system a code is of, by short names that only this hospital
-      knows. Without a URI two senders’ names cannot be told to mean the same, and FHIR clients do not find the codes by
-      the URI they know. Choose for good: under another URI the same number is another patient.
+      Messages name assigning authorities and coding systems by short names that only this hospital knows. Without a
+      URI, the names of two senders stay different, and FHIR clients do not find codes by their URI. A URI is permanent:
+      with another URI, the same identifier value is another patient.
     </p>
     <p>
-      Some senders write the URI beside the name: <a href={aliasPath}>what their namespaces stand for</a> is decided for
-      each API key.
+      Some senders send the URI with the name: see the <a href={aliasPath}>URIs of their namespaces</a>, by API key.
     </p>
     {list.items.length === 0 ? (
-      <Empty>Every name in the messages has a URI.</Empty>
+      <Empty>Each name in the messages has a URI.</Empty>
     ) : (
-      <Table label="Names without a URI" head={['Name', 'What', 'Messages', 'Last', 'URI']}>
+      <Table label="Names without a URI" head={['Name', 'Kind', 'Messages', 'Last', 'URI']}>
         {list.items.map((item) => (
           <Name {...{ item }} {...at} />
         ))}

@@ -15,7 +15,7 @@ export const unnamedQuery = z.strictObject(paging);
 const text = z.string();
 
 export const unnamedItem = z.object({
-  kind: z.enum(NAME_KINDS).meta({ description: 'Who issued a number (HD.1), or which coding system (CWE.3).' }),
+  kind: z.enum(NAME_KINDS).meta({ description: 'An assigning authority (HD.1), or a coding system (CWE.3).' }),
   name: text.meta({ description: 'In capitals: names compare without case.' }),
   system: text.nullable().meta({
     description: 'The URI that the settings have by now: its messages are still to be processed again.',
@@ -47,7 +47,7 @@ const view = (row: UnnamedNameRow, system: string | null): UnnamedView => ({
   lastKeyName: row.last_key_name,
 });
 
-/** Names of the site by kind and name. @throws Fault `malformed` for a cursor that is not ours */
+/** The names of the site by kind and name. @throws Fault `malformed` for an invalid cursor */
 export async function findUnnamed(
   database: Database,
   site: string,

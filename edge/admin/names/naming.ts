@@ -10,7 +10,7 @@ import { SITE_MEMBERS } from '../settings/record.ts';
 import { changeSite, requireSite, viewSite } from '../settings/site.ts';
 import type { Actor } from '../staff/actor.ts';
 
-/** Which setting a kind of name is of, and what the name is called there. */
+/** By kind of name, its setting and the member with the name. */
 const TABLES = {
   authority: { member: 'assigningAuthorities', key: 'namespace' },
   'code-system': { member: 'codeSystems', key: 'name' },
@@ -29,16 +29,16 @@ const isOf = (entry: Readonly<Record<string, string>>, { kind, name }: UnnamedNa
 export const findSystem = (settings: SettingsRow, named: UnnamedName): string | null =>
   entriesOf(settings, named.kind).find((entry) => isOf(entry, named))?.['system'] ?? null;
 
-const TURNS = 3;
+const ATTEMPTS = 3;
 
 /**
- * Names it, beside what others change in the settings at the same time.
+ * Gives a name its URI; a simultaneous change of the settings is kept.
  *
- * @throws Fault `invalid` for what is no URI or where it has another already, `forbidden` without the permission
+ * @throws Fault `invalid` for an invalid URI or if the name has another URI, `forbidden` without the permission
  */
 export async function giveUri(database: Database, actor: Actor, named: UnnamedName, system: string): Promise<void> {
   const { member, key } = TABLES[named.kind];
-  for (let turn = 1; ; turn += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const settings = await requireSite(database, actor.site);
     const current = findSystem(settings, named);
     if (current === system.trim()) return;
@@ -49,12 +49,12 @@ export async function giveUri(database: Database, actor: Actor, named: UnnamedNa
       return;
     } catch (error) {
       const isChanged = error instanceof Fault && error.kind === 'precondition-failed';
-      if (!isChanged || turn === TURNS) throw error;
+      if (!isChanged || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
 function namedOtherwise(name: string, system: string): Fault {
-  const message = `${JSON.stringify(name)} stands for ${system} already: it is changed under Settings`;
+  const message = `${JSON.stringify(name)} has the URI ${system} already. Change it under Settings.`;
   return new Fault('invalid', message, { issues: [{ code: 'invalid', message, at: 'system' }] });
 }

@@ -6,7 +6,7 @@ import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';
 
 export const toParameter = ({ kind, name }: UnnamedName): string => `${kind}:${name}`;
 
-/** @returns undefined for what is no name */
+/** @returns undefined for an invalid name */
 export function readParameter(text: string): UnnamedName | undefined {
   const at = text.indexOf(':');
   const kind = text.slice(0, Math.max(at, 0));

@@ -1,4 +1,4 @@
-/** `/admin/names`: names that messages use and nobody has given a URI, and naming them. */
+/** `/admin/names`: names of messages without a URI, and the form that sets it. */
 import type { Context } from 'hono';
 import * as z from 'zod';
 
@@ -39,9 +39,7 @@ async function show(
   const page = (
     <Page title="Names without a URI" config={config} session={session} place={PLACE}>
       {named === undefined ? null : (
-        <Notice tone="good">
-          {named} has its URI from the next message on. Those that came before are still to be processed again.
-        </Notice>
+        <Notice tone="good">{named} has its URI from the next message on. Process the earlier messages again.</Notice>
       )}
       {failed === undefined ? null : (
         <Notice tone="bad">

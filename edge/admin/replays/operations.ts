@@ -1,4 +1,4 @@
-/** Replays of many messages over JSON: how many a filter means, doing it in the background, how far it is, stopping it. */
+/** The JSON API of replays: counting the messages of a filter, replaying them in the background, progress, stopping. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -21,12 +21,12 @@ import { readParameter, toParameter, unnamedParameter } from '../names/parameter
 import { authorOf, type Actor } from '../staff/actor.ts';
 
 export const replayFilter = z.strictObject({
-  outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'Of the last attempt.' }),
+  outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'The outcome of the last attempt.' }),
   reason: z
     .string()
     .regex(/^[a-z0-9-]{0,60}$/, 'must be the reason of an error, such as ambiguous-patient')
     .default('')
-    .meta({ description: 'Of an error or warning of the last attempt: `ambiguous-patient`.' }),
+    .meta({ description: 'The reason of an error or warning of the last attempt: `ambiguous-patient`.' }),
   clientId: z.string().max(40).default(''),
   from: instant,
   to: instant,
@@ -39,14 +39,14 @@ const toStore = ({ unnamed, ...filter }: z.infer<typeof replayFilter>): ReplayFi
   unnamed: readParameter(unnamed) ?? null,
 });
 
-/** How many messages a filter means. */
+/** The number of messages that match a filter. */
 export async function countReplay(
   database: Database,
   site: string,
   filter: z.infer<typeof replayFilter>,
 ): Promise<number> {
-  const [meant] = await inSite(database, site).run(countSelected(site, toStore(filter)));
-  return meant?.count ?? 0;
+  const [matching] = await inSite(database, site).run(countSelected(site, toStore(filter)));
+  return matching?.count ?? 0;
 }
 
 const replayItem = z.object({
@@ -93,13 +93,13 @@ export async function findReplay(database: Database, site: string, id: string): 
 export const listReplays = async (database: Database, site: string): Promise<ReplayView[]> =>
   (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
 
-/** What is asked for: a filter, and whether it is to be done. */
+/** A filter, and whether to apply it. */
 export const replayRequest = replayFilter.extend({
   apply: z.enum(['nothing', 'newest']).default('nothing'),
   comment: replayComment,
 });
 
-/** Counts what is meant, or asks for its replay. @throws as `startReplay` */
+/** Counts the messages of the filter, or starts their replay. @throws as `startReplay` */
 export async function askReplay(
   database: Database,
   actor: Actor,
@@ -111,9 +111,9 @@ export async function askReplay(
 }
 
 /**
- * Asks for a replay of what the filter means.
+ * Starts a replay of the messages that match the filter.
  *
- * @throws Fault `conflict` where one is under way, `invalid` where it means no message
+ * @throws Fault `conflict` if another replay is running, `invalid` if no message matches
  */
 export async function startReplay(
   database: Database,
@@ -122,10 +122,10 @@ export async function startReplay(
   comment: string,
 ): Promise<string> {
   const filter = toStore(asked);
-  const [meant] = await inSite(database, actor.site).run(countSelected(actor.site, filter));
-  if (meant === undefined || meant.last === null) throw new Fault('invalid', 'no message is meant');
+  const [matching] = await inSite(database, actor.site).run(countSelected(actor.site, filter));
+  if (matching === undefined || matching.last === null) throw new Fault('invalid', 'No message matches the filter.');
   const id = crypto.randomUUID();
-  const job = replayJob(id, actor.site, filter, meant.count, meant.last, {
+  const job = replayJob(id, actor.site, filter, matching.count, matching.last, {
     author: authorOf(actor),
     subject: actor.subject,
     comment,
@@ -163,10 +163,10 @@ export function replayOperations(): Operation[] {
       method: 'post',
       path: '/replays',
       permission: 'site.messages.replay',
-      summary: 'Replay what a filter means, in the background: how many that are, or doing it',
+      summary: 'Replay the messages of a filter in the background, or count them',
       description:
-        'Without `apply` nothing is done, and the answer says how many messages are meant. `newest` replays them in the order ' +
-        'in which they came; what newer data contradict stays. One at a time.',
+        'Without `apply` nothing is changed, and the answer has the number of messages. `newest` replays them in the order of ' +
+        'receipt and skips elements with newer data. One replay at a time.',
       body: replayRequest,
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
       handle: async ({ actor, database, body }) => ({ body: await askReplay(database, actor, body) }),

@@ -1,4 +1,4 @@
-/** Replays of many messages: a filter, how many it means, and how far those are that were asked for. */
+/** Replays of many messages: the filter, its count, and the progress of each replay. */
 import { Badge, Empty, Moment, Row, Select, Table, When } from '../web/ui.tsx';
 import { CommentField } from '../messages/replay.tsx';
 import type { ReplayView } from './operations.ts';
@@ -22,7 +22,7 @@ const filterText = (filter: ReplayView['filter']): string => {
 interface ReplaysPageProps {
   readonly replays: readonly ReplayView[];
   readonly query: Readonly<Record<string, string>>;
-  /** How many the filter means; undefined where nothing was asked. */
+  /** The number of matching messages; undefined before the form is sent. */
   readonly count: number | undefined;
   readonly path: string;
 }
@@ -30,10 +30,10 @@ interface ReplaysPageProps {
 export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) => (
   <>
     <p class="lead">
-      When the cause of many refusals was put right, the messages can be mapped again, in the order in which they came.
-      What newer data contradict stays as it is.
+      After the cause of many rejections is fixed, replay the messages in the order of receipt. Elements with newer data
+      stay as they are.
     </p>
-    <form class="filter" method="get" aria-label="Which messages">
+    <form class="filter" method="get" aria-label="Messages">
       <Select
         name="outcome"
         label="Outcome"
@@ -62,7 +62,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         </label>
       )}
       <button class="secondary" name="count" value="1">
-        How many are they?
+        Count
       </button>
     </form>
     {count === undefined ? null : (
@@ -70,19 +70,19 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         {FILTER_MEMBERS.map(([name]) => (
           <input type="hidden" name={name} value={query[name] ?? ''} />
         ))}
-        <p>{count === 1 ? 'One message is meant.' : `${count.toLocaleString('en')} messages are meant.`}</p>
+        <p>{count === 1 ? 'One message matches.' : `${count.toLocaleString('en')} messages match.`}</p>
         {count === 0 ? null : (
           <>
             <CommentField />
-            <button>Replay them</button>
+            <button>Replay</button>
           </>
         )}
       </form>
     )}
     {replays.length === 0 ? (
-      <Empty>No replay was asked for.</Empty>
+      <Empty>No replays yet.</Empty>
     ) : (
-      <Table label="Replays" head={['Asked for', 'By', 'Which', 'State', 'Done', 'Outcomes', 'Change']}>
+      <Table label="Replays" head={['Started', 'By', 'Messages', 'State', 'Done', 'Outcomes', 'Change']}>
         {replays.map(({ replayId, createdAt, askedBy, comment, filter, state, done, total, outcomes, lastError }) => (
           <Row>
             <th scope="row">
@@ -94,7 +94,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
               {comment === '' ? null : <q class="quiet">{comment}</q>}
             </td>
             <td>
-              <Badge tone={TONES[state]}>{state === 'open' ? 'under way' : state}</Badge>
+              <Badge tone={TONES[state]}>{state === 'open' ? 'running' : state}</Badge>
               {lastError === null ? null : ` ${lastError}`}
             </td>
             <td>
@@ -106,7 +106,7 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
             <td>
               {state === 'done' ? null : (
                 <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
-                  <button class="small secondary">{state === 'open' ? 'Stop' : 'Go on'}</button>
+                  <button class="small secondary">{state === 'open' ? 'Stop' : 'Resume'}</button>
                 </form>
               )}
             </td>

@@ -16,7 +16,7 @@ import { ReplaysPage } from './page.tsx';
 const { path: PLACE } = PLACES.replays;
 const replayForm = z.object({ comment: replayComment });
 
-/** What the form says, as the JSON API would. */
+/** The filter of the form, as the JSON API has it. */
 const filterOf = (given: Readonly<Record<string, string>>, timeZone: string) =>
   readQuery(replayFilter, {
     ...given,

@@ -1,4 +1,4 @@
-/** Where in the console the reason of a request is looked into. */
+/** Links from a rejected request to the page of the console that explains it. */
 import { applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import type { Config } from '../../config.ts';
 import { ERRORS_PATH, issueAnchor, MLLP_PATH, REFERENCE_PATH, statusAnchor } from '../../http/reference-address.ts';
@@ -19,10 +19,10 @@ const isMessage = ({ surface, code }: Pick<FoundRefusal, 'surface' | 'code'>): b
 /** A message is received before it is refused. */
 const BEFORE_MS = 60_000;
 
-/** What is wrong with a resource the workbench shows, one fault for each element. */
+/** Codes of faults in a resource; the workbench shows each fault. */
 const OF_CONTENT = new Set(['structure', 'required', 'value', 'invariant', 'code-invalid', 'business-rule']);
 
-/** @param row whose quarters give the time in which to look */
+/** @param row its quarters of an hour bound the time */
 export function explainedAt(config: Config, row: FoundRefusal): Link {
   const key = linkTo(config, `${PLACES.keys.path}/${row.client_id}`);
   if (isMessage(row) && row.is_by_request_id) {
@@ -40,18 +40,18 @@ export function explainedAt(config: Config, row: FoundRefusal): Link {
       title: 'The messages',
     };
   }
-  if (Object.hasOwn(MLLP_REFUSALS, row.code)) return { href: key, title: 'Whom the key allows' };
+  if (Object.hasOwn(MLLP_REFUSALS, row.code)) return { href: key, title: 'The senders of the key' };
   if (row.surface === 'token') return { href: linkTo(config, PLACES.workbench.path), title: 'Try it in the workbench' };
   if (OF_CONTENT.has(row.code)) {
     return { href: linkTo(config, PLACES.workbench.path), title: 'Check a resource in the workbench' };
   }
   if (['invalid_token', 'insufficient_scope', 'forbidden'].includes(row.code)) {
-    return { href: key, title: 'What the key may do' };
+    return { href: key, title: 'The rights of the key' };
   }
-  return { href: inReference(config, row), title: 'What it means' };
+  return { href: inReference(config, row), title: 'Its meaning' };
 }
 
-/** In our own reference, which stands beside the console in any case: the code, else the status. */
+/** The code, else the status, in the API reference of the gateway. */
 function inReference(config: Config, { surface, answer, code }: FoundRefusal): string {
   if (!/^\d{3}$/.test(answer)) return linkTo(config, `${REFERENCE_PATH}${MLLP_PATH}#errors`);
   const isIssue = surface === 'fhir' && Object.hasOwn(FHIR_ISSUES, code);

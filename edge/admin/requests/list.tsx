@@ -12,7 +12,7 @@ import { Badge, Empty, Filter, Moment, Pager, Search, Select, When } from '../we
 import { explainedAt } from './explained.ts';
 import { quartersOf } from './view.ts';
 
-export const SURFACE_WORDS = { token: 'Token', fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
+export const SURFACE_NAMES = { token: 'Token', fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
 
 const toneOf = (answer: string) => (answer.startsWith('5') ? 'bad' : 'warn');
 const times = (requests: number): string => `${requests.toLocaleString('en')} times`;
@@ -67,7 +67,7 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
               {row.requests === 1 ? '' : 'last '}
               <When at={row.last_at} />
             </span>
-            <span>{SURFACE_WORDS[row.surface]}</span>
+            <span>{SURFACE_NAMES[row.surface]}</span>
             {isOfKey ? null : <a href={key}>{row.key_name}</a>}
             <span>
               from <code>{row.source_address}</code>
@@ -158,8 +158,8 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
   return (
     <>
       <p class="lead">
-        What was refused or failed, of every key over all four surfaces. Callers are told little of some of it, so that
-        nobody learns about keys that are not theirs; here is what really happened, without what was sent.
+        Rejected and failed requests of all keys on all four surfaces. Some answers hide the reason from callers, so
+        that they learn nothing about other keys. This page shows the reasons, without the content of the requests.
       </p>
       <nav class="tabs" aria-label="Time span">
         {TABS.map((tab) => (
@@ -178,7 +178,7 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
           value={query['surface'] ?? ''}
           options={[
             { value: '', label: 'any' },
-            ...Object.entries(SURFACE_WORDS).map(([value, label]) => ({ value, label })),
+            ...Object.entries(SURFACE_NAMES).map(([value, label]) => ({ value, label })),
           ]}
         />
         <Select

@@ -15,29 +15,30 @@ export const RANGES = { '1h': 1, '24h': 24, '7d': 168 } as const;
 const filters = {
   q: z.string().trim().max(200).default('').meta({
     description:
-      'Part of the reason or the address, in any case; or a whole request id, which is found whatever `range`, `from` and `to` say.',
+      'Part of the reason or the address, ignoring case; or a complete request id, which is found at any time.',
   }),
-  code: z.string().max(40).default('').meta({ description: 'Which check refused, exactly.' }),
+  code: z.string().max(40).default('').meta({ description: 'The exact code of the check.' }),
   surface: z.enum(['', ...USAGE_SURFACES]).default(''),
   status: z
     .union([z.literal(''), z.string().regex(/^(?:[45](?:\d\d|xx)|A[ER])$/, 'must be a status, as 422, 4xx, or AE, AR')])
     .default('')
     .meta({ description: 'An HTTP status, `4xx` or `5xx`; over MLLP AE or AR.' }),
-  range: z.enum(['', '1h', '24h', '7d']).default('').meta({ description: 'Back from now; `from` goes before it.' }),
-  from: instant.meta({ description: 'The quarter of an hour that it lies in counts.' }),
+  range: z
+    .enum(['', '1h', '24h', '7d'])
+    .default('')
+    .meta({ description: 'The last hours or days; `from` has precedence.' }),
+  from: instant.meta({ description: 'Rounded down to a quarter of an hour.' }),
   to: instant,
 };
 
-/** Of one key. */
 export const refusalQuery = z.strictObject({ ...paging, ...filters });
-/** Of the site. */
 export const requestQuery = refusalQuery.extend({ clientId: z.string().max(40).default('') });
 
 /**
  * Refused and failed requests of the site by reason, that of the last one first.
  *
- * @param clientId of one key; '' for those of every key
- * @throws Fault `malformed` for a cursor that is not ours
+ * @param clientId '' for all keys
+ * @throws Fault `malformed` for an invalid cursor
  */
 export async function findRequests(
   database: Database,

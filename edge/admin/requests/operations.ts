@@ -12,11 +12,10 @@ export function requestOperations({ now }: AdminDeps): Operation[] {
       method: 'get',
       path: '/requests',
       permission: 'site.api_keys.read',
-      summary:
-        'Requests that were refused or failed, of every key over all four surfaces, by reason, the last one first',
+      summary: 'List rejected and failed requests of all keys on all four surfaces, by reason, the newest first',
       description:
-        'Written some seconds behind the answer, one count for a reason and a quarter of an hour. A request whose key is not ' +
-        `known is nobody’s and not in it. Of each count the newest ${MAX_REQUEST_IDS} request ids are kept.`,
+        'Counts lag by a few seconds; there is one for each reason and quarter of an hour. A request with an unknown key is not ' +
+        `counted. Each count keeps the newest ${MAX_REQUEST_IDS} request ids.`,
       query: requestQuery,
       answer: listOf(requestItem),
       handle: async ({ actor, database, query }) => ({

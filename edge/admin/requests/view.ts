@@ -14,17 +14,19 @@ export const requestItem = z.object({
   surface: z.enum(USAGE_SURFACES),
   status: z.number().int().nullable().meta({ description: 'HTTP; null over MLLP.' }),
   ack: z.enum(['AE', 'AR']).nullable().meta({ description: 'MSA-1, over MLLP.' }),
-  outcome: z.enum(['refused', 'failed']).meta({ description: 'Failed is our fault (5xx).' }),
-  code: z.string().meta({ description: 'Which check refused: ours, an OAuth error, an R4 IssueType, table 0357.' }),
+  outcome: z.enum(['refused', 'failed']).meta({ description: 'A failed request is a fault of the gateway (5xx).' }),
+  code: z
+    .string()
+    .meta({ description: 'The code of the check: of the gateway, an OAuth error, an R4 IssueType, or table 0357.' }),
   reason: z.string().meta({
-    description: 'Never what a resource or a message holds. Empty where one code had too many reasons at once.',
+    description: 'Without the content of a resource or a message. Empty if one code had too many reasons at once.',
   }),
-  hint: z.string().nullable().meta({ description: 'What to change.' }),
-  requests: z.number().int().meta({ description: 'How many, in the time that was asked for.' }),
+  hint: z.string().nullable().meta({ description: 'The change that helps.' }),
+  requests: z.number().int().meta({ description: 'The number of requests in the time span.' }),
   firstAt: z.iso.datetime(),
-  at: z.iso.datetime().meta({ description: 'Of the last.' }),
-  requestId: z.string().meta({ description: 'The one that `q` asked for, else that of the last.' }),
-  sourceAddress: z.string().meta({ description: 'Of the last.' }),
+  at: z.iso.datetime().meta({ description: 'The last request.' }),
+  requestId: z.string().meta({ description: 'The request id of `q`, else of the last request.' }),
+  sourceAddress: z.string().meta({ description: 'The address of the last request.' }),
   quarters: quarters.meta({ description: 'By quarter of an hour, the newest 24.' }),
 });
 

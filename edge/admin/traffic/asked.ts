@@ -1,4 +1,4 @@
-/** What a time span is asked of the database with, and made of, for the page and the JSON API alike. */
+/** The queries of a time span and their result, for the page and the JSON API. */
 import type { Query } from '../../deps.ts';
 import { type KeyTrafficRow, trafficOfKeys } from '../../store/key-traffic.ts';
 import { usageOf, type UsageRow } from '../../store/usage.ts';

@@ -1,11 +1,11 @@
-/** What the charts show: usage in steps without gaps, by surface, and over the whole span beside what was before. Pure. */
+/** The data of the charts: usage by step and surface, and the totals of the span compared with the span before. Pure. */
 import { USAGE_SURFACES, type UsageOutcome, type UsageRow, type UsageSurface } from '../../store/usage.ts';
 import { addUp, percentile } from './latency.ts';
 import type { Span } from './span.ts';
 
 export interface Series {
   readonly label: string;
-  /** Null for the latency of a chart that is of no one surface. */
+  /** Null for the latency of all surfaces. */
   readonly surface: UsageSurface | null;
   readonly values: readonly (number | null)[];
 }
@@ -17,7 +17,7 @@ export interface Chart {
   readonly series: readonly Series[];
 }
 
-/** Of one surface, or of all, in one span of time. */
+/** The totals of one or all surfaces in a time span. */
 export interface Figures {
   readonly answered: number;
   readonly refused: number;
@@ -77,8 +77,8 @@ export interface Asked {
 }
 
 /**
- * @param rows of the steps that begin at `times`
- * @param compared of two steps: before, and now (span.ts, comparedOf)
+ * @param rows usage in the steps that begin at `times`
+ * @param compared usage of the span before and of this span (`comparedOf`)
  */
 export function toTraffic(
   { span, times, end }: Asked,

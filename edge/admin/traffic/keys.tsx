@@ -1,4 +1,4 @@
-/** Who sends, and who is refused: each key over the whole span. */
+/** The requests of each key in the span. */
 import type { KeyTrafficRow } from '../../store/key-traffic.ts';
 import { Empty, Row, Table } from '../web/ui.tsx';
 import type { Between, KeyLinks } from './links.ts';

@@ -26,8 +26,8 @@ export function percentile(histogram: readonly number[], share: number): number 
 
 const written = (ms: number): string => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`);
 
-/** What is known, and no more: `up to 100 ms`. */
-export function latencyWords(ms: number | null): string {
+/** A bound of the histogram: `up to 100 ms`. */
+export function latencyText(ms: number | null): string {
   if (ms === null) return 'none';
   return ms > LAST_BOUND_MS ? `over ${written(LAST_BOUND_MS)}` : `up to ${written(ms)}`;
 }

@@ -1,4 +1,4 @@
-/** What is behind a figure: the requests that were refused or failed, the messages that were accepted, the audit. */
+/** Links from a figure to its requests, messages or audit events. */
 import type { Config } from '../../config.ts';
 import type { UsageSurface } from '../../store/usage.ts';
 import type { Permission } from '../../permissions.ts';
@@ -11,10 +11,10 @@ export interface Between {
   readonly to: number;
 }
 
-/** Of one surface or, null, of all; undefined where nothing shows it, or not to this visitor. */
+/** Undefined without a page for it, or without the permission. @param surface null for all */
 type Link = (surface: UsageSurface | null, between: Between) => string | undefined;
 
-/** Of one key; undefined for who may not look at keys. */
+/** Undefined without the permission to see keys. */
 export interface KeyLinks {
   readonly key: ((clientId: string) => string) | undefined;
   readonly refused: ((clientId: string, between: Between) => string | undefined) | undefined;
@@ -43,12 +43,12 @@ export function linksOf(config: Config, permissions: ReadonlySet<Permission>): L
     (surface, between) =>
       to(PLACES.requests, between, surface === null ? query : { surface, ...query });
   return {
-    // Whose tokens were issued is not kept one by one.
+    // No list has the issued tokens.
     answered(surface, between) {
       if (surface === 'fhir') return to(PLACES.audit, between, {});
       return surface === 'hl7' || surface === 'mllp' ? to(PLACES.messages, between, { outcome: 'AA' }) : undefined;
     },
-    // A refusal is 4xx, or AE or AR: no one status finds them all.
+    // Rejected requests have 4xx, AE or AR, which no single filter finds.
     refused: requests({}),
     failed: requests({ status: '5xx' }),
     ofKey: permissions.has(PLACES.keys.permission)

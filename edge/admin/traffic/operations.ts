@@ -74,7 +74,7 @@ export function trafficOperations(deps: AdminDeps): Operation[] {
           .string()
           .refine(isTimeZone, 'must be an IANA name')
           .default('UTC')
-          .meta({ description: 'Whose days and hours are meant.' }),
+          .meta({ description: 'The time zone of the days and hours.' }),
       }),
       answer: traffic,
       async handle({ actor: { site }, database, query: { span, timeZone } }) {

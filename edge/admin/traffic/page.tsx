@@ -1,6 +1,6 @@
-/** How much goes on: over the whole span beside what was before, as charts, and by surface. */
+/** The traffic page: totals compared with the span before, charts, and totals by surface. */
 import type { Chart, Figures, SurfaceFigures, Traffic } from './charts.ts';
-import { latencyWords, LONGER_MS } from './latency.ts';
+import { latencyText, LONGER_MS } from './latency.ts';
 import type { Between, Links } from './links.ts';
 import { SPAN_NAMES, SPANS, type Span } from './span.ts';
 import type { KeyTrafficRow } from '../../store/key-traffic.ts';
@@ -10,7 +10,6 @@ import { Refreshed, Row, Table, When } from '../web/ui.tsx';
 export interface TrafficProps {
   readonly traffic: Traffic;
   readonly links: Links;
-  /** Of this place. */
   readonly path: string;
 }
 
@@ -18,7 +17,7 @@ export const instantOf = (seconds: number): string => new Date(seconds * 1000).t
 
 export const betweenOf = ({ times, end }: Traffic): Between => ({ from: times[0] ?? end, to: end });
 
-/** Which span, and how it is shown. */
+/** Choice of the span, and of charts or a table. */
 export const Spans = ({ span, path, isTable }: { span: Span; path: string; isTable: boolean }) => (
   <div class="heading">
     <nav class="tabs" aria-label="Time span">
@@ -32,15 +31,15 @@ export const Spans = ({ span, path, isTable }: { span: Span; path: string; isTab
   </div>
 );
 
-/** Against the same time before: `12% more than in the 24 hours before`. */
-function changeWords(now: number, before: number, span: Span): string {
+/** Such as `12% more than in the 24 hours before`. */
+function changeText(now: number, before: number, span: Span): string {
   const { before: when } = SPANS[span];
   if (now === before) return now === 0 ? `none in ${when} either` : `as many as in ${when}`;
   if (before === 0) return `none in ${when}`;
   const change = Math.round((Math.abs(now - before) / before) * 100);
-  const words =
+  const text =
     change === 0 ? 'about as many as' : `${change.toLocaleString('en')}% ${now > before ? 'more' : 'fewer'} than`;
-  return `${words} in ${when}`;
+  return `${text} in ${when}`;
 }
 
 /** A number with what it is compared with; the whole of it leads to what is behind. */
@@ -68,7 +67,7 @@ const Tiles = ({ traffic, links, all }: Omit<TrafficProps, 'path'> & { all: Surf
   const { now, before } = all.compared;
   const between = betweenOf(traffic);
   const count = (name: string, of: 'answered' | 'refused' | 'failed', href?: string) => (
-    <Tile {...{ name, href }} value={all[of].toLocaleString('en')} change={changeWords(now[of], before[of], span)} />
+    <Tile {...{ name, href }} value={all[of].toLocaleString('en')} change={changeText(now[of], before[of], span)} />
   );
   return (
     <dl class="tiles">
@@ -77,8 +76,8 @@ const Tiles = ({ traffic, links, all }: Omit<TrafficProps, 'path'> & { all: Surf
       {count('Failed', 'failed', links.failed(null, between))}
       <Tile
         name="95 of 100 answers took"
-        value={latencyWords(all.p95)}
-        change={before.p95 === null ? '' : `${latencyWords(before.p95)} in ${SPANS[span].before}`}
+        value={latencyText(all.p95)}
+        change={before.p95 === null ? '' : `${latencyText(before.p95)} in ${SPANS[span].before}`}
       />
     </dl>
   );
@@ -91,14 +90,14 @@ interface FigureProps {
   readonly all: SurfaceFigures;
 }
 
-/** What the legend says of the whole span. */
+/** The total of the span, for the legend. */
 function overall({ unit, name }: Chart, at: number, { figures }: Traffic, all: SurfaceFigures): string {
-  if (unit === 'ms') return latencyWords(at === 0 ? all.median : all.p95);
+  if (unit === 'ms') return latencyText(at === 0 ? all.median : all.p95);
   const found = figures[at] ?? all;
   return (name === 'answered' ? found.answered : found.refused + found.failed).toLocaleString('en');
 }
 
-/** Drawn by traffic.js, which also tells each value; the same figures are in the table. */
+/** traffic.js draws the chart and shows the values; the table has the same figures. */
 const ChartFigure = ({ chart, traffic, links, all }: FigureProps) => {
   const { name, title, unit, series } = chart;
   const drawn = {
@@ -177,9 +176,9 @@ export const TrafficPage = ({ traffic, links, path, keys, timeZone }: PageProps)
               <td class="number">
                 <Count count={row.failed} href={links.failed(row.surface, between)} />
               </td>
-              <td class="number">{latencyWords(row.median)}</td>
-              <td class="number">{latencyWords(row.p95)}</td>
-              <td class="quiet">{changeWords(row.compared.now.answered, row.compared.before.answered, span)}</td>
+              <td class="number">{latencyText(row.median)}</td>
+              <td class="number">{latencyText(row.p95)}</td>
+              <td class="quiet">{changeText(row.compared.now.answered, row.compared.before.answered, span)}</td>
             </Row>
           ))}
         </Table>

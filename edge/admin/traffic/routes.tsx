@@ -1,4 +1,4 @@
-/** `/admin/traffic`: how much goes on, in charts or as a table. */
+/** `/admin/traffic`: usage as charts or as a table. */
 import type { Context } from 'hono';
 
 import { inSite } from '../../store/in-site.ts';

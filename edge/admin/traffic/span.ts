@@ -1,4 +1,4 @@
-/** What the charts can show: how far back from now, in steps of how long. Days and hours are those of the site's clocks. */
+/** The time spans of the charts and their steps. Days and hours are by the site's clock. */
 import { minutesEastOf } from '../../../shared/hl7/zone.ts';
 import { readInstant, knownZone, wallTime } from '../web/wall-clock.ts';
 
@@ -40,8 +40,8 @@ export function stepsOf(span: Span, nowMs: number, timeZone: string): readonly n
 export const endOf = (nowMs: number): number => (Math.floor(nowMs / 1000 / QUARTER_SECONDS) + 1) * QUARTER_SECONDS;
 
 /**
- * Two times of the span's length, one after the other, until the last whole quarter of an hour: what is not over yet would
- * always be less than before.
+ * Two spans, one after the other, up to the last complete quarter of an hour: an incomplete one would always be less than
+ * before.
  */
 export function comparedOf(span: Span, nowMs: number): { readonly steps: readonly number[]; readonly end: number } {
   const { seconds } = SPANS[span];

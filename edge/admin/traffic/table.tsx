@@ -1,7 +1,7 @@
-/** The charts' figures as a table: each step in which something went on, and what is behind its figures. */
+/** The figures of the charts as a table: each step with requests, with links. */
 import { Empty, Row, Table, When } from '../web/ui.tsx';
 import type { Chart, Series, Traffic } from './charts.ts';
-import { latencyWords } from './latency.ts';
+import { latencyText } from './latency.ts';
 import type { Links } from './links.ts';
 import { instantOf, Spans, type TrafficProps } from './page.tsx';
 
@@ -64,7 +64,7 @@ const Step = ({ traffic: { times, end, charts }, links, step }: StepProps) => {
         />
       </td>
       {seriesOf(charts, 'latency').map(({ values }) => (
-        <td class="number">{latencyWords(values[step] ?? null)}</td>
+        <td class="number">{latencyText(values[step] ?? null)}</td>
       ))}
     </Row>
   );
@@ -80,7 +80,7 @@ export const TrafficTable = ({ traffic, links, path }: TrafficProps) => {
     <>
       <Spans {...{ span, path }} isTable />
       {busy.length === 0 ? (
-        <Empty>Nothing went on in this time.</Empty>
+        <Empty>No requests in this time.</Empty>
       ) : (
         <Table label="Traffic" head={['From', 'Answered', 'Refused and failed', ...LATENCY_HEAD]}>
           {busy.map((step) => (

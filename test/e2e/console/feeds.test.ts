@@ -75,7 +75,7 @@ describe('from the first page', () => {
     await item.locator('code', { hasText: 'insufficient_scope' }).click();
     await page.waitForSelector('text=Only those of');
     expect(await page.locator('.refusals li').count()).toBe(1);
-    await page.locator('.refusals li').locator('text=What the key may do').click();
+    await page.locator('.refusals li').locator('text=The rights of the key').click();
     await page.waitForSelector('h1:has-text("Portal")');
   });
 });

@@ -68,17 +68,17 @@ test('a message is found, read segment by segment and replayed', async () => {
   expect(shown).toMatch(/MSA\|AA\|E2E-1/);
   await expectAccessible(page);
   await page.click('a:has-text("Replay …")');
-  await page.waitForSelector('h2:has-text("What would change")');
+  await page.waitForSelector('h2:has-text("Changes")');
   await expectAccessible(page);
   await page.click('button:has-text("Apply")');
   await page.waitForSelector('text=The message was replayed');
   await page.goto(`${stack.baseUrl}/admin/replays?count=1&outcome=AA`);
   await expectAccessible(page);
-  await page.click('text=Replay them');
-  await page.waitForSelector('text=under way');
+  await page.click('#main button:text-is("Replay")');
+  await page.waitForSelector('text=running');
   await expectAccessible(page);
   await page.click('text=Stop');
-  await page.waitForSelector('text=Go on');
+  await page.waitForSelector('text=Resume');
   await context.close();
 });
 
@@ -133,7 +133,7 @@ test('the messages of identifier 4711, rejected ones included, are found and lea
 
   await page.goto(`${stack.baseUrl}/admin/messages?patient=HIS-1&from=2026-01-01T00:00`);
   expect(await page.textContent('.empty')).toMatch(
-    /since[^]*names a patient by “HIS-1”[^]*Control ids that contain it: 1/,
+    /since[^]*has the patient “HIS-1”[^]*Control ids that contain it: 1/,
   );
   await page.goto(`${stack.baseUrl}/admin/messages?from=2026-02-01T00:00&to=2026-01-01T00:00`);
   expect(await page.textContent('.empty')).toContain('after');
@@ -197,7 +197,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   await page.click('text=show what was refused in that quarter of an hour');
   expect(await page.textContent('#main')).toContain('No request was refused or failed in this time.');
   await page.goto(`${stack.baseUrl}/admin/messages?q=${gone}`);
-  expect(await page.locator('.empty a:has-text("look in Requests")').getAttribute('href')).toContain(`q=${gone}`);
+  expect(await page.locator('.empty a:has-text("see Requests")').getAttribute('href')).toContain(`q=${gone}`);
   await context.close();
 });
 
@@ -245,15 +245,15 @@ test('a name in messages is given its URI, and leads to its messages', async () 
   await page.waitForSelector('text=CLINIC has its URI');
   expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
   await row.locator('text=Process its messages again').click();
-  await page.waitForSelector('text=One message is meant.');
+  await page.waitForSelector('text=One message matches.');
   await expectAccessible(page);
   await page.fill('input[name="comment"]', 'CLINIC has its OID');
-  await page.click('text=Replay them');
+  await page.click('#main button:text-is("Replay")');
   await page.waitForSelector('q:has-text("CLINIC has its OID")');
   await expectAccessible(page);
   await page.click('nav >> text=Names');
-  await page.click('text=what their namespaces stand for');
-  await page.waitForSelector('h1:has-text("What namespaces stand for")');
+  await page.click('text=URIs of their namespaces');
+  await page.waitForSelector('h1:has-text("URIs of namespaces")');
   await expectAccessible(page);
   const { rows } = await db.client.query('select assigning_authorities as named from site where site_id = $1', [site]);
   expect(rows[0]).toMatchObject({ named: { CLINIC: 'urn:oid:1.2.3.4' } });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { toTraffic } from '../../../../edge/admin/traffic/charts.ts';
-import { latencyWords, percentile } from '../../../../edge/admin/traffic/latency.ts';
+import { latencyText, percentile } from '../../../../edge/admin/traffic/latency.ts';
 import { linksOf } from '../../../../edge/admin/traffic/links.ts';
 import { comparedOf, endOf, stepsOf } from '../../../../edge/admin/traffic/span.ts';
 import type { Config } from '../../../../edge/config.ts';
@@ -26,7 +26,7 @@ describe('how long answers took', () => {
     [OPEN, 0.5, 5001, 'over 5 s'],
   ])('the percentile of %j at %d is %s', (counts, share, expected, words) => {
     expect(percentile(counts, share)).toBe(expected);
-    expect(latencyWords(expected)).toBe(words);
+    expect(latencyText(expected)).toBe(words);
   });
 });
 
