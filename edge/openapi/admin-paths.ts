@@ -1,4 +1,4 @@
-/** `/admin/api` in the OpenAPI document, made from the very operations that are its routes. */
+/** `/admin/api` in the OpenAPI document, made from the operations of its routes. */
 import * as z from 'zod';
 
 import { API_PATH, type Operation } from '../admin/api/operation.ts';

@@ -1,54 +1,60 @@
 /**
- * What is answered beside what was asked for: of each kind of failure its status, its headers and what to do, from the table
- * that the surfaces themselves answer by. A kind that is new does not compile until it is told here.
+ * The failures of operations: each kind with its status, headers and next step, from the table of the surfaces. A new kind does
+ * not compile without an entry here.
  */
 import type { FaultKind } from '../../shared/fault.ts';
 import { FHIR_JSON } from '../fhir/media-type.ts';
 import { FAULT_STATUS } from '../http/fault-status.ts';
 import { type HeaderName, headersOf, ref, type ResponseObject, type Schema, text } from './model.ts';
 
-/** `bug`: a fault of ours. */
+/** `bug`: a fault of the gateway. */
 export type Kind = FaultKind | 'bug';
 
 export const STATUS_OF: Readonly<Record<Kind, number>> = { ...FAULT_STATUS, bug: 500 };
 
-/** What a failure means, whatever the surface, and what to do. */
-export const MEANING: Readonly<Record<Kind, { readonly means: string; readonly next: string }>> = {
-  malformed: { means: 'The request cannot be read, or asks for what is not known.', next: 'Change the request.' },
-  invalid: { means: 'It was read and is refused for its content.', next: 'Change the content.' },
+/** The meaning of a failure on all surfaces, and what to do. */
+export const MEANING: Readonly<Record<Kind, { readonly meaning: string; readonly next: string }>> = {
+  malformed: { meaning: 'The request cannot be read, or contains something unknown.', next: 'Change the request.' },
+  invalid: { meaning: 'The content of the request is rejected.', next: 'Change the content.' },
   unauthenticated: {
-    means:
-      'No token, or one that is not valid here: expired, revoked, of another surface, of a key that is disabled or no longer has the audience or its protocol.',
-    next: 'Get a new token; if that does not help, ask the administrator of the key.',
+    meaning:
+      'The token is missing or not valid here: it expired, was revoked, or is for another surface. Or its key is disabled, or no longer has the audience or its protocol.',
+    next: 'Get a new token. If it is rejected too, ask the administrator of the key.',
   },
   forbidden: {
-    means: 'The token lacks a scope, or its API key has lost it.',
-    next: 'Ask for the scopes that `WWW-Authenticate` names.',
+    meaning: 'The token lacks a scope, or its API key has lost it.',
+    next: 'Request a token with the scopes in `WWW-Authenticate`.',
   },
-  'not-found': { means: 'There is none, or not in the site of the token.', next: 'Do not send it again.' },
-  'method-not-allowed': { means: 'The address does not take this method.', next: 'Use one of `Allow`.' },
-  'not-acceptable': { means: 'What `Accept` or `_format` wants cannot be served.', next: 'Ask for JSON.' },
-  timeout: { means: 'The body did not arrive within 30 s.', next: 'Send it again, faster.' },
-  conflict: { means: 'Others changed the same at that moment.', next: 'Send it again.' },
+  'not-found': {
+    meaning: 'The site of the token has no such resource or address.',
+    next: 'Do not repeat the request.',
+  },
+  'method-not-allowed': { meaning: 'The address does not support this method.', next: 'Use a method of `Allow`.' },
+  'not-acceptable': {
+    meaning: 'The gateway cannot return the format of `Accept` or `_format`.',
+    next: 'Request JSON.',
+  },
+  timeout: { meaning: 'The body did not arrive within 30 s.', next: 'Send it again faster.' },
+  conflict: { meaning: 'A simultaneous request changed the same data.', next: 'Send the request again.' },
   'precondition-failed': {
-    means: 'A condition does not hold: another version, or several resources match.',
-    next: 'Read what is there, and decide anew.',
+    meaning: 'A condition is not fulfilled: another version, or several matching resources.',
+    next: 'Read the resource, and decide again.',
   },
-  'too-large': { means: 'The body is too large.', next: 'Send less, or several.' },
+  'too-large': { meaning: 'The body is too large.', next: 'Send less, or several requests.' },
   'unsupported-media-type': {
-    means: 'The Content-Type, or its charset or encoding, is not taken.',
+    meaning: 'The Content-Type, or its charset or encoding, is not supported.',
     next: 'Change it.',
   },
-  throttled: { means: 'Too many requests.', next: 'Wait as long as `Retry-After` says, in seconds.' },
+  throttled: { meaning: 'Too many requests.', next: 'Wait for `Retry-After` seconds.' },
   unavailable: {
-    means: 'A part of the gateway cannot be reached; nothing was stored.',
+    meaning: 'A part of the gateway is unreachable. Nothing was stored.',
     next: 'Send it again after `Retry-After` seconds.',
   },
-  bug: { means: 'A fault of the gateway; nothing was stored.', next: 'Report the `X-Request-Id`.' },
+  bug: { meaning: 'The gateway has a fault. Nothing was stored.', next: 'Report the `X-Request-Id`.' },
 };
 
 const HEADERS: Readonly<Partial<Record<Kind, readonly HeaderName[]>>> = {
-  // Of a token that is sent in two ways at once.
+  // For a token that is sent in two ways at once.
   malformed: ['WWW-Authenticate'],
   unauthenticated: ['WWW-Authenticate'],
   forbidden: ['WWW-Authenticate'],
@@ -62,7 +68,7 @@ interface Body {
   readonly schema: Schema;
 }
 
-/** How each surface says what went wrong. */
+/** The body of a failure on each surface. */
 export const BODIES = {
   Fhir: { mediaType: FHIR_JSON, schema: ref('OperationOutcome') },
   Oauth: { mediaType: 'application/json', schema: ref('OauthError') },
@@ -81,7 +87,7 @@ export function failures(format: Format): Readonly<Record<string, ResponseObject
     KINDS.map((kind) => [
       nameOf(format, kind),
       {
-        description: `${MEANING[kind].means} ${MEANING[kind].next}`,
+        description: `${MEANING[kind].meaning} ${MEANING[kind].next}`,
         headers: headersOf('X-Request-Id', ...(HEADERS[kind] ?? [])),
         content: { [mediaType]: { schema } },
       },
@@ -89,7 +95,7 @@ export function failures(format: Format): Readonly<Record<string, ResponseObject
   );
 }
 
-/** Of an operation: its failures by status, as references. */
+/** The failures of an operation by status, as references. */
 export function failuresOf(format: Format, kinds: readonly Kind[]): Readonly<Record<string, ResponseObject>> {
   const sorted = [...new Set(kinds)].toSorted((a, b) => STATUS_OF[a] - STATUS_OF[b]);
   return Object.fromEntries(
@@ -97,7 +103,7 @@ export function failuresOf(format: Format, kinds: readonly Kind[]): Readonly<Rec
   );
 }
 
-/** What may become of any request, and of one with a token or a body. */
+/** The failures of each request, of requests with a token, and of requests with a body. */
 export const ALWAYS: readonly Kind[] = ['malformed', 'throttled', 'unavailable', 'bug'];
 export const WITH_TOKEN: readonly Kind[] = ['unauthenticated', 'forbidden'];
 export const WITH_BODY: readonly Kind[] = ['timeout', 'too-large', 'unsupported-media-type'];

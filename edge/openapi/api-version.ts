@@ -1,2 +1,2 @@
-/** Of the interface: the first number changes with what breaks clients, the second with what is added. */
+/** The version of the interface: a breaking change increments the first number, an addition the second. */
 export const API_VERSION = '1.0.0';

@@ -36,14 +36,14 @@ const PREFER = {
 };
 const PARAMETERS: readonly Parameter[] = [
   queryParameter('_type', `With commas between: ${RESOURCE_TYPES.join(', ')}. Default: all that the token may read.`),
-  queryParameter('_since', 'An instant: only what changed after it.'),
+  queryParameter('_since', 'Only resources that changed after this instant.'),
   queryParameter('_outputFormat', 'NDJSON.', {
     type: 'string',
     enum: [FHIR_NDJSON, 'application/ndjson', 'ndjson'],
     default: FHIR_NDJSON,
   }),
 ];
-const BEGUN = { '202': outcome('It has begun.', 'Content-Location') };
+const BEGUN = { '202': outcome('The export has begun.', 'Content-Location') };
 
 const kickOffs = (what: string, id: string): { readonly get: OperationObject; readonly post: OperationObject } => ({
   get: {
@@ -73,7 +73,7 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
   },
 });
 
-const ID = pathParameter('id', 'Of the export.', uuid);
+const ID = pathParameter('id', 'The export.', uuid);
 const URL_OF_FILE = { type: 'object', properties: { type: text, url: text, count: { type: 'integer' } } };
 const MANIFEST = {
   type: 'object',
@@ -93,18 +93,18 @@ export const BULK_DATA_PATHS: Paths = {
   '/fhir/$export/{id}': {
     get: {
       tags: TAGS,
-      summary: 'How far an export is, or its manifest',
+      summary: 'Read the progress of an export, or its manifest',
       operationId: 'exportStatus',
       security: SECURITY,
       parameters: [ID],
       responses: {
         '200': {
-          description: 'It is complete.',
+          description: 'The export is complete.',
           headers: headersOf('X-Request-Id', 'Expires'),
           content: { 'application/json': { schema: MANIFEST } },
         },
         '202': {
-          description: 'It is not: `X-Progress` says how far it is. Ask again after `Retry-After` seconds.',
+          description: 'The export is not complete; see `X-Progress`. Repeat the request after `Retry-After` seconds.',
           headers: headersOf('X-Request-Id', 'X-Progress', 'Retry-After'),
         },
         ...refusals('not-found'),
@@ -112,23 +112,23 @@ export const BULK_DATA_PATHS: Paths = {
     },
     delete: {
       tags: TAGS,
-      summary: 'Cancel an export, or say that its files are not needed any more',
+      summary: 'Cancel an export, or delete its files',
       operationId: 'cancelExport',
       security: SECURITY,
       parameters: [ID],
-      responses: { '202': outcome('It has ended.'), ...refusals('not-found') },
+      responses: { '202': outcome('The export was deleted.'), ...refusals('not-found') },
     },
   },
   '/fhir/$export/{id}/{file}': {
     get: {
       tags: TAGS,
-      summary: 'A file of an export',
+      summary: 'Download a file of an export',
       operationId: 'exportFile',
       security: SECURITY,
-      parameters: [ID, pathParameter('file', 'As the manifest names it.', text)],
+      parameters: [ID, pathParameter('file', 'The name in the manifest.', text)],
       responses: {
         '200': {
-          description: 'A resource a line.',
+          description: 'One resource a line.',
           headers: headersOf('X-Request-Id'),
           content: { [FHIR_NDJSON]: { schema: text } },
         },

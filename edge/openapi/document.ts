@@ -1,6 +1,6 @@
 /**
- * The two OpenAPI 3.1 documents: for integrators, of the surfaces that are configured, each with its own base URL, and for
- * staff, of the console's API. Made from the tables and schemas that the routes are made from.
+ * The two OpenAPI 3.1 documents. The document for integrators has the configured surfaces with their base URLs, the document for
+ * staff has the console's API. Both are made from the tables and schemas of the routes.
  */
 import type { Operation } from '../admin/api/operation.ts';
 import { type Config, surfaceUrls } from '../config.ts';
@@ -17,15 +17,15 @@ import { withSamples } from './sampled.ts';
 
 const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for the integrations of a site.
 
-1. An administrator of the site makes an API key in the console and gives you its Client ID.
-2. Sign a client assertion with your private key and get an access token at the token service.
-3. Send it as \`Authorization: Bearer …\` to the surface that its audience names.
+1. An administrator of the site creates an API key in the console and gives you its Client ID.
+2. Sign a client assertion with your private key, and get an access token from the token service.
+3. Send the token as \`Authorization: Bearer …\` to the surface of its audience.
 
-To try requests here, get a token with the form above; one from elsewhere can be pasted under *Authorize*. This document is
-a file, [openapi.json](openapi.json), that Postman, Bruno and Insomnia import (OpenAPI 3.1); what may change in it is told under *Versions*.`;
+To try requests here, get a token with the form above, or paste a token under *Authorize*. This document is the
+file [openapi.json](openapi.json) (OpenAPI 3.1), which Postman, Bruno and Insomnia import. *Versions* lists its changes.`;
 
-const ADMINISTRATION = `The console's JSON API, for staff and their scripts: with the session of the console, or an access token of the staff's
-OpenID provider. What integrators call has a reference of its own.`;
+const ADMINISTRATION = `The console's JSON API, for staff and their scripts. It needs the session of the console, or an access token of the staff's
+OpenID provider. The API for integrators has a separate reference.`;
 
 const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -100,7 +100,7 @@ const info = (title: string, description: string): object => ({
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 });
 
-/** What integrators call. */
+/** The document for integrators. */
 export function partnerDocument(config: Config): object {
   return {
     openapi: '3.1.1',
@@ -127,7 +127,7 @@ export function partnerDocument(config: Config): object {
   };
 }
 
-/** What staff and their scripts call. @param operations those of `/admin/api` */
+/** The document for staff and their scripts. @param operations the routes of `/admin/api` */
 export function administrationDocument(config: Config, operations: readonly Operation[]): object {
   return {
     openapi: '3.1.1',
@@ -143,7 +143,7 @@ export function administrationDocument(config: Config, operations: readonly Oper
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'An access token of the staff’s OpenID provider; one of several sites says which in the header Gateway-Site. Whoever is signed in to the console needs none.',
+            'An access token of the staff’s OpenID provider. With several sites, the header Gateway-Site names the site. Staff who are signed in to the console need no token.',
         },
       },
     },

@@ -1,4 +1,4 @@
-/** What "Try it out" and the samples begin with, valid as it stands once the caller's own ids are filled in. */
+/** The example resources and searches of "Try it out" and of the samples; they need only the caller's ids. */
 import type { ResourceType } from '../../shared/resource-type.ts';
 
 /** Stands for an id of the caller's. */

@@ -35,7 +35,7 @@ const answer = (description: string, schema: string, ...headers: readonly Header
 
 const outcome = (description: string) => answer(description, 'OperationOutcome');
 
-/** What a request is refused for, by what it takes; what is of one interaction alone stands with it. */
+/** The failures of requests. Failures of one interaction only are in its row. */
 const refusals = (...more: readonly Kind[]) =>
   failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
 const writeRefusals = (...more: readonly Kind[]) => refusals('invalid', 'precondition-failed', ...WITH_BODY, ...more);
@@ -65,8 +65,8 @@ const PREFER = headerParameter(
 );
 const IF_MATCH = headerParameter('If-Match', 'The version to overwrite, as in `ETag`.');
 const VALIDATE: readonly Parameter[] = [
-  queryParameter('mode', 'What the write would be.', { type: 'string', enum: ['create', 'update'] }),
-  queryParameter('profile', 'The definition of the type in FHIR R4; another is not known.'),
+  queryParameter('mode', 'The write to check.', { type: 'string', enum: ['create', 'update'] }),
+  queryParameter('profile', 'The definition of the type in FHIR R4; other profiles are not supported.'),
 ];
 const ID = pathParameter('id', 'The id that the server gave.', uuid);
 
@@ -82,8 +82,8 @@ const PAGE_COUNT = queryParameter('_count', 'How many in a page.', {
 });
 const TYPES = queryParameter('_type', 'Only these types, with commas between.');
 const EVERYTHING =
-  'The patient, those who were merged into it, and what is about any of them, of the types that the token may read; an ' +
-  'OperationOutcome among them says what was left out.';
+  'The patient, the patients merged into it, and their resources of the types that the token may read. An ' +
+  'OperationOutcome lists the omitted types.';
 const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
 
 const criteria = (type: ResourceType, searches: SearchSet): Parameter[] =>
@@ -106,14 +106,14 @@ const needsRead = (type: ResourceType): string =>
 
 const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
   const known = includesOf(searches, type);
-  const told = 'The patients of what is found come with it. Needs `system/Patient.read` too.';
-  return known.length === 0 ? [] : [queryParameter('_include', told, { type: 'string', enum: known })];
+  const description = 'Also returns the patients of the matches. Needs `system/Patient.read` too.';
+  return known.length === 0 ? [] : [queryParameter('_include', description, { type: 'string', enum: known })];
 };
 
 const searchParameters = (type: ResourceType, searches: SearchSet): Parameter[] => [
   ...criteria(type, searches),
   ...includes(type, searches),
-  queryParameter('_sort', `Of ${sortsOf(type).join(', ')}, with commas between; a minus before one for the reverse.`),
+  queryParameter('_sort', `${sortsOf(type).join(', ')}, separated by commas; with a minus before it, in reverse.`),
   ...CONTROLS,
   PRETTY,
 ];
@@ -149,7 +149,7 @@ const patched = (type: ResourceType) => ({
   '200': answer('It is patched, or unchanged.', type, 'Location', ...OF_VERSION),
 });
 const NOT_MODIFIED = {
-  '304': { description: 'It is the version that you have.', headers: headersOf('X-Request-Id', ...OF_VERSION) },
+  '304': { description: 'The version has not changed.', headers: headersOf('X-Request-Id', ...OF_VERSION) },
 };
 const patchBody = (type: ResourceType) => ({
   required: true,
@@ -160,16 +160,16 @@ const patchBody = (type: ResourceType) => ({
 const PATCH_REFUSALS = {
   ...writeRefusals('not-found', 'conflict'),
   '415': {
-    ...outcome('It is no JSON Patch; `Accept-Patch` says what is taken.'),
+    ...outcome('The body is not a JSON Patch; see `Accept-Patch`.'),
     headers: headersOf('X-Request-Id', 'Accept-Patch'),
   },
 };
 const MATCHES = { '200': answer('The matches.', 'Bundle') };
 
-/** What is told of an interaction beside its address and its scope. */
-type Told = Pick<OperationObject, 'summary' | 'description' | 'parameters' | 'requestBody' | 'responses'>;
+/** The description of an interaction; its address and scope come from the routes. */
+type Described = Pick<OperationObject, 'summary' | 'description' | 'parameters' | 'requestBody' | 'responses'>;
 
-const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: SearchSet) => Told>> = {
+const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, searches: SearchSet) => Described>> = {
   search: (type, searches) => ({
     summary: `Search ${type}`,
     parameters: searchParameters(type, searches),
@@ -200,14 +200,17 @@ const TOLD: Readonly<Record<InteractionName, (type: ResourceType, searches: Sear
     summary: `Validate a ${type} without storing it`,
     parameters: VALIDATE,
     requestBody: body(type),
-    responses: { '200': outcome('What was found.'), ...refusals('invalid', 'precondition-failed', ...WITH_BODY) },
+    responses: {
+      '200': outcome('The result of the validation.'),
+      ...refusals('invalid', 'precondition-failed', ...WITH_BODY),
+    },
   }),
   validateInstance: (type) => ({
     summary: `Validate an update of a ${type} without storing it`,
     parameters: [ID, ...VALIDATE],
     requestBody: body(type),
     responses: {
-      '200': outcome('What was found.'),
+      '200': outcome('The result of the validation.'),
       ...refusals('invalid', 'precondition-failed', 'not-found', ...WITH_BODY),
     },
   }),
@@ -301,7 +304,7 @@ function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: 
   const byPath = Map.groupBy(interactionsOf(type), ({ path }) => path);
   return [...byPath].map(([path, interactions]) => {
     const operations = interactions.map(({ name, method, scope }) => {
-      const { description, ...told } = TOLD[name](type, searches);
+      const { description, ...described } = DESCRIPTIONS[name](type, searches);
       const needs = `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`;
       return [
         OPENAPI_METHODS[method],
@@ -310,7 +313,7 @@ function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: 
           operationId: `${name}${type}`,
           security: [{ accessToken: [] }],
           description: description === undefined ? needs : `${needs} ${description}`,
-          ...told,
+          ...described,
         },
       ];
     });
@@ -320,7 +323,7 @@ function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: 
 
 const TAGS = ['FHIR'];
 
-/** @param searches which parameters are recognized */
+/** @param searches the supported search parameters */
 export const fhirPaths = (searches: SearchSet): Paths => ({
   '/fhir/metadata': {
     get: {
@@ -330,8 +333,8 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
       security: [],
       parameters: [queryParameter('_format', 'JSON.'), PRETTY],
       responses: {
-        '200': answer('What this server can do.', 'CapabilityStatement', 'ETag'),
-        '304': { description: 'It is what you have.', headers: headersOf('X-Request-Id', 'ETag') },
+        '200': answer('The CapabilityStatement.', 'CapabilityStatement', 'ETag'),
+        '304': { description: 'The document has not changed.', headers: headersOf('X-Request-Id', 'ETag') },
         ...failuresOf('Fhir', ['malformed', 'not-acceptable', 'unavailable', 'bug']),
       },
     },
@@ -341,7 +344,7 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
       tags: TAGS,
       summary: 'Batch or transaction',
       description:
-        'Each entry needs the scope of its own interaction. In a transaction a reference may be a search, `Patient?identifier=…`; ' +
+        'Each entry needs the scope of its interaction. In a transaction a reference may be a search, `Patient?identifier=…`; ' +
         'by other parameters than `identifier` and `_id` it needs the `.read` of its type. The answer contains 16 MiB of resources at most: an entry that ' +
         'reads more is 422 `too-costly`, and so is a transaction that has one.',
       operationId: 'bundle',

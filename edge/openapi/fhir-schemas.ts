@@ -1,7 +1,7 @@
 /**
- * The seven types and what they are made of as JSON Schemas, from the very table that the validator walks. A schema says less
- * than the validator: invariants, references and open codes are not in it, so that what is valid here may still be refused,
- * and nothing that is accepted is invalid. Circles are cut, so that a reader that unfolds all of it comes to an end.
+ * The seven types and their datatypes as JSON Schemas, from the table of the validator. A schema has no invariants, references or
+ * open codes: the validator can reject a resource that is valid here, but never accepts an invalid one. Circles are cut, because
+ * some readers expand all references.
  */
 import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { type Element, resourceType, type Type } from '../fhir/validate/definitions.ts';
@@ -9,9 +9,9 @@ import { PRIMITIVES } from '../fhir/validate/primitives.ts';
 import { EXAMPLES } from './fhir-examples.ts';
 import { ref, type Schema } from './model.ts';
 
-/** Of longer lists of codes only the name is told. */
+/** A longer list of codes appears by its name only. */
 const MAX_CODES = 40;
-/** What unfolds into everything, or into itself. */
+/** Types that contain all types or themselves. */
 const OPAQUE: Readonly<Record<string, Schema>> = {
   Extension: {
     type: 'object',
@@ -36,7 +36,7 @@ const OPAQUE: Readonly<Record<string, Schema>> = {
 };
 /** `Reference.identifier.assigner` is a Reference again. */
 const CUT = new Set(['Identifier.assigner']);
-/** Every element may have these; told once, in the description of the resources. */
+/** Each element may have these members; the description of the resources mentions them once. */
 const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension']);
 
 function primitiveSchema(name: string): Schema {
@@ -50,20 +50,20 @@ function primitiveSchema(name: string): Schema {
 function valueOf({ type, binding }: Element): Schema {
   if (type.primitive === undefined || binding === undefined) return ref(type.name);
   const codes = [...binding.codes];
-  // A value set without codes here is one that a grammar defines (media types).
+  // A grammar defines a value set without codes (media types).
   return codes.length === 0 || codes.length > MAX_CODES || codes.some((code) => code.includes('|'))
-    ? { type: 'string', description: `Of the value set ${binding.valueSet}.` }
+    ? { type: 'string', description: `A code of the value set ${binding.valueSet}.` }
     : { type: 'string', enum: codes };
 }
 
-/** What a schema has no words for. */
+/** Facts that a JSON Schema cannot express. */
 function refusalReason({ name, choice, type, binding, targets }: Element): string {
-  const told = [
+  const sentences = [
     choice ? `One of ${name}[x].` : '',
     binding !== undefined && type.primitive === undefined ? `Codes of ${binding.valueSet}.` : '',
     targets === undefined ? '' : `To ${[...targets].join(', ')}.`,
   ];
-  return told.filter((sentence) => sentence !== '').join(' ');
+  return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
 function memberSchema(element: Element): Schema {
@@ -73,7 +73,7 @@ function memberSchema(element: Element): Schema {
   return description === '' ? schema : { ...schema, description };
 }
 
-/** The elements of a type; a primitive's sibling (`_birthDate`) is told of in words. */
+/** The elements of a type without siblings of primitives (`_birthDate`), which the description mentions. */
 function elementsOf(type: Type): Element[] {
   const left = (element: Element) =>
     CUT.has(`${type.name}.${element.name}`) || (!isResourceType(type.name) && EVERYWHERE.has(element.name));
@@ -90,17 +90,17 @@ interface Members {
 function membersOf(type: Type): Members {
   const elements = elementsOf(type);
   const properties = Object.fromEntries(elements.map((element) => [element.member, memberSchema(element)]));
-  // Of a choice that is required any member will do.
+  // A required choice needs any one of its members.
   return { properties, required: type.required.flatMap(({ name }) => (name in properties ? [name] : [])) };
 }
 
-const TOLD =
-  'Every element may have `id` and `extension`; those of a primitive stand in a member of its name with `_` before it. ' +
-  'What else R4 asks (invariants, codes of systems) is checked too: `$validate` tells.';
+const ABOUT_ELEMENTS =
+  'Each element may have `id` and `extension`; for a primitive they are in a member with `_` before its name. ' +
+  'The gateway also checks invariants and codes of systems: use `$validate`.';
 
 const resourceSchema = (name: ResourceType, { properties, required }: Members): Schema => ({
   type: 'object',
-  description: `R4 ${name}. ${TOLD}`,
+  description: `R4 ${name}. ${ABOUT_ELEMENTS}`,
   properties: { resourceType: { const: name }, ...properties },
   required: ['resourceType', ...required],
   examples: [EXAMPLES[name]],

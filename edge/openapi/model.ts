@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that are written here by hand; everything else comes from tables and schemas. */
+/** The parts of an OpenAPI 3.1 document that are written by hand. */
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -78,19 +78,20 @@ export const headerParameter = (name: string, description: string): Parameter =>
   schema: text,
 });
 
-/** Headers of answers, each told once. */
+/** Headers of answers. */
 export const HEADERS = {
-  'Accept-Patch': 'The patch that is taken.',
-  Allow: 'The methods that the address takes.',
-  'Content-Location': 'Where the status of the export is.',
+  'Accept-Patch': 'The supported format of patches.',
+  Allow: 'The methods that the address supports.',
+  'Content-Location': 'The address of the export’s status.',
   ETag: 'The version, for `If-Match` and `If-None-Match`.',
-  Expires: 'When the export is forgotten.',
-  'Last-Modified': 'When the version was made, to the second.',
+  Expires: 'When the export is deleted.',
+  'Last-Modified': 'When the version was written, to the second.',
   Location: 'The version that was written.',
   'Retry-After': 'Seconds to wait.',
-  'WWW-Authenticate': 'What the token lacks (RFC 6750 §3).',
-  'X-Progress': 'How far the export is.',
-  'X-Request-Id': 'Of this request: the one that came with it, else a new one. Support finds it by this.',
+  'WWW-Authenticate': 'The problem of the token (RFC 6750 §3).',
+  'X-Progress': 'The progress of the export.',
+  'X-Request-Id':
+    'The id of this request: the id that the client sent, else a new id. Support finds the request by it.',
 } as const;
 export type HeaderName = keyof typeof HEADERS;
 

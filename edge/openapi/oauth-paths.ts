@@ -26,7 +26,7 @@ const clientAuthentication = {
   },
 } satisfies Record<string, Schema>;
 
-/** @param own what the samples send of the caller's; the rest has one value */
+/** @param own the caller's values in the samples; the other parameters have one value */
 const form = (
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[],
@@ -46,10 +46,10 @@ const document = (operationId: string, summary: string): OperationObject => ({
 
 export const OAUTH_PATHS: Paths = {
   '/.well-known/smart-configuration': {
-    get: document('smartConfiguration', 'SMART configuration: where everything is'),
+    get: document('smartConfiguration', 'SMART configuration'),
   },
   '/.well-known/oauth-authorization-server': {
-    get: document('authorizationServerMetadata', 'The same as authorization server metadata (RFC 8414)'),
+    get: document('authorizationServerMetadata', 'Authorization server metadata (RFC 8414)'),
   },
   '/oauth2/jwks': { get: document('signingKeys', 'The public keys that verify access tokens') },
   '/oauth2/token': {
@@ -67,7 +67,7 @@ export const OAUTH_PATHS: Paths = {
             description: `Separated by spaces, of: ${SCOPES.join(' ')}`,
             examples: ['system/Patient.read'],
           },
-          audience: { type: 'string', enum: AUDIENCES, description: 'Which surface the token is for.' },
+          audience: { type: 'string', enum: AUDIENCES, description: 'The surface of the token.' },
           ...clientAuthentication,
         },
         ['grant_type', 'scope', 'client_assertion_type', 'client_assertion'],
@@ -81,7 +81,7 @@ export const OAUTH_PATHS: Paths = {
             access_token: { type: 'string', description: 'A JWT (RFC 9068).' },
             token_type: { type: 'string', const: 'Bearer' },
             expires_in: { type: 'integer', description: 'Seconds.' },
-            scope: { type: 'string', description: 'What was granted, perhaps less than what was asked for.' },
+            scope: { type: 'string', description: 'The granted scopes, possibly fewer than requested.' },
           },
         }),
         ...REFUSALS,
@@ -91,7 +91,7 @@ export const OAUTH_PATHS: Paths = {
   '/oauth2/introspect': {
     post: {
       tags: TAGS,
-      summary: 'Whether an access token of this client is active (RFC 7662)',
+      summary: 'Introspect an access token of this client (RFC 7662)',
       operationId: 'introspect',
       security: [{}, { accessToken: [] }],
       requestBody: form({ token: text, ...clientAuthentication }, ['token'], { token: '$ACCESS_TOKEN' }),
@@ -113,7 +113,7 @@ export const OAUTH_PATHS: Paths = {
       security: [{}, { accessToken: [] }],
       requestBody: form({ token: text, ...clientAuthentication }, ['token'], { token: '$ACCESS_TOKEN' }),
       responses: {
-        '200': { description: 'It is revoked, or there was nothing to revoke.', headers: headersOf('X-Request-Id') },
+        '200': { description: 'The token is revoked, or was not active.', headers: headersOf('X-Request-Id') },
         ...REFUSALS,
       },
     },

@@ -22,12 +22,12 @@ const probe = (summary: string, operationId: string, responses: Readonly<Record<
 });
 
 export const PROBE_PATHS: Paths = {
-  '/healthz': probe('Whether the process answers', 'healthz', {
-    '200': 'It does.',
+  '/healthz': probe('Check that the process answers', 'healthz', {
+    '200': 'It answers.',
     '503': 'Its configuration is wrong.',
   }),
-  '/readyz': probe('Whether it can work: database, migrations, writes', 'readyz', {
-    '200': 'It can.',
-    '503': 'It cannot; `detail` says why.',
+  '/readyz': probe('Check that it can work: database, migrations, writes', 'readyz', {
+    '200': 'It is ready.',
+    '503': 'It is not ready; `detail` has the reason.',
   }),
 };

@@ -1,4 +1,4 @@
-/** An operation that reads a JSON document which anybody may read, kept by its ETag (edge/http/publish.ts). */
+/** An operation that reads a public JSON document, with an ETag (edge/http/publish.ts). */
 import { failuresOf } from './answers.ts';
 import { headersOf, type OperationObject } from './model.ts';
 
@@ -12,7 +12,7 @@ export const publicDocument = (operationId: string, summary: string): Omit<Opera
       headers: headersOf('X-Request-Id', 'ETag'),
       content: { 'application/json': { schema: { type: 'object' } } },
     },
-    '304': { description: 'It is what you have.', headers: headersOf('X-Request-Id', 'ETag') },
+    '304': { description: 'The document has not changed.', headers: headersOf('X-Request-Id', 'ETag') },
     ...failuresOf('Oauth', ['unavailable', 'bug']),
   },
 });

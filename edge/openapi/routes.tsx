@@ -1,6 +1,6 @@
 /**
- * The documentation (edge/docs) and the API reference: OpenAPI documents, pages to read and try them (swagger-ui-dist), and pages of what an OpenAPI document
- * has no words for, all served from here. It says nothing that is not public, so it needs no sign-in.
+ * Serves the documentation (edge/docs) and the API reference: the OpenAPI documents, pages to read and try them (swagger-ui-dist),
+ * and pages about errors, MLLP and versions. All of it is public, so it needs no sign-in.
  */
 import { addAssets } from '../http/assets.ts';
 import type { Operation } from '../admin/api/operation.ts';
@@ -20,7 +20,7 @@ import { PAGES, printed } from './pages/frame.tsx';
 import { MllpPage } from './pages/mllp.tsx';
 import { AdministrationReference, calledOrigins, PartnerReference } from './pages/try-out.tsx';
 
-/** An OpenAPI document never changes while the program runs: it is made when it is first asked for. */
+/** An OpenAPI document does not change while the program runs; the first request makes it. */
 function addDocument(app: Surface, path: string, make: () => object): void {
   let text: string | undefined;
   app.get(path, () => {
@@ -60,7 +60,7 @@ export function createReference(
   addPage(PAGES.mllp.path, () => <MllpPage site={site} />);
   addPage(PAGES.errors.path, () => <ErrorsPage site={site} />);
   addPage(PAGES.changes.path, () => <ChangesPage site={site} />);
-  // What is tried there goes to the console with the session that the reader has, so it is read at the console's host.
+  // Requests tried there use the reader's session at the console, so the page must have the console's host.
   const { ADMIN_PUBLIC_BASE_URL: admin } = config;
   if (admin === undefined || new URL(admin).origin === new URL(baseUrl).origin) {
     addPage(PAGES.admin.path, () => <AdministrationReference site={site} />);
@@ -75,7 +75,7 @@ export function createReference(
   );
 
   addAssets(app, deps, `${REFERENCE_PATH}/assets`);
-  app.notFound((c) => problem(new Fault('not-found', 'there is nothing at this address'), c.get('requestId')));
+  app.notFound((c) => problem(new Fault('not-found', 'There is no page at this address.'), c.get('requestId')));
   app.onError((error, c) => problem(faultOf(error, deps.log, 'docs', c.get('requestId')), c.get('requestId')));
   return app;
 }

@@ -217,7 +217,7 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
         <IdNotFound id={text} {...{ config, nowMs }} />
       ) : list.items.length === 0 ? (
         <Empty>
-          {text === '' ? 'No request was refused or failed in this time.' : 'No request of this time fits.'}
+          {text === '' ? 'No requests were rejected or failed in this time.' : 'No request of this time fits.'}
         </Empty>
       ) : (
         <Refusals items={list.items} config={config} />

@@ -1,4 +1,4 @@
-/** What can be pasted into the workbench, and what one must be allowed to. */
+/** The benches of the workbench, with their permissions. */
 export const BENCHES = [
   { name: 'assertion', title: 'Assertion', permission: 'site.api_keys.read' },
   { name: 'message', title: 'HL7 message', permission: 'site.messages.read' },

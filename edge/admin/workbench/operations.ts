@@ -1,4 +1,4 @@
-/** The workbench over JSON: an assertion, a message or a resource is looked at, and nothing is stored or used up. */
+/** The JSON API of the workbench: it checks an assertion, a message or a resource, and stores nothing. */
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -25,7 +25,7 @@ const check = z.object({
   seen: text.nullable(),
 });
 
-/** Whether the token endpoint would accept the assertion, and each of its checks. */
+/** The result of the token endpoint's checks. */
 export function viewExplanation({ accepted, clientId, header, claims, checks }: AssertionExplanation) {
   return {
     accepted,
@@ -65,13 +65,13 @@ export const messageBytes = (pasted: string): Uint8Array =>
 
 /** The resource itself, also where it is a member of what was sent. */
 function resourceOf(given: unknown): Json {
-  // What parseJson gave, passed through a schema that takes anything.
+  // `parseJson` returned it; its schema accepts any value.
   const body = given as Json;
   const isWrapped = isJsonObject(body) && body['resourceType'] === undefined && isJsonObject(body['resource']);
   return isWrapped ? (body['resource'] ?? null) : body;
 }
 
-/** @throws Fault `not-found` for a Client ID that is none */
+/** @throws Fault `not-found` for an invalid Client ID */
 export function requireClientId(clientId: string): void {
   if (!clientId.startsWith('svc-') || !isUuid(clientId.slice(4))) throw noSuchKey();
 }
@@ -111,7 +111,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
       method: 'post',
       path: '/workbench/message',
       permission: 'site.messages.read',
-      summary: 'What an HL7 message would do if this key had sent it: segments, resources, ACK',
+      summary: 'Preview an HL7 message of a key: segments, resources, ACK',
       body: z.strictObject({
         clientId: text
           .optional()
@@ -136,7 +136,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
             }),
           )
           .nullable()
-          .meta({ description: 'Of what is stored; null for a message that the key has never sent.' }),
+          .meta({ description: 'The changes of stored resources; null for a message that the key has never sent.' }),
       }),
       async handle({ actor, database, body: { clientId, message }, requestId }) {
         const sender = clientId ?? (await newestSender(database, actor.site));

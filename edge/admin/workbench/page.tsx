@@ -1,4 +1,4 @@
-/** The workbench: paste an assertion, a message or a resource, and see what the gateway would make of it; the verdict first. */
+/** The page of the workbench: paste an assertion, a message or a resource, and see its checks. */
 import type { PropsWithChildren } from 'hono/jsx';
 
 import type { KeyRow } from '../keys/statements.ts';
@@ -11,35 +11,35 @@ interface BenchProps {
   readonly bench: Bench;
   readonly benches: readonly Bench[];
   readonly pasted: string;
-  /** Of the samples that one, where one was asked for. */
+  /** The name of the chosen sample; '' for none. */
   readonly sample: string;
-  /** Which keys the bench is about; undefined where it is about none. */
+  /** The keys to choose from; undefined for a bench without keys. */
   readonly keys?: readonly KeyRow[] | undefined;
   readonly clientId: string;
 }
 
-const ASKED: Readonly<Record<Bench, { label: string; hint: string; button: string; does: string }>> = {
+const FORMS: Readonly<Record<Bench, { label: string; hint: string; button: string; does: string }>> = {
   assertion: {
     label: 'Client assertion',
     hint: 'The signed JWT, three parts with dots between.',
     button: 'Check',
-    does: 'Makes every check of the token endpoint, now and with the keys that it knows. No token is issued, the assertion is not used up, and single use is the one check that is not made.',
+    does: 'Runs the checks of the token endpoint now. No token is issued and the assertion can still be used, because single use is not checked.',
   },
   message: {
     label: 'HL7 v2 message',
-    hint: 'Segments each on a line of their own.',
+    hint: 'One segment a line.',
     button: 'Send as a test',
-    does: 'Does what the gateway would do if this key sent the message over HTTP now: the same settings, checks, mapping and ACK. Nothing is stored, no chart changes, nobody else gets an answer. A message that is really sent with T or D in MSH-11 is no test: where the key takes it, it goes into the chart like any other.',
+    does: 'Previews the message as if this key sent it over HTTP now, with the same settings, checks, mapping and ACK. Nothing is stored, and no patient record changes. A message that a sender sends with T or D in MSH-11 is not a test: if the key accepts it, it changes patient records.',
   },
   resource: {
     label: 'FHIR resource',
     hint: 'R4 JSON of one of the seven types.',
     button: 'Validate',
-    does: 'Checks the content as a create would. Nothing is stored, and nothing that is stored is looked at: whether a patient is known, POST [type]/$validate tells.',
+    does: 'Checks the content as a create would. Nothing is stored, and references are not looked up. To check references, use POST [type]/$validate.',
   },
 };
 
-/** A form of its own, which asks for the page again: what was pasted gives way to the sample. */
+/** A separate form, which loads the page with the sample. */
 const SampleForm = ({ path, bench, sample, keys, clientId }: BenchProps) => (
   <form class="filter" method="get" action={`${path}/${bench}`} aria-label="Samples">
     {bench === 'assertion' ? <KeyChoice label="For the key" {...{ keys, clientId }} /> : null}
@@ -65,18 +65,17 @@ const KeyChoice = ({ label, keys = [], clientId }: { label: string } & Pick<Benc
 const Permalink = ({ bench }: { bench: Bench }) => (
   <div id="permalink" class="permalink" hidden>
     <button type="button" class="secondary">
-      Copy a link to this
+      Copy a link
     </button>
     <span id="permalink-said" role="status" class="quiet"></span>
     <details>
-      <summary>What the link holds</summary>
+      <summary>Content of the link</summary>
       <p>
         {bench === 'assertion'
-          ? 'The assertion without its signature, so that the link is no credential.'
-          : 'The text as it stands above, with whatever it says of a patient: give it only to whom you would give the text.'}{' '}
-        It is all behind the <code>#</code>, which browsers send to no server: neither the gateway nor its log ever sees
-        it. Whoever opens the link while signed in finds the form filled in, and nothing is sent until they press the
-        button. 16,000 characters at most.
+          ? 'The link has the assertion without its signature, so it is not a credential.'
+          : 'The link has the text above, with its patient data: share it only with staff who may see the text.'}{' '}
+        The text follows the <code>#</code>, which browsers send to no server, so the gateway never sees it. The link
+        fills in the form and sends nothing. It has 16,000 characters at most.
       </p>
     </details>
   </div>
@@ -84,7 +83,7 @@ const Permalink = ({ bench }: { bench: Bench }) => (
 
 export const WorkbenchPage = (props: PropsWithChildren<BenchProps>) => {
   const { path, bench, benches, pasted, keys, clientId, children } = props;
-  const { label, hint, button, does } = ASKED[bench];
+  const { label, hint, button, does } = FORMS[bench];
   return (
     <>
       <nav class="tabs" aria-label="Workbench">
@@ -128,7 +127,7 @@ export const WorkbenchPage = (props: PropsWithChildren<BenchProps>) => {
   );
 };
 
-/** What came of it, in a sentence, before everything else. */
+/** The result in a sentence. */
 export const Verdict = ({ isGood, children }: PropsWithChildren<{ isGood: boolean }>) => (
   <>
     <h2 id="result" class="hidden">

@@ -1,4 +1,4 @@
-/** What came of what was pasted: the verdict, then what is wrong, then all the rest folded. */
+/** The results of a bench: the verdict, then the problems, then the details, folded. */
 import type { Issue } from '../../../shared/fault.ts';
 import type { ResourceDifference } from '../messages/message-replay.ts';
 import { AckErrors, Segments } from '../messages/page.tsx';
@@ -55,13 +55,13 @@ export const Explanation = ({ explained }: { explained: Explained }) => {
       <Verdict isGood={accepted}>
         {accepted
           ? 'The token endpoint would accept this assertion now.'
-          : `The token endpoint would refuse this assertion: ${counted(failed.length, 'check fails', 'checks fail')} of ${checks.length}.`}
+          : `The token endpoint would reject this assertion: ${counted(failed.length, 'check fails', 'checks fail')} of ${checks.length}.`}
       </Verdict>
       {failed.length === 0 ? null : <Checks label="Checks that fail, in their order" checks={failed} />}
       {of('skipped').length === 0 ? null : (
         <details>
-          <summary>{counted(of('skipped').length, 'check')} not made</summary>
-          <Checks label="Checks that were not made" checks={of('skipped')} />
+          <summary>{counted(of('skipped').length, 'check')} skipped</summary>
+          <Checks label="Skipped checks" checks={of('skipped')} />
         </details>
       )}
       <details open={accepted}>
@@ -85,9 +85,9 @@ export const Explanation = ({ explained }: { explained: Explained }) => {
 const Changes = ({ changes }: { changes: readonly ResourceDifference[] }) => {
   const rows = changes.flatMap(({ reference, elements }) => elements.map((element) => ({ reference, ...element })));
   return rows.length === 0 ? (
-    <p class="quiet">Nothing: all of it is stored already, or something newer is.</p>
+    <p class="quiet">No changes: the data is stored already, or newer data is.</p>
   ) : (
-    <Table label="What it would change" head={['Resource', 'Element', 'Now', 'Then']}>
+    <Table label="Changes" head={['Resource', 'Element', 'Now', 'Then']}>
       {rows.map(({ reference, element, before, after }) => (
         <Row>
           <th scope="row">
@@ -117,26 +117,26 @@ export const DryRun = ({ run }: { run: Run }) => {
       <Verdict isGood={outcome === 'AA'}>
         <Outcome outcome={outcome} />{' '}
         {outcome === 'AA'
-          ? `It would be stored${resources.length === 0 ? ', and make no resource' : ` and make or change ${madeOf(resources)}`}.`
-          : `It would be refused: ${counted(refused, 'error')}.`}
+          ? `It would be stored${resources.length === 0 ? ' without a resource' : ` and create or change ${madeOf(resources)}`}.`
+          : `It would be rejected: ${counted(refused, 'error')}.`}
         {warned === 0 ? '' : ` ${counted(warned, 'warning')}.`} Nothing was stored.
       </Verdict>
       {errors.length === 0 ? null : <AckErrors errors={errors} />}
       <details open>
-        <summary>The answer that its sender would get</summary>
+        <summary>The acknowledgement</summary>
         {ack === null ? (
-          <p class="quiet">None: the message asks for none.</p>
+          <p class="quiet">None: the message requests none.</p>
         ) : (
           <Code text={ack} label="The ACK" copy />
         )}
       </details>
       {outcome === 'AA' ? (
         <details open={changes !== null}>
-          <summary>What it would change</summary>
+          <summary>Changes</summary>
           {changes === null ? (
             <p class="quiet">
-              Compared with what is stored is only a message that this key has really sent: who makes one up is not
-              shown what is known of a patient. What this one says itself is below.
+              The comparison with stored data needs a message that this key has sent, so that a made-up message shows no
+              patient data. The resources of this message are below.
             </p>
           ) : (
             <Changes changes={changes} />
@@ -145,7 +145,7 @@ export const DryRun = ({ run }: { run: Run }) => {
       ) : null}
       {resources.length === 0 ? null : (
         <details>
-          <summary>{counted(resources.length, 'resource')} that it would make</summary>
+          <summary>{counted(resources.length, 'resource')} of the message</summary>
           {resources.map((resource, at) => (
             <Code text={JSON.stringify(resource, null, 2)} label={`Resource ${at + 1}`} copy />
           ))}
@@ -167,7 +167,7 @@ export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
         : `The resource is not valid FHIR R4: ${counted(issues.length, 'fault')}.`}
     </Verdict>
     {issues.length === 0 ? null : (
-      <Table label="Faults" head={['Where', 'What', 'Code']}>
+      <Table label="Faults" head={['Element', 'Fault', 'Code']}>
         {issues.map(({ at, message, code }) => (
           <Row>
             <th scope="row">

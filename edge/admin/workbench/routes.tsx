@@ -1,4 +1,4 @@
-/** `/admin/workbench`: three benches; what is pasted is looked at and forgotten. */
+/** `/admin/workbench`: three benches, which check a pasted text and store nothing. */
 import type { Child } from 'hono/jsx';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -34,7 +34,7 @@ interface Pasted {
 
 const ANY_KEY = { text: '', status: '', protocol: '' };
 
-/** Where the token service is not configured, no assertion is right: a sample then shows where it would be. */
+/** Without a configured token service no assertion is valid; a sample then has an example address. */
 const tokenEndpointOf = (config: Config): string =>
   `${config.INTEGRATION_OAUTH_PUBLIC_BASE_URL ?? 'https://oauth.example.org'}/oauth2/token`;
 
@@ -112,7 +112,7 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     const bench = benchOf(c.req.param('bench'));
     if (bench === undefined) return c.notFound();
     requirePermission(session.actor, bench.permission);
-    // A form takes three characters for one that it must escape.
+    // A form needs three characters for an escaped one.
     const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_MESSAGE_BYTES));
     const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '', sample: '' };
     try {

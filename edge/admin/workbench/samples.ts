@@ -1,6 +1,6 @@
 /**
- * Something to try on each bench: how it should look, and what often goes wrong. All of it is made up; assertions name a key
- * of the site, and nobody but the holder of its private key can sign them.
+ * Samples for each bench: a correct one, and common mistakes. Their data is made up. Assertions name a key of the site, but only
+ * the holder of its private key can sign them.
  */
 import {
   ASSERTION_ALGORITHM_NAMES,
@@ -12,9 +12,9 @@ import { readJwks } from '../../../shared/oauth/jwks.ts';
 import type { KeyRow } from '../keys/statements.ts';
 import type { Bench } from './benches.ts';
 
-/** What a sample is filled in with. */
+/** The values that fill in a sample. */
 export interface SampleFacts {
-  /** The key that is chosen, or the first of the site; undefined where there is none. */
+  /** The chosen key, or the first of the site; undefined without keys. */
   readonly key: Pick<KeyRow, 'client_id' | 'jwks'> | undefined;
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
@@ -44,7 +44,7 @@ const part = (value: Json): string =>
 /** No signature that verifies, of the length that one of ES256 has. */
 const NO_SIGNATURE = 'A'.repeat(86);
 
-/** @param change of what a correct one says; null leaves a member out */
+/** @param change members that differ from a correct assertion; null omits a member */
 const assertion =
   (
     change: (facts: { readonly seconds: number; readonly tokenEndpoint: string }) => Json = () => ({}),
@@ -153,7 +153,7 @@ export const SAMPLES: Readonly<Record<Bench, readonly Sample[]>> = {
     },
     {
       name: 'bad-result',
-      title: 'Faulty: a result without its code, a number that is none',
+      title: 'Faulty: a result without its code, and an invalid number',
       text: lines(
         msh('ORU^R01^ORU_R01', 'SAMPLE-5'),
         PID,

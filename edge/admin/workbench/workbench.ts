@@ -1,4 +1,4 @@
-/** What the workbench needs of the other slices. edge/workbench.ts passes it in, because no slice imports another. */
+/** The functions of the other slices for the workbench. edge/workbench.ts passes them in, because no slice imports another. */
 import type { Issue } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
@@ -17,7 +17,7 @@ export interface DryRunResult {
 
 /** Each function uses the database with the rights of its caller. */
 export interface Workbench extends MessageReplay {
-  /** Checks an assertion as if it came now, for a key of the site; its `jti` is not used up. */
+  /** Checks an assertion of a key of the site; its `jti` stays unused. */
   explainAssertion(database: Database, site: string, assertion: string): Promise<AssertionExplanation>;
   /** Runs a message as if the key had sent it now; nothing is stored. @throws Fault `not-found` for another site's key */
   dryRun(

@@ -1,4 +1,4 @@
-/** What stays as it is, what may be added, and what has changed: for whoever builds on the interface. */
+/** The rules of compatibility, and the history of the interface. */
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { API_VERSION } from '../api-version.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
@@ -14,27 +14,27 @@ const VERSIONS: readonly { readonly version: string; readonly changes: readonly 
 export const ChangesPage = ({ site }: { site: Site }) => (
   <TextPage site={site} page="changes" heading="Versions">
     <p class="lead">
-      The interface has version {API_VERSION}, as <a href={`${referencePath(site)}/openapi.json`}>openapi.json</a> says.
-      FHIR is R4 (4.0.1); messages are read as HL7 v2.5.1.
+      The interface has version {API_VERSION}, as in <a href={`${referencePath(site)}/openapi.json`}>openapi.json</a>.
+      FHIR is R4 (4.0.1); HL7 v2 is v2.5.1.
     </p>
     <section aria-labelledby="rules">
-      <h2 id="rules">What you can build on</h2>
+      <h2 id="rules">Compatibility</h2>
       <ul>
         <li>
-          <strong>Additions come at any time</strong> and change the second number: operations, optional parameters,
-          members of answers, headers, codes in <code>ERR-5</code>. Let your program leave alone what it does not know.
+          <strong>Additions are possible at any time</strong> and change the second number: operations, optional
+          parameters, members of answers, headers, codes in <code>ERR-5</code>. Your program must ignore unknown ones.
         </li>
         <li>
-          <strong>What breaks a client changes the first number</strong>: it is said here beforehand, and what was there
-          goes on beside it.
+          <strong>A breaking change changes the first number</strong>. It is announced here, and the earlier behaviour
+          stays available beside it.
         </li>
         <li>
-          <strong>Ids, ETags and cursors are opaque</strong>, and so are the sentences in <code>diagnostics</code>,{' '}
+          <strong>Ids, ETags and cursors are opaque</strong>, and so is the text in <code>diagnostics</code>,{' '}
           <code>error_description</code> and <code>ERR-8</code>: decide by codes and statuses.
         </li>
         <li>
-          <strong>Addresses come from discovery</strong>: take the token endpoint from{' '}
-          <code>/.well-known/smart-configuration</code>, and what each of the {RESOURCE_TYPES.length} types can do from{' '}
+          <strong>Use discovery for addresses</strong>: read the token endpoint from{' '}
+          <code>/.well-known/smart-configuration</code>, and the interactions of the {RESOURCE_TYPES.length} types from{' '}
           <code>/fhir/metadata</code>.
         </li>
       </ul>

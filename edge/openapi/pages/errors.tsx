@@ -1,4 +1,4 @@
-/** What can go wrong on each surface, from the tables that the surfaces answer by. */
+/** The errors of each surface, from the tables of the surfaces. */
 import { FHIR_ISSUES, TOKEN_REFUSALS } from '../../refusals.ts';
 import { ISSUE_TYPE } from '../../fhir/outcome.ts';
 import { FAULT_STATUS } from '../../http/fault-status.ts';
@@ -13,8 +13,8 @@ const KINDS = (Object.keys(MEANING) as Kind[]).toSorted((a, b) => STATUS_OF[a] -
 const TITLED = [...new Set([...Object.values(FAULT_STATUS), 428, 500])].toSorted((a, b) => a - b);
 const CODES = (kind: Kind): string => (kind === 'bug' ? 'exception' : ISSUE_TYPE[kind]);
 
-/** Words between backquotes are code. */
-const Told = ({ text }: { text: string }) => (
+/** Text between backquotes is code. */
+const Text = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</>
 );
 
@@ -32,13 +32,12 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         by default).
       </li>
       <li>
-        Of each key, reason and quarter of an hour the newest {MAX_REQUEST_IDS} ids are kept. Report the id of your last
+        The newest {MAX_REQUEST_IDS} ids of each key, reason and quarter of an hour are kept. Report the id of your last
         attempt, and do not repeat a rejected request in a loop.
       </li>
       <li>
-        A request is kept if the gateway knows its key: by the Client ID of a token request, by the signature of an
-        access token, or by the sender of a message. For any other request the operator finds the id in the gateway’s
-        log.
+        A request is kept if the gateway knows its key. A token request has a Client ID, an access token a signature,
+        and a message a sender. For any other request the operator finds the id in the gateway’s log.
       </li>
       <li>A message that the gateway stored is found by the id of each attempt that is kept, also an accepted one.</li>
     </ul>
@@ -60,17 +59,17 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
       <h2 id="token">Token service</h2>
       <p>
         JSON with <code>error</code> and <code>error_description</code> (RFC 6749 §5.2). Until your signature has
-        verified, every refusal of the client is the same 401 <code>invalid_client</code> and{' '}
-        <code>client authentication failed</code>; which of these it was, the administrator sees.
+        verified, each rejection of the client is the same 401 <code>invalid_client</code> and{' '}
+        <code>client authentication failed</code>; the administrator sees the exact reason.
       </p>
-      <Table label="Refusals of the token service" head={['What is checked', 'Answer', 'Told', 'What to do']}>
+      <Table label="Refusals of the token service" head={['Check', 'Answer', 'Reason in the answer', 'What to do']}>
         {TOKEN_ROWS.map(({ label, hint, error, kind, description }) => (
           <Row>
             <th scope="row">{label}</th>
             <td>
               {FAULT_STATUS[kind]} <code>{error}</code>
             </td>
-            <td>{description === 'reason' ? 'the exact reason' : 'nothing more'}</td>
+            <td>{description === 'reason' ? 'exact' : 'none'}</td>
             <td>{hint}</td>
           </Row>
         ))}
@@ -83,7 +82,7 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         <code>expression</code> is FHIRPath (<code>Patient.name[0].given[1]</code>), <code>location</code> is{' '}
         <code>http.</code> and the name of a parameter or header. An issue may have a more precise code than its status.
       </p>
-      <Table label="Failures of FHIR" head={['Status', 'issue.code', 'What it means', 'What to do']}>
+      <Table label="Failures of FHIR" head={['Status', 'issue.code', 'Meaning', 'What to do']}>
         {KINDS.map((kind) => (
           <Row>
             <th scope="row" id={statusAnchor(STATUS_OF[kind])}>
@@ -93,16 +92,16 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
               <code>{CODES(kind)}</code>
             </td>
             <td>
-              <Told text={MEANING[kind].means} />
+              <Text text={MEANING[kind].meaning} />
             </td>
             <td>
-              <Told text={MEANING[kind].next} />
+              <Text text={MEANING[kind].next} />
             </td>
           </Row>
         ))}
       </Table>
       <h3 id="issues">More precise codes</h3>
-      <Table label="Codes of issues" head={['issue.code', 'What it means', 'What to do']}>
+      <Table label="Codes of issues" head={['issue.code', 'Meaning', 'What to do']}>
         {Object.entries(FHIR_ISSUES).map(([code, { label, hint }]) => (
           <Row>
             <th scope="row" id={issueAnchor(code)}>

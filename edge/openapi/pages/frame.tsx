@@ -19,10 +19,10 @@ export const PAGES = {
 } as const;
 type PageName = keyof typeof PAGES;
 
-/** Where the reference is that answers, and what the deployment says of itself. */
+/** The reference of a deployment. */
 export interface Site {
   readonly config: Config;
-  /** The base URL below which it answers. */
+  /** Its base URL. */
   readonly baseUrl: string;
 }
 

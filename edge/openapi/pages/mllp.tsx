@@ -1,4 +1,4 @@
-/** HL7 over MLLP, for whoever connects a sender: address, frame, answers, time limits, and when to send again. */
+/** HL7 over MLLP for developers of senders: address, frame, answers, time limits, retries. */
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
@@ -9,14 +9,14 @@ import { referencePath, type Site, TextPage } from './frame.tsx';
 
 /** MSA-1 (table 0008), with what the sender does then. */
 const ACKS = [
-  ['AA', 'Stored, with all that follows from it.', 'Send the next message.'],
-  ['AE', 'Something in it is an error; ERR says where.', 'Put it right, at the sender or here, and send it again.'],
+  ['AA', 'The message and its changes are stored.', 'Send the next message.'],
+  ['AE', 'The message has an error; see ERR.', 'Fix it, at the sender or in the settings, and send the message again.'],
   [
     'AR',
-    'It is refused as a whole: its type, version or processing id, or nobody is known to send it.',
-    'Ask who runs the interface; to send it again helps when they have changed something.',
+    'The type, version, processing id or sender of the message is not accepted.',
+    'Ask the administrator of the key. Send the message again after a change of the settings.',
   ],
-  ['CA, CE, CR', 'The same as an accept acknowledgement, where MSH-15 asks for one.', 'As with AA, AE, AR.'],
+  ['CA, CE, CR', 'The same as an accept acknowledgement, if MSH-15 requests one.', 'As with AA, AE, AR.'],
 ] as const;
 
 const minutes = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
@@ -41,7 +41,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
           {isThere ? (
             <code>{`${host}:${port}`}</code>
           ) : (
-            'This deployment has no MLLP listener configured; the same messages are taken over HTTP.'
+            'This deployment has no MLLP listener. It accepts the same messages over HTTP.'
           )}
         </p>
         <p>
@@ -56,13 +56,13 @@ export const MllpPage = ({ site }: { site: Site }) => {
           Each message is one frame: the byte <code>0B</code> (VT), the message with its segments ended by{' '}
           <code>0D</code> (CR), then <code>1C 0D</code> (FS CR). Answers come in frames too, in the order of the
           messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
-          most. A batch (FHS, BHS) is taken over HTTP only.
+          most. A batch (FHS, BHS) is accepted over HTTP only.
         </p>
         <Code text={mllpProgram(sendTo, sendAt, exampleMessage()).trimEnd()} label="A message over MLLP in Python" />
       </section>
       <section aria-labelledby="ack">
         <h2 id="ack">Acknowledgement</h2>
-        <Table label="MSA-1" head={['MSA-1', 'What it means', 'What to do']}>
+        <Table label="MSA-1" head={['MSA-1', 'Meaning', 'What to do']}>
           {ACKS.map(([code, means, next]) => (
             <Row>
               <th scope="row">
@@ -101,10 +101,11 @@ export const MllpPage = ({ site }: { site: Site }) => {
       <section aria-labelledby="reasons">
         <h2 id="reasons">ERR-5, the gateway’s own codes</h2>
         <p>
-          Finer than table 0357, and the same for ever: a program may go by them. The sentence of ERR-8 is for people.
-          An error, a warning or an information can have the same code, as the API key is set.
+          These codes are more precise than table 0357 and never change, so a program can use them. The sentence in
+          ERR-8 is for people. With other settings of the API key, the same code can be an error, a warning or
+          information.
         </p>
-        <Table label="ERR-5" head={['Code', 'What it means']}>
+        <Table label="ERR-5" head={['Code', 'Meaning']}>
           {Object.entries(ERROR_REASONS).map(([reason, means]) => (
             <Row>
               <th scope="row" id={`reason-${reason}`}>
@@ -117,15 +118,15 @@ export const MllpPage = ({ site }: { site: Site }) => {
       </section>
       <section aria-labelledby="time">
         <h2 id="time">Time limits</h2>
-        <p>As a listener has them unless its operator says otherwise.</p>
-        <Table label="Time limits" head={['What', 'How long', 'Then']}>
+        <p>The defaults of a listener; its operator can change them.</p>
+        <Table label="Time limits" head={['Limit', 'Time', 'Result']}>
           <Row>
             <th scope="row">A frame, from its VT to its end</th>
             <td>{minutes(MLLP_DEFAULTS.frameSeconds)}</td>
             <td>the connection is closed</td>
           </Row>
           <Row>
-            <th scope="row">A connection on which nothing happens</th>
+            <th scope="row">A connection without data</th>
             <td>{minutes(MLLP_DEFAULTS.idleSeconds)}</td>
             <td>the connection is closed: connect again for the next message</td>
           </Row>
@@ -137,7 +138,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
           <Row>
             <th scope="row">An answer while the gateway cannot be reached</th>
             <td>{minutes(MLLP_DEFAULTS.retrySeconds)}</td>
-            <td>the connection is closed without an ACK: nothing is known to be stored</td>
+            <td>the connection is closed without an ACK</td>
           </Row>
         </Table>
       </section>
@@ -146,23 +147,23 @@ export const MllpPage = ({ site }: { site: Site }) => {
         <ul>
           <li>
             <strong>No answer, or the connection was closed:</strong> connect again and send the same bytes, MSH-10 and
-            MSH-7 unchanged. What was stored before is answered with its first ACK and changes nothing, for ever.
+            MSH-7 unchanged. A message that was stored before gets its first ACK again and changes nothing.
           </li>
           <li>
-            <strong>Wait for an answer for at least {MLLP_DEFAULTS.retrySeconds + 15} s</strong> before you take it for
-            lost, then wait 5 s, 10 s, 20 s … up to a minute between attempts.
+            <strong>Wait for an answer for at least {MLLP_DEFAULTS.retrySeconds + 15} s</strong> before you send again,
+            then wait 5 s, 10 s, 20 s … up to a minute between attempts.
           </li>
           <li>
-            <strong>AE or AR:</strong> the same bytes are judged anew each time. Send them again when the cause is
-            repaired, not in a loop; the message stands in the console with its reason.
+            <strong>AE or AR:</strong> the gateway checks the same bytes again each time. Send them again after the
+            cause is fixed, not in a loop. The console shows the message and the reason.
           </li>
           <li>
-            <strong>Keep the order:</strong> one connection for what must arrive in order, and the next message after
-            the answer to the one before.
+            <strong>Keep the order:</strong> use one connection for messages that must arrive in order, and send the
+            next message after the previous answer.
           </li>
         </ul>
         <p>
-          What the codes of the other surfaces mean is under <a href={`${referencePath(site)}/errors`}>Errors</a>.
+          The codes of the other surfaces are under <a href={`${referencePath(site)}/errors`}>Errors</a>.
         </p>
       </section>
     </TextPage>

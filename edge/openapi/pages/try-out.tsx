@@ -1,6 +1,6 @@
 /**
- * The page on which an OpenAPI document is read and tried (swagger-ui-dist). For integrators it has a form that makes an
- * access token from a private key: the key is used in the browser and sent nowhere (reference-token.js).
+ * The page that shows an OpenAPI document and tries its requests (swagger-ui-dist). The page for integrators has a form that gets
+ * an access token with a private key. The key stays in the browser (reference-token.js).
  */
 import { ASSERTION_ALGORITHM_NAMES } from '../../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../../shared/oauth/audience.ts';
@@ -18,8 +18,8 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
     </summary>
     <p>
       Your private key signs a client assertion in this browser and the assertion is sent to{' '}
-      <code>{`${base}/oauth2/token`}</code>. The key itself is sent nowhere and stored nowhere; it is forgotten when you
-      leave the page. The token then stands in every request that you try below.
+      <code>{`${base}/oauth2/token`}</code>. The key is neither sent nor stored; it is deleted when you leave the page.
+      Each request that you try below then has the token.
     </p>
     <form id="token-form" autocomplete="off">
       <div class="token-field">
@@ -63,7 +63,7 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
           required
         />
         <p class="token-hint" id="token-scope-hint">
-          Granted is what the key allows of them; <code>system/*.*</code> asks for all.
+          The token gets the scopes that the key allows; <code>system/*.*</code> requests all.
         </p>
       </div>
       <details class="token-more">

@@ -33,7 +33,7 @@ test('the workbench explains an assertion, a message and a resource, and stores 
   ).toBe(200);
   const bad = await clientAssertion(hl7Key, 'https://elsewhere.example/token', { header: { kid: 'other' } });
   const explained = await paste('assertion', bad);
-  expect(explained).toContain('would refuse');
+  expect(explained).toContain('would reject');
   expect(explained).toContain('kid "other" is not in the JWKS');
   expect(explained).toContain('aud was "https://elsewhere.example/token"');
 
@@ -195,7 +195,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   expect(await page.textContent('.empty')).toMatch(/newest 100[^]*The id was made at[^]*ask the operator/);
   await check('requests-no-id');
   await page.click('text=show what was refused in that quarter of an hour');
-  expect(await page.textContent('#main')).toContain('No request was refused or failed in this time.');
+  expect(await page.textContent('#main')).toContain('No requests were rejected or failed in this time.');
   await page.goto(`${stack.baseUrl}/admin/messages?q=${gone}`);
   expect(await page.locator('.empty a:has-text("see Requests")').getAttribute('href')).toContain(`q=${gone}`);
   await context.close();

@@ -19,7 +19,7 @@ test('a sample is loaded and tried; the verdict is above the fold, failed checks
   for (const [bench, sample, verdict] of [
     ['message', 'oru-r01', 'AA accepted'],
     ['resource', 'bad-patient', 'not valid FHIR R4: 3 faults'],
-    ['assertion', 'subject', 'would refuse this assertion: 2 checks fail'],
+    ['assertion', 'subject', 'would reject this assertion: 2 checks fail'],
   ] as const) {
     await page.goto(`${stack.baseUrl}/admin/workbench/${bench}`);
     await page.selectOption('select[name="sample"]', sample);
@@ -92,7 +92,7 @@ test('a link fills in the form, has no signature of an assertion, and is in no r
   const linkOf = async (bench: string, text: string): Promise<string> => {
     await page.goto(`${stack.baseUrl}/admin/workbench/${bench}`);
     await page.fill('#pasted', text);
-    await page.click('text=Copy a link to this');
+    await page.click('text=Copy a link');
     await page.waitForSelector('#permalink-said:not(:empty)');
     return page.evaluate(() => navigator.clipboard.readText());
   };
@@ -120,7 +120,7 @@ test('a link fills in the form, has no signature of an assertion, and is in no r
     const area = document.querySelector('textarea');
     if (area !== null) area.value = random.join('\n');
   });
-  await page.click('text=Copy a link to this');
+  await page.click('text=Copy a link');
   await page.waitForSelector('text=Too long for a link');
   for (const cut of [`${address}#w1.AAAA`, `${address}#w1.!`]) {
     await other.goto('about:blank');
