@@ -57,7 +57,7 @@ function valueOf({ type, binding }: Element): Schema {
 }
 
 /** Facts that a JSON Schema cannot express. */
-function refusalReason({ name, choice, type, binding, targets }: Element): string {
+function descriptionOf({ name, choice, type, binding, targets }: Element): string {
   const sentences = [
     choice ? `One of ${name}[x].` : '',
     binding !== undefined && type.primitive === undefined ? `Codes of ${binding.valueSet}.` : '',
@@ -68,7 +68,7 @@ function refusalReason({ name, choice, type, binding, targets }: Element): strin
 
 function memberSchema(element: Element): Schema {
   const value = valueOf(element);
-  const description = refusalReason(element);
+  const description = descriptionOf(element);
   const schema = element.many ? { type: 'array', items: value } : value;
   return description === '' ? schema : { ...schema, description };
 }

@@ -57,7 +57,7 @@ const actorSql = (actor: string, bind: Bind): string =>
   actor.startsWith('svc-') ? `a.client_id = ${bind(actor)} and a.actor_kind = 'key'` : `a.actor = ${bind(actor)}`;
 
 /**
- * Rows of a site. Accesses to one patient are read from their index by patient and time, accesses to several patients from the
+ * Rows of a site. Accesses to one patient are read from their index by patient and time. Accesses to several patients come from the
  * index of patients: the statistics do not know how rare one patient is. Exports are among them, because they can hold each
  * patient. Rows of an action come from its index, beside those of bundles that contain it.
  *
