@@ -106,7 +106,7 @@ const failing = () =>
     [site, key.clientId],
   );
 
-test('each cause opens an alert of its own site only', async () => {
+test('each cause opens an alert of the affected site only', async () => {
   const other = await createSite(db.client);
   await createApiKey(db.client, { site: other, protocols: ['fhir'] });
   await failing();
@@ -125,7 +125,7 @@ test('each cause opens an alert of its own site only', async () => {
   const reason = 'the JWKS URI cannot be used: its host answered 503';
   await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks', reason, requests: 3 })));
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
-  // What has been looked at without a break for an hour.
+  // The job has checked without a break for an hour.
   await db.client.query(
     `update job set cursor = json_build_object('checkedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
       where kind = 'alerts'`,

@@ -1,4 +1,4 @@
-/** The migration runner, on databases and folders of its own, and the schema version that the edge knows. */
+/** The migration runner, on separate databases and folders, and the schema version that the edge knows. */
 import { readFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -79,7 +79,7 @@ test('a file that fails names its line and leaves nothing, nor do those before i
   expect((await run()).applied).toEqual(['0001_a', '0002_b']);
 });
 
-test('an applied file must not change, save for its line ends', async () => {
+test('an applied file must not change, except its line ends', async () => {
   await file('0001_a.sql', 'create table a (\nid int);\n');
   await run();
   await file('0001_a.sql', 'create table a (\r\nid int);\r\n');
@@ -103,7 +103,7 @@ test('a file must not end its own transaction', async () => {
   await expect(run()).rejects.toThrow('0001_a.sql ends its transaction');
 });
 
-test('a database made by the files before the squash is told to start anew', async () => {
+test('a database made by the files before the squash gets the advice to start again', async () => {
   await file('0001_gateway.sql', 'create table a ();');
   await file('0002_oauth.sql', 'create table b ();');
   await run();
@@ -113,7 +113,7 @@ test('a database made by the files before the squash is told to start anew', asy
   await expect(run()).rejects.toThrow(/^the database was made by other migrations .* 0001_gateway .* npm run reset/);
 });
 
-/** A function that answers with a text, with a setting of its own. */
+/** A function that returns a text, with a setting in its definition. */
 const answers = (name: string, text: string, args = '') =>
   `-- what it is for\ncreate or replace function ${name}(${args}) returns text language sql\n` +
   `set enable_seqscan = off\nas $$ select ${text} $$;\n`;
@@ -136,7 +136,7 @@ const SETTING = ['enable_seqscan=off'];
 describe('function files', () => {
   beforeEach(() => file('0001_a.sql', 'create table a (id int);'));
 
-  test('are applied after the tables, whatever calls what, and again only when their text changes', async () => {
+  test('are applied after the tables, with any calls between them, and again only when their text changes', async () => {
     await file('functions/one.sql', answers('one', 'two() || count(*) from a'));
     await file('functions/two.sql', answers('two', "'first'"));
     expect((await run()).applied).toEqual(['0001_a', 'functions/one', 'functions/two']);
@@ -203,7 +203,7 @@ describe('function files', () => {
     expect((await run()).applied).toEqual([]);
   });
 
-  test('a function that a numbered file drops is made anew from its file', async () => {
+  test('a function that a numbered file drops is made again from its file', async () => {
     await file('functions/one.sql', answers('one', "'x'"));
     await run();
     await file('0002_drop.sql', 'drop function if exists one();');

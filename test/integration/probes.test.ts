@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-/** Status and what is told, once the database has been changed. */
+/** The status and the answer, once the database has been changed. */
 async function readyAfter(change: string, url = db.url): Promise<[number, unknown]> {
   await db.client.query(change);
   const { measured } = createDatabaseMeter();
@@ -87,7 +87,7 @@ test('a login for which row-level security does not hold', async () => {
   expect(await readyAfter('select 1', db.ownerUrl)).toEqual([503, detail]);
 });
 
-test('however many ask, on whatever surface, the database is asked once a second', async () => {
+test('any number of requests, on any surface, ask the database once a second', async () => {
   const { measured } = createDatabaseMeter();
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   let now = 1_800_000_000_000;
@@ -107,7 +107,7 @@ test('however many ask, on whatever surface, the database is asked once a second
   await db.client.query("delete from schema_function where name = 'job_claim'");
   now += 1;
   expect([await ask('/readyz'), await ask('/prefix/readyz'), asked()]).toEqual([503, 503, 2]);
-  // A clock that is put back keeps no answer for ever.
+  // A clock that is set back does not keep an answer permanently.
   now -= 3_600_000;
   expect([await ask('/readyz'), asked()]).toEqual([503, 3]);
 });

@@ -1,4 +1,4 @@
-/** What the migrated database says of itself, beside what the files and the code say of it. */
+/** The catalog of the migrated database agrees with the files and the code. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -73,7 +73,7 @@ const statesIn = (pattern: RegExp, files: readonly { readonly sql: string }[]) =
   new Set(files.flatMap(({ sql }) => Array.from(sql.matchAll(pattern), ([, state]) => state)));
 const RAISED = /errcode = '(GW\d{3})'/g;
 
-test('each SQLSTATE of ours that a function raises has a meaning, and each meaning is raised', async () => {
+test('each SQLSTATE of the gateway that a function raises has a meaning, and each meaning is raised', async () => {
   const files = await readFunctions(MIGRATIONS);
   expect(statesIn(RAISED, files)).toEqual(new Set(OWN_STATES));
 });

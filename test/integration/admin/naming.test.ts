@@ -35,7 +35,7 @@ test('names that are given at the same time are all kept, and nothing else chang
   });
 });
 
-test('what another administrator saves in between is kept', async () => {
+test('keeps what another administrator saves in between', async () => {
   const real = site.deps.database;
   let isFirst = true;
   const interrupted: Database = {
@@ -55,7 +55,7 @@ test('what another administrator saves in between is kept', async () => {
   );
 });
 
-test('a name has one URI, whatever its capitals', async () => {
+test('a name has one URI, in any capitals', async () => {
   await give('FOUR', 'https://four.example');
   await give('four', 'https://four.example');
   const before = await settings();

@@ -1,4 +1,4 @@
-/** What an administrator should look at, as the database keeps it. */
+/** The issues that an administrator must review, as the database keeps them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { NewAttention } from '../../../edge/store/attention.ts';
@@ -24,7 +24,7 @@ const listed = async () => {
   return rows;
 };
 
-test('two patients are listed once, in whichever order they are named, and stay dismissed', async () => {
+test('two patients are listed once, in either order, and stay dismissed', async () => {
   const [a = '', b = ''] = ids;
   await add({ kind: 'possible-duplicate', patients: [b, a] });
   await site.db.client.query(`update attention set dismissed_at = now(), dismissed_by = 'jane'`);
@@ -45,7 +45,7 @@ test('two patients are listed once, in whichever order they are named, and stay 
   ]);
 });
 
-test('a patient of another site is none of this one', async () => {
+test('a patient of another site is not listed for this site', async () => {
   const other = await createHl7Site({ database: site.db });
   await other.send(`${msh('ADT^A01')}\nPID|1||O1^^^HOSP^MR||Doe^Other`);
   const [stranger] = await other.resources('Patient');

@@ -1,4 +1,4 @@
-/** A message and what people look at of one are on record: whose it was, and whom it concerned. */
+/** Messages, and the reading of them, are audited with the site and the patients concerned. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
@@ -69,7 +69,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('one that is refused is a row of no patient, and one that was stored already none', async () => {
+  test('a rejected message is a row without a patient, and a message that was stored already adds no row', async () => {
     expect((await site.send(`${msh('ADT^A04')}\nPID|1`)).outcome).toBe('AE');
     expect(await newRows()).toMatchObject([{ action: 'message', types: ['Hl7Message'], patients: [] }]);
     const text = adt('A-2');
@@ -79,7 +79,7 @@ describe('messages', () => {
     expect(await newRows()).toEqual([]);
   });
 
-  test('a merge concerns both patients, and each resource that goes from one to the other', async () => {
+  test('a merge concerns both patients, and each resource that moves from one to the other', async () => {
     await site.send(oru('M-1'));
     await site.send(adt('M-2'));
     await newRows();
@@ -90,7 +90,7 @@ describe('messages', () => {
     expect(row?.types).toEqual(['DiagnosticReport', 'Hl7Message', 'Observation', 'Patient', 'Patient']);
   });
 
-  test('one that came by a sidecar is the sidecar’s for the key', async () => {
+  test('a message from a sidecar is recorded as the sidecar’s for the key', async () => {
     const { clientId } = site;
     await site.db.client.query(
       `update api_key set protocols = '{hl7,hl7-mllp}', allowed_ips = '{192.0.2.9}' where client_id = $1`,

@@ -1,4 +1,4 @@
-/** Whatever a sender sends is answered with an ACK that says what is wrong and where, and is kept. */
+/** The gateway answers every input with an ACK that says what is wrong and where, and stores the input. */
 import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -220,7 +220,7 @@ describe('bad input', () => {
     expect(sent).toMatchObject({ outcome, errors: [error] });
   });
 
-  test('what is refused for what was found while it was mapped changes nothing', async () => {
+  test('a message that is rejected for what the mapping found changes nothing', async () => {
     const strict = await createHl7Site({ database: site.db });
     await site.db.client.query('update api_key set hl7_strict = true where client_id = $1', [strict.clientId]);
     const sent = await strict.send(`${msh('ADT^A01')}\n${PID}|||||||||||${randomText(5000)}`);
@@ -272,7 +272,7 @@ describe('bad input', () => {
       },
     );
     expect(sent).toMatchObject({ outcome: 'AA' });
-    // What is there came back with the refusal.
+    // The rejection returned the stored state.
     expect(calls).toBe(at + 1);
     expect(await other.resources('Patient')).toMatchObject([{ birthDate: '1970-01-01', name: [{ given: ['Janet'] }] }]);
   });

@@ -1,4 +1,4 @@
-/** Messages, merges and FHIR writes about one person at once: one chart in the end, whoever comes first. */
+/** Concurrent messages, merges and FHIR writes about one person end in one patient record, in any order of arrival. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -24,7 +24,7 @@ const adt = (numbers: string, family: string) => `${msh('ADT^A08')}\n${pid(numbe
 const oru = (numbers: string, family: string, filler: string) =>
   `${msh('ORU^R01')}\n${pid(numbers, family)}\nOBR|1||${filler}^LAB|1^T^L|||20260101\nOBX|1|NM|c${family}^T^L||5||||||F`;
 
-test('two messages about one person under different numbers end in one chart', async () => {
+test('two messages about one person under different identifiers end in one patient record', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const family = `Race${letters(round)}`;
     const [m, e] = [`M${round}^^^ONE^MR`, `E${round}^^^EPI^PI`];
@@ -38,7 +38,7 @@ test('two messages about one person under different numbers end in one chart', a
   }
 });
 
-test('what comes while two are merged ends at the survivor', async () => {
+test('a message that arrives during a merge ends at the survivor', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const family = `Fire${letters(round)}`;
     const [x, y] = [`X${round}^^^ONE^MR`, `Y${round}^^^ONE^MR`];
@@ -69,7 +69,8 @@ test('a FHIR client that creates the patient meanwhile takes turns with the mess
         writeResources(site.site, [toWrite(resource, uuidv7(Date.now()), 'create')]),
       ]);
     const [, sent] = await Promise.all([write(), site.send(adt(`${value}^^^&1.2.9&ISO`, family))]);
-    // Where the message was first there are two: an unconditional create is never refused. The next message tells them.
+    // If the message was first, there are two patients: an unconditional create is never rejected. The next message
+    // identifies them.
     const ids = (await charts().patients(family)).map(({ id }) => id);
     expect(sent.outcome).toBe('AA');
     const next = await site.send(adt(`${value}^^^&1.2.9&ISO`, family));

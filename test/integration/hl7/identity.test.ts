@@ -1,4 +1,7 @@
-/** Which chart a message finds, against a real PostgreSQL: the cases that run on both runtimes, without a gateway. */
+/**
+ * Tests which patient a message matches, against a real PostgreSQL. These cases run on both runtimes, without a
+ * gateway.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -30,7 +33,7 @@ const subject = (): ChartSubject => ({
 
 identityCases(subject);
 
-test('patients whose numbers meet when a namespace gets a URI are possible duplicates, and are found by both', async () => {
+test('patients who share an identifier once a namespace gets a URI are possible duplicates, and both are found', async () => {
   const named = await createHl7Site({ database: site.db });
   const send = (numbers: string, family: string, birth: string) =>
     named.send(`${msh('ADT^A08')}\nPID|1||${numbers}||${family}^Ann||${birth}`);
@@ -48,7 +51,7 @@ test('patients whose numbers meet when a namespace gets a URI are possible dupli
   expect(await charts.listed(ids)).toEqual(['possible-duplicate']);
   expect((await send('1002^^^&1.2.77&ISO', 'Alone', '19700101')).errors).toEqual([]);
   expect(await charts.patients('Alone')).toHaveLength(1);
-  // The name is taken back: what came by it meanwhile is found by it.
+  // The name is removed: results that arrived under it meanwhile are still found by it.
   await send('1003^^^HOSP', 'Later', '19900304');
   await named.db.client.query(`update site set assigning_authorities = '{}' where site_id = $1`, [named.site]);
   expect((await send('1003^^^HOSP', 'Later', '19900304')).errors).toEqual([]);
@@ -82,12 +85,12 @@ describe('a number that a hundred patients have', () => {
     );
   };
 
-  test('hides nobody where it identifies nobody', async () => {
+  test('an identifier that identifies no patient hides no patient', async () => {
     const crowd = await createHl7Site({ database: site.db });
     const charts = chartQueries(crowd.db.client, crowd.site);
     await strangers(crowd, '555129876', 'SS');
     expect((await admit(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
-    // It is none of the hundred that are found by the number of all.
+    // This patient is not among the hundred who share the common identifier.
     expect((await admit(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
     expect(await charts.patients('Crowd100x')).toHaveLength(1);
     expect((await result(crowd, 'C100^^^HOSP^MR~555129876^^^SSA^SS', 'Crowd100x')).outcome).toBe('AA');
@@ -98,26 +101,26 @@ describe('a number that a hundred patients have', () => {
     expect(await crowd.resources('Patient')).toHaveLength(101);
   });
 
-  test('and that leads is refused, and nothing is filed with whoever was found first', async () => {
+  test('a leading identifier that many patients share is rejected, and nothing is filed with the first match', async () => {
     const crowd = await createHl7Site({ database: site.db });
     const charts = chartQueries(crowd.db.client, crowd.site);
     await strangers(crowd, '77123', 'MR', 'name:CLINIC7');
     const refused = await result(crowd, '77123^^^CLINIC7^MR', 'Clinic7x');
     expect([refused.outcome, refused.errors]).toEqual(['AE', ['E 205 PID^1^3']]);
     expect(await charts.subjects('K')).toEqual([]);
-    // Where the site says that it stands for no number, the others tell.
+    // If the site lists it as a placeholder, the other identifiers decide.
     await crowd.db.client.query(`update site set placeholders = '{77123}' where site_id = $1`, [crowd.site]);
     expect((await result(crowd, '77123^^^CLINIC7^MR~881^^^OWN^MR', 'Clinic7x')).outcome).toBe('AA');
   });
 });
 
-test('a number that a hundred patients have elsewhere is told by its own domain', async () => {
+test('an identifier that a hundred patients have elsewhere is still unique in its assigning authority', async () => {
   const crowd = await createHl7Site({ database: site.db });
   const charts = chartQueries(crowd.db.client, crowd.site);
   const send = (number: string, family: string) =>
     crowd.send(`${msh('ADT^A08')}\nPID|1||${number}||${family}^Ann||19800203|F`);
   for (let clinic = 0; clinic < 100; clinic += 1) await send(`55^^^CLINIC${clinic}^MR`, `Crowd${clinic}x`);
-  // One more, whose id is after all of theirs; and each of the others.
+  // One more patient, whose id sorts after all others, and each of the others.
   for (const number of ['55^^^OWN^MR', '55^^^OWN^MR~9^^^OTHER^MR', '55^^^CLINIC7^MR', '55^^^CLINIC99^MR']) {
     const family = /CLINIC(\d+)/.exec(number)?.[1];
     const sent = await send(number, family === undefined ? 'Ownx' : `Crowd${family}x`);
@@ -126,7 +129,7 @@ test('a number that a hundred patients have elsewhere is told by its own domain'
   for (const family of ['Ownx', 'Crowd7x', 'Crowd99x']) expect(await charts.patients(family)).toHaveLength(1);
 });
 
-test('what is listed says why, and of a move which patient is which', async () => {
+test('the list gives the reason, and for a move which patient is which', async () => {
   const told = await createHl7Site({ database: site.db });
   const adt = (event: string, number: string, name: string, more = '') =>
     told.send(`${msh(event)}\nPID|1||${number}||${name}||19800203|F${more}`);

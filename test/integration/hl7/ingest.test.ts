@@ -106,7 +106,7 @@ describe('a message that the gateway fails to process', () => {
   const storedOf = async (controlId: string) =>
     (await site.messages()).filter(({ control_id }) => control_id === controlId).map(({ outcome }) => outcome);
 
-  test('is stored and refused, changes nothing, and is processed when it comes again', async () => {
+  test('is stored and rejected, changes nothing, and is processed when it is sent again', async () => {
     await site.send(`${msh('ADT^A01')}\n${pid('P20', 'Before^Name')}`);
     const [before] = await patient('P20');
     const setBody = (body: string) =>
@@ -124,7 +124,7 @@ describe('a message that the gateway fails to process', () => {
     expect(await site.send(message)).toMatchObject({ status: 'stored', ...FAILED });
     expect(await site.send(message)).toMatchObject(FAILED);
     expect(await storedOf('fails')).toEqual(['AE']);
-    // What comes behind it is not held up.
+    // The messages behind it are not delayed.
     expect(await site.send(`${msh('ADT^A01')}\n${pid('P21')}`)).toMatchObject({ outcome: 'AA' });
 
     await setBody(rows[0]?.body ?? '');
@@ -151,7 +151,7 @@ describe('a message that the gateway fails to process', () => {
     ['is cached', 1, {}],
     ['was loaded', 2, { snapshots: undefined }],
   ])(
-    'but one that the database is not there for, by a snapshot that %s, is not stored at all, nor answered',
+    'but a message that finds no database, by a snapshot that %s, is neither stored nor answered',
     async (_, at, by) => {
       const { database } = site.deps;
       let calls = 0;
@@ -181,7 +181,7 @@ describe('retransmission', () => {
     expect((await patient('P6'))[0]).toMatchObject({ version: 1 });
   });
 
-  test('of a refused message is processed anew', async () => {
+  test('a rejected message is processed again', async () => {
     const message = `${msh('ADT^A01', 'again-refused')}\nPID|1||||Doe^Jane`;
     const refused = { status: 'stored', outcome: 'AE', errors: ['E 101 PID^1^3^1^1'] };
     expect(await site.send(message)).toMatchObject(refused);
@@ -363,7 +363,7 @@ describe('merge', () => {
     expect(results).toMatchObject([{ status: 'corrected', subject: { reference: `Patient/${survivor?.id}` } }]);
   });
 
-  test('of an unknown patient is remembered', async () => {
+  test('an event of an unknown patient is remembered', async () => {
     expect(await site.send(a40('M3', 'M4'))).toMatchObject({ outcome: 'AA', errors: ['W 204 MRG^1^1^1^1'] });
     await site.send(
       `${msh('ORU^R01')}\n${pid('M4')}\nOBR|1||FI-M4|1^T^L|||20260101||||||||||||||||||F\nOBX|1|ST|m4^T^L||x||||||F`,

@@ -33,7 +33,7 @@ describe('an address that several keys allow', () => {
   test('the patient of another site’s key is not found, with the same identifier', async () => {
     const mllp = { protocols: ['hl7', 'hl7-mllp'], allowedIps: ['198.51.100.0/24'] };
     const [named, other] = [await newSite({ ...mllp, senderApplication: 'LAB' }), await newSite()];
-    // Saved when it was nobody's concern yet.
+    // Saved before it affected another key.
     await db.client.query("update api_key set protocols = '{hl7,hl7-mllp}', allowed_ips = '{*}' where client_id = $1", [
       other.clientId,
     ]);

@@ -1,4 +1,4 @@
-/** What is looked up for a message grows as the message does, and what it finds does not keep it from being stored. */
+/** The lookups for a message grow in proportion to it, and their results never prevent that it is stored. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client } from 'pg';
 
@@ -7,7 +7,7 @@ import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let site: Hl7Site;
-/** Policies hold for it, and add conditions. */
+/** Row policies apply to this role and add conditions. */
 let application: Client;
 beforeAll(async () => {
   site = await createHl7Site();
@@ -80,7 +80,7 @@ test('a result is found by its primary key while PostgreSQL has no statistics', 
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using hl7_result_pkey');
 });
 
-test('a report whose 600 lines nothing tells apart is stored again, with a line more and with other lines', async () => {
+test('a report with 600 indistinguishable lines is stored again, with one line more and with other lines', async () => {
   const report = (n: number, word: string) =>
     message(ORU, 'REPORT', `${obr('R')}\n${times(n, (at) => `OBX|${at + 1}|ST|R^Report^L||${word} ${at}||||||F`)}`);
   for (const text of [report(600, 'line'), report(601, 'line'), report(601, 'other')]) {

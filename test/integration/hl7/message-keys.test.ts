@@ -1,4 +1,7 @@
-/** Messages are found by whom they name and by what was wrong with them, whatever became of them, and no longer than their bytes are kept. */
+/**
+ * Messages are found by the patients they name and by their errors, with any outcome, for as long as their bytes are
+ * kept.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
@@ -33,7 +36,7 @@ const pid = (numbers: string, name = 'Doe^Jane', more = '') => `PID|1|${more}|${
 const adt = (control: string, numbers: string, name?: string) => `${msh('ADT^A08', control)}\n${pid(numbers, name)}`;
 
 describe('a number', () => {
-  test('is found whatever is written around it, and never as a part of another', async () => {
+  test('is found with any text around it, and never as a part of another', async () => {
     await site.send(adt('N1', '0004711^^^EAST^MR'));
     await site.send(adt('N2', 'ab-12 34^^^EAST^MR'));
     await site.send(adt('N3', '8811^7^M10^EAST^MR'));
@@ -47,7 +50,7 @@ describe('a number', () => {
     expect(readPatientText('%')).toBeUndefined();
   });
 
-  test('of two people is told apart by its authority, and is everybody’s where none is typed or sent', async () => {
+  test('the authority distinguishes two people; without one in the query or the message, both are found', async () => {
     await site.send(adt('T1', '555^^^EAST&1.2.3&ISO^MR'));
     await site.send(adt('T2', '555^^^WEST^MR', 'Roe^Rita'));
     await site.send(adt('T3', '555', 'Poe^Pia'));
@@ -62,7 +65,7 @@ describe('a number', () => {
     ]);
   });
 
-  test('is found by whatever its authority is called, as the settings or else the messages of a key say', async () => {
+  test('is found by any name of its authority that the settings, or else the messages of a key, give', async () => {
     const told = (names: object) =>
       db.client.query('update site set assigning_authorities = $2 where site_id = $1', [site.site, names]);
     await told({ Main: 'urn:oid:1.9.1', OLD: 'urn:oid:1.9.1', WEB: 'https://hospital.example/numbers' });
@@ -91,7 +94,7 @@ describe('a number', () => {
     await state('rejected');
     expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
     await state('taught');
-    // What the settings say of a name goes before what messages taught.
+    // The settings take precedence over what messages taught.
     await told({ KIN: 'urn:oid:1.9.6' });
     expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
     expect(await of('901^^^1.9.6')).toEqual(['K2', 'K1']);
@@ -110,7 +113,7 @@ describe('a number', () => {
     expect(await of('berta kern')).toEqual([]);
   });
 
-  test('is found where the message was refused before anybody looked at whom it is about', async () => {
+  test('is found where the message was rejected before its patient was matched', async () => {
     const refused = [
       [adt('R1', 'REF^^^EAST^MR').replace('|P|2.5.1', '|P|9.9'), 'AR'],
       [adt('R2', 'REF^^^EAST^MR').replace('ADT^A08', 'XXX^X01'), 'AR'],
@@ -121,7 +124,7 @@ describe('a number', () => {
     ] as const;
     for (const [message, outcome] of refused) expect((await site.send(message)).outcome).toBe(outcome);
     expect(await of('REF')).toEqual(['R6', 'R5', 'R4', 'R3', 'R2', 'R1']);
-    // What was read by a guess is read again when the message is.
+    // A value that was read by a provisional rule is read again with the message.
     expect(await of('müller uwe')).toEqual(['R4']);
   });
 });
@@ -183,7 +186,7 @@ test('a control id is found by any part of it, a sender by its name, and neither
   expect(await controls({ text: 'nobody at all' })).toEqual([]);
 });
 
-test('what was wrong is found by reason, code and place; what was accepted with a warning is no plain AA', async () => {
+test('errors are found by reason, code and place; a message accepted with a warning is not a plain AA', async () => {
   await site.send(adt('E1', 'ERR-1^^^EAST^MR').replace('19800101', '00000000'));
   await site.send(`${msh('ADT^A08', 'E2')}\nPID|1||||Doe^Jane`);
   for (const reason of ['PID-7', 'pid-7']) expect(await controls({ reason })).toEqual(['E1']);

@@ -1,6 +1,6 @@
 /**
- * A sender that sends a whole night again, as interface engines do after a restart: with the same control ids, with new
- * ones, and over several connections at once. It changes no chart and loses nothing.
+ * A sender resends a complete night, as interface engines do after a restart. It uses the same control ids, new ones,
+ * or several connections at once. No patient record changes, and nothing is lost.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -16,14 +16,16 @@ afterAll(() => db.drop());
 
 const PEOPLE = sized(3, 40);
 
-/** How the feed tells when its messages were made. */
+/** How the feed dates its messages. */
 type Clock = (minute: number) => string;
 const dated: Clock = (minute) =>
   `202601${10 + Math.floor(minute / 600)}${String(8 + (Math.floor(minute / 60) % 10)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
-/** Its times are days: only the order in which they come tells what is newer. */
+/** Its times are days: only the order of arrival shows what is newer. */
 const undated: Clock = () => '20260110';
 
-/** What a hospital sends of some people in a night, in its order. @param run of its control ids */
+/**
+ * The messages that a hospital sends about some people in a night, in its order. @param run number in its control ids
+ */
 function night(clock: Clock, run: string): readonly string[] {
   const feed: string[] = [];
   const add = (type: string, ...lines: readonly string[]): void => {
@@ -100,7 +102,7 @@ test('with the same bytes: each gets its first answer, and nothing is done', asy
   ]);
 });
 
-test('with new control ids, in order and over four connections at once: every message is kept, no chart has changed', async () => {
+test('with new control ids, in order and over four connections at once: every message is kept, no patient record has changed', async () => {
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   const feed = night(dated, 'A');
   await sendAll(site, feed);
@@ -116,7 +118,7 @@ test('with new control ids, in order and over four connections at once: every me
   expect(await site.messages()).toHaveLength(feed.length * 3);
 });
 
-test('a feed whose times are days, in its order again: the charts end as they were', async () => {
+test('a feed whose times are days, in its order again: the patient records end unchanged', async () => {
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   await sendAll(site, night(undated, 'A'));
   const before = await contents(site);

@@ -1,6 +1,6 @@
 /**
- * Any order of arrival ends in the same chart, on a real database: what was looked up, locked, remembered and stored of one
- * message is what the next one finds. Some messages come again as they were, some under another control id.
+ * Any order of arrival ends in the same patient record, on a real database. The lookups, locks and rows of one message
+ * are what the next one finds. Some messages are sent again unchanged, some under another control id.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** @returns what a site has in the end of messages that all are accepted */
+/** @returns the final state of a site that accepted all messages */
 async function after(messages: readonly string[]): Promise<readonly string[]> {
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   for (const message of messages) {
@@ -38,7 +38,7 @@ async function after(messages: readonly string[]): Promise<readonly string[]> {
   return stateOf(db.client, site.site);
 }
 
-/** Of messages that are there twice some have another control id the second time, as after a restart of their sender. */
+/** Some repeated messages have another control id the second time, as after a restart of their sender. */
 function numberedAnew(messages: readonly string[], isAnew: readonly boolean[]): string[] {
   const seen = new Set<string>();
   return messages.map((message, at) => {
@@ -48,7 +48,7 @@ function numberedAnew(messages: readonly string[], isAnew: readonly boolean[]): 
   });
 }
 
-/** Of what met in a merge one stands, the other has been entered in error. */
+/** After a merge of two equal resources one remains, and the other is entered-in-error. */
 const isNoLeftover = (state: string): boolean => state.startsWith('Patient ') || !state.includes('"entered-in-error"');
 const isAny = (): boolean => true;
 

@@ -1,4 +1,7 @@
-/** What is newer, on a real database: messages and FHIR clients in any order, and a message that is processed again. */
+/**
+ * The newer value wins, on a real database: messages and FHIR clients in any order, and a message that is processed
+ * again.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { MatchRow } from '../../../edge/store/hl7-snapshot.ts';
@@ -31,7 +34,7 @@ const one = async (type: ResourceType, having: string): Promise<Stored> => {
   if (found === undefined || more.length > 0) throw new Error(`${having}: ${more.length + 1} found, or none`);
   return found;
 };
-/** As a FHIR client: the content as it stands, with members put over it. */
+/** Writes as a FHIR client: the current content, with the given members replaced. */
 const write = async (type: ResourceType, { id, version: _version, ...content }: Stored, members: JsonObject) => {
   const { meta: _meta, ...rest } = content;
   await site.database.run(
@@ -73,20 +76,20 @@ describe('results', () => {
     expect(await one('DiagnosticReport', 'A1')).toMatchObject({ version: 1, status: 'corrected' });
   });
 
-  test('a preliminary one that is sent after the final one, by a later clock too', async () => {
+  test('a preliminary result after the final one, also by a later clock', async () => {
     await site.send(oru('A2', { ...F, time: '202601010800' }));
     await site.send(oru('A2', { ...P, time: '202601010900' }));
     expect(await one('Observation', 'A2')).toMatchObject({ status: 'final' });
   });
 
-  test('an empty status leaves the one that is known', async () => {
+  test('an empty status keeps the known status', async () => {
     await site.send(oru('A3', F));
     expect((await site.send(oru('A3', { ...F, status: '' }))).errors).toEqual(['W 101 OBX^1^11', 'W 101 OBR^1^25']);
     expect(await one('Observation', 'A3')).toMatchObject({ status: 'final' });
     expect(await one('DiagnosticReport', 'A3')).toMatchObject({ status: 'final' });
   });
 
-  test('a value comes with its own range and flags', async () => {
+  test('a value brings its range and flags', async () => {
     await site.send(oru('A4', { ...F, more: '1-5' }));
     expect(await one('Observation', 'A4')).toHaveProperty('referenceRange');
     await site.send(oru('A4', C));
@@ -105,7 +108,7 @@ describe('results', () => {
     expect(rows).toEqual([{ kind: 'stale-correction', detail: { type: 'Observation', id, at: 'OBX^1' } }]);
   });
 
-  test('a message that is processed again does not undo what came since', async () => {
+  test('a message that is processed again does not undo newer values', async () => {
     await site.send(oru('A6', F));
     await site.send(oru('A6', C));
     const { rows } = await site.db.client.query<{ message_id: string }>(
@@ -122,19 +125,19 @@ describe('results', () => {
       );
     await replay('replayed');
     expect(await one('Observation', 'A6')).toMatchObject({ status: 'corrected', version: 2 });
-    // Unless somebody says that it holds now.
+    // Unless the request says that the message is valid now.
     await replay('forced');
     expect(await one('Observation', 'A6')).toMatchObject({ status: 'final', version: 3 });
   });
 
-  test('a lab whose clock is an hour ahead is taken by receipt', async () => {
+  test('a lab whose clock is an hour ahead is dated by receipt', async () => {
     for (const result of [F, C]) {
       expect((await site.send(oru('A9', { ...result, time: soon(3600) }))).errors).toEqual([]);
     }
     expect(await one('Observation', 'A9')).toMatchObject({ status: 'corrected' });
   });
 
-  test('what a FHIR client changed stays until something newer comes, and nothing else of the resource', async () => {
+  test('a FHIR client’s change stays until a newer value arrives, and applies to no other member of the resource', async () => {
     await site.send(oru('A7', F));
     await write('Observation', await one('Observation', 'A7'), { valueQuantity: { value: 9 } });
     await site.send(oru('A7', { ...C, time: soon(-60) }));
@@ -143,7 +146,7 @@ describe('results', () => {
     expect(valueOf(await one('Observation', 'A7'))[1]).toContain('5.4');
   });
 
-  test('what messages write does not count as a FHIR client’s', async () => {
+  test('writes by messages do not count as writes by a FHIR client', async () => {
     await site.send(oru('A8', F));
     await site.send(oru('A8', C));
     const { rows } = await site.db.client.query(
@@ -181,7 +184,7 @@ describe('patients', () => {
     expect(await value()).toContain('"4"');
   });
 
-  test('a result fills what nobody has said of its patient, and warns of nothing', async () => {
+  test('a result fills only the empty members of its patient, and warns of nothing', async () => {
     await site.send(adt('R-B3', '202601010800', '||Doe^Jane'));
     const sent: Sent = await site.send(
       oru('B3', { time: '202601020800', status: 'F', value: '1' }).replace('Doe^Jane', 'Other^Jane||19800229'),
@@ -214,7 +217,7 @@ describe('documents', () => {
   const mdm = (event: string, number: string, time: string, parent = ''): string =>
     `${msh(`MDM^${event}`, time)}\n${pid('D1')}\nTXA|1|OP||||||${time}||||${number}|${parent}||||AU||AV\nOBX|1|TX|a||${number}`;
 
-  test('one that was replaced stays superseded, whatever comes again', async () => {
+  test('a replaced result stays superseded, with any message that arrives again', async () => {
     await site.send(mdm('T02', 'C1', '202601010800'));
     await site.send(mdm('T10', 'C2', '202601020800', 'C1'));
     await site.send(mdm('T02', 'C1', '202601010700'));
@@ -226,7 +229,7 @@ describe('documents', () => {
     });
   });
 
-  test('also one that comes after its replacement', async () => {
+  test('also a result that arrives after its replacement', async () => {
     expect((await site.send(mdm('T10', 'C4', '202601020800', 'C3'))).errors).toEqual(['W 204 TXA^1^13']);
     await site.send(mdm('T10', 'C5', '202601020800', 'C3'));
     await site.send(mdm('T02', 'C3', '202601010800'));
@@ -240,7 +243,7 @@ describe('documents', () => {
   });
 });
 
-describe('whatever comes first', () => {
+describe('the outcome is independent of the order of arrival', () => {
   let own: Hl7Site;
   beforeAll(async () => {
     own = await createHl7Site({ database: site.db, timeZone: 'Europe/Vienna' });

@@ -53,7 +53,7 @@ const attempts = async (control: string): Promise<string[]> => {
 };
 
 describe('many', () => {
-  test('those that a filter means are replayed in the order in which they came, each once', async () => {
+  test('the messages of a filter are replayed in the order of arrival, each once', async () => {
     for (let at = 0; at < 12; at += 1) await site.send(trial(`R-${at}`, `R${at}`));
     await site.send(`${msh('ADT^A04', 'R-other')}\nPID|1||||Doe^Jane`);
     await take('T');
@@ -95,13 +95,13 @@ describe('many', () => {
         where job_id = $1`,
       [id],
     );
-    // The attempt that it finds is its answer: nothing fails on it, and the job comes to its end.
+    // The attempt that it finds is its answer: nothing fails on it, and the job completes.
     expect(await work()).toEqual({ advanced: 1, failed: 0 });
     expect(await replay(id)).toMatchObject({ state: 'done', accepted: 1, last_error: null });
     expect(await attempts('S-1')).toEqual(['received AR', 'replayed AA']);
   });
 
-  test('what comes while it runs is not meant; stopped, it does nothing more until it goes on', async () => {
+  test('a message that arrives while the replay runs is not included; a stopped replay does nothing until it continues', async () => {
     for (let at = 0; at < 11; at += 1) await site.send(trial(`U-${at}`, `U${at}`));
     const id = await ask(ANY);
     await site.send(trial('U-late', 'U-late'));
@@ -118,7 +118,7 @@ describe('many', () => {
   });
 });
 
-describe('what a fault of the gateway kept back', () => {
+describe('replays the messages that a gateway fault kept back', () => {
   const later = (minutes: number) =>
     db.client.query(
       `with aged as (update hl7_attempt set at = at - make_interval(mins => $1) where site_id = $2)
@@ -126,7 +126,7 @@ describe('what a fault of the gateway kept back', () => {
       [minutes, site.site],
     );
 
-  test('is tried again until it is taken', async () => {
+  test('is retried until it is accepted', async () => {
     await db.client.query(`alter table resource add constraint no_trouble check (body not like '%Trouble%')`);
     const message = `${msh('ADT^A01', 'V-1')}\nPID|1||V1^^^HOSP^MR||Trouble^Jane`;
     expect(await site.send(message)).toMatchObject({ errors: ['E 207 MSH^1'] });
@@ -148,7 +148,7 @@ describe('what a fault of the gateway kept back', () => {
     expect(rows).toEqual([{ state: 'done' }]);
   });
 
-  test('is left to people after four tries, and no job goes on', async () => {
+  test('is left to administrators after four attempts, and no job continues', async () => {
     await db.client.query(`alter table resource add constraint no_turmoil check (body not like '%Turmoil%')`);
     await site.send(`${msh('ADT^A01', 'V-2')}\nPID|1||V2^^^HOSP^MR||Turmoil^Jane`);
     for (let tries = 0; tries < 6; tries += 1) {
@@ -162,7 +162,7 @@ describe('what a fault of the gateway kept back', () => {
   });
 });
 
-test('a sender that sends a refused message for ever leaves the first ten attempts, the newest hundred and a count', async () => {
+test('a sender that repeats a rejected message endlessly leaves the first ten attempts, the newest hundred and a count', async () => {
   const stuck = `${msh('ADT^A04', 'STUCK')}\nPID|1||||Doe^Jane`;
   await site.send(stuck);
   // As many as were made before, without the time that they take.
@@ -185,7 +185,7 @@ test('a sender that sends a refused message for ever leaves the first ten attemp
   );
   for (let at = 0; at < 4; at += 1) await site.send(stuck);
   const left = await numbers();
-  // What somebody asked for stays, whatever its number.
+  // An attempt that an administrator requested stays, with any number.
   expect(left.slice(0, 13)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16]);
   expect(left.at(-1)).toBe(114);
 });

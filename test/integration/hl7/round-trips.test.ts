@@ -28,7 +28,7 @@ const adt = (numbers: string, given?: string) => `${msh('ADT^A08')}\n${pid(numbe
 const oru = (numbers: string, status: string, filler = `F-${numbers}`, code = 'a') =>
   `${msh('ORU^R01')}\n${pid(numbers)}\nOBR|1||${filler}|P^Panel^L|||202601010800||||||||||||||||||${status}\nOBX|1|NM|${code}^T^L||5||||||${status}`;
 
-/** An isolate of its own. */
+/** A separate isolate. */
 const isolate = () => ({ snapshots: createSnapshotCache() });
 
 async function tripsOf(work: () => Promise<unknown>): Promise<number> {
@@ -94,11 +94,11 @@ describe('round trips', () => {
     expect(await trips(adt('S1^^^A^MR~S2^^^B^PI'), one)).toBe(1);
     expect(await trips(adt('S1^^^A^MR'), one)).toBe(1);
     expect(await trips(adt('S2^^^B^PI~S1^^^A^MR'), one)).toBe(1);
-    // A number more that nobody has.
+    // One more identifier, which no patient has.
     expect(await trips(adt('S1^^^A^MR~S3^^^C^PI'), one)).toBe(1);
   });
 
-  test('one for a message that is refused, and for what comes again after it was accepted', async () => {
+  test('one for a message that is rejected, and for a repetition after it was accepted', async () => {
     const one = isolate();
     await trips(adt('Q0'), one);
     expect(await trips(`${msh('ADT^A08')}\nPID|1||||Doe^Jane`, one, 'AE')).toBe(1);
@@ -107,11 +107,11 @@ describe('round trips', () => {
     expect(await trips(message, one)).toBe(1);
   });
 
-  test('two, and never more, where what is believed is not so', async () => {
+  test('two, and never more, where the snapshot is stale', async () => {
     const [one, two] = [isolate(), isolate()];
     for (const each of [one, two]) await trips(adt('W0'), each);
     await trips(adt('W1'), one);
-    // Another isolate takes for nobody whom the first has made; then the first believes in what the other has changed.
+    // The second isolate does not know the patient that the first one created. Then the first one’s snapshot misses the second one’s change.
     expect(await trips(adt('W1', 'Janet'), two)).toBe(2);
     expect(await trips(adt('W1', 'Joan'), one)).toBe(2);
     expect(await trips(adt('W1', 'June'), one)).toBe(1);
@@ -121,7 +121,7 @@ describe('round trips', () => {
     const refused = `${msh('ADT^A08')}\nPID|1||||Doe^Jane`;
     expect(await trips(refused, one, 'AE')).toBe(1);
     expect(await trips(refused, one, 'AE')).toBe(2);
-    // Other bytes under a control id that is taken; who does so once does so again.
+    // Other bytes under a used control id; a sender that does so once does so again.
     const taken = (given: string) => refused.replace('Jane', given);
     expect(await trips(taken('Joan'), one, 'AE')).toBe(2);
     expect(await trips(taken('June'), one, 'AE')).toBe(1);
@@ -134,7 +134,7 @@ describe('round trips', () => {
     }
   });
 
-  test('settings that were changed meanwhile decide, whatever is believed of them', async () => {
+  test('settings that were changed meanwhile decide, over any snapshot of them', async () => {
     const one = isolate();
     const own = await createHl7Site({ database: db });
     for (const given of ['Jane', 'Janet']) expect((await own.send(adt('C1', given), one)).outcome).toBe('AA');
@@ -156,7 +156,7 @@ describe('round trips', () => {
     expect(await trips(adt('L1'), one)).toBe(1);
   });
 
-  test('a patient of another site, and what its key was told, are not believed of this one', async () => {
+  test('a patient of another site, and what its key learned, are not used as a snapshot of this site', async () => {
     const one = isolate();
     const other = await createHl7Site({ database: db });
     await other.send(adt('X1', 'Theirs'), one);
@@ -194,7 +194,7 @@ describe('over MLLP', () => {
     expect(await mllp.resources('Patient')).toMatchObject([{ version: 1 }, { version: 2 }]);
   });
 
-  test('a key that is disabled, or has lost its address, is refused at once, whatever is believed', async () => {
+  test('a key that is disabled, or has lost its address, is rejected at once, with any snapshot', async () => {
     const one = isolate();
     await forward(adt('K1'), one);
     const stored = (await mllp.messages()).length;
@@ -227,7 +227,7 @@ describe('over MLLP', () => {
     await db.client.query('update site_address set site_id = $1 where range = $2', [mllp.site, ADDRESS]);
   });
 
-  test('a key that fits better is taken from its first message on', async () => {
+  test('a key that fits better is used from its first message on', async () => {
     const one = isolate();
     await forward(adt('B1'), one);
     const named = await createApiKey(db.client, {
@@ -245,11 +245,11 @@ describe('over MLLP', () => {
     expect(await forward(adt('B1', 'Joan'), one)).toEqual([named.clientId, 2]);
   });
 
-  test('whose an address is, is looked at by the first statement itself', async () => {
+  test('the first statement itself checks the owner of an address', async () => {
     const [one, address] = [isolate(), '198.51.100.78'];
     const key = { protocols: ['hl7-mllp'], allowedIps: [address] };
     const before = await createHl7Site({ database: db, addresses: [address], key, asOwner: true });
-    // Saved when it was nobody's concern yet.
+    // Saved before it affected another key.
     const heir = await createHl7Site({ database: db, addresses: [], key: { protocols: ['hl7-mllp'] } });
     await ofKey(`allowed_ips = '{${address}}'`, heir.clientId);
     const { database } = before.deps;
@@ -276,7 +276,7 @@ test('a message that waited beyond its time is not stored', async () => {
   expect(await site.messages()).toHaveLength(stored);
 });
 
-describe('refused at once, whatever is believed', () => {
+describe('rejected at once, with any snapshot', () => {
   const scopes = new Set(['system/Patient.write', 'system/Observation.write']);
   const send = (clientId: string, tokenId: string, snapshots = createSnapshotCache()) => {
     const caller = callerOf(site.site, clientId, { tokenId, scopes });

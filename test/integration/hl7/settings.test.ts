@@ -24,7 +24,7 @@ const keySetting = (site: Hl7Site, column: string, value: unknown) =>
 const PID = 'PID|1||S1^^^HOSP^MR||Doe^Jane';
 
 describe('settings', () => {
-  test('what a key and its site say about judging reaches the mapping, else the defaults do', async () => {
+  test('the judging settings of a key and its site reach the mapping, else the defaults apply', async () => {
     const { clientId, database, ...site } = await newSite();
     const settings = async () => {
       const [row] = await database.run(
@@ -194,7 +194,7 @@ describe('replay', () => {
     );
     expect(again.outcome).toBe('AA');
     expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
-    // The sender is told what it was told, whatever was replayed since.
+    // The sender gets its first answer again, independent of later replays.
     expect(await site.send(message)).toMatchObject({ status: 'seen', ack: replayed.ack });
     expect(await attemptsOf(site)).toEqual(['1 received AR ', '2 replayed AA Ada (1)', '3 replayed AA Bob (2)']);
   });
@@ -220,7 +220,7 @@ describe('replay', () => {
 
   test('and resends at once: attempts take turns, and all that are sent get one AA', async () => {
     const site = await newSite();
-    // It is older and will change nothing, so that no version and no order tells the attempts of each other.
+    // It is older and changes nothing, so that neither a version nor an order distinguishes the attempts.
     const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1').replace('20260102', '20250102')}\n${PID}`;
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     await site.send(message);
@@ -255,7 +255,7 @@ describe('replay', () => {
     expect(await site.resources('Patient')).toMatchObject([{ version: 1 }]);
   });
 
-  test('of another site’s message: not found', async () => {
+  test('answers not found for another site’s message', async () => {
     const site = await newSite();
     const other = await newSite();
     await site.send(`${msh('ADT^A01')}\n${PID}`);

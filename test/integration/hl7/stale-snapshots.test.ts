@@ -1,7 +1,7 @@
 /**
- * However stale the snapshots of isolates are, what is stored and answered is the same as without them. Twin sites get the same
- * messages and changes: the messages of one go to three isolates at random, those of the other to an isolate without a cache.
- * Another site with the same patients, sent to the same isolates, has its twin too, and takes over the address of the first one.
+ * Stale snapshots of isolates never change what is stored and answered. Twin sites get the same messages and changes.
+ * The messages of one site go to three isolates at random, those of the other to an isolate without a cache. Another
+ * site with the same patients uses the same isolates. It has a twin too, and takes over the address of the first site.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -27,12 +27,12 @@ let db: TestDatabase;
 const trips = { cached: 0, loaded: 0 };
 beforeAll(async () => {
   db = await createTestDatabase();
-  // What has every address by itself.
+  // The site that has every address by itself.
   await createHl7Site({ database: db, addresses: [] });
 });
 afterAll(() => db.drop());
 
-/** A site with a key of its own, two for sidecars at one address, and who its token is of. */
+/** A site with one key, two keys for sidecars at one address, and the owner of its token. */
 interface Place {
   readonly site: Hl7Site;
   readonly address: string;
@@ -53,7 +53,7 @@ async function createPlace(): Promise<Place> {
   return { site, address, mllpKeys: keys.map(({ clientId }) => clientId), tokenId: randomUUID() };
 }
 
-/** Of these patients, by these ways, all at one time. */
+/** Messages about these patients, by these ways, all at one time. */
 const HOSPITAL: fc.Arbitrary<Utterance> = fc.oneof(
   adt,
   oru,
@@ -62,7 +62,7 @@ const HOSPITAL: fc.Arbitrary<Utterance> = fc.oneof(
   merged,
   resultsThatMeet,
   filedThatMeet,
-  // What teaches, and what is found by more than one number.
+  // Messages that teach identifiers, and messages that match by more than one identifier.
   fc
     .constantFrom(
       'P1^^^HOSP&1.2.3&ISO',
@@ -83,13 +83,13 @@ const numbered = (message: string): string => message.replace(/\|([A-Z]{3})\^([A
 
 interface Step {
   readonly what: string;
-  /** @param isolate undefined: one without a cache. @returns what was answered, told without ids */
+  /** @param isolate undefined: one without a cache. @returns the answer without ids */
   readonly run: (places: readonly [Place, Place], isolate: number | undefined, nowMs: number) => Promise<unknown>;
 }
 
 const isolates = Array.from({ length: 3 }, () => ({ snapshots: createSnapshotCache() }));
 
-/** An ACK without what is of its own time, and of no other. */
+/** An ACK without its time and control id. */
 const toldOf = (ack: Uint8Array | null): string | undefined =>
   ack === null ? undefined : new TextDecoder('latin1').decode(ack).replace(/(ACK[^|]*\|)[0-9a-f]+/, '$1');
 
@@ -154,7 +154,7 @@ const ofMllpKey = (n: number, set: string): [string, Step['run']] => [
   asked(`update api_key set ${set} where client_id = $1`, ({ mllpKeys }) => [mllpKeys[n]]),
 ];
 
-/** Who is known by a number, the oldest first; undefined for nobody. */
+/** The oldest patient with an identifier; undefined where no patient has it. */
 async function patientOf({ site }: Place, value: string): Promise<{ id: string; body: string } | undefined> {
   const { rows } = await db.client.query<{ id: string; body: string }>(
     `select r.id, r.body from patient_identity i join resource r using (site_id, type, id)
@@ -164,7 +164,7 @@ async function patientOf({ site }: Place, value: string): Promise<{ id: string; 
   return rows[0];
 }
 
-/** What people, clients, operators and time do in between. */
+/** Changes by administrators, clients, operators and time in between. */
 const CHANGES: readonly (readonly [string, Step['run']])[] = [
   ofKey('hl7_strict = not hl7_strict'),
   ofKey(`hl7_identity_check = 'refuse'`),

@@ -1,4 +1,4 @@
-/** What a site has in the end, told without its ids: equal lists are equal states. */
+/** The final state of a site without its ids: equal lists are equal states. */
 import { createHash } from 'node:crypto';
 
 import type { Client } from 'pg';
@@ -7,10 +7,10 @@ import { parseJson, sortedJson } from '../../../shared/json.ts';
 import { withSets } from '../../inputs/hl7-world.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** A reference to what is referred to from elsewhere is told by then. */
+/** After so many rounds a reference shows the content of the resource that it refers to indirectly. */
 const ROUNDS = 3;
 
-/** All resources, and by which numbers the patients are known, with ids told by what the resources say. */
+/** All resources and the identifiers of the patients; the content of a resource replaces its id. */
 export async function stateOf(client: Client, site: string): Promise<readonly string[]> {
   const { rows } = await client.query<{
     type: string;

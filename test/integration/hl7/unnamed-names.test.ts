@@ -1,4 +1,4 @@
-/** Which names of the hospital's own messages use that nobody has given a URI. */
+/** The names in the hospital's messages that have no URI. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const oru = (cx: string, number = randomUUID()) =>
   `${msh('ORU^R01')}\nPID|1||${cx}||Doe^Jane\nOBR|1||${number}^LAB|24331-1^Lipids^LN|||20260101\n` +
   'OBX|1|NM|GLU^Glucose^99Lab||5|mmol/l^^Own|||||F\nOBX|2|NM|2093-3^Chol^LN^CHOL^^99LAB||5|mg/dL^^UCUM|||||F';
 
-test('are listed by message, once each, whatever their capitals; what has a URI is not', async () => {
+test('are listed by message, once each, in any capitals; a name with a URI is not listed', async () => {
   expect(await site.send(oru('U1^^^NAMED'))).toMatchObject({ outcome: 'AA' });
   expect(await names()).toEqual(['authority LAB 1', 'code-system 99LAB 1', 'code-system OWN 1']);
   await site.send(oru('U2^^^urn:oid:1.2.3'));

@@ -1,4 +1,4 @@
-/** The runner of background work on a real PostgreSQL, with kinds of its own. Leases end by the database's clock. */
+/** The runner of background work on a real PostgreSQL, with test kinds. Leases end by the database's clock. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -87,7 +87,7 @@ async function counted(): Promise<number[]> {
   return rows.map(({ n }) => n);
 }
 
-/** What waits is due, and whoever holds a job has held it too long. */
+/** Waiting jobs become due, and the current leases expire. */
 const timePasses = () => db.client.query("update job set run_after = now(), lease_until = now() - interval '1 second'");
 
 const LONG = 60_000;
@@ -116,7 +116,7 @@ describe('a job', () => {
     expect(logged).toEqual([{ level: 'info', event: 'job.done', job: 'count', site, count: 5 }]);
   });
 
-  test('waits for its turn behind another, so that a long one holds up nobody', async () => {
+  test('waits behind another job, so that a long job delays no other', async () => {
     await ask({ cursor: { at: 1, last: 100 } });
     const short = await ask({ cursor: { at: 1000, last: 1001 } });
     for (let steps = 0; steps < 4; steps += 1) await run(counts(), ONE_STEP);
@@ -124,7 +124,7 @@ describe('a job', () => {
     expect(await counted()).toEqual([1, 2, 1000, 1001]);
   });
 
-  test('of a kind that this release does not know is left alone', async () => {
+  test('a job of a kind that this release does not know is left alone', async () => {
     const id = await ask({ kind: 'of-the-next-release' });
     expect(await run()).toEqual({ advanced: 0, failed: 0 });
     expect(await jobOf(id)).toMatchObject({ state: 'open', attempts: 0 });
@@ -146,14 +146,14 @@ describe('runners at once', () => {
     await ask({ cursor: { at: 1, last: 40 } });
     await ask({ cursor: { at: 101, last: 140 } });
     const runs = await Promise.all([run(), run(), run(), run()]);
-    // A runner that finds everything taken goes away: what is left is for those that hold it, or the next tick.
+    // A runner that finds every job leased ends. The remaining work is for the lease holders or the next run.
     expect(runs.reduce((sum, { advanced }) => sum + advanced, 0) + (await run()).advanced).toBe(80);
     const numbers = await counted();
     expect(new Set(numbers).size).toBe(80);
     expect(numbers).toHaveLength(80);
   });
 
-  test('one that lost its lease writes nothing, and the other goes on', async () => {
+  test('a runner that lost its lease writes nothing, and the other continues', async () => {
     const id = await ask();
     const { open, opened } = gate();
     const begun = gate();
@@ -172,10 +172,10 @@ describe('runners at once', () => {
     expect(await jobOf(id)).toMatchObject({ state: 'open', progress_done: 1, attempts: 0, last_error: null });
   });
 
-  test('one that died leaves the job to the next when its lease has ended, where it was', async () => {
+  test('a runner that died leaves the job to the next when its lease has ended, at the same position', async () => {
     const id = await ask();
     await run(counts(), ONE_STEP);
-    // It took the job and was never heard of again.
+    // It leased the job and never reported again.
     const dies = { ...deps, database: { ...deps.database, batch: () => new Promise<never>(() => undefined) } };
     void tick(dies, [counts()], ONE_STEP);
     await expect.poll(async () => (await jobOf(id))?.attempts).toBe(1);

@@ -1,4 +1,7 @@
-/** What a site keeps no longer is forgotten, and what must outlive it stays: on a real PostgreSQL, as the gateway's role. */
+/**
+ * Data past a site's retention is deleted, and data that must outlive it stays: on a real PostgreSQL, as the gateway's
+ * role.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
@@ -27,7 +30,7 @@ beforeEach(async () => {
 const admit = (control: string, id = control) => `${msh('ADT^A04', control)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const refused = (control: string) => `${msh('ADT^A04', control)}\nPID|1||||Doe^Jane`;
 
-/** Everything of the site came so many days earlier. */
+/** Makes everything of the site this many days older. */
 async function age(days: number, at: Hl7Site = site): Promise<void> {
   const tables = ['hl7_message.received_at', 'hl7_attempt.at', 'refusal.since', 'usage.bucket', 'audit.at'];
   for (const column of tables) {
@@ -78,7 +81,7 @@ describe('a message', () => {
     expect(await count('hl7_message')).toBe(1);
     const [patient] = await site.resources('Patient');
     expect(patient).toMatchObject({ version: 1 });
-    // Other bytes under the same control id are still told.
+    // Other bytes under the same control id are still reported.
     expect((await site.send(admit('M-1', 'other'))).errors).not.toEqual([]);
   });
 
@@ -98,7 +101,7 @@ describe('a message', () => {
     expect(await site.database.run(countSelected(site.site, any))).toMatchObject([{ count: 0 }]);
   });
 
-  test('that was refused and never accepted goes as a whole, and comes again as a new one', async () => {
+  test('a message that was rejected and never accepted is deleted completely, and is new when it is sent again', async () => {
     await site.send(refused('M-1'));
     await db.client.query(
       `insert into attention (site_id, kind, about, message_id)
@@ -128,7 +131,7 @@ describe('a message', () => {
   });
 });
 
-test('of attempts older than 90 days the first that was accepted and the newest stay', async () => {
+test('among attempts older than 90 days, the first accepted one and the newest stay', async () => {
   await site.send(admit('M-1'));
   await db.client.query(
     `insert into hl7_attempt (site_id, message_id, number, why, actor, request_id, outcome)
@@ -184,7 +187,7 @@ describe('a site', () => {
     expect(retentionCursor.parse(rows[0]?.cursor)).toMatchObject({ messages: 1, refusals: 1, usage: 1, audit: 0 });
   });
 
-  test('under legal hold forgets nothing, whoever asks', async () => {
+  test('under legal hold deletes nothing, for any actor', async () => {
     await fill(site);
     await age(4000);
     await settings('legal_hold = true');
@@ -205,7 +208,7 @@ describe('a site', () => {
   });
 });
 
-test('the audit stays as long as its owner has set, whatever a site says', async () => {
+test('the audit stays as long as its owner has set, with any setting of a site', async () => {
   await site.send(admit('M-1'));
   await age(400);
   await settings('keep_audit_days = 365');
@@ -228,7 +231,7 @@ test('a step forgets a few rows, the oldest first, and says whether there are mo
   expect(await stepAt(Date.now(), 2)).toMatchObject({ messages: 1, is_done: true });
 });
 
-test('a runner whose clock is ahead forgets nothing too early, and one that is behind forgets later', async () => {
+test('a runner whose clock is ahead deletes nothing too early, and a runner whose clock is behind deletes later', async () => {
   await site.send(admit('M-1'));
   const year = 365 * 86_400_000;
   expect(await stepAt(Date.now() + 10 * year)).toMatchObject({ messages: 0 });

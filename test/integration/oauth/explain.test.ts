@@ -80,7 +80,7 @@ test('every fault at once', async () => {
   ]);
 });
 
-test('a key of another site is as unknown as one that does not exist', async () => {
+test('a key of another site is as unknown as a key that does not exist', async () => {
   const key = await createApiKey(db.client, { site });
   const other = await createSite(db.client);
   const told = async (clientId: string, at: string) => {
@@ -90,7 +90,7 @@ test('a key of another site is as unknown as one that does not exist', async () 
   expect(await told(key.clientId, other)).toEqual(await told(`svc-${randomUUID()}`, site));
 });
 
-test('what is no JWT at all', async () => {
+test('explains a text that is not a JWT', async () => {
   const { accepted, clientId, checks } = await explain('hello');
   expect([accepted, clientId]).toEqual([false, null]);
   expect(checks.map(({ code, reason }) => [code, reason])).toEqual([

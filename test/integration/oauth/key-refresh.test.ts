@@ -1,4 +1,7 @@
-/** Rows 31, 75, 76 and 79 where 30 s have to pass: the token service in this process, with a clock that a test can turn. */
+/**
+ * Rows 31, 75, 76 and 79, which need 30 s to pass. The token service runs in this process, with a clock that a test can
+ * set.
+ */
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

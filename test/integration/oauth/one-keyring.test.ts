@@ -57,7 +57,7 @@ async function gatewayFor(keys: JWK[]) {
       database,
       jtiStore: postgresJtiStore(database),
       now,
-      // Refusals and counts of use are no matter here, and some come when the database is gone.
+      // Refusals and usage counts do not matter here, and some arrive when the database has ended.
       background: (work) => void work.catch(() => undefined),
       resolveHost: async () => ['8.8.8.8'],
       fetch: async (url) => published[url]?.() ?? new Response(null, { status: 404 }),
@@ -98,7 +98,9 @@ async function gatewayFor(keys: JWK[]) {
   return { host, token, workbench };
 }
 
-/** What both say of a key's assertion, in this order, and how often its client's host was asked until then. */
+/**
+ * The answers of both to a key's assertion, in this order, and the number of requests to its client's host until then.
+ */
 const ORDERS = [['token', 'workbench'] as const, ['workbench', 'token'] as const];
 
 test.each(ORDERS)('a key is rotated 60 s after the first use: the %s and the %s accept it', async (one, other) => {

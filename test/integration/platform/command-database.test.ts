@@ -1,4 +1,4 @@
-/** The database of commands: what comes back and what fails is what the edge's own driver brings. */
+/** The database of commands returns the same rows and the same errors as the edge's driver. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { Database, Query } from '../../../edge/deps.ts';
@@ -24,7 +24,7 @@ const NOWHERE = '00000000-0000-4000-8000-000000000000';
 const MISSING = sql`select require_resource(${NOWHERE}::uuid, 'Patient', ${NOWHERE}::uuid, null, 7)`;
 const BUG = sql`select nowhere`;
 
-/** How each way of asking fails: as what, and with which kind or code. */
+/** How each kind of query fails: the class of the error, and its kind or code. */
 async function failures(database: Database, query: Query) {
   const asked = await Promise.allSettled([database.run(query), database.batch([query])]);
   return asked.map((settled) => (settled.status === 'rejected' ? settled.reason : undefined));
@@ -43,7 +43,7 @@ test('any other is the driver’s own error', async () => {
   }
 });
 
-test('a batch that failed has left nothing, and the connection goes on', async () => {
+test('a batch that failed has left nothing, and the connection remains usable', async () => {
   const note = sql`insert into sidecar_seen (issuer) values ('noted')`;
   await expect(command.batch([note, BUG])).rejects.toMatchObject({ code: '42703' });
   expect(await command.run(sql`select issuer from sidecar_seen`)).toEqual([]);

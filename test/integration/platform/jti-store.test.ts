@@ -18,7 +18,7 @@ interface Claims {
 let folder: string;
 let stop: (() => Promise<void>) | undefined;
 let clientNumber = 0;
-/** A store of its own for each test, as each client has. */
+/** A separate store for each test, as each client has. */
 let newClient: () => Claims;
 
 async function start(): Promise<void> {
@@ -76,17 +76,17 @@ test('a claim is had by one attempt, however often that asks', async () => {
   expect(await newClient().claim('x', inMinutes(5), 'two')).toBe(true);
 });
 
-test('of 200 attempts at once one is first', async () => {
+test('among 200 concurrent attempts one is first', async () => {
   const client = newClient();
   const claims = await Promise.all(Array.from({ length: 200 }, (_, i) => client.claim('x', inMinutes(5), String(i))));
   expect(claims.filter((first) => first)).toHaveLength(1);
 });
 
-test('what has expired is forgotten by the alarm, and nothing else', async () => {
+test('the alarm deletes expired claims, and nothing else', async () => {
   const client = newClient();
   await client.claim('kept', inMinutes(5), 'one');
   const other = newClient();
-  // Both are there when the alarm comes.
+  // Both claims exist when the alarm runs.
   await other.claim('old', inMinutes(0) + 2, 'one');
   await other.claim('beside it', inMinutes(5), 'one');
   await until('the alarm', async () => other.claim('old', inMinutes(5), 'two'));

@@ -1,4 +1,4 @@
-/** What failed for a moment is asked again, where that can do no harm; all else is told at once. */
+/** A query that failed for a moment is repeated where that does no harm; every other failure is reported at once. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ const NOT_BEGUN: readonly string[] = ['a database that starts up', 'a database w
 let db: TestDatabase;
 let server: ReturnType<typeof createServer>;
 let database: Database;
-/** What the next requests get, before any is let through. */
+/** The next requests get these failures before one succeeds. */
 let failures: Failure[] = [];
 let asked = 0;
 
@@ -82,7 +82,7 @@ test.each(cases)('%s: a read succeeds once it has passed', async (_, failure) =>
   expect([await database.run(one), asked]).toEqual([[{ n: 1 }], 3]);
 });
 
-test.each(cases)('%s that lasts is told', async (_, failure) => {
+test.each(cases)('%s that lasts is reported', async (_, failure) => {
   failures = [failure, failure, failure];
   expect([await told([one]), asked]).toEqual([unavailable, 3]);
 });
@@ -106,18 +106,18 @@ test('a write that knows what it was asked before is asked again', async () => {
   expect([await told([one, { ...write, once: true }]), asked]).toEqual([expect.any(Array), 2]);
 });
 
-test('what PostgreSQL refuses is not asked again', async () => {
+test('a query that PostgreSQL rejects is not repeated', async () => {
   expect(await told([read`select 1/0`])).toMatchObject({ code: '22012' });
   expect(asked).toBe(1);
 });
 
-test('nothing is begun anew when its time is over', async () => {
+test('nothing starts again when its time is over', async () => {
   failures = [FAILURES['a connection that is cut']];
   const limits = { answerMs: 200, workMs: 90, lockMs: 50 };
   await expect(database.run(one, limits)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(asked).toBe(1);
 });
 
-test('what says that it reads cannot write', async () => {
+test('a query declared as read cannot write', async () => {
   expect(await told([read`insert into note values (2)`])).toMatchObject({ code: '25006' });
 });

@@ -1,6 +1,6 @@
 /**
- * The driver over TCP behind a PgBouncer, where connections to the server are fewer than ours and change hands: in session
- * mode, in transaction mode with nothing prepared, and in transaction mode with what a PgBouncer before 1.21 forgets.
+ * The driver over TCP behind a PgBouncer that has fewer server connections than the driver and reassigns them. It runs
+ * in session mode and in transaction mode. Transaction mode runs without prepared statements, and with prepared statements, which a PgBouncer before 1.21 forgets.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -129,7 +129,7 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
     expect(await tcp.run(read`select 1 as v`)).toEqual([{ v: 1 }]);
   });
 
-  test('a server that ends is told as away, and found again', async () => {
+  test('a server that ends is reported as away, and found again', async () => {
     await tcp.run(read`select 1`);
     const end = () =>
       db.client.query(`select pg_terminate_backend(pid) from pg_stat_activity

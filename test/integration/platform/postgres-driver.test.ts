@@ -1,7 +1,6 @@
 /**
- * The driver over TCP beside Neon's: the same statements give the same rows and fail alike, a batch is one transaction and one
- * round trip, and what comes between (a connection that is lost, a pool that is full, statements that are forgotten) is told
- * or goes unseen.
+ * The driver over TCP beside Neon's. The same statements give the same rows and fail alike; a batch is one transaction
+ * and one round trip. A lost connection, a full pool or a forgotten statement is reported or stays unseen.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -30,7 +29,7 @@ function connectionTo(url: string): ConnectionString {
   return connection;
 }
 
-/** Through the door where round trips are counted. */
+/** Through the connection where round trips are counted. */
 function open({ connections = 4, prepares = true, user = 'application', now = Date.now } = {}): PostgresDatabase {
   const url = new URL(user === 'owner' ? db.ownerUrl : db.url);
   url.port = String(db.endpoint.wirePort);
@@ -139,7 +138,7 @@ describe('a batch', () => {
   const notes = async () =>
     (await db.client.query<{ id: number }>('select id from note order by id')).rows.map(({ id }) => id);
 
-  test('is one round trip, with its limits, of whatever statements, the first time as later', async () => {
+  test('is one round trip, with its limits, for any statements, the first time and later', async () => {
     const fresh = open();
     for (let time = 0; time < 3; time += 1) {
       await db.client.query('delete from note');
@@ -173,7 +172,7 @@ describe('a batch', () => {
     const site = '00000000-0000-4000-8000-00000000000a';
     const settings = read`select current_setting('gateway.site', true) as site, current_setting('transaction_read_only') as read,
       current_setting('statement_timeout') as time`;
-    // Of eight seconds, on a machine that is as slow as may be.
+    // The rest of eight seconds, on a machine of any speed.
     const LEFT = expect.stringMatching(/^(?:[1-7]?\d{1,3}ms|[1-8]s)$/);
     const one = open({ connections: 1 });
     const [, inside] = await one.batch([read`select set_config('gateway.site', ${site}, true)`, settings] as const);
@@ -182,19 +181,19 @@ describe('a batch', () => {
     expect(outside).toEqual([{ site: '', read: 'off', time: LEFT }]);
   });
 
-  test('of a hundred different statements, and again', async () => {
+  test('a hundred different statements, and again', async () => {
     const one = open({ connections: 1 });
     const queries = Array.from({ length: 300 }, (_, n) => read`select ${n}::int as ${raw(`v${n}`)}`);
     for (let time = 0; time < 3; time += 1) {
       expect(await one.batch(queries)).toEqual(queries.map((_, n) => [{ [`v${n}`]: n }]));
     }
-    // What is forgotten here is forgotten there.
+    // A statement that the driver forgets is also forgotten by the server.
     const [known] = await one.run(read<{ n: number }>`select count(*)::int as n from pg_prepared_statements`);
     expect(known?.n).toBeLessThanOrEqual(121);
   });
 });
 
-describe('what was prepared', () => {
+describe('replaces prepared statements', () => {
   test('is parsed once, unless nothing is to be prepared', async () => {
     const count = read<{ n: number }>`select count(*)::int as n from pg_prepared_statements where name <> ''`;
     for (const [prepares, expected] of [
@@ -227,7 +226,7 @@ describe('what was prepared', () => {
     expect(await one.run(query)).toEqual([{ v: 5 }]);
   });
 
-  test('and gives other columns now is parsed anew', async () => {
+  test('a statement that gives other columns now is parsed again', async () => {
     const one = open({ connections: 1 });
     const all = read`select * from growing`;
     await db.client.query(
@@ -250,14 +249,14 @@ describe('a connection', () => {
   const pidOf = async (database: Database) =>
     (await database.run(read<{ pid: number }>`select pg_backend_pid() as pid`))[0]?.pid;
 
-  test('that was ended while nobody used it is replaced unseen', async () => {
+  test('a connection that ended while it was idle is replaced unseen', async () => {
     const one = open({ connections: 1 });
     await end(await pidOf(one));
     await until('its end to be seen', async () => (await one.run(sql`select 1 as v`).catch(() => [])).length === 1);
     expect(await one.run(sql`insert into note values (1) returning id`)).toEqual([{ id: 1 }]);
   });
 
-  test('that was ended in the middle: a read is asked again, a write is told, and neither is done twice', async () => {
+  test('a connection that ended in the middle: a read is repeated, a write is reported, and neither is done twice', async () => {
     const one = open({ connections: 1 });
     // On that connection for as long as it may last, and on another one no time.
     const untilEnded = (pid: number) => raw(`pg_sleep(case pg_backend_pid() when ${pid} then 60 else 0 end)`);
@@ -294,7 +293,7 @@ describe('a connection', () => {
     expect([await asked, attempts]).toEqual([expect.objectContaining({ kind: 'unavailable' }), 1]);
   });
 
-  test('there are so many at most; who waits is served in turn, and who waits too long is told', async () => {
+  test('the number is limited; a waiting request is served in order, and a request that waits too long fails', async () => {
     const two = open({ connections: 2 });
     const before = new Set(await backends());
     const asked = Array.from({ length: 20 }, () => two.run(read`select pg_sleep(0.02)`));
@@ -302,7 +301,7 @@ describe('a connection', () => {
     expect((await backends()).filter((pid) => !before.has(pid)).length).toBeLessThanOrEqual(2);
 
     const one = open({ connections: 1 });
-    // The only connection is taken until the lock is let go.
+    // The only connection is busy until the lock is released.
     await db.client.query('select pg_advisory_lock(1)');
     const slow = one.run(sql`select pg_advisory_xact_lock(1)`, { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 });
     await until('it waits', async () => (await lockWaits(db.client)) === 1);
@@ -316,11 +315,11 @@ describe('a connection', () => {
     });
     await db.client.query('select pg_advisory_unlock(1)');
     await slow;
-    // The one that nobody waited for any more has left its place.
+    // The request that gave up waiting has released its place.
     expect(await one.run(sql`select 1 as v`)).toEqual([{ v: 1 }]);
   });
 
-  test('is left for others by a site that asks for all; what waits of it is served in its turn', async () => {
+  test('a site that asks for all leaves places to others; its waiting requests are served in order', async () => {
     const four = open({ connections: 4 });
     const limits = { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 };
     const [busy, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
@@ -350,7 +349,7 @@ describe('a connection', () => {
     expect(served).toBeGreaterThan(0);
   });
 
-  test('to a database that lets nobody in, or is not there, is told as away', async () => {
+  test('to a database that rejects the login, or does not exist, is reported as away', async () => {
     const wrong = new URL(db.url);
     wrong.password = 'wrong';
     const nowhere = new URL(db.url);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
+describe.each([3_600_000, -3_600_000, 0])('the clock of the gateway is %d ms off', (offMs) => {
   const database = () =>
     neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }, { now: () => Date.now() + offMs });
   const timeout = sql<{ ms: number }>`select setting::int as ms from pg_settings where name = 'statement_timeout'`;
@@ -25,7 +25,7 @@ describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
     }
   });
 
-  test('what takes longer is given up, and nothing of it stays', async () => {
+  test('a transaction that takes longer is aborted, and nothing of it stays', async () => {
     const edge = database();
     await edge.run(timeout);
     const limits = { answerMs: 5_000, workMs: 300, lockMs: 300 };
@@ -38,7 +38,7 @@ describe.each([3_600_000, -3_600_000, 0])('ours is %d ms off', (offMs) => {
   });
 });
 
-test('what begins, or ends, after its time is refused as late, with the clock that said so', async () => {
+test('a query that begins, or ends, after its time is rejected as late, with the clock that said so', async () => {
   const now = Date.now();
   const limited = (deadline: number) => db.client.query('select limit_time($1, 100, 100)', [deadline]);
   await expect(limited(now - 1)).rejects.toMatchObject({ code: 'GW503', message: expect.stringMatching(/^late \d+$/) });

@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** What the driver throws for a query that must fail. */
+/** The error that the driver throws for a query that must fail. */
 async function failure(query: Promise<unknown>): Promise<NeonDbError> {
   const outcome = await query.then(
     () => undefined,
@@ -85,7 +85,7 @@ describe('values', () => {
     });
   });
 
-  test('of several megabytes pass both ways', async () => {
+  test('texts of several megabytes pass both ways', async () => {
     const text = 'é'.repeat(4 * 1024 * 1024);
     const [row] = await database()`select ${text}::text as text`;
     expect(row?.['text'] === text).toBe(true);
@@ -155,7 +155,7 @@ describe('errors', () => {
     expect(await failure(database().query(text, params))).toMatchObject({ code });
   });
 
-  test('of a function keep its own SQLSTATE and detail', async () => {
+  test('errors of a function keep their SQLSTATE and detail', async () => {
     const raise = `do $$ begin raise exception 'no' using errcode = 'GW401', detail = '[0]'; end $$`;
     expect(await failure(database().query(raise))).toMatchObject({ message: 'no', code: 'GW401', detail: '[0]' });
   });
@@ -169,7 +169,7 @@ describe('errors', () => {
     expect(seen).toEqual([]);
   });
 
-  test('of a wrong password and of a database that is not there are PostgreSQL’s', async () => {
+  test('errors for a wrong password and for a missing database are PostgreSQL’s', async () => {
     const url = new URL(postgres.url);
     url.password = 'wrong';
     expect(await failure(neon(url.href)`select 1`)).toMatchObject({ code: '28P01' });
@@ -285,7 +285,7 @@ describe('connections', () => {
   });
 });
 
-describe('what the driver would not send', () => {
+describe('rejects requests that the driver would not send', () => {
   const headers = () => ({
     'Neon-Connection-String': postgres.url,
     'Neon-Raw-Text-Output': 'true',

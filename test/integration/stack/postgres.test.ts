@@ -31,7 +31,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 const lockFile = () => join(dataDir, 'cluster/postmaster.pid');
 
-test('PostgreSQL in UTF-8 with the extensions that Neon has, for a role that is no superuser', async () => {
+test('PostgreSQL in UTF-8 with the extensions that Neon has, for a role without superuser rights', async () => {
   const { major } = postgresBinaries();
   const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
   try {
@@ -63,7 +63,7 @@ test('a folder keeps its data and its password, also over a crash', async () => 
   expect(existsSync(lockFile())).toBe(false);
 });
 
-test('a lock whose number belongs to another program now is no obstacle', async () => {
+test('a lock whose number belongs to another program now does not block', async () => {
   const first = await startPostgres({ dataDir });
   await query(first.url, 'create table b as select 1 as id');
   const lock = await readFile(lockFile(), 'utf8');

@@ -1,6 +1,7 @@
 /**
- * What the console asks is answered for the site of whoever asks: keys, changes, messages, refusals, charts,
- * counts; by the statements themselves, since they are asked as the owner, for whom no policy holds.
+ * The console's statements answer for the site of the administrator: keys, changes, messages, refusals, patient
+ * records, counts. The statements themselves restrict the site, since they run as the owner, to which policies do not
+ * apply.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -31,7 +32,7 @@ import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
 let mine: Hl7Site;
 let theirs: Hl7Site;
-/** Of theirs. */
+/** The other site's message. */
 let foreign: string;
 
 beforeAll(async () => {
@@ -109,7 +110,7 @@ test('a key is not written for another site', async () => {
 test('messages, what they made, and replay', async () => {
   const [all, bySender, read, resources, stored, own] = await mine.deps.database.batch([
     listMessages(mine.site, ANY_MESSAGE, null, 10),
-    // The control id of their message is the sending application of ours.
+    // The control id of the other site's message is the sending application of this site's.
     listMessages(mine.site, { ...ANY_MESSAGE, text: 'LAB' }, null, 10),
     readStoredMessage(mine.site, foreign),
     resourcesOfMessage(mine.site, foreign),
@@ -121,7 +122,7 @@ test('messages, what they made, and replay', async () => {
   expect([read.length, resources.length, stored.length, own.length]).toEqual([0, 0, 0, 1]);
 });
 
-test('what to look at, also of patients with the same ids', async () => {
+test('lists issues of this site only, also of patients with the same ids', async () => {
   const theirPatient = await theirs.resources('Patient');
   const id = theirPatient[0]?.id ?? '';
   await mine.db.client.query(`select attention_add($1, $2, $3)`, [
@@ -129,7 +130,7 @@ test('what to look at, also of patients with the same ids', async () => {
     foreign,
     JSON.stringify([{ kind: 'not-moved', patients: [id] }]),
   ]);
-  // A patient with the id of theirs, who says nothing of theirs to whom looks at it.
+  // A patient with the other site's id. Its page shows nothing of the other site.
   await mine.db.client.query(
     `insert into resource (site_id, type, id, version, last_updated, meta, body)
      select $1, type, id, 1, now(), '', '"birthDate":"1901-02-03"' from resource where site_id = $2 and id = $3`,
@@ -160,7 +161,7 @@ test('names without a URI, and the messages that have them', async () => {
   expect(own.map(({ name, messages: count }) => `${name} ${count}`)).toEqual(['ELSEWHERE 1', 'HOSP 1']);
 });
 
-test('the site, its counts and its charts', async () => {
+test('the site, its counts and its patient records', async () => {
   const now = Math.floor(Date.now() / 1000);
   const day = [now - 24 * 3600, now - 12 * 3600];
   const [site, usage, theirUsage] = await mine.deps.database.batch([
@@ -228,7 +229,8 @@ test('the audit of a number that patients of both sites have', async () => {
     [[mine.site, theirs.site]],
   );
   const idsOf = (site: string) => rows.filter(({ site_id }) => site_id === site).map(({ id }) => id);
-  // A row of ours about one of theirs, which only a fault could write, shows whose the number was taken to be.
+  // A row of this site about a patient of the other site, which only a fault could write, shows which site the code
+  // reads.
   await mine.db.client.query(
     `insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters)
        select $1, 'operator', 'x', 'crossed', 'read', '{}', '{}', '{}', array[$2::uuid], '{}'`,

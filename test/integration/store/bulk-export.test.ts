@@ -1,6 +1,6 @@
 /**
- * The moment of an export: what was written before it is in it, and nothing else, also where a writer took long. And how
- * what there is comes into files.
+ * The moment of an export: it contains what was written before the moment, and nothing else, also if a writer took
+ * long. It also tests how the resources are split into files.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -32,7 +32,7 @@ import { explain } from '../../stack/tools/plan.ts';
 
 let db: TestDatabase;
 let gateway: Database;
-/** Others who write, each at a pace of its own. */
+/** Other writers, each at a separate pace. */
 let writer: Client;
 let holder: Client;
 beforeAll(async () => {
@@ -123,7 +123,7 @@ async function waits(client: Client): Promise<void> {
   });
 }
 
-test('what is being written when it begins is waited for, and is in it', async () => {
+test('a write in progress when the export begins is waited for, and is included', async () => {
   const it = await newSite();
   const id = uuidv7(Date.now());
   await enter(writer, it.site);
@@ -148,7 +148,7 @@ test('a writer that read the clock and then waited for another is waited for too
   await waits(writer);
   const late = await begun(it);
   await holder.query('commit');
-  // Its version is of before the moment, and nobody sees it yet.
+  // Its version is from before the moment, and no other session sees it yet.
   await updating;
   expect(await step(late)).toMatchObject({ is_complete: false, is_settled: false });
   await writer.query('commit');
@@ -173,7 +173,7 @@ test('a writer that begins later is neither waited for nor in it', async () => {
   expect(await read(next, 'Patient')).toEqual([`${id} 2`, `${other} 1`]);
 });
 
-test('what is written in the very millisecond of the moment is of the next', async () => {
+test('a write in the exact millisecond of the moment belongs to the next export', async () => {
   const it = await newSite();
   const [before, at] = [uuidv7(Date.now()), uuidv7(Date.now())];
   for (const id of [before, at]) await it.database.run(create(it.site, id, id));
@@ -260,7 +260,7 @@ test('a file has so many resources and so many bytes; what changed is found by i
   }
 });
 
-test('who asks while another request is at it waits for nobody, and finds nothing twice', async () => {
+test('a request does not wait while another request works on the export, and finds nothing twice', async () => {
   const it = await newSite();
   for (let n = 0; n < 5; n += 1) await it.database.run(create(it.site, uuidv7(Date.now()), String(n)));
   const of = await begun(it);

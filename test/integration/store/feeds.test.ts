@@ -1,4 +1,7 @@
-/** What the database says of each sender: counts of the site's day, the same hour before on its clocks, and at what cost. */
+/**
+ * The figures of each sender: counts of the site's day, of the same hour before on the site's clock, and the cost of
+ * the query.
+ */
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -56,8 +59,8 @@ const rowsAt = ({ site }: Feeding, now: number): Promise<FeedRow[]> => inSite(da
 const verdictAt = async (feeding: Feeding, now: number) =>
   viewFeeds(await rowsAt(feeding, now), [], [], now, true).feeds[0]?.senders[0]?.verdict;
 
-describe('what is usual', () => {
-  test('of a sender that sends by day, at night and on its silent Sundays, and of one that stops', async () => {
+describe('the usual count', () => {
+  test('the usual count for a sender by day, at night and on its silent Sundays, and for a sender that stops', async () => {
     const feeding = await start('Europe/Vienna');
     // Five weeks, Mondays to Saturdays, 08:00 to 18:00 in Vienna; ends on Friday 2026-06-12 at 10:00.
     const end = Date.parse('2026-06-12T10:00:00+02:00');
@@ -78,7 +81,7 @@ describe('what is usual', () => {
       feeding.site,
       new Date(end - DAY_MS),
     ]);
-    // Had it ended its Thursday as always: nobody waits for it in the night.
+    // If it had ended its Thursday as always, no alert would expect it in the night.
     await sent(feeding, end - 16.25 * HOUR_MS, 10);
     await db.client.query(`update feed set last_at = to_timestamp($2 / 1000.0) where site_id = $1`, [
       feeding.site,
@@ -106,7 +109,7 @@ describe('what is usual', () => {
     expect([row?.hour, row?.weeks_hour, row?.accepted]).toEqual([40, '{40,40,40,40}', 40]);
   });
 
-  test('is not known of a sender that is new, nor where a site keeps no counts for so long', async () => {
+  test('is unknown for a new sender, and for a site that does not keep counts for so long', async () => {
     const feeding = await start();
     const now = Date.now();
     await sent(feeding, now - 2 * DAY_MS, 50);
@@ -128,7 +131,7 @@ test('today begins at midnight on the clocks of the site', async () => {
   expect(row?.accepted).toBe(5);
 });
 
-test('a key is its Client ID, whatever it is called; senders of one key are apart; and the site is its own', async () => {
+test('a key is its Client ID, under any display name; senders of one key are separate; and each site has separate feeds', async () => {
   const [feeding, other] = [await start(), await start()];
   const now = Date.now();
   await sent(feeding, now, 3);
@@ -146,7 +149,7 @@ test('a key is its Client ID, whatever it is called; senders of one key are apar
   ]);
 });
 
-test('the fault of a key is the last that is more than a 404; one that was never heard of has its fault too', async () => {
+test('the fault of a key is the last one above a 404; a key without messages has its fault too', async () => {
   const feeding = await start();
   const noKey = { surface: 'mllp', answer: 'AR', code: 'no-key', reason: 'not among the Allowed IPs' } as const;
   const missing = {
@@ -212,7 +215,7 @@ test('among a hundred sites and their counts a page costs what its own site has'
   try {
     const site = rows[0]?.site_id ?? '';
     const query = feedsNow(site, Date.now());
-    // 4 keys with 20 ranges of theirs each, an index's few pages for each.
+    // The other site has 4 keys with 20 ranges each: a few pages of an index for each.
     expect((await explain(application, site, query)).pages).toBeLessThan(3_000);
     const found = await application.query(query.text, [...query.params]);
     expect(found.rows).toHaveLength(4);

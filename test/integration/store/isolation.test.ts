@@ -1,7 +1,7 @@
 /**
- * Two sites whose resources have the same ids: what is done and asked at one neither touches nor shows the other. So
- * each condition on the site is seen to hold by itself, not only because ids are unlikely to meet, or by the policies of the
- * database, which do not hold for the owner.
+ * Two sites whose resources have the same ids: an operation at one site neither changes nor shows the other. So each
+ * condition on the site is proven by itself. Neither distinct ids nor policies, which do not apply to the owner, hide a
+ * missing condition.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -59,7 +59,7 @@ const ALLERGY = 'AL1|1||N1^Nuts^L';
 
 beforeAll(async () => {
   site = await createHl7Site({ asOwner: true, assigningAuthorities: { HOSP: 'urn:example:hosp' } });
-  // A view's condition holds for the owner too.
+  // A view's condition applies to the owner too.
   await site.db.client.query('create or replace view patient_search_here as select * from patient_search');
   const { client } = site.db;
   for (const message of [
@@ -90,14 +90,14 @@ beforeAll(async () => {
 });
 afterAll(() => site?.db.drop());
 
-/** Nothing of the other site has changed; what came back, and what this site has, has nothing of it. */
+/** Nothing of the other site has changed; neither the answers nor this site contain anything of it. */
 const expectApart = async (...answers: unknown[]): Promise<void> => {
   expect(JSON.stringify(answers)).not.toContain(TWIN);
   expect(await dump(site.db.client, site.site)).not.toContain(TWIN);
   expect(await dump(site.db.client, twin)).toBe(before);
 };
 
-describe('what is asked', () => {
+describe('reads', () => {
   test('by id, by version, as history', async () => {
     const { observation: id } = ids;
     const found = await site.deps.database.batch([
@@ -117,7 +117,7 @@ describe('what is asked', () => {
     await expectApart(found, history);
   });
 
-  test('what is about to be patched, by id and by a condition', async () => {
+  test('a resource to patch, by id and by a condition', async () => {
     const seen = await site.deps.database.run(
       lookUpResources(site.site, [
         { type: 'Observation', id: ids.observation },
@@ -141,7 +141,7 @@ describe('what is asked', () => {
     await expectApart(all, rest);
   });
 
-  test('everything of a patient, of whom the other site says that another was merged into it', async () => {
+  test('everything of a patient that the other site has merged with another', async () => {
     const page = { site: site.site, types: RESOURCE_TYPES, after: null, since: null, limit: 10 };
     const [subject, rows] = await site.deps.database.batch([
       everythingSubject(site.site, ids.patient),
@@ -248,7 +248,7 @@ describe('what is asked', () => {
       const key = { site: site.site, clientId, id: randomUUID() };
       const asked = { request: '', types: ['Observation'], ofPatients: true, since: null, outcomes: '' } as const;
       await database.run(beginExport({ ...key, ...asked }));
-      // Of just before the last change of the Observation, or of now.
+      // Just before the last change of the Observation, or now.
       await site.db.client.query(
         `update bulk_export set taken_at = least(taken_at, greatest($3::timestamptz,
                 (select last_updated from resource where site_id = $1 and id = $2)))
@@ -306,7 +306,7 @@ describe('what is asked', () => {
   });
 });
 
-describe('what is written', () => {
+describe('writes', () => {
   test('an update, by version', async () => {
     const { patient: id } = ids;
     const resource = {
@@ -374,7 +374,7 @@ describe('what is written', () => {
   });
 
   test('HL7 messages: a correction, an update, a merge', async () => {
-    // What the cases above wrote as FHIR clients is newer than what was sent before them.
+    // The writes of the cases above as FHIR clients are newer than messages sent before them.
     const sentNow = (message: string): string => message.replace('20260102030405+0100', soon());
     const corrected = await site.send(sentNow(oru('P1', '7.0')));
     expect([corrected.outcome, corrected.errors]).toEqual(['AA', []]);
@@ -382,7 +382,7 @@ describe('what is written', () => {
     expect([renamed.outcome, renamed.errors]).toEqual(['AA', []]);
     const allergies = await site.resources('AllergyIntolerance');
     expect(allergies).toMatchObject([{ version: 2, criticality: 'high' }]);
-    // What PID-5 gave before is known of this site’s patient: it is replaced, not joined.
+    // The earlier PID-5 of this site’s patient is known: it is replaced, not joined.
     const patients = await site.resources('Patient');
     expect(patients.find(({ id }) => id === ids.patient)?.['name']).toMatchObject([{ family: 'Roe' }]);
     const merged = await site.send(`${msh('ADT^A40^ADT_A39')}\nPID|1||P2^^^HOSP^MR||Doe^Jane\nMRG|P1^^^HOSP^MR`);
@@ -413,7 +413,7 @@ describe('what is written', () => {
     for (const message of [dated('M1', '7.0').replace('F1', 'F3'), adt('A08', 'M1', milk)])
       expect((await here.send(message)).outcome).toBe('AA');
     await copySite(db.client, here.site, there);
-    // What the second patient has at the other site alone.
+    // Data that the second patient has at the other site alone.
     const [from, to] = (await here.resources('Patient')).map(({ id }) => id);
     await db.client.query(
       `insert into hl7_identity (site_id, type, key, id)

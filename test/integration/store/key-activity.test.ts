@@ -1,4 +1,7 @@
-/** Which public keys a client has signed with, as processes note it: one site's, a bounded number, and seldom written. */
+/**
+ * The public keys that a client has signed with, as processes record them: per site, limited in number, and seldom
+ * written.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { KidNote } from '../../../edge/store/usage.ts';
@@ -34,7 +37,7 @@ test('a busy key is written once a minute, and a clock that is behind takes noth
   expect(await kept(clientId)).toEqual([first]);
   await note({ site, clientId, kid: 'a', at: at + 61_000 });
   expect((await kept(clientId))[0]?.last).not.toBe(first?.last);
-  // A clock that is ahead would keep a key alive that nobody uses.
+  // A clock that is ahead would keep an unused key alive.
   await note({ site, clientId, kid: 'a', at: Date.now() + 86_400_000 });
   expect(Date.parse((await kept(clientId))[0]?.last ?? '')).toBeLessThanOrEqual(Date.now() + 1_000);
 });
@@ -50,7 +53,7 @@ test('a note of another site than the key is of changes nothing, one of a key th
   expect(await kept(clientId)).toMatchObject([{ site_id: site, kid: '' }]);
 });
 
-test('of a client that names each key anew the forty last used stay', async () => {
+test('for a client that names each key differently the forty last used stay', async () => {
   const site = await createSite(db.client);
   const { clientId } = await createApiKey(db.client, { site });
   const at = Date.now() - 1_000_000;

@@ -1,6 +1,6 @@
 /**
- * Two writers with the same things in different orders cannot deadlock: each takes its locks in one order. Seen without
- * a race: the first lock is held by somebody else, and who waits for it must not hold the second.
+ * Two writers with the same rows in different orders cannot deadlock: each acquires its locks in one order. The test
+ * needs no race: another session has the first lock, and the waiting writer must not have the second.
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -39,7 +39,7 @@ afterAll(async () => {
 /** Resolves when the writer waits for a lock. */
 const writerWaits = () => until('the writer waits', async () => (await lockWaits(db.client)) > 0);
 
-test('resources are locked by id, whatever their order in the request', async () => {
+test('resources are locked by id, in any order in the request', async () => {
   const [first, second] = [uuidv7(Date.now()), uuidv7(Date.now() + 1)];
   const patient = (id: string, value: string) =>
     toWrite({ resourceType: 'Patient', identifier: [{ value }] }, id, 'upsert');
@@ -58,7 +58,7 @@ test('resources are locked by id, whatever their order in the request', async ()
   expect(rowCount, 'the second resource is free while its writer waits for the first').toBe(1);
 });
 
-test('keys are locked by their hash, whatever their order in the request', async () => {
+test('keys are locked by their hash, in any order in the request', async () => {
   const keys = ['Patient|1', 'Patient|2', 'Patient|3', 'Patient|4', 'Patient|5'];
   const { rows } = await db.client.query<{ key: string; hash: string }>(
     `select k as key, hashtextextended($1::uuid || '|' || k, 0)::text as hash from unnest($2::text[]) k
@@ -87,7 +87,7 @@ test('keys of two sites are two locks', async () => {
   await db.client.query('rollback');
 });
 
-test('a message about a patient waits for whoever holds the patient’s number, though there is no patient yet', async () => {
+test('a message about a patient waits for the holder of the patient’s identifier, though there is no patient yet', async () => {
   const hl7 = await createHl7Site({ database: db });
   await db.client.query('begin');
   await run(db.client, lockKeys(hl7.site, ['Patient|P7']));
@@ -113,7 +113,7 @@ async function updatePatient(client: Client, at: string, id: string, identifiers
   await client.query('commit');
 }
 
-test('who takes a number from a patient waits for whoever holds it, and then takes what stands there by then', async () => {
+test('a write that removes an identifier from a patient waits for its holder, and then reads the current patient', async () => {
   const hl7 = await createHl7Site({ database: db });
   const [one, two] = [uuidv7(Date.now()), uuidv7(Date.now() + 1)];
   const patient = (id: string, value: string) =>
@@ -128,7 +128,8 @@ test('who takes a number from a patient waits for whoever holds it, and then tak
   await db.client.query('rollback');
   await taking;
 
-  // One takes a number away and the other brings it, both ways at once: nobody waits for ever, and each has its number.
+  // One removes an identifier and the other adds it, both ways at once: neither waits endlessly, and each has its
+  // identifier.
   const other = new Client({ connectionString: db.ownerUrl });
   await other.connect();
   onTestFinished(() => other.end());
@@ -138,8 +139,8 @@ test('who takes a number from a patient waits for whoever holds it, and then tak
       `${msh('ORU^R01')}\nPID|1||${a}^^^&urn:mrn&URI\nOBR|1||R${round}|1^T^L|||20260101\nOBX|1|NM|r${round}^T^L||5||||||F`,
     );
     await Promise.all([updatePatient(writer, hl7.site, one, [a]), updatePatient(other, hl7.site, two, [b])]);
-    // Before, between or after the two: it is of somebody who had the number, or of a new patient where nobody had it just then,
-    // or was told that two had it.
+    // The result arrives before, between or after the two. It belongs to a patient who had the identifier, or to a new
+    // patient if none had it. It is rejected if two had it.
     expect(['AA', 'AE']).toContain((await result).outcome);
     const { rows } = await db.client.query(
       'select value, id from patient_identity where site_id = $1 and id = any ($2::uuid[]) order by value',

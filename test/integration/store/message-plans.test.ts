@@ -1,6 +1,5 @@
 /**
- * What the log of messages is asked for is answered from an index, in a site of a great many messages, in a small one among
- * many, and in one that the statistics do not know: a page costs what it shows, not what there is.
+ * Each query of the message log is answered from an index. The sites are one with very many messages, a small one among many, and a new site that the statistics do not know. A page costs what it shows, not what is stored.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -21,7 +20,7 @@ const SMALL_SITES = sized(50, 500);
 const UNKNOWN_MESSAGES = 10_000;
 
 let db: TestDatabase;
-/** Plans are made for whoever asks: policies count. */
+/** Plans are made for the application's role: policies count. */
 let application: Client;
 let large: string;
 let small: string;
@@ -30,8 +29,8 @@ let unknown: string;
 let silent: string;
 
 /**
- * Messages a second apart, of as many patients as a tenth of them: a common name, a name that each tenth message has, and
- * one that is rare. Every thousandth is refused, every hundredth warned of.
+ * Messages a second apart, about a tenth as many patients. One name is common, each tenth message has another, and one
+ * is rare. Every thousandth message is rejected, every hundredth has a warning.
  */
 async function populate(site: string, clientId: string, count: number): Promise<void> {
   await db.client.query(
@@ -87,13 +86,13 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Of the tables that have rows in this database. */
+/** The tables that have rows in this database. */
 const messageTables = (tables: readonly (string | undefined)[]) =>
   tables.filter((table) => /^hl7_message(_key)?$/.test(table ?? ''));
 
 const of = (patient: string): Partial<MessageFilter> => ({ patient: readPatientText(patient) ?? null });
 
-/** Of one answer: the count reads up to a thousand of each key, and a page looks at what it shows. */
+/** The limits of one answer: the count reads up to a thousand of each key, and a page reads what it shows. */
 const MAX_PAGES = 12_000;
 const MAX_ROWS = 12_000;
 
@@ -141,7 +140,7 @@ describe.each<[string, () => string]>([
     });
   }
 
-  test('what else there is', async () => {
+  test('other filters', async () => {
     const { whole, rows } = await explain(
       application,
       site(),

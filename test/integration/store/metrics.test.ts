@@ -57,7 +57,7 @@ const families = async (limit = 100): Promise<Map<string, Family>> => {
 };
 const samplesOf = async (name: string) => (await families()).get(name)?.samples ?? [];
 
-test('what is counted twice is added, and stays when the charts forget it', async () => {
+test('a count that is written twice is added, and stays when the traffic tables drop it', async () => {
   await database.run(noteUsage(counted()));
   await database.run(noteUsage(counted()));
   await db.client.query('delete from usage');
@@ -79,7 +79,7 @@ test('what is counted twice is added, and stays when the charts forget it', asyn
   expect(await samplesOf('gateway_acks_total')).toEqual([{ labels: { site, surface: 'hl7', code: 'AA' }, value: 6 }]);
 });
 
-test('a clock that is ahead makes no feed younger than now, one that is behind none older than it was', async () => {
+test('a clock that is ahead makes no feed younger than now, and a clock that is behind makes no feed older than before', async () => {
   const [before] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
   await database.run(noteUsage(counted({ keys: [keyCount(site, key.clientId, Date.now() + 86_400_000)] })));
   const [ahead] = await samplesOf('gateway_feed_last_message_timestamp_seconds');
@@ -90,7 +90,7 @@ test('a clock that is ahead makes no feed younger than now, one that is behind n
   expect(Number(behind?.value)).toBeGreaterThanOrEqual(Number(before?.value));
 });
 
-test('of sites and keys that are gone nothing is written, and the rest is', async () => {
+test('for deleted sites and keys nothing is written, and the rest is', async () => {
   const gone = '00000000-0000-7000-8000-000000000000';
   const [before] = await samplesOf('gateway_acks_total');
   await database.run(
@@ -108,7 +108,7 @@ test('of sites and keys that are gone nothing is written, and the rest is', asyn
   expect([Number(after?.value) - Number(before?.value), more]).toEqual([1, []]);
 });
 
-test('a disabled key is no feed, and what is too much is left out and said', async () => {
+test('a disabled key does not make a feed, and feeds above the limit are left out and reported', async () => {
   await createApiKey(db.client, { site, protocols: ['hl7'] }).then(({ clientId }) =>
     database.run(noteUsage(counted({ keys: [keyCount(site, clientId)] }))),
   );

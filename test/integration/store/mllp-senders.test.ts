@@ -41,11 +41,11 @@ test.each([
   ['', '192.0.2.7', false],
   ['192.0.2.7', 'nonsense', false],
   ['192.0.2.7', '', false],
-])('of a key that allows %j the sender %j: %s', async (range, address, expected) => {
+])('for a key that allows %j the sender %j: %s', async (range, address, expected) => {
   expect(await isFound([{ range, address }])).toEqual([expected]);
 });
 
-test('whatever range holds an address is found', async () => {
+test('any range that contains an address is found', async () => {
   const byte = fc.oneof(fc.constantFrom(0, 10, 255), fc.integer({ min: 0, max: 255 }));
   const ipv4 = fc.tuple(byte, byte, byte, byte).map((octets) => octets.join('.'));
   const group = fc.constantFrom('0', '1', 'ffff', 'db8', '2001');
@@ -125,6 +125,6 @@ test('among many keys by index', async () => {
 test('the addresses of all keys that take MLLP messages, by the index of those keys', async () => {
   const { rows } = await db.client.query<{ range: string }>(allowedIps().text);
   expect(rows.map(({ range }) => range)).toContain('10.4.0.7');
-  // A partial index is taken only where the query says what its predicate says.
+  // A partial index is used only where the query says what its predicate says.
   expect(await planOf('mllp_ranges', [])).toContain('on api_key_mllp');
 });

@@ -1,4 +1,4 @@
-/** What the token service keeps in the database, through the real driver: revocations, claims of a jti. */
+/** The rows that the token service keeps in the database, through the real driver: revocations, claims of a jti. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Database } from '../../../edge/deps.ts';

@@ -24,7 +24,7 @@ import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { copySite, RECORD_TABLES } from '../../stack/tools/twin-site.ts';
 
-/** Of exports that were opened: whoever is reading one goes on with it. */
+/** Files of opened exports: a client that is reading an export continues. */
 const files = new Map<string, FileRow>();
 let db: TestDatabase;
 let owner: CommandDatabase;
@@ -124,7 +124,7 @@ test('nothing of a patient is left, and nothing of the others of the site and of
   await site.send(admit('A-1', 'A1', 'Secret^Jane'));
   await site.send(result('A-2', 'A1'));
   await site.send(admit('A-3', 'A1', 'Secret^Janet'));
-  // Refused, and about nobody that is stored.
+  // Rejected, and about no stored patient.
   await site.send(`${msh('ADT^A04', 'A-4').replace('|P|2.5.1', '|T|2.5.1')}\n${pid('A1', 'Secret^Jane')}`);
   // Its number also where patients had it in older versions (PID-4).
   await site.send(
@@ -138,7 +138,7 @@ test('nothing of a patient is left, and nothing of the others of the site and of
   const after = await everything();
   const all = JSON.stringify(after);
   for (const trace of [id, 'Secret', 'secret', hex('Secret')]) expect(all).not.toContain(trace);
-  // What was accepted is still known when it comes again.
+  // An accepted message is still known when it is sent again.
   const { hl7_message: messages, hl7_attempt: attempts, ...rest } = after;
   const { hl7_message: messagesBefore = [], hl7_attempt: attemptsBefore = [], ...restBefore } = before;
   expect(rest).toEqual(restBefore);
@@ -202,7 +202,7 @@ test('another patient loses its links to it, in old versions too, and keeps the 
   });
 });
 
-test('another site’s patient is none, a legal hold keeps everybody, and the gateway’s role erases nobody', async () => {
+test('another site’s patient is not found, a legal hold keeps all patients, and the gateway’s role cannot erase', async () => {
   await site.send(admit('A-1', 'A1'));
   const id = await idOf('A1');
   const neighbour = await createHl7Site({ database: db });
@@ -213,7 +213,7 @@ test('another site’s patient is none, a legal hold keeps everybody, and the ga
   expect(await idOf('A1')).toBe(id);
 });
 
-test('of a message that also tells of another the bytes go, and the other’s record stays', async () => {
+test('the bytes of a message that also names another patient are deleted, and the other’s record stays', async () => {
   await site.send(admit('B-1', 'B2'));
   await site.send(admit('A-1', 'A1'));
   const [id, other] = [await idOf('A1'), await idOf('B2')];
@@ -235,7 +235,7 @@ test('of a message that also tells of another the bytes go, and the other’s re
   ]);
 });
 
-test('exports of the site end, also one that is being read, and what is exported then has nothing of it', async () => {
+test('exports of the site end, also an export that is being read, and later exports have nothing of the patient', async () => {
   await site.send(admit('X-1', 'X1', 'Secret^Jane'));
   await site.send(admit('X-2', 'X2'));
   const neighbour = await createHl7Site({ database: db });

@@ -1,4 +1,4 @@
-/** The log of refused requests in the database: added up, of one site each, bounded whatever comes, found by plan. */
+/** The log of rejected requests in the database: summed, per site, limited for any input, found by index. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const rowsOf = async (clientId: string) =>
   (await db.client.query('select requests::int, reason, code from refusal where client_id = $1', [clientId])).rows;
 const HOUR_MS = 3_600_000;
 
-test('of one reason and quarter of an hour is one row, with all that explains it', async () => {
+test('rejections of one reason and quarter of an hour are one row, with all that explains it', async () => {
   const clientId = await newKey();
   const at = Math.floor(Date.now() / 900_000) * 900_000 - HOUR_MS;
   await note(refusalOf(clientId, { requests: 312, firstAt: at, lastAt: at + 1_000 }));
@@ -52,13 +52,13 @@ test('of one reason and quarter of an hour is one row, with all that explains it
   expect(JSON.parse(row?.quarters ?? '').map((quarter: { requests: number }) => quarter.requests)).toEqual([1, 314]);
 });
 
-test('a list of all keys has those of its own site only', async () => {
+test('a list of all keys has those of the queried site only', async () => {
   const [here, there] = [await createSite(db.client), await createSite(db.client)];
   await note(refusalOf(await newKey(here), { reason: 'own' }), refusalOf(await newKey(there), { reason: 'foreign' }));
   expect((await found({}, null, 10, here)).map(({ reason }) => reason)).toEqual(['own']);
 });
 
-test('each request id of a reason is found, whatever time is asked for, and only in its own site', async () => {
+test('each request id of a reason is found, for any time range, and only in its site', async () => {
   const clientId = await newKey();
   const at = Date.now() - 3 * 24 * HOUR_MS;
   const [one, two] = ['tag was "a"', 'tag was "b"'];
@@ -105,7 +105,7 @@ test('a storm of one reason leaves the newest hundred request ids, however it is
   expect(rows.find(({ reason }) => reason === '')?.ids[0]).toBe('storm-12900');
 });
 
-test('of a client that is not there nothing is kept', async () => {
+test('a rejection of a missing client is not kept', async () => {
   const clientId = `svc-${randomUUID()}`;
   await note(refusalOf(clientId), refusalOf(await newKey()));
   expect(await rowsOf(clientId)).toEqual([]);
@@ -114,7 +114,7 @@ test('of a client that is not there nothing is kept', async () => {
 test('a flood of reasons leaves ten of its code, and all of other codes, keys and surfaces', async () => {
   const [clientId, other] = [await newKey(), await newKey()];
   await note(refusalOf(other, { reason: 'of another key' }));
-  // Of one quarter of an hour, which has ten of its own.
+  // All from one quarter of an hour, which has ten reasons already.
   const at = Date.now();
   const all = (code: string, reason: string) => refusalOf(clientId, { code, reason, firstAt: at, lastAt: at });
   for (let n = 0; n < 400; n += 20) {
@@ -128,7 +128,7 @@ test('a flood of reasons leaves ten of its code, and all of other codes, keys an
   expect(await rowsOf(other)).toHaveLength(1);
 });
 
-test('what comes after a key was changed is counted apart: what was put right begins anew', async () => {
+test('rejections after a change of the key are counted apart: a fixed fault begins again', async () => {
   const clientId = await newKey();
   await note(refusalOf(clientId, { requests: 5 }));
   await db.client.query('update api_key set updated_at = clock_timestamp() where client_id = $1', [clientId]);
@@ -197,7 +197,7 @@ test('a hundred sites with a year of refusals cost what one has in the time that
     null,
     51,
   );
-  // In order or by a bitmap is the planner's choice, and its sample's: which index, and how much it looks at, is ours.
+  // The planner and its sample choose between order and bitmap. The test checks the index and the number of rows read.
   const { indexes, whole, rows, pages } = await explain(db.client, crowd, query);
   expect(indexes).toContain('refusal_age');
   expect(whole).not.toContain('refusal');

@@ -1,4 +1,4 @@
-/** Whose a source address is: what can be saved never lets two sites have one sender, and nothing takes a sender away. */
+/** The owner of a source address: saved keys never let two sites share one sender, and no change removes a sender. */
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Client } from 'pg';
@@ -61,7 +61,7 @@ test('two sites that are made at once do not both have every address', async () 
   expect(ranges.flat()).toEqual(['*']);
 });
 
-test('what lies within several of its ranges is the site’s; the half of it is not', async () => {
+test('a network within several of its ranges is the site’s; half of it is not', async () => {
   const site = await createSite(db.client, { addresses: ['10.0.0.0/25', '10.0.0.128/25', '2001:db8::/32'] });
   await save(site, ['10.0.0.0/24', '::ffff:10.0.0.7', '2001:db8:9::/48', '*']);
   for (const range of ['10.0.0.0/23', '10.0.1.0', '2001:db8::/31', '0.0.0.0/0']) {
@@ -88,7 +88,7 @@ test('a disabled key is saved by the same rule, is asked again when it is enable
   await write({ status: 'disabled' });
 });
 
-test('no key loses an address by a range that is taken away; its administrator is named', async () => {
+test('no key loses an address when a range is removed; its administrator is named', async () => {
   const site = await createSite(db.client, { addresses: ['10.0.0.0/8', '192.0.2.0/24'] });
   const { clientId } = await save(site, ['10.1.0.0/16'], { name: 'Lab' });
   const all = await save(site, ['*'], { senderFacility: 'EAST' });
@@ -105,7 +105,7 @@ test('no key loses an address by a range that is taken away; its administrator i
   await withdraw(site, { range: '10.0.0.0/8' });
 });
 
-test('two sites share a range only by senders that differ in what both name', async () => {
+test('two sites share a range only by senders that differ in a field that both name', async () => {
   const first = await createSite(db.client, { addresses: [] });
   const second = await createSite(db.client, { addresses: [] });
   await assign(first, { range: '10.0.0.0/8', facility: 'EAST' });
@@ -123,7 +123,7 @@ test('two sites share a range only by senders that differ in what both name', as
   await save(second, ['10.0.0.1']);
 });
 
-test('of any two sites’ keys that can be saved no sender fits both', async () => {
+test('among the saved keys of any two sites no sender fits both', async () => {
   const address = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.1.1', '2001:db8::1', '::1');
   const range = fc.oneof(
     address,
@@ -206,7 +206,7 @@ test('of any two sites’ keys that can be saved no sender fits both', async () 
   expect(fitted).toBeGreaterThan(20);
 });
 
-test('an administrator is told which of the addresses are not his site’s and which are, and of no other site', async () => {
+test('an administrator sees which of the addresses belong to the site and which do not, and of no other site', async () => {
   const neighbour = await createSite(db.client, { name: 'Neighbour', addresses: ['192.0.2.0/24'] });
   const site = await createSite(db.client, { addresses: ['10.0.0.0/8'] });
   await assign(site, { range: '2001:db8::/32', facility: 'EAST' });

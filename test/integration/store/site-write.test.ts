@@ -1,4 +1,7 @@
-/** Of two administrators who change one version of a site's settings at once, the second is told, and nothing is lost. */
+/**
+ * If two administrators change one version of a site's settings at once, the second gets a conflict, and nothing is
+ * lost.
+ */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -22,7 +25,7 @@ afterAll(async () => {
 
 const { writeSite } = siteStatements<{ name: string }>(['name']);
 
-test('the second of two at once is told that the version has passed', async () => {
+test('the second of two concurrent changes gets a conflict', async () => {
   const site = await createSite(db.client, { name: 'First' });
   const write = async (client: Pick<Client, 'query'>, name: string) => {
     const { text, params } = writeSite({ site, expected: [1], by: name, record: { name } });

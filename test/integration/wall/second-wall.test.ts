@@ -1,7 +1,6 @@
 /**
- * What the application's role can do when the gateway forgets to say of which site it speaks: each table and view of the
- * catalog is tried from another site without a `where`, so that one that is added without a policy fails here
- * (migrations/README.md, Rights).
+ * The rights of the application's role if the gateway sets no site. The test queries each table and view of the catalog
+ * from another site without a `where`. So a new table without a policy fails here (migrations/README.md, Rights).
  */
 import { randomUUID } from 'node:crypto';
 
@@ -14,7 +13,10 @@ import { createTestDatabase, type TestDatabase } from '../../stack/tools/databas
 const OURS = randomUUID();
 const THEIRS = randomUUID();
 
-/** What belongs to no site, and what the application may do with it. A new table of no site is a decision: it stands here. */
+/**
+ * The tables without a site, and the application's rights on them. A new table without a site is a decision: list it
+ * here.
+ */
 const OF_NO_SITE: Readonly<Record<string, string>> = {
   audit_minimum_age: '',
   signing_key_seen: 'SELECT',
@@ -25,7 +27,7 @@ const OF_NO_SITE: Readonly<Record<string, string>> = {
   sidecar_seen: 'INSERT SELECT UPDATE',
 };
 
-/** What is only added to, or not even that: what the gateway may do beside looking at it. */
+/** Tables that are only inserted into, or only read: the gateway's rights beside select. */
 const KEPT: Readonly<Record<string, string>> = {
   alert: 'SELECT',
   alert_notice: 'SELECT',
@@ -51,7 +53,7 @@ const KEPT: Readonly<Record<string, string>> = {
   hl7_message: 'INSERT SELECT',
 };
 
-/** Functions that act for the owner, each for a reason that its file tells. */
+/** Functions that run as the owner, each for a reason that its file gives. */
 const FOR_THE_OWNER = [
   'alert_facts',
   'alert_notices_due',
@@ -83,9 +85,9 @@ interface Relation {
   /** Columns that a row needs, by name, with their types. */
   readonly needed: Readonly<Record<string, string>>;
   readonly hasSite: boolean;
-  /** Of the application, on the whole relation. */
+  /** Rights of the application on the complete relation. */
   readonly may: string;
-  /** One that the application may update. */
+  /** A column that the application may update. */
   readonly updatable: string | null;
 }
 
@@ -190,7 +192,7 @@ async function others(
 
 const DENIED = '42501';
 
-describe('of the rows of two sites', () => {
+describe('lists rows of two sites', () => {
   test('each table has some', async () => {
     expect(tablesOfSites().length).toBeGreaterThan(25);
     const counted = await others(
@@ -218,7 +220,7 @@ describe('of the rows of two sites', () => {
   test.each([
     ['no site', null],
     ['an empty one', ''],
-  ])('who names %s sees none', async (_, site) => {
+  ])('a session that names %s sees no rows', async (_, site) => {
     const seen = await others(ofSites(), [0, DENIED], ({ name }) =>
       from(site, () => rowsOrRefusal(`select from ${name}`)),
     );
@@ -253,7 +255,7 @@ describe('of the rows of two sites', () => {
     expect(added).toEqual({});
   });
 
-  test('one gives none of its own away', async () => {
+  test('a site cannot give its rows away', async () => {
     const given = await others(tablesOfSites(), [DENIED], ({ name }) =>
       from(OURS, () => rowsOrRefusal(`update ${name} set site_id = $1`, [THEIRS])),
     );
@@ -262,7 +264,7 @@ describe('of the rows of two sites', () => {
 });
 
 describe('the role', () => {
-  test('owns nothing, and is no administrator of anything', async () => {
+  test('owns nothing, and does not administer anything', async () => {
     const { rows } = await db.client.query(
       `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication as "isAdministrator",
               exists (select from pg_shdepend where refobjid = r.oid and deptype = 'o') as "ownsSomething",
@@ -284,7 +286,7 @@ describe('the role', () => {
     expect(relations.filter(({ may }) => may.includes('TRUNCATE'))).toEqual([]);
   });
 
-  test('changes of a message what was decided, never what came', async () => {
+  test('changes the decision of a message, never its bytes', async () => {
     const { rows } = await db.client.query<{ name: string }>(
       `select attname as name from pg_attribute
         where attrelid = 'hl7_message'::regclass and attnum > 0 and has_column_privilege($1, attrelid, attnum, 'UPDATE') order by 1`,
@@ -334,7 +336,7 @@ describe('functions that act for the owner', () => {
     expect(elsewhere.map(({ name }) => name)).toEqual([]);
   });
 
-  test('are called by the application and nobody else', () => {
+  test('are called by the application and no other role', () => {
     expect(functions.filter(({ isForAll }) => isForAll).map(({ name }) => name)).toEqual([]);
   });
 });
