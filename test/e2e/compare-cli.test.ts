@@ -23,7 +23,7 @@ afterAll(async () => {
 const compare = (...args: string[]) =>
   runProgram('compare', args, { DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl });
 
-test('what lacks rows is told by its table; what is whole is told, and what came after the backup is a fault if asked', async () => {
+test('missing rows are reported by table; a complete backup is reported, and rows written after the backup are a fault if asked', async () => {
   const { code, stderr } = await compare();
   expect(code).toBe(1);
   expect(stderr).toContain('site is empty in the copy\n');

@@ -59,18 +59,18 @@ test('all is well, and nothing was changed', async () => {
   expect(await rows()).toEqual(before);
 });
 
-test('what it was given nothing for is said, and is no fault', async () => {
+test('checks that were skipped for lack of input are listed, and are not faults', async () => {
   const { code, stdout } = await doctor({}, stack.baseUrl);
   expect([code, stdout.match(/not checked/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not checked')]);
 });
 
-test('the owner’s connection string is no login for a gateway', async () => {
+test('the owner’s connection string is rejected as a login for a gateway', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ edge\/docs\/deploy\.md, step 1/m)]);
   expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no end/m);
 });
 
-test('what is wrong inside is said with what to do, by the API, the doctor and the page', async () => {
+test('the API, the doctor and the page report an inner fault with its remedy', async () => {
   await db.client.query("update sidecar_seen set last_seen = now() - interval '1 hour'");
   await db.client.query('alter table refusal disable row level security');
   try {
@@ -95,7 +95,7 @@ test('what is wrong inside is said with what to do, by the API, the doctor and t
   }
 });
 
-test('a sidecar with a wrong clock is told by its name; what a stranger may have done does not change how it ends', async () => {
+test('a sidecar with a wrong clock is reported by name; a fault that a stranger may have caused does not change the exit code', async () => {
   const { gateway } = stack;
   const call = async (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>>) => {
     const authorization = `Bearer ${sidecarToken(gateway, new Uint8Array(0), claims, header)}`;
@@ -138,14 +138,14 @@ test('a sidecar with a wrong clock is told by its name; what a stranger may have
   await db.client.query('delete from sidecar_refused');
 });
 
-test('a surface that is not configured, and an API that lets nobody in', async () => {
+test('a surface that is not configured, and an API that rejects all tokens', async () => {
   const { code, stdout } = await doctor({ ADMIN_TOKEN: 'nonsense' }, bare.baseUrl);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^BAD +discovery .*503/m);
   expect(stdout).toMatch(/^BAD +inside .*401/m);
 });
 
-test('nobody there', async () => {
+test('no server at the address', async () => {
   const { code, stdout } = await doctor({}, `http://127.0.0.1:${await freePort()}`);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +ready .*ECONNREFUSED/m)]);
 });
@@ -154,7 +154,7 @@ test.each([
   [[], /name one base URL/],
   [['here'], /here must be an http or https URL/],
   [['http://a', 'http://b'], /name one base URL/],
-])('%j is told how to call it', async (args, expected) => {
+])('%j gets the usage text', async (args, expected) => {
   const { code, stderr } = await doctor({}, ...args);
   expect([code, stderr]).toEqual([1, expect.stringMatching(expected)]);
 });

@@ -24,7 +24,7 @@ export interface Peer {
 const ACK_TIMEOUT_MS = 20_000;
 
 type MedplumMessage = Parameters<Hl7Client['sendAndWait']>[0];
-// It brings a `@medplum/core` of its own, whose private fields make another type of the same class.
+// It brings another `@medplum/core`, whose private fields make another type of the same class.
 const medplumMessage = (text: string) => Hl7Message.parse(text) as unknown as MedplumMessage;
 
 const medplum: Peer = {

@@ -1,6 +1,6 @@
 /**
- * Each part is pulled out and put back while somebody looks: by the doctor, /metrics, the console's Health and Alerts, and a
- * receiver of webhooks. What takes minutes by the clock is made to have been minutes ago; the parts are real.
+ * Each part is stopped and started again while the doctor, /metrics, the console's Health and Alerts, and a receiver of
+ * webhooks watch. The parts are real. For a rule that needs minutes of the clock, the test backdates the rows.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -102,7 +102,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     await rm(folder, { recursive: true });
   });
 
-  /** @returns what it ended with, and what it said on standard output */
+  /** @returns its exit code, and its standard output */
   const doctor = async (): Promise<readonly [code: number | null, told: string]> => {
     const { code, stdout } = await runProgram('doctor', [gateway.url], { ADMIN_TOKEN: adminToken });
     return [code, stdout];
@@ -115,7 +115,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     return { status: answer.status, text: await answer.text() };
   };
 
-  /** What is known becomes older, so that nobody has to wait for it. */
+  /** Makes the known times older, so that the test need not wait. */
   const pass = async (minutes: number): Promise<void> => {
     for (const [table, column] of [
       ['alert', 'clear_since'],

@@ -1,6 +1,5 @@
 /**
- * The samples of the API reference, run as they are served once a reader's own ids are filled in: each is answered with a status
- * of success that its operation describes, by curl, by Python with requests, and by Node.
+ * The samples of the API reference run as they are served, with a reader's ids filled in. Each gets a success status of its operation, by curl, by Python with requests, and by Node.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -42,7 +41,7 @@ let gateway: Gateway;
 let folder: string;
 /** In the order in which their samples are run. */
 let operations: readonly (readonly [path: string, operation: Operation])[];
-/** By language, each of a site of its own, so that the languages are run side by side. */
+/** By language, each of a separate site, so that the languages run side by side. */
 const programs = new Map<string, readonly Program[]>();
 
 beforeAll(async () => {
@@ -51,7 +50,7 @@ beforeAll(async () => {
   const docs = `http://127.0.0.1:${port}/docs`;
   gateway = await startGateway({ runtime: 'deno', database: db, port, env: { INTEGRATION_DOCS_URL: docs } });
   folder = await mkdtemp(join(tmpdir(), 'reference-samples-'));
-  // A sample prints the body alone: curl is told here to print the status before it ends.
+  // A sample prints the body alone: this setting makes curl print the status before it ends.
   await writeFile(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}"\n');
   const served = await fetch(`${docs}/openapi.json`);
   const { paths } = (await served.json()) as {
@@ -78,7 +77,7 @@ const execute = (command: string, args: readonly string[], env: Program['env'], 
     child.stdin?.end(input);
   });
 
-/** The last line is the status, and stands first for all. */
+/** The last line is the status; this puts it first for all. */
 async function byCurl(programs: readonly Program[]): Promise<readonly string[]> {
   const printed: string[] = [];
   for (const { source, env } of programs) {
@@ -104,7 +103,7 @@ json.dump(printed, sys.stdout)
 `;
 const byPython: Run = async (programs) => (await runPython(['-c', PYTHON], programs)) as string[];
 
-/** Each is a module of its own; the number keeps two of the same text apart. */
+/** Each is a separate module; the number separates two of the same text. */
 const NODE = `
 import { text } from 'node:stream/consumers';
 const { log } = console;
@@ -125,7 +124,7 @@ async function byNode(programs: readonly Program[]): Promise<readonly string[]> 
 }
 
 const PLACEHOLDER = /(?:([\w$]+)\/)?00000000-0000-0000-0000-000000000000/g;
-/** @param ids by what stands before them in a path; where nothing does it is a patient's */
+/** @param ids by the segment before them in a path; without one, the id is a patient's */
 const filledIn = (sample: string, ids: ReadonlyMap<string, string>): string =>
   sample
     .replaceAll(PLACEHOLDER, (_, before?: string) =>
@@ -133,7 +132,7 @@ const filledIn = (sample: string, ids: ReadonlyMap<string, string>): string =>
     )
     .replaceAll('{file}', ids.get('{file}') ?? '');
 
-/** What a reader has who has worked with the API: a resource of each type, an export that is complete, and tokens. */
+/** The data of a reader who has worked with the API: a resource of each type, a complete export, and tokens. */
 async function makeReader() {
   const site = await createSite(db.client);
   const key = await createApiKey(db.client, { site });
@@ -167,7 +166,7 @@ async function makeReader() {
 }
 type Reader = Awaited<ReturnType<typeof makeReader>>;
 
-/** What a sample takes from the environment. An export counts for its key, and a token that is revoked is of no more use. */
+/** The environment of a sample. An export counts for its key, and a revoked token has no further use. */
 async function environmentOf({ site, key, tokens }: Reader, path: string, { operationId }: Operation) {
   const own = /^(?:exportSystem|exportPatients|revoke)/.test(operationId);
   const client = own ? await createApiKey(db.client, { site }) : key;
@@ -178,7 +177,9 @@ async function environmentOf({ site, key, tokens }: Reader, path: string, { oper
   return { ACCESS_TOKEN: path.startsWith('/hl7/') ? tokens.hl7 : fhir, ...assertion };
 }
 
-/** What makes a second match for a condition comes after the conditions; what ends something, last. */
+/**
+ * Operations that make a second match for a condition run after the conditions; operations that end something run last.
+ */
 const turnOf = ({ operationId }: Operation): number =>
   ['create', 'cancel'].findIndex((verb) => operationId.startsWith(verb));
 
@@ -199,7 +200,7 @@ async function wrongOf(label: string, run: Run): Promise<readonly string[]> {
     const said = printed[n] ?? '';
     const status = said.slice(0, 3);
     const isGood = status.startsWith('2') && status in responses;
-    // $validate and a batch are answered 200 whatever they found.
+    // $validate and a batch answer 200 with any findings.
     const isRefused = /"severity": ?"(?:error|fatal)"|"status": ?"[45]\d\d/.test(said);
     return isGood && !isRefused ? [] : [`${operationId}: ${said}`];
   });

@@ -1,6 +1,6 @@
 /**
- * The API reference in a real Chromium, with the reference, the token service and FHIR at hosts of their own: a token is made
- * from a private key on the page, requests are tried with it, and the key is in nothing that the page sends.
+ * The API reference in a real Chromium, with the reference, the token service and FHIR at separate hosts. The page
+ * makes a token from a private key and sends requests with it. Nothing that the page sends contains the key.
  */
 import { mkdir } from 'node:fs/promises';
 
@@ -150,7 +150,7 @@ describe('the API reference in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('what cannot sign is told in words, and nothing is sent', async () => {
+  test('a key that cannot sign gets an explanation, and nothing is sent', async () => {
     await openReference();
     const { clientId, jwk } = await makeKey('ES256');
     const { d: _, ...publicJwk } = jwk;
@@ -176,7 +176,7 @@ describe('the API reference in a browser', () => {
       return Object.keys(ui.authSelectors.authorized().toJS());
     });
 
-  test('a refusal is shown with its request id; whoever leaves takes key and token along', async () => {
+  test('a refusal is shown with its request id; key and token are gone when the reader leaves the page', async () => {
     await openReference();
     const { clientId, jwk } = await makeKey('ES256');
     const other = await makeKey('ES256');
@@ -240,7 +240,7 @@ describe('the API reference in a browser', () => {
         if (!isTried) await expectAccessible(page);
       }
     }
-    // axe-core tries a style of its own, which the policy of the pages refuses.
+    // axe-core tries to add a style, which the policy of the pages refuses.
     expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** `npm run reindex` on a database: what it does, where it goes on after it was interrupted, and what it says when it cannot. */
+/** `npm run reindex` on a database: its work, where it continues after an interruption, and its errors. */
 import { randomUUID } from 'node:crypto';
 
 import { Client } from 'pg';
@@ -56,7 +56,7 @@ test('does the named site and no other, then all', async () => {
   expect(await indexed(other)).toBe(PATIENTS);
 });
 
-test('interrupted, it ends after its step, and run again it goes on from there', async () => {
+test('interrupted, it ends after its step, and the next run continues from there', async () => {
   const { site, ids } = await damagedSite();
   // The second step waits for this, so that it is under way at the signal.
   const holder = new Client({ connectionString: db.ownerUrl });

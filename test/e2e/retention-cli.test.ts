@@ -1,4 +1,4 @@
-/** `npm run retention` on a database: what it says would go, what goes, and what it leaves. */
+/** `npm run retention` on a database: what it announces, what it deletes, and what it leaves. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

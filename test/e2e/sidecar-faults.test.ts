@@ -1,6 +1,6 @@
 /**
- * Twenty senders that resend until acknowledged, through bad networks, while sidecar, edge and PostgreSQL are killed in
- * turn: at the end every message is stored exactly once and in order, and no ACK was false. Longer: `npm run soak`.
+ * Twenty senders resend until acknowledged, through bad networks, while sidecar, edge and PostgreSQL are killed in
+ * turn. At the end every message is stored exactly once and in order, and no ACK was false. Longer: `npm run soak`.
  */
 import { expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
 /**
- * Sidecar and gateway together: whose message it is, what a stranger is told, what changes when an administrator changes
- * a key, and several sidecars that know nothing of each other. Source addresses come by PROXY protocol.
+ * Sidecar and gateway together: the site of a message, the answer to a stranger, and the effect of a changed key.
+ * Several sidecars run without knowledge of each other. Source addresses arrive by PROXY protocol.
  */
 import { addSiteAddress } from '../../edge/store/site-address.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -46,7 +46,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const first = ['192.0.2.0/25', '2001:db8:1::/48', '203.0.113.0/24', '127.0.0.1'];
     const second = ['192.0.2.128/25', '2001:db8:2::7'];
     for (const addresses of [first, second]) sites.push(await createSite(database.client, { addresses }));
-    // An engine that serves both tells them apart by MSH-4.
+    // An engine that serves both distinguishes them by MSH-4.
     for (const [at, facility] of ['NORTH', 'SOUTH'].entries()) {
       const senders = { range: '198.51.100.1', application: '', facility, tlsSubject: '' };
       const assign = addSiteAddress(sites[at] ?? '', senders, 'test');
@@ -63,7 +63,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await database?.drop();
   });
 
-  test('a message goes to the site of the address it comes from, of either family', async () => {
+  test('a message belongs to the site of its source address, of either family', async () => {
     await key(0, ['192.0.2.0/25', '2001:db8:1::/48']);
     await key(1, ['192.0.2.128/25', '2001:db8:2::7']);
     const senders = { '192.0.2.1': 0, '192.0.2.129': 1, '2001:db8:1::99': 0, '2001:db8:2::7': 1 };
@@ -74,7 +74,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('two sites behind one address are told apart by MSH-3 and MSH-4; on one connection too', async () => {
+  test('MSH-3 and MSH-4 distinguish two sites behind one address; on one connection too', async () => {
     await key(0, ['198.51.100.1'], { senderApplication: 'LAB', senderFacility: 'NORTH' });
     await key(1, ['198.51.100.1'], { senderApplication: 'LAB', senderFacility: 'SOUTH' });
     const peer = await from('198.51.100.1');
@@ -120,7 +120,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await storedIn('R2')).toHaveLength(1);
   });
 
-  test('a key with two acknowledgements: CA and AA are frames of their own, in this order, and again when sent again', async () => {
+  test('a key with two acknowledgements: CA and AA are separate frames, in this order, and again when the message is sent again', async () => {
     const { clientId } = await key(0, ['203.0.113.77']);
     await database.client.query('update api_key set hl7_accept_ack = true where client_id = $1', [clientId]);
     const asking = (controlId: string) => adt(controlId).replace('|2.5.1\r', '|2.5.1|||AL|AL\r');
@@ -143,7 +143,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(msaOf(await again.next())).toEqual({ code: 'AA', controlId: 'E3' });
   });
 
-  test('a message of 1 MiB is stored; one byte more is AR, and the connection goes on', async () => {
+  test('a message of 1 MiB is stored; one byte more is AR, and the connection remains usable', async () => {
     const ofLength = (controlId: string, bytes: number): string => {
       const start = `${adt(controlId)}ZZZ|`;
       return `${start}${'x'.repeat(bytes - start.length - 1)}\r`;

@@ -1,4 +1,4 @@
-/** What the sidecar bounds: memory, time, connections, strangers; and that a working sender notices none of it. */
+/** The limits of the sidecar: memory, time, connections, strangers. A working sender notices none of them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
@@ -49,7 +49,7 @@ test('a sender that pipelines faster than the edge takes is slowed by TCP, and l
   // Nothing moves any more: what the sender has left is in its own buffers and in the kernel's.
   let [before, times] = [-1, 0];
   const bytes = await until('reading stands still', async () => {
-    // Each answer is a turn of the loop in which the sidecar would have read what there is to read.
+    // Each answer is a pass of the loop in which the sidecar would have read all waiting bytes.
     const now = (await sidecarMetrics(sidecar.healthPort)).get('mllp_bytes_total{direction="in"}') ?? 0;
     times = now === before ? times + 1 : 0;
     before = now;
@@ -73,7 +73,7 @@ test('more memory than may be held: who has messages under way waits, who holds 
   partial.write(`\u000b${'x'.repeat(2000)}`);
   expect(await partial.closed).toBe('');
   await metric('mllp_refusals_total{reason="memory"}', (value) => value === 1);
-  // Whole and small: served, one after another, whatever others hold.
+  // Complete and small: served one after another, with any bytes waiting on other connections.
   const small = await connect();
   edge.reply = (received) => (controlIdOf(received.text) === 'H1' ? { status: 503 } : acknowledge(received));
   for (const id of ['H2', 'H3']) expect(msaOf(await small.exchange(message(id))).controlId).toBe(id);
@@ -105,7 +105,7 @@ test.each([
   const drip = setInterval(() => peer.write(start === '\u000b' ? 'x\u000b' : 'x'), 50);
   const started = performance.now();
   peer.write(start);
-  // What is never dropped runs into the test's own time-out.
+  // A connection that is never dropped reaches the test's time-out.
   await peer.closed.finally(() => clearInterval(drip));
   expect(performance.now() - started).toBeGreaterThan(500);
   await metric('mllp_refusals_total{reason="frame-timeout"}', (value) => value === 1);
@@ -132,7 +132,7 @@ test('a connection without a word for the idle time is closed; one whose message
   await metric('mllp_refusals_total{reason="idle-timeout"}', (value) => value >= 1);
 });
 
-test('a message without CR after FS, or with line ends between frames, is taken', async () => {
+test('accepts a message without CR after FS, or with line ends between frames', async () => {
   const { connect, metric } = await setUpSidecar({ MLLP_FRAME_TIMEOUT_SECONDS: '0.3' });
   const peer = await connect();
   peer.write(`\u000b${message('L1')}\u001c`);
@@ -157,7 +157,7 @@ const STRANGERS: readonly (readonly [string, string | Uint8Array, string])[] = [
 ];
 
 test.each(STRANGERS)(
-  '%s on the plain port is refused at once, and a working sender goes on',
+  '%s on the plain port is rejected at once, and a working sender continues',
   async (_, bytes, reason) => {
     const { edge, connect, metric } = await setUpSidecar();
     const worker = await connect();
@@ -224,7 +224,7 @@ test('a crowd of idle connections keeps no sender out, and ends where it has nev
   }
 });
 
-test('an address that no key allows is refused before a byte is read; allowed a moment ago, it is let in', async () => {
+test('an address that no key allows is rejected before a byte is read; an address allowed a moment ago is accepted', async () => {
   const { edge, connect, metric } = await setUpSidecar({}, (double) => {
     double.ranges = ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32', 'nonsense'];
   });
@@ -278,7 +278,7 @@ test('1,000 idle connections and a scan of the port do not disturb a working sen
 
 const HEAVY = `OBX|1|NM|X^Y||1.5|mmol/L|||||F\r`.repeat(1500);
 
-test('a sender that takes every place he can get does not hold up another', async () => {
+test('a sender that takes every available place does not delay another', async () => {
   const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '4' });
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -298,7 +298,7 @@ test('a sender that takes every place he can get does not hold up another', asyn
   expect((await Promise.all(answers)).map((ack) => msaOf(ack).code)).toEqual(Array<string>(24).fill('AA'));
 });
 
-test('senders who come when every place is taken have turns before the heavy one’s second', async () => {
+test('senders that connect when every place is busy are served before the heavy sender’s second message', async () => {
   const { edge, connect, metric } = await setUpSidecar({ FORWARD_CONCURRENCY: '4' });
   const waiting: (() => void)[] = [];
   edge.reply = async (received) => {
@@ -323,8 +323,8 @@ test('senders who come when every place is taken have turns before the heavy one
   expect((await Promise.all(answers)).map((ack) => msaOf(ack).code)).toEqual(Array<string>(16).fill('AA'));
 });
 
-test('what a message waited for its first try is not taken from its time', async () => {
-  // Long enough for a second try on a machine that stands still for a moment.
+test('the wait of a message before its first attempt does not count against its time', async () => {
+  // Long enough for a second attempt on a machine that pauses for a moment.
   const { edge, connect } = await setUpSidecar({ FORWARD_CONCURRENCY: '1', FORWARD_RETRY_SECONDS: '2' });
   edge.reply = (received) => {
     // The first one is never answered: when it is given up the other has waited for all of its time.

@@ -1,4 +1,4 @@
-/** The sidecar as an operator meets it: what it says when it cannot start, and the one file it is deployed as. */
+/** The sidecar for an operator: its errors when it cannot start, and the one file that is deployed. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
@@ -94,7 +94,7 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   const port = told.find(({ event }) => event === 'mllp.listening')?.port ?? 0;
   const peer = await connectPeer({ port });
   expect(msaOf(await peer.exchange(message('B1')))).toEqual({ code: 'AA', controlId: 'B1' });
-  // The default host is every interface of both families; the address is told in its plain spelling.
+  // The default host is every interface of both families; the token has the address in its plain spelling.
   expect(edge.received[0]?.claims.src).toBe('127.0.0.1');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

@@ -1,4 +1,4 @@
-/** The PROXY protocol on real sockets: believed from configured balancers, required of them, refused from others. */
+/** The PROXY protocol on real sockets: accepted from configured balancers, required of them, refused from others. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ test.each(REFUSED)('a balancer must send a header; %s is refused (%s)', async (_
   expect(edge.received).toEqual([]);
 });
 
-test('a header from anybody else is refused; without one, others are served by their own address', async () => {
+test('a header from any other host is refused; without a header, other hosts are served by their source address', async () => {
   const { edge, connect, metric } = await setUpSidecar(BALANCER);
   for (const [, header] of HEADERS) {
     const liar = await connect();

@@ -80,7 +80,7 @@ test('a handshake that does not end is given up', async () => {
   await metric('mllp_connections', (value) => value === 0);
 });
 
-test('with a client CA a certificate of it is required, and its subject is told to the edge', async () => {
+test('with a client CA the sidecar requires a certificate of this CA, and sends its subject to the edge', async () => {
   const [authority, clients] = [makeAuthority(), makeAuthority()];
   const { env } = await filesOf(authority.issue([HOST]), clients);
   const { connect, edge } = await setUpSidecar(env);
@@ -95,7 +95,7 @@ test('with a client CA a certificate of it is required, and its subject is told 
   expect(edge.received).toHaveLength(1);
 });
 
-test('where a certificate is only requested, none is let in without a subject, one of another CA is not', async () => {
+test('if a certificate is only requested, a sender without one is accepted without a subject, and a certificate of another CA is not', async () => {
   const [authority, clients] = [makeAuthority(), makeAuthority()];
   const { env } = await filesOf(authority.issue([HOST]), clients);
   const { connect, edge } = await setUpSidecar({ ...env, MLLP_TLS_CLIENT_AUTH: 'request' });

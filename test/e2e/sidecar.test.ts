@@ -22,7 +22,7 @@ function held(): { readonly wait: Promise<void>; readonly release: () => void } 
 }
 
 describe('forwarding', () => {
-  test('bytes go to the edge as they came, and its ACK comes back as it is', async () => {
+  test('bytes reach the edge unchanged, and its ACK is returned unchanged', async () => {
     const { edge, connect } = await setUpSidecar();
     const peer = await connect();
     const sent = `${message('A1')}ZZZ|\u00e4\u0000\u00ff\\X0D\\\r\n`;
@@ -53,7 +53,7 @@ describe('forwarding', () => {
     edge.reply = async (received) => {
       underWay += 1;
       expect(underWay).toBe(1);
-      // The first are the slowest: whoever answers as soon as he can mixes them up.
+      // The first are the slowest: a sidecar that answers in order of completion mixes them up.
       await delay(Math.max(0, 10 - edge.received.length));
       underWay -= 1;
       return acknowledge(received);
@@ -90,7 +90,7 @@ describe('forwarding', () => {
     expect(await peer.closed).toBe('');
   });
 
-  test('where no acknowledgement is wanted none is written, and the next message goes on', async () => {
+  test('a message that wants no acknowledgement gets none, and the next message is forwarded', async () => {
     const { edge, connect, metric } = await setUpSidecar();
     edge.reply = (received) => (controlIdOf(received.text) === 'N1' ? { status: 204 } : acknowledge(received));
     const peer = await connect();
@@ -109,7 +109,7 @@ describe('forwarding', () => {
     peer.write(Buffer.concat([frame(message('R1')), frame(message('R2')), frame(message('R3', 'x'.repeat(200_000)))]));
     expect(msaOf(await peer.next())).toEqual({ code: 'AR', controlId: 'R1' });
     expect(await peer.closed).toBe('');
-    // What had been forwarded behind it would have arrived before this one.
+    // A message forwarded behind it would have arrived before this one.
     edge.reply = (received) => acknowledge(received);
     expect(msaOf(await (await connect()).exchange(message('R9'))).controlId).toBe('R9');
     expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['R1', 'R9']);
@@ -135,7 +135,7 @@ describe('the edge away', () => {
     ['a cut connection', undefined],
   ];
 
-  test.each(NOT_AN_ANSWER)('%s is no ACK: tried again until there is one', async (_, reply) => {
+  test.each(NOT_AN_ANSWER)('%s is not an ACK: retried until there is one', async (_, reply) => {
     const { edge, connect } = await setUpSidecar();
     edge.reply = (received) => (edge.received.length <= 2 ? reply : acknowledge(received));
     const peer = await connect();
@@ -207,7 +207,7 @@ describe('the edge away', () => {
     await metric('mllp_connections', (value) => value === 0);
     const other = await connect();
     edge.reply = (received) => acknowledge(received);
-    // What was on its way when the sender went has come by then.
+    // A message in flight when the sender closed has arrived by then.
     await other.exchange(message('G2'));
     const tries = edge.received.filter(({ text }) => controlIdOf(text) === 'G1').length;
     // Longer than the next wait of the first message could have been.
@@ -245,7 +245,7 @@ describe('SIGTERM', () => {
     expect(edge.received).toHaveLength(2);
   });
 
-  test('what the edge does not answer in time is not acknowledged', async () => {
+  test('a message that the edge does not answer in time is not acknowledged', async () => {
     const { edge, sidecar, connect } = await setUpSidecar({ SHUTDOWN_GRACE_SECONDS: '0.3' });
     edge.reply = () => new Promise(() => undefined);
     const peer = await connect();

@@ -1,6 +1,6 @@
 /**
- * `npm start` as a newcomer uses it: the stack comes up, the printed commands work, one message goes from a socket to a
- * Patient, the other site sees none of it, and neither Ctrl-C nor the end of npm leaves anything behind. On both
+ * `npm start` as a newcomer uses it: the stack starts and the printed commands work. One message travels from a socket
+ * to a Patient, and the other site does not see it. Neither Ctrl-C nor the end of npm leaves anything behind. On both
  * runtimes.
  */
 import { spawn, execFile, type ChildProcess } from 'node:child_process';
@@ -65,7 +65,9 @@ async function stopStack(stack: LocalStack, signal: 'SIGINT' | 'SIGTERM' = 'SIGI
   return code;
 }
 
-/** One message over a socket, whatever its frame; resolves with what came back before the peer closed or one frame. */
+/**
+ * Sends one message over a socket, in any frame; resolves with the bytes before the peer closed, or with one frame.
+ */
 async function sendMllp(stack: LocalStack, bytes: Buffer): Promise<string> {
   const socket = connect(stack.description.mllp.port, stack.description.mllp.host);
   socket.write(bytes);

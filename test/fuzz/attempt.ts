@@ -1,4 +1,4 @@
-/** A request as it is sent, and what came of it. */
+/** A request as it is sent, and its result. */
 import { Agent, request as httpRequest } from 'node:http';
 
 import { connectPeer } from '../stack/tools/mllp-peer.ts';
@@ -8,14 +8,14 @@ const HANGING_MS = 40_000;
 
 export interface HttpAttempt {
   readonly method: string;
-  /** Path and query, as they stand on the wire. */
+  /** Path and query, as on the wire. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
 }
 
 export interface Came {
-  /** Of HTTP the status, of MLLP what MSA-1 says or how the connection ended; `hangs`; `no answer`. */
+  /** For HTTP the status, for MLLP the code of MSA-1 or how the connection ended; `hangs`; `no answer`. */
   readonly status: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
@@ -30,7 +30,7 @@ const onTheWire = (path: string): string =>
     .join('');
 const headerText = (value: string): string => value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
 
-/** A connection of its own for each request: none meets the end of another's. */
+/** A separate connection for each request: no request finds a connection that another one ended. */
 const agent = new Agent({ keepAlive: false, maxSockets: 64 });
 
 export function sendHttp(port: number, { method, path, headers, body }: HttpAttempt): Promise<Came> {
@@ -60,11 +60,13 @@ export function sendHttp(port: number, { method, path, headers, body }: HttpAtte
   });
 }
 
-/** What an ACK says, of each frame that came. */
+/** The codes of the ACKs, one for each received frame. */
 const acknowledged = (received: string): string =>
   [...received.matchAll(/\rMSA\|(\w*)/g)].map(([, code]) => code).join(' ') || 'closed';
 
-/** On a connection of its own, which its sender then closes: it must end, since not every message asks for an answer. */
+/**
+ * Uses a separate connection, which its sender then closes: it must end, since not every message asks for an answer.
+ */
 export async function sendFrame(port: number, content: Uint8Array): Promise<Came> {
   const peer = await connectPeer({ port });
   let timer: NodeJS.Timeout | undefined;

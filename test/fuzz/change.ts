@@ -1,7 +1,7 @@
-/** One random change of a text, whatever it is the text of: a token, an address, a form, a message, JSON. */
+/** One random change of any text: a token, an address, a form, a message, JSON. */
 import fc from 'fast-check';
 
-/** What programs stumble over, in one format or another. */
+/** Texts that programs often fail on, in one format or another. */
 const ODD: readonly string[] = [
   '',
   ' ',
@@ -61,7 +61,7 @@ const ODD: readonly string[] = [
   'é'.repeat(500),
 ];
 
-/** What to do at which place, counted over all characters. */
+/** The change and its place, counted over all characters. */
 const change = fc.record({
   kind: fc.constantFrom('insert', 'replace', 'cut', 'drop', 'double'),
   place: fc.nat(),

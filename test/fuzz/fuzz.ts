@@ -1,6 +1,6 @@
 /**
- * Requests at random over all surfaces, the same for the same seed: what each surface is asked as it should be, with parts
- * changed. Whatever comes, no answer is a 5xx, nothing hangs, and nothing is logged as a bug.
+ * Random requests over all surfaces, the same for the same seed: valid requests of each surface, with parts changed. No
+ * answer is a 5xx, nothing hangs, and nothing is logged as a bug.
  */
 import fc from 'fast-check';
 
@@ -15,13 +15,13 @@ export interface FuzzOptions {
 }
 
 export interface FuzzReport {
-  /** How many there were, by surface and by what came of them. */
+  /** The number of requests, by surface and by result. */
   readonly counts: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Empty, or a rule was broken: each with the number of the request and what was sent, or the line of the log. */
   readonly problems: readonly string[];
 }
 
-/** After so many: what was logged is looked at, tokens and sessions are made anew. */
+/** After so many requests, the log is checked, and tokens and sessions are renewed. */
 const ROUND = 500;
 /** At a time. */
 const SENDERS = 8;
@@ -72,7 +72,7 @@ function remember(ids: Map<string, string[]>, what: string, id: string): void {
   ids.set(what, known);
 }
 
-/** What later requests can be about. */
+/** Keeps ids that later requests can use. */
 function learn(world: World, { headers, text }: Came): void {
   const [, type, id] = /\/fhir\/(\w+)\/([0-9a-f-]{36})\/_history\/1$/.exec(String(headers['location'])) ?? [];
   if (type !== undefined && id !== undefined) remember(world.ids, type, id);
@@ -127,7 +127,7 @@ export async function runFuzz(
 
 const sorted = <T>(by: ReadonlyMap<string, T>): [string, T][] => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** A line for each surface: how often what came of it. */
+/** A line for each surface: the count of each result. */
 export function summaryOf({ counts }: FuzzReport): string[] {
   return sorted(counts).map(([surface, statuses]) => {
     const all = [...statuses.values()].reduce((sum, each) => sum + each, 0);

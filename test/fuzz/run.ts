@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz [-- --requests 100000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a gateway of its
- * own, on free ports. Ends with 1 where an answer was a 5xx, something hung or a bug was logged.
+ * `npm run fuzz [-- --requests 100000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a separate
+ * gateway, on free ports. Ends with 1 where an answer was a 5xx, something hung or a bug was logged.
  */
 import { parseArgs } from 'node:util';
 

@@ -1,4 +1,4 @@
-/** What is sent to each surface: a request as it should be, of which parts are changed. */
+/** The requests to each surface: a valid request, of which parts are changed. */
 import { randomUUID } from 'node:crypto';
 
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ import type { HttpAttempt } from './attempt.ts';
 import { oddValue, seldom, textChange } from './change.ts';
 import type { World } from './world.ts';
 
-/** A request, as soon as it is known to whom it goes. */
+/** A request that is complete once its target is known. */
 export type Draft<Made = HttpAttempt> = (world: World) => Made | Promise<Made>;
 type TextChange = (text: string) => string;
 
@@ -59,7 +59,7 @@ const oddHeaders = seldom(
 const method = (usual: string) =>
   seldom(usual, fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'));
 const unchanged: TextChange = (text) => text;
-/** Where a change of everything would only be refused at the door. */
+/** For surfaces where a change of everything would only be rejected at the first check. */
 const seldomChange = seldom(unchanged, textChange);
 
 /** A value of JSON with up to three of its parts changed. */
@@ -159,7 +159,7 @@ const patchFrom =
       ? Object.entries(resource).map(([name, value]) => ({ op, path: `/${name}`, from: '/meta', value }))
       : [resource];
 
-/** One interaction of the table, with a type, an id that may be somebody's, and what it takes. */
+/** One interaction of the table, with a type, an id that may exist, and its input. */
 const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
   .record({
     one: fc.constantFrom(...TYPE_INTERACTIONS),
@@ -183,7 +183,7 @@ const interaction: fc.Arbitrary<(world: World) => Interaction> = fc
   })
   .map(({ one, example, type: asked, place, parameters, control, change, op }) => ({ ids }) => {
     const written = one.method !== 'GET' && one.name !== 'searchByPost';
-    // The type of the example is one of ours: they were read by it.
+    // The type of the example is a type of the gateway: the examples were read by it.
     const type = 'only' in one ? one.only : written ? (example['resourceType'] as ResourceType) : asked;
     const id = pick(ids.get(type) ?? [], place) ?? randomUUID();
     const names = Object.keys(SEARCH_PARAMETERS[type]);
@@ -304,7 +304,7 @@ export const hl7: fc.Arbitrary<Draft> = fc
       : messages[0],
   }));
 
-/** What goes over a connection: a frame, or what a change has made of one. */
+/** The bytes of a connection: a frame, or a changed frame. */
 export const mllp: fc.Arbitrary<Draft<Uint8Array>> = fc.tuple(asBytes, seldomChange).map(
   ([content, change]) =>
     () =>

@@ -1,4 +1,4 @@
-/** What the requests are sent to: a gateway with two sites, its console, the staff's provider and a sidecar. */
+/** The target of the requests: a gateway with two sites, its console, the staff's provider and a sidecar. */
 import type { Client } from 'pg';
 
 import { getToken } from '../stack/services/client.ts';
@@ -18,7 +18,7 @@ export interface AdminOperation {
 export interface World {
   readonly console: TestConsole;
   readonly sidecar: SidecarProcess;
-  /** Of the site that the data are of. */
+  /** A key of the site that owns the data. */
   readonly key: ApiKey;
   /** Keys of the site whose settings staff change, which nothing else needs. */
   readonly victims: readonly ApiKey[];
@@ -29,9 +29,9 @@ export interface World {
   readonly ids: Map<string, string[]>;
   /** Addresses of the console that its pages have linked to. */
   readonly pages: Set<string>;
-  /** What the sessions of the console come with; they are ended now and then. */
+  /** The cookie of the console's sessions; sessions are ended now and then. */
   cookie: string;
-  /** Anew: a token that has not expired, a session that has not ended. */
+  /** Renews them: a token that has not expired, a session that has not ended. */
   refresh(): Promise<World>;
   stop(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface Example {
   readonly resource: JsonObject;
 }
 
-/** The same read as the gateway reads a body, anew each time: a test may alter it. */
+/** The same examples, read as the gateway reads a body, again on each call: a test may alter them. */
 export const readExamples = (types?: readonly string[]): Example[] =>
   readExampleTexts(types).map(({ file, text }) => {
     const resource = parseJson(text);

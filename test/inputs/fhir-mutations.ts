@@ -1,4 +1,4 @@
-/** One random change of a JSON value, made in place: for properties that hold whatever a client sends. */
+/** One random change of a JSON value, made in place: for properties that apply to any input of a client. */
 import fc from 'fast-check';
 
 import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../shared/json.ts';

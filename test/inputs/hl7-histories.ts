@@ -3,14 +3,14 @@ import fc from 'fast-check';
 
 import { segment } from './hl7-mapped.ts';
 
-/** Of a day of January; the clock of the sender says the same. */
+/** A minute of a day of January; the clock of the sender gives the same time. */
 const at = (minute: number): string => `2026010208${String(minute).padStart(2, '0')}`;
 const header = (type: string, minute: number, control: string): string =>
   `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|${at(minute)}||${type}|${control}|P|2.5.1`;
 const message = (type: string, minute: number, ...lines: readonly string[]): string =>
   [header(type, minute, `${type}-${minute}`), ...lines].join('\n');
 
-/** One that says something of its own at any minute. */
+/** A message with distinct content at any minute. */
 export type Utterance = (minute: number) => string;
 
 /** @param said messages of a minute each */
@@ -100,7 +100,7 @@ const document: fc.Arbitrary<(minute: number, pid: string) => string> = fc
 
 export const mdm: fc.Arbitrary<Utterance> = document.map((of) => (minute: number) => of(minute, PID));
 
-/** What an ADT says in passing; of the same allergen, diagnosis and procedure. */
+/** Further statements of an ADT, about the same allergen, diagnosis and procedure. */
 const mentioned = {
   allergy: fc.constantFrom(undefined, 'AL1|1|DA|PEN^Penicillin^L|SV', 'AL1|1|FA|PEN^Penicillin^L|MO|Rash'),
   diagnosis: fc.constantFrom(
@@ -148,7 +148,7 @@ export const adt: fc.Arbitrary<Utterance> = fc
     return message(`ADT^${said.event}`, minute, `EVN||${at(minute)}`, pid, ...more);
   });
 
-/** A29 of a patient that nobody knows yet is refused: the patient is there. */
+/** An A29 of an unknown patient is rejected, so this message creates the patient. */
 export const KNOWN = message('ADT^A04', 0, 'EVN||2025', PID);
 
 export const admissionsAndResults = fc.oneof(adt, oru);

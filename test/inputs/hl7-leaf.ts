@@ -1,4 +1,4 @@
-/** What senders put where something else belongs: in a field, a component or a subcomponent. */
+/** Values that senders put where another value belongs: in a field, a component or a subcomponent. */
 import fc from 'fast-check';
 
 export const leaf = fc.oneof(

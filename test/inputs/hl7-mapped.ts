@@ -41,9 +41,9 @@ export interface Mapped {
   readonly unnamed: readonly UnnamedName[];
   /** The FHIR text of the first resource of a type, with decimals as they are stored. */
   readonly json: (type: string) => string;
-  /** The first resource of a type; fails when it is no valid FHIR. */
+  /** The first resource of a type; fails when it is not valid FHIR. */
   readonly resource: (type: string) => JsonObject;
-  /** Throws for one that is no valid FHIR. */
+  /** Throws for a resource that is not valid FHIR. */
   readonly everyResourceIsValid: () => void;
 }
 

@@ -14,13 +14,13 @@ import { SETTINGS } from './hl7-mapped.ts';
 export interface World {
   /** @returns its findings, `W 205 OBX^1 stale`; a message that is refused throws */
   readonly send: (message: string) => readonly string[];
-  /** What is stored, with HL7 keys in the place of ids, without versions: equal texts are equal states. */
+  /** The stored state, with HL7 keys in the place of ids, without versions: equal texts are equal states. */
   readonly state: () => string;
   readonly attention: readonly NewAttention[];
   readonly resources: () => readonly StoredResource[];
 }
 
-/** Of all messages, far behind the times that they name. */
+/** The time of receipt of all messages, far behind the times in them. */
 const RECEIVED_MS = Date.parse('2026-06-01T00:00:00Z');
 
 export function createWorld(): World {
@@ -98,7 +98,7 @@ export function createWorld(): World {
   };
 }
 
-/** What is known of a patient grows, but for numbers that move to whom they lead. */
+/** A patient's known identifiers and traits accumulate, except identifiers that move to the patient they lead to. */
 function joined(id: string, { numbers, traits }: KnownBy, before: FoundPatient | undefined): FoundPatient {
   const all = [...(before?.numbers ?? []), ...numbers].toSorted((a, b) => Number(b[3]) - Number(a[3]));
   const each = new Map(all.toReversed().map((row) => [JSON.stringify(row.slice(0, 2)), row]));

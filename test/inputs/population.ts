@@ -12,7 +12,7 @@ export const SYLLABLES =
   'mac ber son al ton ri ven gar do mil ler o ka ma ra he in schu sta nov ak bel lo fer nan des ric hard wil li am ' +
   'gon za lez tor res pe kov ski fitz ger ald brad shaw';
 
-/** Ids in the order of creation, as UUIDv7 are; `k` tells types apart. */
+/** Ids in the order of creation, as UUIDv7 are; `k` separates types. */
 const id = (k: number, i: string): string =>
   `('01900000-' || lpad(to_hex(${i} >> 12), 4, '0') || '-7' || lpad(to_hex(${i} & 4095), 3, '0') || '-800${k}-' || right($1::uuid::text, 12))::uuid`;
 

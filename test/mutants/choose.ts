@@ -1,4 +1,4 @@
-/** Which mutations a run seeds, and which test files must notice each. */
+/** Chooses the mutations that a run seeds, and the test files that must notice each. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -3,7 +3,7 @@ export interface Mutation {
   readonly file: string;
   /** The function, constant, table or policy that the range is in. */
   readonly symbol: string;
-  /** What was done to the source, such as `skip guard` or `drop site condition`. */
+  /** The kind of change, such as `skip guard` or `drop site condition`. */
   readonly operator: string;
   /** UTF-16 offsets in the file; `end` is exclusive. */
   readonly start: number;

@@ -70,7 +70,10 @@ function droppedChecks(text: string): SqlDefect[] {
 const isInComment = (text: string, at: number): boolean =>
   text.slice(text.lastIndexOf('\n', at - 1) + 1, at).includes('--');
 
-/** Every defect that the operators make of some SQL. A template's `${}` may stand in it: nothing that holds one is replaced. */
+/**
+ * Every defect that the operators make of some SQL. It may contain a template's `${}`: a part with one is never
+ * replaced.
+ */
 export function sqlDefects(text: string): SqlDefect[] {
   const matched = OPERATORS.flatMap(({ name, pattern, replacement }) =>
     [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
@@ -88,7 +91,7 @@ export function sqlDefects(text: string): SqlDefect[] {
 const CREATED =
   /^\s*(?:create (?:or replace )?(?:unique )?(?:function|table|index|view|policy)|alter table) (?:if not exists )?(\w+)/gm;
 
-/** The object whose statement an offset lies in: the last one that was created or altered before it. */
+/** The object whose statement contains an offset: the last object that was created or altered before it. */
 export function sqlSymbolAt(text: string, offset: number): string {
   const before = [...text.matchAll(CREATED)].filter(({ index }) => index <= offset);
   return before.at(-1)?.[1] ?? '';

@@ -40,7 +40,7 @@ export async function copyTree(): Promise<Tree> {
     });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   let running: ChildProcess | undefined;
-  // The whole group: what a test has started goes with it.
+  // The complete group: this also ends what a test has started.
   const end = (): void => {
     if (running?.pid !== undefined && running.exitCode === null) process.kill(-running.pid, 'SIGKILL');
   };

@@ -29,7 +29,7 @@ export function children(node: Node): Node[] {
   );
 }
 
-/** Where one syntax becomes another; the offsets are those of the file. */
+/** A replacement of one syntax by another; the offsets are those of the file. */
 interface Edit {
   readonly operator: string;
   readonly start: number;
@@ -48,7 +48,7 @@ const TURNED: Readonly<Record<string, string>> = {
 
 const LEAVES = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement']);
 
-/** Whether a branch only leaves the function or the loop, so that its `if` guards what follows. */
+/** True for a branch that only leaves the function or the loop, so that its `if` guards what follows. */
 function isExit(branch: Node | undefined): boolean {
   if (branch === undefined) return false;
   const last = branch.type === 'BlockStatement' ? nodesAt(branch, 'body').at(-1) : branch;
@@ -67,7 +67,7 @@ const negate: Operator = (node, text) => {
     : [{ operator: 'negate condition', start: test.start, end: test.end, replacement: `!(${source})` }];
 };
 
-/** Statements and parts of statements stand in templates and in strings. */
+/** Templates and strings contain statements and parts of statements. */
 function sqlWithin(node: Node, text: string): Edit[] {
   return sqlDefects(text.slice(node.start, node.end)).map((defect) => ({
     ...defect,
@@ -134,7 +134,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   Literal: (node, text) => (typeof node['value'] === 'string' ? sqlWithin(node, text) : []),
 };
 
-/** What has no effect at run time. */
+/** Syntax without effect at run time. */
 const isErased = ({ type }: Node): boolean =>
   type.startsWith('TS') && !['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'].includes(type);
 
@@ -145,7 +145,7 @@ function declared(statement: Node): string[] {
   return ids.flatMap((id) => (id !== undefined && typeof id['name'] === 'string' ? [id['name']] : []));
 }
 
-/** Every defect that the operators make of a module. @throws for what is no TypeScript */
+/** Every defect that the operators make of a module. @throws if the text is not TypeScript */
 export function typescriptMutations(file: string, text: string): Mutation[] {
   const { program, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
