@@ -1,5 +1,5 @@
 /**
- * The samples of the API reference run as they are served, with a reader's ids filled in. Each gets a success status of its operation, by curl, by Python with requests, and by Node.
+ * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, and by Node.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

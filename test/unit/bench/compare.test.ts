@@ -1,4 +1,4 @@
-/** What the bench calls slower: not what is noise, and all that is more. */
+/** The changes that the bench reports as slower: no noise, and every larger change. */
 import { expect, test } from 'vitest';
 
 import { checkRun, compare } from '../../bench/report/compare.ts';
@@ -20,14 +20,14 @@ function pairs(before: Changed, now: Changed) {
   );
 }
 
-/** In how many of the pairs the read's figure is told as slower. */
+/** The number of pairs in which the read's figure is reported as slower. */
 const seen = (comparisons: ReturnType<typeof pairs>, figure: string): number =>
   comparisons.filter(({ slower }) => slower.some((change) => change.row === READ_ROW && change.figure === figure))
     .length;
 
 const once = (before: Changed, now: Changed) => pairs(before, now)[0];
 
-test('figures that are only noise are no change, whatever the machine does meanwhile', () => {
+test('noise alone does not count as a change, with any load on the machine', () => {
   for (const noise of [0.01, 0.05, 0.1]) {
     const comparisons = pairs({ noise, drift: 2 }, { noise, drift: 2 });
     expect(comparisons[0]?.compared).toBe(OPERATIONS.length * 5);
@@ -72,7 +72,7 @@ test('one more request to the database is always seen', () => {
   expect(seen(comparisons, 'databaseRequests')).toBe(PAIRS);
 });
 
-test('what got faster is told, and is not slower', () => {
+test('a faster figure is reported, and is not slower', () => {
   const comparison = once({}, { costs: { [READ]: { time: 0.5, postgres: 0.5 } } });
   expect(comparison?.slower).toEqual([]);
   expect(comparison?.faster.map(({ figure, worse }) => [figure, worse])).toEqual([
@@ -81,7 +81,7 @@ test('what got faster is told, and is not slower', () => {
   ]);
 });
 
-test('an operation that only one of them has is told, and no slowdown', () => {
+test('an operation that only one of them has is reported, and does not count as slower', () => {
   const comparison = once({ operations: [READ, 'gone'] }, { operations: [READ, 'new'] });
   expect(comparison).toMatchObject({
     onlyBefore: ['workerd: gone, 16 connections'],
@@ -116,13 +116,13 @@ test('a run with failures is worse than any', () => {
   expect(checkRun(run, history()).isWorse).toBe(true);
 });
 
-test('with nothing to compare with, nothing is told to be well', () => {
+test('without a run to compare with, no result is reported as good', () => {
   const run = madeRun({ random: randomOf(7) });
   expect(() => checkRun(run, [])).toThrow('nothing is kept');
   expect(() => checkRun(run, history({ operations: ['gone'] }))).toThrow('nothing that was kept of older');
 });
 
-test('what was kept on another machine is said to be', () => {
+test('a run from another machine is marked', () => {
   const run = madeRun({ random: randomOf(7) });
   run.machine = { ...run.machine, processor: 'another processor' };
   expect(checkRun(run, history()).text).toContain('another machine');

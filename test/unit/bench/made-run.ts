@@ -36,7 +36,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Of the normal distribution around 1 (Box and Muller). */
+/** From the normal distribution around 1 (Box and Muller). */
 const around = (random: () => number, noise: number): number =>
   1 + noise * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 

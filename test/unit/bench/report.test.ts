@@ -1,4 +1,4 @@
-/** What is told of a run: in rounds, beside targets, and where it is doubtful. */
+/** The report of a run: in rounds, beside targets, and with its doubts. */
 import { expect, test } from 'vitest';
 
 import { reportOf } from '../../bench/report/table.ts';
@@ -17,7 +17,7 @@ function changed(what: string, change: (round: Run['rows'][number]['rounds'][num
   return run;
 }
 
-test('all take their turn in each round, and the first is told of nobody', async () => {
+test('all run once in each round, and the first counts for none', async () => {
   const order: string[] = [];
   let n = 0;
   const turn = (name: string) => async (): Promise<number> => {
@@ -60,7 +60,7 @@ test.each<[string, Run, RegExp]>([
   expect(warningsOf(run)).toEqual([expect.stringMatching(warning)]);
 });
 
-test('other processes that took the machine are warned of, not one that came by', () => {
+test('warns of other processes that used the machine, not of a short one', () => {
   const once = changed('Patient read', (round) => (round.othersBusy = 0.4));
   expect(warningsOf(once)).toEqual([]);
   const run = quiet();
@@ -68,7 +68,7 @@ test('other processes that took the machine are warned of, not one that came by'
   expect(warningsOf(run)).toEqual([expect.stringMatching(/other processes took 20 %/)]);
 });
 
-test('who asks for a constant answer is always the limit of it: that is in the table', () => {
+test('the generator always limits the constant answer: that is in the table', () => {
   const run = changed('workerd, a constant answer', (round) => (round.generatorBusy = 1));
   expect(warningsOf(run)).toEqual([]);
   expect(reportOf(run)).toMatch(/^ +workerd, a constant answer +7000\*/m);
@@ -90,7 +90,7 @@ test('a target is held or missed by the median, not by the best round', () => {
   expect(reportOf(slow)).toMatch(/Patient read, share of hello .*at least 0\.09 {2}seen 0\.083 .*MISSED/);
 });
 
-test('a report is no wider than 120 columns', () => {
+test('a report is at most 120 columns wide', () => {
   const widths = reportOf(quiet())
     .split('\n')
     .map((line) => line.length);

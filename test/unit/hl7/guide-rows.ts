@@ -1,7 +1,7 @@
 /**
- * What the gateway makes of the v2-to-FHIR guide, row by row (a row is a line of the CSV of that map). Rows that a field
- * table cites (`FieldMap.rows`) stand there; here are those that code follows in another form, and those that are left
- * out, with the reason. A test holds both against the guide's own files.
+ * The gateway's treatment of the v2-to-FHIR guide, row by row (a row is a line of the CSV of that map). A field table
+ * lists the rows that it cites (`FieldMap.rows`). Here are the rows that code follows in another form, and the rows
+ * that are left out, with the reason. A test compares both with the guide's own files.
  */
 
 export interface GuideRows {

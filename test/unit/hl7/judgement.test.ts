@@ -1,4 +1,4 @@
-/** What is refused, what is warned of, and what is told: a fault that harms nobody does not block a feed. */
+/** Errors, warnings and information: a harmless fault does not block a feed. */
 import { describe, expect, test } from 'vitest';
 
 import { readHeader } from '../../../shared/hl7/header.ts';
@@ -31,7 +31,7 @@ interface Row {
   readonly type: string;
   readonly lines: readonly string[];
   readonly findings: readonly string[];
-  /** Which resource lacks what could not be read. */
+  /** The resource that lacks the unreadable value. */
   readonly lacks?: readonly [type: string, element: string];
 }
 
@@ -163,14 +163,14 @@ describe('a field that cannot be read', () => {
     expect(made.resource('Observation')['code']).toEqual({ text: 'c'.repeat(500) });
   });
 
-  test('that somebody died counts where the time of it cannot be read', () => {
+  test('a death counts where its time cannot be read', () => {
     const made = mapped('ADT^A08', [pid({ 29: '00000000', 30: 'Y' })]);
     expect(made.findings).toEqual(['W 102 PID^1^29^1^1']);
     expect(made.resource('Patient')).toMatchObject({ deceasedBoolean: true });
   });
 });
 
-describe('what a message is about is refused where it cannot be told', () => {
+describe('a message is rejected where its subject cannot be identified', () => {
   test.each<[what: string, type: string, lines: string[], error: string]>([
     ['a patient without a number', 'ADT^A08', ['PID|1||||Doe^Jane'], 'E 101 PID^1^3^1^1'],
     ['a patient whose number is no number', 'ADT^A08', [pid({ 3: '9'.repeat(300) })], 'E 102 PID^1^3^1^1'],
@@ -211,7 +211,7 @@ test.each(['9', '10', '12'])('MSH-%s is required', (field) => {
   expect(judged.resources).toEqual([]);
 });
 
-describe('what is to be deleted and is not known', () => {
+describe('an unknown resource to delete', () => {
   test.each([
     ['A23', ['W 204 PID^1^3^1^1', 'I 201 MSH^1^9^1^2']],
     ['A29', ['W 204 PID^1^3^1^1']],
@@ -304,7 +304,7 @@ describe('OBX before any OBR', () => {
   });
 });
 
-test('over HTTP a refusal is always told, whatever MSH-15 and MSH-16 ask for', () => {
+test('over HTTP a rejection is always reported, with any MSH-15 and MSH-16', () => {
   for (const never of ['NE', 'SU']) {
     const header = { 15: never, 16: never };
     expect(mapped('ADT^A08', ['PID|1'], { header }).ack).toContain('\rMSA|AE|');
@@ -318,13 +318,16 @@ test.each([
   ['AL', 'NE', true, undefined],
   ['', '', true, undefined],
   ['AL', 'AL', false, undefined],
-])('MSH-15 %j, MSH-16 %j, accept ACK wanted %s: before the other goes %s', (accept, application, acceptAck, code) => {
-  const header = readHeader(readMessage(`MSH|^~\\&|A|B|C|D|2026||ADT^A08|1|P|2.5.1|||${accept}|${application}`));
-  const ack = acceptAckOf(header, { hl7_accept_ack: acceptAck }, 'AA', 'request-1', 0);
-  expect(ack && /\rMSA\|(..)/.exec(new TextDecoder().decode(ack))?.[1]).toBe(code);
-});
+])(
+  'MSH-15 %j, MSH-16 %j, accept ACK wanted %s: it is sent before the other %s',
+  (accept, application, acceptAck, code) => {
+    const header = readHeader(readMessage(`MSH|^~\\&|A|B|C|D|2026||ADT^A08|1|P|2.5.1|||${accept}|${application}`));
+    const ack = acceptAckOf(header, { hl7_accept_ack: acceptAck }, 'AA', 'request-1', 0);
+    expect(ack && /\rMSA\|(..)/.exec(new TextDecoder().decode(ack))?.[1]).toBe(code);
+  },
+);
 
-test('information is told, unless the key says otherwise', () => {
+test('information is reported, unless the key says otherwise', () => {
   const lines = [pid({ 8: 'Q' }), 'ZPD|1|Roe', 'ZPI|1'];
   const silent = mapped('ADT^A08', lines, { settings: { hl7_information: false } });
   expect(silent.ack.match(/\rERR/g)).toHaveLength(1);

@@ -137,7 +137,7 @@ describe('procedures', () => {
     });
   });
 
-  test('minutes without a time of day are no period', () => {
+  test('minutes without a time of day do not make a period', () => {
     expect(adt(segment('PR1', { 3: 'x', 5: '20260102', 7: '45' })).resource('Procedure')).toMatchObject({
       performedDateTime: '2026-01-02',
     });
@@ -147,7 +147,7 @@ describe('procedures', () => {
 test.each([
   ['DG1', 21],
   ['PR1', 20],
-])('%s: what was taken back stays so with an action that is none of table 0206', (name, field) => {
+])('%s: a withdrawn resource stays withdrawn with an action outside table 0206', (name, field) => {
   const { send, state } = createWorld();
   const say = (second: number, action: string) => {
     const header = `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|2026010203040${second}||ADT^A08^ADT_A01|C${second}|P|2.5.1`;
@@ -246,7 +246,7 @@ describe('documents', () => {
     });
   });
 
-  test('what the event brings and is not there is told: the content, the parent', () => {
+  test('a missing value that the event requires is reported: the content, the parent', () => {
     const findings = (event: string) => mdm(event, [txa(), 'OBX|1|TX|a^A^L||']).findings;
     for (const event of ['T02', 'T04', 'T08']) expect(findings(event), event).toEqual(['W 101 TXA^1']);
     for (const event of ['T06', 'T10']) expect(findings(event), event).toEqual(['W 101 TXA^1', 'W 101 TXA^1^13']);
@@ -263,12 +263,12 @@ describe('documents', () => {
   });
 });
 
-describe('codes that are none of their table', () => {
+describe('codes outside their table', () => {
   test.each([
     ['IAM|1|FA|NUT^Nuts^L|||A|AL-1||||||||||Q', 'W 103 IAM^1^17'],
     ['DG1|1||I10^Pressure^I10||||||||||||||||||Q', 'W 103 DG1^1^21'],
     ['PR1|1||X1^Scan^L||20260101|||||||||||||||Q', 'W 103 PR1^1^20'],
-  ])('%s is told, and says nothing', (line, finding) => {
+  ])('%s is reported, and has no other effect', (line, finding) => {
     const result = adt(line);
     expect(result.findings).toEqual([finding]);
     const plain = adt(line.replace(/\|Q$/, ''));
@@ -283,7 +283,7 @@ describe('codes that are none of their table', () => {
     [{ 11: '1 Road^^Town^^^^ZZ' }, 'W 103 PID^1^11^1^7'],
     [{ 13: '5551234^ZZZ^PH' }, 'W 103 PID^1^13^1^2'],
     [{ 13: '5551234^PRN^ZZ' }, 'W 103 PID^1^13^1^3'],
-  ])('the use of %j is told, and the rest is taken', (fields, finding) => {
+  ])('the use of %j is reported, and the rest is accepted', (fields, finding) => {
     const result = mapped('ADT^A08', [pid(fields)]);
     expect([result.outcome, result.findings]).toEqual(['AA', [finding]]);
     expect(result.resource('Patient')).toHaveProperty(5 in fields ? 'name' : 11 in fields ? 'address' : 'telecom');

@@ -29,8 +29,7 @@ function judge(bytes: Uint8Array) {
 }
 
 /**
- * The same segments with a header that is accepted, so that the maps meet what all these senders write.
- *
+ * The same segments with a header that is accepted, so that the maps process what all these senders write.
  * @param type MSH-9 instead of the message's own
  */
 function served(bytes: Uint8Array, type?: string): Uint8Array {
@@ -72,7 +71,7 @@ describe.each(['ADT^A08', 'ORU^R01', 'MDM^T02'])('the same as %s', (type) => {
   });
 });
 
-test('what is served is accepted, but for the messages that lack or break what is required', () => {
+test('served messages are accepted, except messages that lack or break a required value', () => {
   const refused = corpus()
     .map(({ name, bytes }) => ({ name, ...judge(served(bytes)) }))
     .map(({ name, findings }) => ({
@@ -81,7 +80,7 @@ test('what is served is accepted, but for the messages that lack or break what i
     }))
     .filter(({ errors }) => errors.length > 0 && !errors.some((error) => /^20[0-3] /.test(error)));
   const kinds = new Set(refused.flatMap(({ errors }) => errors).map((error) => error.replaceAll(/\^\d+/g, '^n')));
-  // Segments and fields that are missing, bytes that are none, an OBX before its OBR.
+  // Segments and fields that are missing, invalid bytes, an OBX before its OBR.
   expect([...kinds].sort()).toMatchInlineSnapshot(`
     [
       "100 OBR^n",

@@ -47,7 +47,7 @@ function readCsv(path: string): string[][] {
 const mapsIn = (folder: string): string[] =>
   readdirSync(new URL(folder, FOLDER)).map((file) => file.replace(/\.csv$/, ''));
 
-/** Lines with a FHIR attribute, which stands in column 10, or 11 where the guide has only an idea of it. */
+/** Lines with a FHIR attribute, which is in column 10, or in column 11 where the guide has only an idea of it. */
 const mappedLines = (path: string): number[] =>
   readCsv(path)
     .map((row, at) => ({ line: at + 1, attribute: `${row[9] ?? ''}${row[10] ?? ''}` }))
@@ -72,7 +72,7 @@ const listed = (list: readonly { map: string; rows: string }[], map: string): nu
   list.filter((entry) => entry.map === map).flatMap(({ rows }) => linesOf(rows));
 
 describe.each(['segments/', 'datatypes/'])('%s', (folder) => {
-  test.each(mapsIn(folder))('%s: every row is taken or left out for a reason', (map) => {
+  test.each(mapsIn(folder))('%s: every row is mapped or left out for a reason', (map) => {
     const known = new Set([...cited(map), ...listed(TAKEN, map), ...listed(LEFT_OUT, map)]);
     expect(mappedLines(`${folder}${map}.csv`).filter((line) => !known.has(line))).toEqual([]);
   });
@@ -106,7 +106,7 @@ test('every segment that has fields cites a map of the guide, but MRG, of which 
   ]);
 });
 
-/** Which concept map of the guide each of ours is. */
+/** The concept map of the guide for each of the gateway's. */
 const GUIDE_NAMES: readonly (readonly [name: string, ours: ConceptMap])[] = [
   ['AdministrativeSex', ADMINISTRATIVE_SEX],
   ['MaritalStatus', MARITAL_STATUS],

@@ -52,7 +52,7 @@ describe('values by type', () => {
     if (expected.includes('Quantity')) expect(result.resource('Observation')).toMatchObject({ valueQuantity: UNIT });
   });
 
-  test('a table with something that is no number is a text, with one warning', () => {
+  test('a table with an entry that is not a number is a text, with one warning', () => {
     const result = oru({ 2: 'NA', 5: '1^x~3^4' });
     expect(result.findings).toEqual(['W 102 OBX^1^5']);
     expect(result.json('Observation')).toContain('"valueString":"1^x\\n3^4"');
@@ -130,7 +130,7 @@ describe('values by type', () => {
       expect(_valueString).toEqual({ extension: [{ url, valueString: valueRendered }] });
     });
 
-    test('a number without a unit that came as text stays one: it may be an accession number', () => {
+    test('a number without a unit that was sent as text stays a text: it may be an accession number', () => {
       expect(oru({ 2: 'ST', 5: '5.6' }).resource('Observation')).toMatchObject({ valueString: '5.6' });
       expect(oru({ 2: 'ST', 5: '<5' }).resource('Observation')).toMatchObject({ valueString: '<5' });
       expect(oru({ 2: 'NM', 5: '<5' }).resource('Observation')).toMatchObject({ valueQuantity: { comparator: '<' } });
@@ -140,7 +140,7 @@ describe('values by type', () => {
       ['NM', '10^3/uL'],
       ['NM', 'x10^9/L^^L'],
       ['ST', '10^-3'],
-    ])('%s: a power of ten whose ^ was not escaped, %s, is no other unit', (type, obx6) => {
+    ])('%s: a power of ten whose ^ was not escaped, %s, does not become another unit', (type, obx6) => {
       const result = valued(type, '5.60', obx6);
       expect(result.json('Observation')).toContain(
         `"valueQuantity":{"value":5.60,"unit":"${obx6.replace('^^L', '')}"}`,
@@ -153,7 +153,7 @@ describe('values by type', () => {
       expect(valued('ST', 'about 5 mmol/L').resource('Observation')).not.toHaveProperty('_valueString');
     });
 
-    test('lines of a text are no numbers', () => {
+    test('lines of a text do not become numbers', () => {
       const { resources } = mapped('ORU^R01', [
         pid(),
         OBR,
@@ -169,7 +169,7 @@ describe('values by type', () => {
       expect(valued('NM', '5').resource('Observation')['valueQuantity']).not.toHaveProperty('comparator');
     });
 
-    test('of components too', () => {
+    test('in components too', () => {
       expect(valued('ST', '5.6~high').resource('Observation')).toMatchObject({
         component: [
           { valueQuantity: { value: 5.6 } },
@@ -205,7 +205,7 @@ describe('values by type', () => {
     expect(result.json('DiagnosticReport')).not.toContain('SGVsbG8=');
   });
 
-  test('each document of a report stands in an observation of its own', () => {
+  test('each document of a report is in a separate observation', () => {
     const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' }, [
       'OBX|2|ED|d^Other^L||^AP^PDF^Base64^SGVsbA==||||||F',
     ]);

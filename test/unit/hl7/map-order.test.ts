@@ -1,4 +1,4 @@
-/** What a result says of its order, of the result it belongs to, and a report of nothing but text. */
+/** The references of a result to its order and to its parent result, and a report of text alone. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../shared/json.ts';
 
@@ -52,7 +52,7 @@ describe('the order', () => {
     });
   });
 
-  test('the filler’s number is one too; without any there is none', () => {
+  test('the filler’s number is one too; without any number there is no order', () => {
     const report = (fields: Readonly<Record<number, string>>) =>
       mapped('ORU^R01', [pid(), obr(fields), OBX]).resource('DiagnosticReport')['basedOn'];
     expect(report({ 2: '' })).toMatchObject([{ identifier: { value: 'F1', type: { coding: [{ code: 'FILL' }] } } }]);
@@ -114,7 +114,7 @@ describe('the parent result', () => {
     expect(parentOf(...ISOLATES, ...susceptibility('ORG&Organism&L^1', numbers))).toBe(expected);
   });
 
-  test('two cultures with the same sub-ids: the order’s number tells them apart, without it nobody is taken', () => {
+  test('two cultures with the same sub-ids: the order’s number distinguishes them, without it neither is used', () => {
     const second = ISOLATES.map((line) => line.replace('|P1|F1|', '|P5|F5|'));
     expect(parentOf(...ISOLATES, ...second, ...susceptibility('ORG&Organism&L^1', 'P5^F5'))).toBe('id 3');
     expect(parentOf(...ISOLATES, ...second, ...susceptibility('ORG&Organism&L^1', ''))).toBe('text');
@@ -135,7 +135,7 @@ describe('the parent result', () => {
     expect(links).toMatchObject([{ display: 'EXTENDED BLOOD CULTURE 1: ENTRAF' }]);
   });
 
-  test('that stands later in the message is found all the same', () => {
+  test('an OBX later in the message is still found', () => {
     expect(parentOf(...susceptibility('ORG&Organism&L^2'), ...ISOLATES)).toBe('id 3');
   });
 
@@ -179,7 +179,7 @@ describe('the conclusion of a report', () => {
   const conclusion = (...lines: readonly string[]) =>
     mapped('ORU^R01', [pid(), OBR, ...lines]).resource('DiagnosticReport')['conclusion'];
 
-  test('is the text of one that is nothing but text', () => {
+  test('is the text of a report that is only text', () => {
     expect(conclusion('OBX|1|TX|R^Report^L||No||||||F', 'OBX|2|TX|R^Report^L||pneumonia.||||||F')).toBe(
       'No\npneumonia.',
     );
@@ -192,7 +192,7 @@ describe('the conclusion of a report', () => {
     );
   });
 
-  test('there is none of a report with other results, or without text', () => {
+  test('does not exist for a report with other results, or without text', () => {
     expect(conclusion('OBX|1|TX|C^Comment^L||haemolytic||||||F', 'OBX|2|NM|K^K^L||5||||||F')).toBeUndefined();
     expect(conclusion('OBX|1|TX|C^Comment^L||||||||F')).toBeUndefined();
     expect(conclusion()).toBeUndefined();

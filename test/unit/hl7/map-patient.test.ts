@@ -100,7 +100,7 @@ describe('names', () => {
     expect(patient({ 5: field })).toMatchObject({ name: [expected] });
   });
 
-  test('what the person is called, and an alias', () => {
+  test('the names of the person, and an alias', () => {
     expect(patient({ 5: 'Doe^Jane^^^^^L^^^^^^^^Janie', 9: 'Dee^Jay' })).toMatchObject({
       name: [{ family: 'Doe' }, { use: 'nickname', given: ['Janie'] }, { use: 'nickname', family: 'Dee' }],
     });
@@ -168,7 +168,7 @@ describe('dates', () => {
     expect(patient({ 7: field })).toMatchObject(expected);
   });
 
-  test('the offset of MSH-7 comes before the time zone of the site', () => {
+  test('the offset of MSH-7 takes precedence over the time zone of the site', () => {
     expect(patient({ 29: '202601010000' }, [], { at: '20260102030405-0330' })).toMatchObject({
       deceasedDateTime: '2026-01-01T00:00:00-03:30',
     });

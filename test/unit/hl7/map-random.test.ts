@@ -1,4 +1,4 @@
-/** Whatever stands in the fields, what is made is valid FHIR, nothing throws, and no ERR repeats what was sent. */
+/** With any text in the fields, the result is valid FHIR, nothing throws, and no ERR repeats what was sent. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -56,13 +56,13 @@ describe('NK1', () => {
     ]);
   });
 
-  test('one that names nobody is named itself: R4 knows no such contact (pat-1)', () => {
+  test('a contact with neither a name nor a telecom is skipped and reported: R4 does not accept it (pat-1)', () => {
     const result = mapped('ADT^A01', [pid(), 'NK1|1||SPO', KIN.replace('NK1|1', 'NK1|2')]);
     expect(result.findings).toEqual(['I 0 NK1^1']);
     expect(result.resource('Patient')['contact']).toHaveLength(1);
   });
 
-  test('"" says that there is nobody', () => {
+  test('"" says that there is no contact', () => {
     expect(contacts('NK1|1|""')).toBeUndefined();
     expect(contacts('NK1|1|""', KIN)).toHaveLength(1);
   });
@@ -96,14 +96,14 @@ describe('the visit', () => {
     },
   };
 
-  test('of results and reports', () => {
+  test('in results and reports', () => {
     const result = mapped('ORU^R01', [pid(), PV1, OBR, 'OBX|1|ST|a^A^L||x||||||F']);
     expect(result.findings).toEqual([]);
     expect(result.resource('Observation')).toMatchObject({ encounter: VISIT });
     expect(result.resource('DiagnosticReport')).toMatchObject({ encounter: VISIT });
   });
 
-  test('of diagnoses and procedures, not of allergies, which every visit states again', () => {
+  test('in diagnoses and procedures, not in allergies, which every visit states again', () => {
     const result = mapped('ADT^A01', [
       pid(),
       PV1,
@@ -117,13 +117,13 @@ describe('the visit', () => {
     expect(result.resource('Patient')).not.toHaveProperty('encounter');
   });
 
-  test('of a document stands in its context', () => {
+  test('for a document is in its context', () => {
     const txa = segment('TXA', { 1: '1', 2: 'OP^Operative^L', 3: 'TX', 12: 'D1', 17: 'AU' });
     const result = mapped('MDM^T02', [pid(), PV1, txa, 'OBX|1|TX|t^T^L||text||||||F']);
     expect(result.resource('DocumentReference')).toMatchObject({ context: { encounter: [VISIT] } });
   });
 
-  test('PID-18 counts where PV1-19 is empty; neither is none', () => {
+  test('PID-18 counts where PV1-19 is empty; without both there is no identifier', () => {
     const encounter = (fields: Readonly<Record<number, string>>, ...lines: readonly string[]) =>
       mapped('ORU^R01', [pid(fields), ...lines, OBR, 'OBX|1|ST|a^A^L||x||||||F']).resource('Observation')['encounter'];
     const account = { identifier: { value: 'A1', type: { coding: [{ code: 'AN' }] } } };

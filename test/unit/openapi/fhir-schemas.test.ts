@@ -1,4 +1,6 @@
-/** The schemas of the reference against the validator: what is accepted fits them, and they are no larger than a page bears. */
+/**
+ * The schemas of the reference against the validator: every accepted resource fits them, and their size suits a page.
+ */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
@@ -22,7 +24,7 @@ const problemsOf = (type: ResourceType, resource: unknown): string[] =>
   checks[type]?.safeParse(resource).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
 
 describe.each(RESOURCE_TYPES)('%s', (type) => {
-  test('what the validator accepts of R4’s own examples fits the schema', () => {
+  test('R4’s examples that the validator accepts fit the schema', () => {
     const accepted = readExamples([type]).filter(({ resource }) => validate(resource).length === 0);
     expect(accepted.length).toBeGreaterThan(0);
     for (const { file, resource } of accepted) {
@@ -39,7 +41,7 @@ describe.each(RESOURCE_TYPES)('%s', (type) => {
     expect(problemsOf(type, { ...example, meta: { lastUpdated: '2026-01-01' } })).not.toEqual([]);
   });
 
-  test('unfolded it comes to an end soon', () => {
+  test('unfolding ends soon', () => {
     const size = (name: string, above: readonly string[]): number => {
       expect(above, 'a circle').not.toContain(name);
       const refs = [...JSON.stringify(schemas[name]).matchAll(/#\/components\/schemas\/([\w.]+)/g)];

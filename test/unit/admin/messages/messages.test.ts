@@ -39,7 +39,7 @@ test('components have the names of their data type, of OBX-5 those of the type t
     ],
   ]);
   expect(field('OBX-5', 2)?.repetitions[0]?.[1]).toEqual({ number: 2, name: 'Text', value: 'too high' });
-  // A text is not cut, a segment of nobody's standard is shown as it was sent, and so are the delimiters.
+  // A text is not cut. A segment outside every standard is shown as it was sent, and so are the delimiters.
   for (const [path, segment] of [
     ['OBX-5', 3],
     ['ZZZ-1', 4],
@@ -50,7 +50,7 @@ test('components have the names of their data type, of OBX-5 those of the type t
   }
 });
 
-test('what is wrong stands in its field, of the right segment, also where nothing was sent', () => {
+test('a fault is shown in its field, of the right segment, also where nothing was sent', () => {
   const wrong = { severity: 'E', code: '101', message: 'is missing' };
   const seen = view([
     { ...wrong, at: 'OBX^2^3^1^1' },
@@ -110,7 +110,7 @@ describe('a message of very many parts', () => {
     ['segments', 300, (n) => Array.from({ length: n }, () => 'OBX|1|NM|K^Potassium^L||5')],
     ['segments with repetitions', 50, (n) => Array.from({ length: n }, () => `PID|1||${'a^b~'.repeat(100)}`)],
   ];
-  test.each(SHAPES)('of %s is read in a time that grows as they do', (_, size, lines) => {
+  test.each(SHAPES)('a message of %s is read in a time that grows in proportion', (_, size, lines) => {
     const findings = (n: number) =>
       Array.from({ length: n / 10 }, (_, at) => ({ severity: 'W', code: '102', message: 'x', at: `OBX^1^${at + 1}` }));
     const growth = cpuGrowthOf(
@@ -181,7 +181,7 @@ describe('a message', () => {
     });
   });
 
-  test('is decoded by the key’s set, and one that is none says why', () => {
+  test('is decoded by the key’s set, and an unknown set gets the reason', () => {
     const latin = Uint8Array.from('MSH|^~\\&|M\u00fcller', (character) => character.charCodeAt(0));
     expect(viewMessage(latin, 'ISO 8859-1').text).toContain('Müller');
     expect(viewMessage(bytes('hello'), null)).toMatchObject({

@@ -1,4 +1,4 @@
-/** What the charts make of the counts: steps on the site's clocks, percentiles of a whole span, and what was before. */
+/** The graphs of the counts: steps on the site's clocks, percentiles of a complete span, and the span before. */
 import { describe, expect, test } from 'vitest';
 
 import { toTraffic } from '../../../../edge/admin/traffic/charts.ts';
@@ -22,7 +22,7 @@ describe('how long answers took', () => {
     [histogram(9, 1), 0.5, 2, 'up to 2 ms'],
     [histogram(9, 0, 0, 0, 1), 0.95, 50, 'up to 50 ms'],
     [histogram(0, 0, 0, 0, 0, 0, 0, 0, 1), 0.95, 1000, 'up to 1 s'],
-    // Nobody knows how much longer: a bound of the last bucket would be a lie.
+    // The upper limit is unknown: a bound of the last bucket would be false.
     [OPEN, 0.5, 5001, 'over 5 s'],
   ])('the percentile of %j at %d is %s', (counts, share, expected, words) => {
     expect(percentile(counts, share)).toBe(expected);
@@ -113,7 +113,7 @@ describe('traffic', () => {
   });
 });
 
-test('what is behind a figure is linked only for who may see it', () => {
+test('the requests behind a figure are linked only for users who may see them', () => {
   const config = { ADMIN_PUBLIC_BASE_URL: 'https://console.test/gateway' } as Config;
   const between = { from: 0, to: 900 };
   const times = 'from=1970-01-01T00%3A00%3A00.000Z&to=1970-01-01T00%3A15%3A00.000Z';

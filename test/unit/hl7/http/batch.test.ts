@@ -31,7 +31,7 @@ test.each([
   expect(isBatch(bytes(body))).toBe(is);
 });
 
-describe('what is in it', () => {
+describe('its contents', () => {
   test.each<[string, string, string[]]>([
     ['a batch', `${BHS}${message(1)}${message(2)}BTS|2\r`, [message(1), message(2)]],
     ['a file of one', `${FHS}${BHS}${message(1)}BTS|1\rFTS|1\r`, [message(1)]],

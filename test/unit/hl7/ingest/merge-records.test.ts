@@ -1,4 +1,4 @@
-/** What of two charts is one thing, where one patient is merged into the other. */
+/** The resources of two patient records that are equal, where one patient is merged into the other. */
 import { expect, test } from 'vitest';
 
 import { mergeRecords } from '../../../../edge/hl7/ingest/merge-records.ts';
@@ -34,7 +34,7 @@ const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): st
     .toSorted();
 };
 
-test('what stands under one key in both', () => {
+test('resources with one key in both', () => {
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO)])).toEqual([id(10), id(11)]);
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO, '["ASA"]')])).toEqual([]);
 });
@@ -44,7 +44,7 @@ test('not what a client has given to another patient', () => {
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, THIRD)])).toEqual([]);
 });
 
-test('of several that are merged into one, the second meets what the first brought', () => {
+test('when several are merged into one, the second merges with what the first brought', () => {
   const merges = [
     { from: FROM, to: TO },
     { from: THIRD, to: TO },
@@ -65,7 +65,7 @@ test('a PID with several MRG: each is merged', () => {
   ]);
 });
 
-test('a merge of two people who are told to be others is warned of', () => {
+test('a merge of two people who are listed as different people is warned of', () => {
   const world = createWorld();
   const [ann, bob] = ['Smith^Ann||19800203|F', 'Jones^Bob||19600506|M'];
   const pid = (number: string, person: string) => `PID|1||${number}^^^HOSP^MR||${person}`;

@@ -79,7 +79,7 @@ describe('the domain of a CX', () => {
     ]);
   });
 
-  test('a namespace that the site gave another URI does not stand for the one that a message taught', () => {
+  test('a namespace that the site gave another URI does not replace the URI that a message taught', () => {
     const authorities = {
       named: new Map([['HOSP', 'urn:a']]),
       taught: new Map([['HOSP', OID]]),
@@ -104,7 +104,7 @@ describe('the domain of a CX', () => {
     ]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("a FHIR identifier has the domain of its system, else of its assigner, else nobody's", () => {
+  test('a FHIR identifier has the domain of its system, else of its assigner, else an unknown one', () => {
     expect([
       domainOfStored(OID, 'HOSP'),
       domainOfStored(undefined, 'hosp'),

@@ -20,7 +20,7 @@ test('a defined segment is known, a Z segment and a misspelt one are not', () =>
   expect(['ZPI', 'PDI', '???'].filter(isKnown)).toEqual([]);
 });
 
-test('what speaks of a patient must follow a PID', () => {
+test('a segment about a patient must follow a PID', () => {
   expect(names.filter(mustFollowPid).toSorted()).toEqual(['AL1', 'DG1', 'IAM', 'MRG', 'OBR', 'OBX', 'PR1', 'TXA']);
 });
 

@@ -1,4 +1,4 @@
-/** What one message may be about: what is too much is refused with nothing looked up, and what is only large is not. */
+/** The limits of one message: too much is rejected without a lookup, and a message that is only large is accepted. */
 import { expect, test } from 'vitest';
 
 import { readBytes } from '../../../../edge/hl7/ingest/reading.ts';
@@ -83,7 +83,7 @@ test.each([
   ],
   ['cultures with two hundred organisms', 'ORU^R01', `${pid(numbers(1))}\n${culture(200)}`],
   ['a long order before many results', 'ORU^R01', oru(4000).replace('|||2026', `|||${'x'.repeat(3000)}2026`)],
-])('%s are taken', (_, type, segments) => {
+])('%s are accepted', (_, type, segments) => {
   expect(read(type, segments)).toEqual({ refusals: [], looksUp: true });
 });
 

@@ -1,4 +1,4 @@
-/** One message a body: what else it may hold is told and refused. */
+/** One message a body: other content is reported and rejected. */
 import { expect, test } from 'vitest';
 
 import { envelopeFault } from '../../../../edge/hl7/message/envelope.ts';

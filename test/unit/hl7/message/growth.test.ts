@@ -1,4 +1,4 @@
-/** What reading and mapping a message costs grows as the message does, whatever it is made of. */
+/** The cost of reading and mapping a message grows in proportion to it, with any content. */
 import { expect, test } from 'vitest';
 
 import { cpuGrowthOf, LINEAR } from '../../../stack/tools/growth.ts';

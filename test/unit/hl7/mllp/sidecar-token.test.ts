@@ -1,4 +1,4 @@
-/** Who calls the sidecars' path: let in, or turned away, and what an operator is told of it. */
+/** The callers of the sidecars' path: accepted, or rejected, and what an operator sees of them. */
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -46,7 +46,7 @@ const callerWith = (bearer: string, env: Readonly<Record<string, string>>) => {
 };
 const callerOfToken = async (bearer: string) => callerWith(bearer, { MLLP_SIDECAR_KEYS: JSON.stringify({ keys }) });
 
-test('a sidecar of ours is let in, and how far its clock is off is known', async () => {
+test('a registered sidecar is accepted, and the offset of its clock is known', async () => {
   expect(await callerOfToken(await token())).toMatchObject({ claims: { iss: 'ward' }, clockSeconds: 0 });
   expect(await callerOfToken(await token({ iat: NOW_SECONDS - 70 }))).toMatchObject({ clockSeconds: 70 });
   expect(await callerOfToken(await token({ iat: NOW_SECONDS + 29 }))).toMatchObject({ clockSeconds: -29 });
@@ -56,17 +56,17 @@ test.each([
   ['behind', -3600, 3600],
   ['just too far behind', -91, 91],
   ['ahead', 31, -31],
-])('one whose clock is %s is told from a stranger by its key', async (_, seconds, clockSeconds) => {
+])('its key distinguishes a sidecar whose clock is %s from a stranger', async (_, seconds, clockSeconds) => {
   const caller = await callerOfToken(await token({ iat: NOW_SECONDS + seconds }));
   expect(caller).toMatchObject({ turnedAway: { reason: 'clock', name: 'ward', kid: null, clockSeconds } });
 });
 
-test('whoever has no key of ours names nobody: what such a token says is not sure', async () => {
+test('a caller without a registered key has no name: the claims of its token are not verified', async () => {
   const stranger = (kid: string | null) => ({
     turnedAway: { reason: 'unknown-key', name: '', kid, clockSeconds: null },
   });
   expect(await callerOfToken(await token({ key: theirs, kid: 'other-key' }))).toMatchObject(stranger('other-key'));
-  // Made anew under the same name, and not registered.
+  // Made again under the same name, and not registered.
   expect(await callerOfToken(await token({ key: theirs }))).toMatchObject(stranger('ward-key'));
   // Late as well: its times say nothing.
   const late = { key: theirs, kid: 'other-key', iat: NOW_SECONDS - 3600 };
@@ -77,7 +77,7 @@ test('whoever has no key of ours names nobody: what such a token says is not sur
   }
 });
 
-test('what does not look like a sidecar is not noted at all', async () => {
+test('a request that does not resemble a sidecar’s is not recorded at all', async () => {
   const others: Given[] = [
     { typ: 'JWT', key: theirs },
     { aud: 'svc-fhir', key: theirs },
@@ -94,7 +94,7 @@ test('what does not look like a sidecar is not noted at all', async () => {
   expect(await callerOfToken('a.b.c')).toMatchObject({ turnedAway: undefined });
 });
 
-test('what a key is registered for is known with it, and is checked when the gateway starts', async () => {
+test('the registered purpose of a key is known with it, and is checked when the gateway starts', async () => {
   const site = '01890000-0000-4000-8000-00000000000A';
   const registered = (more: object) => ({
     MLLP_SIDECAR_KEYS: JSON.stringify({ keys: keys.map((key) => ({ ...key, ...more })) }),

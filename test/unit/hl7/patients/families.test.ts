@@ -1,6 +1,6 @@
 /**
- * Families: twins, their parents and a father and son of one name, whose messages list each other's numbers. Whatever a hospital calls
- * newborns, and in whatever order the messages come, no record has what was said of two people.
+ * Families: twins, their parents and a father and son of one name, whose messages list each other's numbers. With any
+ * names for newborns and any order of messages, no record has the data of two people.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -55,7 +55,7 @@ const TWIN_NAMES = [
 interface Said {
   readonly who: Who;
   readonly event: 'A28' | 'A04' | 'A08' | 'R01' | 'A40';
-  /** 1 and 2 are a person's own; a merge goes from one to the other. */
+  /** 1 and 2 are a person's own; a merge moves from one to the other. */
   readonly own: 1 | 2;
   /** Numbers of others that are listed beside. */
   readonly beside: readonly Who[];
@@ -89,7 +89,7 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, sex }: Fa
   const number = (of: Who, which: number): string => `${of}-${which}^^^HOSP^MR`;
   const others = beside.filter((other) => other !== who).map((other) => number(other, 1));
   const isMerge = event === 'A40';
-  // Of a merge PID-3 has no order; elsewhere the person's own number leads.
+  // PID-3 of a merge has no order; elsewhere the person's own number leads.
   const lists = isMerge
     ? [...(isFirst ? [number(who, 2)] : []), number(who, 1), ...others]
     : [number(who, own), ...others, 'ACCOUNT-1^^^HOSP^AN'];
@@ -115,7 +115,7 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, sex }: Fa
   return `${msh(`ADT^${event}`)}\n${pid.join('|')}\n${lines}`;
 }
 
-/** Whose data stand in each record. */
+/** The people whose data are in each record. */
 function peopleByRecord(world: World): Set<string>[] {
   const people = new Map<string, Set<string>>();
   for (const { body } of world.resources()) {

@@ -1,6 +1,6 @@
 /**
- * Any order of a history of ADT messages about one patient ends in the same set of charts, where every number leads a
- * message itself: which chart a message is about does not rest on which came first.
+ * Any order of a history of ADT messages about one patient ends in the same set of patient records, if a message leads
+ * each number. So the order of arrival does not decide which record a message is about.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ const sent = (value: string, at: number): SentIdentifier => ({
   at: `PID^1^3^${at}`,
 });
 
-/** The charts that a history ends in, each as its numbers. */
+/** The patient records after a history, each as its numbers. */
 function chartsAfter(history: readonly (readonly string[])[]): string[] {
   const stored: StoredIdentifier[] = [];
   const patients = new Map<string, StoredPatient>();
@@ -69,11 +69,11 @@ function chartsAfter(history: readonly (readonly string[])[]): string[] {
     .toSorted();
 }
 
-/** Every message lists all the numbers, whichever leads. */
+/** Every message lists all the numbers, led by any of them. */
 const message = fc.shuffledSubarray(NUMBERS, { minLength: NUMBERS.length });
 const history = fc.array(message, { minLength: 1, maxLength: 6 });
 
-test('whatever comes first, the charts are the same', () => {
+test('the patient records are the same in any order of arrival', () => {
   fc.assert(
     fc.property(
       history.chain((messages) =>

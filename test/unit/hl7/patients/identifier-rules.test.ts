@@ -36,7 +36,7 @@ test.each([
   '1111',
   'unknown',
   'UNK',
-])('%s is no number', (value) => {
+])('%s is a placeholder', (value) => {
   expect(isPlaceholder(value, NONE)).toBe(true);
 });
 

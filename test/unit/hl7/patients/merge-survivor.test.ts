@@ -1,4 +1,4 @@
-/** Which patient a merge keeps, however PID-3 orders its numbers, and that no merge that did not happen is AA. */
+/** The patient that a merge keeps, in any order of the numbers in PID-3. A merge that did not happen is never AA. */
 import { describe, expect, test } from 'vitest';
 
 import { isJsonObject, parseJson, type Json } from '../../../../shared/json.ts';
@@ -50,7 +50,7 @@ const patients = (world: World): readonly StoredPatient[] =>
         into: isJsonObject(into) ? textOf(into['reference']).slice('Patient/'.length) : undefined,
       };
     });
-/** Numbers of the active charts. */
+/** Numbers of the active patient records. */
 const active = (world: World): string[] =>
   patients(world)
     .filter(({ isActive }) => isActive)
@@ -133,7 +133,7 @@ describe.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s', (event) => {
   });
 });
 
-test('where PID-3 names only the patient of MRG-1 there is nothing to merge, and its number becomes an old one', () => {
+test('a PID-3 that names only the patient of MRG-1 has nothing to merge, and its number becomes an old one', () => {
   const world = createWorld();
   admit(world, 'a~b');
   expect(merge(world, 'a', 'b')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
@@ -165,7 +165,7 @@ test('two MRG of one PID, whose numbers PID repeats: all end in the patient that
   expect(all.filter(({ into }) => into !== undefined)).toHaveLength(2);
 });
 
-test('a merge the other way round changes no chart, however PID-3 repeats the numbers', () => {
+test('a merge the other way round changes no patient record, with any repetition of numbers in PID-3', () => {
   for (const list of ['b', 'b~a', 'a~b']) {
     const world = createWorld();
     admit(world, 'a');

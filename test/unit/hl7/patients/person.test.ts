@@ -196,7 +196,7 @@ describe('fit', () => {
     expect(fit(sent, storedOf(stored), NONE)).toBe(expected);
   });
 
-  test('what the chart once said counts: a late result of before the wedding, or of before the correction', () => {
+  test('earlier data of the patient record count: a late result from before the wedding, or from before the correction', () => {
     const renamed = storedOf(person('Jones', 'Ann', '1990-01-02'), {
       pastNames: [name('Smith', 'Ann')],
       pastBirthDates: ['1980-02-03'],
@@ -207,7 +207,7 @@ describe('fit', () => {
   });
 });
 
-test('the name of MRG is somebody else’s only where both say a given name', () => {
+test('the name of MRG is another person’s only where both have a given name', () => {
   const of = (family: string, given?: string) => isOtherName(name(family, given), storedOf(ANN));
   expect(of('Smith', 'Amy')).toBe(true);
   expect(of('Jones', 'Ann')).toBe(true);

@@ -93,7 +93,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('of another domain is another patient', () => {
+  test('a number of another domain is another patient', () => {
     expect(
       resolve(request({ stored: [storedOf('a', '1', 'name:OTHER')], patients: patients({ a: ANN }) })),
     ).toMatchObject({
@@ -111,7 +111,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('of a chart that was merged away leads to the survivor, and names the old chart', () => {
+  test('a number of a merged patient leads to the survivor, and names the merged patient', () => {
     expect(
       resolve(request({ stored: [storedOf('old', '1')], patients: patients({ old: ANN, new: ANN }, { old: 'new' }) })),
     ).toMatchObject({
@@ -133,7 +133,7 @@ describe('the leading number', () => {
     expect(reasons(other)).toEqual(['W possible-duplicate']);
   });
 
-  test('is that of several FHIR patients: the one that agrees, if it is one', () => {
+  test('a number of several FHIR patients matches the patient that agrees, if there is exactly one', () => {
     const both = [storedOf('a', '1'), storedOf('b', '1')];
     const one = resolve(request({ stored: both, patients: patients({ a: ANN, b: BOB }) }));
     expect(one).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
@@ -158,7 +158,7 @@ describe('later numbers', () => {
     const other = resolve(request({ identifiers, stored: stored, patients: patients({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
     expect(other.kind === 'new' && [...other.foreign]).toEqual([identifiers[1]]);
-    // The leading number moves from where it was only listed: it is nobody else's.
+    // The leading number moves from where it was only listed: no other patient leads with it.
     const listed = [...stored, storedOf('b', 'M', HOSP, { led: false })];
     const moved = resolve(request({ identifiers, stored: listed, patients: patients({ a: ANN, b: BOB }) }));
     expect(moved).toMatchObject({ patient: 'a', moved: [{ patient: 'b' }], duplicates: ['b'] });
@@ -166,7 +166,7 @@ describe('later numbers', () => {
     expect(reasons(other)).toEqual(['W identifiers-of-several']);
   });
 
-  test('of another patient are not copied', () => {
+  test('numbers of another patient are not copied', () => {
     const identifiers = [number('1'), number('2')];
     const both = resolve(
       request({
@@ -201,7 +201,7 @@ describe('a domain that is not certain', () => {
     expect(bare).toMatchObject({ kind: 'new', duplicates: ['a'] });
   });
 
-  test('a bare name against a URI that has a name of its own is another patient', () => {
+  test('a bare name against a URI that has a different name is another patient', () => {
     const sent = request({
       identifiers: [number('1')],
       stored: [storedOf('a', '1', OID)],
@@ -234,7 +234,7 @@ describe('a domain that is not certain', () => {
       expect(resolve(request({ ...listed, identifiers }))).toMatchObject({ kind: 'new', duplicates: ['a'] });
   });
 
-  test('of a later repetition counts as well', () => {
+  test('a number of a later repetition counts as well', () => {
     const identifiers = [number('L', 'name:LAB'), number('1', HOSP)];
     const told = resolve(request({ identifiers, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) }));
     expect(told).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
@@ -288,7 +288,7 @@ describe('numbers that do not identify', () => {
     ).toEqual(['E ambiguous-patient']);
   });
 
-  test('do not lead to a patient beside one that does', () => {
+  test('do not lead to a patient beside a number that does', () => {
     expect(
       resolve(request({ identifiers: [ssn, number('1')], stored: stored, patients: patients({ a: ANN }) })),
     ).toMatchObject({
@@ -311,7 +311,7 @@ describe('the person must fit', () => {
     expect(reasons(judged)).toEqual([reason]);
   });
 
-  test('who only may be somebody else is told and never refused', () => {
+  test('a patient who is only possibly another person is reported and never rejected', () => {
     const renamed = { ...ANN, names: BOB.names };
     for (const isAdmission of [true, false]) {
       const judged = resolve({ ...differs, person: renamed, isAdmission, check: 'refuse' });
@@ -323,7 +323,7 @@ describe('the person must fit', () => {
     expect(late).toMatchObject({ patient: 'new', oldRecord: 'old' });
   });
 
-  test('of an old number, with the survivor, which has what the chart that was merged away said', () => {
+  test('a result with an old number, with the survivor, which has the data of the merged patient', () => {
     const old: Partial<ResolveRequest> = { stored: [storedOf('old', '1')], isAdmission: false };
     const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
     const merged = patients({ old: BOB, new: ANN }, { old: 'new' });
@@ -332,7 +332,7 @@ describe('the person must fit', () => {
     expect(reasons(resolve({ ...differs, ...old, patients: merged }))).toEqual(['E patient-differs']);
   });
 
-  test('of an old number that somebody else has got: all of it stays with the chart that was merged away', () => {
+  test('a result with an old number that another patient has now: all of it stays with the merged patient', () => {
     const merged = patients({ old: ANN, new: ANN }, { old: 'new' });
     const reused = resolve({ ...differs, stored: [storedOf('old', '1')], patients: merged });
     expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldRecord: 'old' });

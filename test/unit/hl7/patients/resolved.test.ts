@@ -1,4 +1,4 @@
-/** Which stored patient a PID-3 may mean: the number of the same domain; in a domain that nobody knows, the same person. */
+/** The stored patients that a PID-3 may match: the same number and domain; in an unknown domain, the same person. */
 import { expect, test } from 'vitest';
 
 import { mapped, pid } from '../../../inputs/hl7-mapped.ts';

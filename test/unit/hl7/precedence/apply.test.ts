@@ -1,4 +1,6 @@
-/** What a message says put into what is stored: element by element, and for a patient's lists item by item. */
+/**
+ * Applies the statements of a message to the stored state: element by element, and for a patient's lists item by item.
+ */
 import { describe, expect, test } from 'vitest';
 
 import { byDefault, fixed, type Contribution } from '../../../../edge/hl7/precedence/contribution.ts';
@@ -24,7 +26,7 @@ const by = (
 
 const NAMES = new Map([['HOSP', 'urn:example:hosp']]);
 
-/** Of a minute of one hour. */
+/** A minute of one hour. */
 const at = (minute: number): Precedence =>
   precedenceOf({ tier: 1, timeMs: minute * 60_000, rank: 50, sentMs: 0, messageId: '' });
 
@@ -82,23 +84,23 @@ describe('elements', () => {
     expect(merge({ result: ['a'] }, [{ ...fixed('result', ['a', 'b']), adds: true }])).toEqual({ result: ['a', 'b'] });
   });
 
-  test('an older statement changes nothing but what nobody newer has valued', () => {
+  test('an older statement changes only elements without a newer value', () => {
     const newer = ofResult(start({}), [fixed('status', 'corrected'), fixed('value[x]', { valueInteger: 5 })], at(9));
     const older = ofResult(newer, [fixed('status', 'final'), fixed('note', ['n'])], at(1));
     expect(older).toMatchObject({ isStale: true, content: { status: 'corrected', valueInteger: 5, note: ['n'] } });
   });
 
-  test('what an older statement repeats is not stale', () => {
+  test('a repetition in an older statement is not stale', () => {
     const newer = ofResult(start({}), [fixed('status', 'final')], at(9));
     expect(ofResult(newer, [fixed('status', 'final')], at(1)).isStale).toBe(false);
   });
 
-  test('a deletion is remembered: nothing older comes back', () => {
+  test('a deletion is remembered: no older value returns', () => {
     const deleted = ofResult(start({ note: ['n'] }), [fixed('note', null)], at(9));
     expect(ofResult(deleted, [fixed('note', ['n'])], at(1)).content).toEqual({});
   });
 
-  test('a default gives way to all that anybody says, also before', () => {
+  test('a default yields to any stated value, also an earlier one', () => {
     const open = ofResult(start({}), [byDefault('status', 'unknown')], at(9));
     expect(open.content).toEqual({ status: 'unknown' });
     const said = ofResult(open, [fixed('status', 'preliminary')], at(1));
@@ -109,7 +111,7 @@ describe('elements', () => {
     });
   });
 
-  test('what a FHIR client wrote or removed is kept from older messages, and from no newer ones', () => {
+  test('a FHIR client’s write or removal is kept from older messages, and not from newer ones', () => {
     const written = start(
       { valueInteger: 6, extension: [{ url: 'b', valueString: 'x' }] },
       {
@@ -131,7 +133,7 @@ describe('elements', () => {
     expect(ofResult(written, said, at(9)).content).toMatchObject({ valueInteger: 5, note: ['n'] });
   });
 
-  test('what has stood there since the resource was made is as old as the resource', () => {
+  test('a value that exists since the resource was made is as old as the resource', () => {
     const made = start({ gender: 'male' }, { base: precedenceOfWrite(5 * 60_000) });
     expect(ofPatient(made, [fixed('gender', 'female'), fixed('birthDate', '1980')], at(1)).content).toEqual({
       gender: 'male',
@@ -198,7 +200,7 @@ describe('a withdrawal', () => {
     ['before it', 0],
     ['after it', 1],
     ['between', 2],
-  ])('a preliminary value of a later time counts: it comes %s', (_, place) => {
+  ])('a preliminary value of a later time counts: it arrives %s', (_, place) => {
     const preliminary = (said: Applied): Applied => ofResult(said, states('preliminary', 2), below(3));
     let said = start({});
     for (let step = 0; step < 3; step += 1) {
@@ -232,7 +234,7 @@ describe('a withdrawal', () => {
     expect(withdrawn(twice, 2, fixed('note', ['first']))).toMatchObject({ content: { note: ['second'] } });
   });
 
-  test('ties with what has its time, whichever came first, and with no other withdrawal', () => {
+  test('ties with a value of its time, in either order of arrival, and with no other withdrawal', () => {
     const of = (rank: number): Precedence => precedenceOf({ tier: 1, timeMs: 60_000, rank, sentMs: 0, messageId: '' });
     expect(withdrawn(ofResult(start({}), states('final', 5), of(40)), 1).isTied).toBe(true);
     expect(ofResult(withdrawn(start({}), 1), states('final', 5), of(40)).isTied).toBe(true);
@@ -250,7 +252,7 @@ describe('a withdrawal', () => {
     expect(waiting(said)).toEqual(['waiting status', 'waiting value[x]']);
     expect(waiting(ofResult(said, states('final', 6), at(4)))).toEqual([]);
     expect(waiting(ofResult(final, [byDefault('status', 'unknown')], at(3)))).toEqual([]);
-    // Of a patient nothing waits: what results state of it is the least.
+    // Nothing waits for a patient: the statements of results have the lowest precedence.
     const patient = ofPatient(start({}), [fixed('gender', 'male')], at(1));
     expect(waiting(ofPatient(patient, [fixed('gender', 'female')], below(3)))).toEqual([]);
   });
@@ -260,7 +262,7 @@ describe('a document that was replaced', () => {
   const replaced = ({ content, remembered }: Applied): Applied => supersede(content, remembered, at(5));
   const status = (value: string) => [fixed('status', value), fixed('_status', null)];
 
-  test.each([1, 9])('stays superseded, whatever comes at %i', (minute) => {
+  test.each([1, 9])('stays superseded, with any status at %i', (minute) => {
     const document = replaced(ofResult(start({}), status('current'), at(2)));
     expect(document.content).toEqual({ status: 'superseded' });
     expect(ofResult(document, status('current'), at(minute)).content).toEqual({ status: 'superseded' });
@@ -303,7 +305,7 @@ describe('lists of a patient', () => {
     expect(older).toMatchObject({ isStale: true, content: { telecom: [home, work] } });
   });
 
-  test('what a FHIR client wrote gives way to the same thing, else it stays', () => {
+  test('a FHIR client’s item yields to the same item, else it stays', () => {
     const email = { system: 'email', value: 'a@b' };
     expect(ofPatient(start({ telecom: [email, home] }), [by('PID-13', 'telecom', [sent('3')])], at(3)).content).toEqual(
       {
@@ -326,20 +328,20 @@ describe('lists of a patient', () => {
     expect(late).toMatchObject({ isStale: true, content: { telecom: [sent('9'), work] } });
     const next = ofPatient(corrected, [by('PID-13', 'telecom', [sent('3')])], at(6));
     expect(next.content).toEqual({ telecom: [sent('3'), work] });
-    // What the FHIR client took out does not come back by another field.
+    // An item that the FHIR client removed does not return by another field.
     const without = { ...corrected, content: { telecom: [work] } };
     expect(ofPatient(without, [by('PID-40', 'telecom', [{ value: 'x' }])], at(6)).content).toEqual({
       telecom: [work, { value: 'x' }],
     });
   });
 
-  test('what a FHIR client created is not taken away by an older message', () => {
+  test('an item that a FHIR client created is not removed by an older message', () => {
     const created = start({ telecom: [home] }, { base: precedenceOfWrite(5 * 60_000) });
     expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(1)).content).toEqual({ telecom: [home] });
     expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(9)).content).toEqual({ telecom: [sent('3')] });
   });
 
-  test('what a FHIR client printed anew is still the field’s', () => {
+  test('an item that a FHIR client wrote again is still the field’s', () => {
     const reprinted = { ...given, content: { telecom: [{ value: '1', use: 'home', system: 'phone' }, work] } };
     expect(ofPatient(reprinted, [by('PID-13', 'telecom', [sent('3')])], at(3)).content).toEqual({
       telecom: [sent('3'), work],
@@ -359,7 +361,7 @@ describe('lists of a patient', () => {
     });
   });
 
-  test('who was merged into another is not in use again', () => {
+  test('a merged patient is not in use again', () => {
     const merged = start({ active: false, link: [{ type: 'replaced-by' }] });
     expect(ofPatient(merged, [fixed('active', true)], at(9)).content).toMatchObject({ active: false });
   });
@@ -379,19 +381,19 @@ describe('identifiers of a patient', () => {
     });
   });
 
-  test('a number that another field repeats with less stands once', () => {
+  test('a number that another field repeats with less detail is listed once', () => {
     const same = [listed([{ system: 's', value: '1' }]), by('PID-2', 'identifier', [{ value: '1' }], { keeps: true })];
     expect(ofPatient(start({}), same, at(1)).content).toEqual({ identifier: [{ system: 's', value: '1' }] });
   });
 
-  test.each([1, 9])('a bare number at %i takes nothing from one that is known with its domain', (minute) => {
+  test.each([1, 9])('a bare number at %i takes nothing from a number with a known domain', (minute) => {
     const known = ofPatient(start({}), [listed([{ type: { text: 'MR' }, system: 's', value: '1' }])], at(5));
     expect(ofPatient(known, [listed([{ value: '1' }])], at(minute)).content).toEqual({
       identifier: [{ type: { text: 'MR' }, system: 's', value: '1' }],
     });
   });
 
-  test('the newest listing stands first; its members win, and none is lost', () => {
+  test('the newest listing is first; its members win, and none is lost', () => {
     const one = ofPatient(start({}), [listed([{ type: { text: 'MR' }, system: 's', value: '1' }])], at(5));
     const two = ofPatient(
       one,
@@ -412,7 +414,7 @@ describe('identifiers of a patient', () => {
     });
   });
 
-  test('what a FHIR client says of a number is kept, its system and what is newer', () => {
+  test('a FHIR client’s statement about a number is kept, its system and newer members', () => {
     const theirs = { use: 'usual', system: 's', value: '1', _value: { id: 'x' } };
     const sent = [listed([{ system: 's', value: '1', use: 'official', type: { text: 'MR' } }])];
     const client = (minute: number) => start({ identifier: [theirs] }, { base: precedenceOfWrite(minute * 60_000) });
@@ -426,7 +428,7 @@ describe('identifiers of a patient', () => {
     expect(bare.content).toEqual({ identifier: [theirs] });
   });
 
-  test('one that a FHIR client took out comes back by a newer message only', () => {
+  test('an item that a FHIR client removed returns by a newer message only', () => {
     const known = ofPatient(start({}), [listed([{ system: 's', value: '1' }])], at(1));
     const removed = {
       ...known,

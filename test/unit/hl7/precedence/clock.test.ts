@@ -1,4 +1,4 @@
-/** The order of what a message says: which times count, and what stands before what. */
+/** The precedence of a message's statements: which times count, and which statement wins. */
 import { describe, expect, test } from 'vitest';
 
 import { clockOf, instantMs, timed } from '../../../../edge/hl7/precedence/clock.ts';
@@ -55,7 +55,7 @@ describe('the order', () => {
   const id = idAt(Date.parse(RECEIVED));
   const clock = clockOf(id, '20260102125000', VIENNA);
 
-  test('a message id tells when it was received', () => {
+  test('a message id gives the time of receipt', () => {
     expect(timeOfId('019b7d3e-7000-7000-8000-000000000000')).toBe(Number.parseInt('019b7d3e7000', 16));
   });
 
@@ -100,7 +100,7 @@ describe('the order', () => {
     expect(precedenceOf({ ...parts, timeMs: 10 }) > precedenceOf(parts)).toBe(true);
   });
 
-  test('what stands in a resource is as old as its id; of another id nothing is known', () => {
+  test('a value in a resource is as old as its id; for any other id its age is unknown', () => {
     expect(precedenceOfCreation(id)).toBe(precedenceOfWrite(Date.parse(RECEIVED)));
     expect(precedenceOfCreation('00000000-0000-4000-8000-000000000000')).toBe('');
   });

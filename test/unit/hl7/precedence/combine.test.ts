@@ -1,4 +1,4 @@
-/** Two records of one thing, put together, are what one record had become that was told all of it. */
+/** Two combined records of one thing equal one record with all statements of both. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -46,7 +46,7 @@ const contribution: fc.Arbitrary<Contribution> = fc
   )
   .map((each) => ({ field: '', ...each }));
 
-test('whatever was said of either', () => {
+test('for any statements about either', () => {
   const statement = fc.record({
     minute: fc.integer({ min: 0, max: 40 }),
     isFirst: fc.boolean(),
@@ -77,7 +77,7 @@ test('whatever was said of either', () => {
   );
 });
 
-test('what a client changed counts at its time, what it added counts from when it was made', () => {
+test('a client’s change counts at its time, a client’s addition from the creation', () => {
   const kept = said(EMPTY, [fixed('status', 'completed'), fixed('onset[x]', { onsetDateTime: '2020' })], at(10));
   const changed: Recorded = {
     content: { status: 'stopped', onsetAge: { value: 3 }, note: [{ text: 'seen' }] },
@@ -92,7 +92,7 @@ test('what a client changed counts at its time, what it added counts from when i
   expect(combined(kept, { ...changed, remembered: earlier }).content['status']).toBe('completed');
 });
 
-test('each record is of its own chart', () => {
+test('each record is of a separate patient record', () => {
   const kept = said(EMPTY, [fixed('patient', { reference: 'Patient/a' })], at(1));
   const other = said(EMPTY, [fixed('patient', { reference: 'Patient/b' })], at(2));
   expect(combined(kept, other).content).toEqual({ patient: { reference: 'Patient/a' } });

@@ -1,6 +1,6 @@
 /**
- * Any order of arrival ends in the same chart: histories of messages about one patient, through the real mapping, in any
- * permutation and with any of them again (edge/docs/behaviour.md, HL7 v2).
+ * Any order of arrival ends in the same patient record. The histories are messages about one patient, through the real
+ * mapping, in any permutation and with any of them again (edge/docs/behaviour.md, HL7 v2).
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whatever order statements come in, and however often, the same is known in the end: content and registers. */
+/** In any order, and with any repetition, the statements end in the same content and registers. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -107,7 +107,7 @@ const identifiers = fc
   .map((items): Contribution[] => [{ ...fixed('identifier', items, 'PID-3'), keeps: true }]);
 
 test.each<[string, fc.Arbitrary<readonly Contribution[]>, fc.Arbitrary<JsonObject>, boolean]>([
-  // No client creates what messages withdraw: its status is theirs.
+  // No client creates what messages withdraw: messages own its status.
   ['elements', elements, fc.record({ note: value }, { requiredKeys: [] }), false],
   ['lists of a patient', lists, fc.record({ telecom: fc.uniqueArray(telecom, { selector: sortedJson }) }), true],
   [

@@ -1,4 +1,4 @@
-/** Which of the known results are meant, when results were collected, and whose order numbers are: as tables. */
+/** The choice among known results, the times of collection, and the owners of order numbers: as tables. */
 import { describe, expect, test } from 'vitest';
 
 import { choose } from '../../../../edge/hl7/results/choose.ts';
@@ -15,7 +15,7 @@ const known = (text: string) =>
       return { value, at: time, place: at + 1 };
     });
 
-describe('which known results those of a message mean', () => {
+describe('a message’s results match these known results', () => {
   test.each([
     ['nothing is known', 'a b', '', 'new new'],
     ['a correction of nothing', 'a!', '', 'unmatched'],
@@ -38,7 +38,7 @@ describe('which known results those of a message mean', () => {
     );
   });
 
-  test('what nothing identifies is told by its value alone', () => {
+  test('only the value distinguishes results without an identifier', () => {
     const sent = [{ value: 'b', isCorrection: false }];
     expect(choose(sent, known('a@'), '', true)).toEqual([{ status: 'unclear' }]);
     expect(choose(sent, known('b@'), '', true)).toMatchObject([{ status: 'known' }]);
@@ -60,7 +60,7 @@ describe('when', () => {
     expect(collectionTime(text, { timeZone: 'Europe/Vienna' })).toBe(expected);
   });
 
-  test('a time whose offset nobody knows is compared as it stands', () => {
+  test('a time with an unknown offset is compared as written', () => {
     expect(collectionTime('202601010900', {})).toBe('2026-01-01T09:00Z');
   });
 
@@ -72,11 +72,11 @@ describe('when', () => {
     ['2026-01-01T23:30Z', '2026-01-02', true],
     ['2026-01-01T08:00Z', '2026-01-03', false],
     ['2026-01-01', '2026-01-02', false],
-  ])('%s and %s may be the same: %s', (a, b, expected) => {
+  ])('%s and %s are possibly the same time: %s', (a, b, expected) => {
     expect([mayBeSameTime(a, b), mayBeSameTime(b, a)]).toEqual([expected, expected]);
   });
 
-  test('what a time can mean before its zone is known holds what it turns out to mean', () => {
+  test('the possible range of a time without a zone contains its final value', () => {
     for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Vienna']) {
       for (const text of ['202601010900', '20260101', '202601010900+0300']) {
         const [first = '', last = ''] = minutesAround(text, undefined) ?? [];
@@ -89,7 +89,7 @@ describe('when', () => {
   });
 });
 
-describe('whose a number is', () => {
+describe('the owner of a number', () => {
   const named = new Map([['Lab', 'urn:oid:1.2.3']]);
   const none = new Map<string, string>();
   test.each([

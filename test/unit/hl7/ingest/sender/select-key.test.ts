@@ -1,4 +1,4 @@
-/** Which key a message is of: the precedence as a table, the refusals as their administrators read them, a slow twin. */
+/** The key of a message: the precedence as a table, the refusals as their administrators read them, a slow twin. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -17,7 +17,7 @@ interface Told {
   readonly isForeign?: boolean;
 }
 
-/** A key of site A named `k`, for MLLP and active, unless told otherwise. */
+/** A key of site A named `k`, for MLLP and active, unless the options differ. */
 const key = (ips: string, told: Told = {}): MllpKey => ({
   clientId: told.id ?? 'k',
   site: told.site ?? 'A',
@@ -203,7 +203,7 @@ describe('the most specific of several', () => {
   });
 });
 
-describe('what administrators are told', () => {
+describe('the refusals that administrators see', () => {
   const told = (keys: readonly MllpKey[], from = HOME): string[] => {
     const selected = selectKey(keys, from);
     return 'key' in selected ? [] : selected.explainTo.map(({ clientId, reason }) => `${clientId}: ${reason}`);
@@ -240,13 +240,13 @@ describe('what administrators are told', () => {
     ]);
   });
 
-  test('what a sender wrote is short, and nothing in it is invisible', () => {
+  test('a sender’s text is short, and has no invisible characters', () => {
     const lab = key('*', { application: 'LAB' });
     expect(told([lab], peer('192.0.2.10', 'A\u202eB\n'))).toEqual(['k: MSH-3 was "A\\u202eB\\n", the key wants "LAB"']);
     expect(told([lab], peer('192.0.2.10', 'X'.repeat(1024 * 1024)))[0]?.length).toBeLessThan(500);
   });
 
-  test('what is of another site alone is told to nobody; what is of nobody, to whoever it concerns', () => {
+  test('a refusal that concerns another site alone is hidden; an unassigned address is shown to each site it concerns', () => {
     expect(told([key('*', { application: 'APP', isOwn: false, isForeign: true })])).toEqual([]);
     expect(told([key('192.0.2.10', { isOwn: false })])).toEqual([
       'k: the operator has not assigned 192.0.2.10, or not for such messages, to this site',
@@ -256,7 +256,7 @@ describe('what administrators are told', () => {
     ]);
   });
 
-  test('of an ambiguity both sites learn, and neither the name of the other', () => {
+  test('an ambiguity is shown to both sites, without the name of the other', () => {
     const found = told([key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('10.0.0.1', { id: 'c' })]);
     expect(found).toHaveLength(2);
     expect(found[0]).toMatch(/^a: the sender at 192\.0\.2\.10 also fits a key of another site, /);
@@ -310,7 +310,7 @@ describe('any keys, any sender', () => {
     return best.map(({ clientId }) => clientId).toSorted()[0] ?? '';
   };
 
-  // Few and close to each other, so that they meet.
+  // Few and close to each other, so that they overlap.
   const address = fc.constantFrom(
     '10.0.0.1',
     '10.0.0.2',
@@ -342,7 +342,7 @@ describe('any keys, any sender', () => {
     .array(anyKey, { maxLength: 6 })
     .map((keys) => keys.map((each, index) => ({ ...each, clientId: `svc-${index}` })));
 
-  test('the twin chooses the same, in whatever order the keys come', () => {
+  test('the twin chooses the same key, in any order of the keys', () => {
     fc.assert(
       fc.property(anyKeys, address, name, name, (keys, from, application, facility) => {
         const sender = peer(from, application, facility);
@@ -354,7 +354,7 @@ describe('any keys, any sender', () => {
     );
   });
 
-  test('a filter that is set never lets in what was not let in before', () => {
+  test('an added filter never accepts a sender that was rejected before', () => {
     fc.assert(
       fc.property(anyKey, address, name, name, (base, from, application, facility) => {
         const sender = peer(from, application, facility);

@@ -5,7 +5,7 @@ import { createBounded } from '../../../../../edge/hl7/ingest/snapshot/bounded.t
 
 const bounded = () => createBounded<string>({ maxBytes: 100, maxOwnerBytes: 40, maxAgeMs: 1_000 });
 
-test('what was kept is there, for its owner, until it is too old; asking for it makes it no younger', () => {
+test('an entry is available to its owner until it is too old; reading it makes it no younger', () => {
   const memory = bounded();
   memory.keep('a', 'k', 'one', 10, 0);
   expect([memory.get('a', 'k', 999), memory.get('b', 'k', 0), memory.get('a', 'other', 0)]).toEqual([
@@ -18,7 +18,7 @@ test('what was kept is there, for its owner, until it is too old; asking for it 
   expect([memory.get('a', 'k', 2_499), memory.bytes()]).toEqual(['two', 10]);
 });
 
-test('an owner has so much and no more: what is oldest goes', () => {
+test('an owner has a fixed limit: the oldest entry is removed', () => {
   const memory = bounded();
   for (const [at, key] of ['one', 'two', 'three', 'four', 'five'].entries()) memory.keep('a', key, key, 10, at);
   expect([memory.get('a', 'one', 5), memory.get('a', 'two', 5), memory.bytes()]).toEqual([undefined, 'two', 40]);
@@ -28,7 +28,7 @@ test('an owner has so much and no more: what is oldest goes', () => {
   expect([memory.get('a', 'two', 7), memory.get('a', 'three', 7), memory.bytes()]).toEqual(['again', undefined, 40]);
 });
 
-test('one owner takes nothing of another as long as there is room; then it goes whose last is oldest', () => {
+test('owners do not displace each other while there is room; then the owner whose last entry is oldest loses its entries', () => {
   const memory = bounded();
   memory.keep('quiet', 'k', 'quiet', 10, 0);
   for (let n = 0; n < 100; n += 1) memory.keep('loud', `${n}`, 'x', 10, n);
@@ -44,14 +44,14 @@ test('one owner takes nothing of another as long as there is room; then it goes 
   expect(memory.bytes()).toBeLessThanOrEqual(100);
 });
 
-test('what is more than an owner may have is not kept, nor what it replaces', () => {
+test('an entry above the owner’s limit is not kept, nor the entry it replaces', () => {
   const memory = bounded();
   memory.keep('a', 'k', 'small', 10, 0);
   memory.keep('a', 'k', 'large', 41, 1);
   expect([memory.get('a', 'k', 1), memory.bytes()]).toEqual([undefined, 0]);
 });
 
-test('what is forgotten, or swept when it is too old, takes no room', () => {
+test('an entry that is deleted, or swept when it is too old, uses no room', () => {
   const memory = bounded();
   memory.keep('a', 'one', 'one', 10, 0);
   memory.keep('a', 'two', 'two', 10, 500);

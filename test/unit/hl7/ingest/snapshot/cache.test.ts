@@ -1,4 +1,4 @@
-/** What the cache keeps of a message that was stored: contents that are those of the stored versions. */
+/** The cache's contents after a message was stored: they equal the stored versions. */
 import { expect, test } from 'vitest';
 
 import { createSnapshotCache, type StoredMessage } from '../../../../../edge/hl7/ingest/snapshot/cache.ts';

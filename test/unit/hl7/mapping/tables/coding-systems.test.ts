@@ -1,4 +1,4 @@
-/** What becomes of the name of a coding system (CWE.3): known, named by the site, or one that nobody has named. */
+/** The name of a coding system (CWE.3): known, mapped by the site, or unmapped. */
 import { describe, expect, test } from 'vitest';
 
 import { mapped, OBR, pid, segment, SETTINGS } from '../../../../inputs/hl7-mapped.ts';
@@ -10,7 +10,7 @@ const result = (code: string, settings: Partial<typeof SETTINGS> = {}) =>
 const codings = (code: string, settings?: Partial<typeof SETTINGS>): unknown =>
   result(code, settings).resource('Observation')['code'];
 
-describe('one that nobody has named', () => {
+describe('an unmapped name', () => {
   test.each([
     ['NA^Sodium^WINPATH', 'WINPATH'],
     ['NA^Sodium^Winpath', 'WINPATH'],
@@ -37,7 +37,7 @@ describe('one that nobody has named', () => {
     expect(new Set(systems).size).toBe(2);
   });
 
-  test('an alternate code too, and the OID beside a name goes before our own URI', () => {
+  test('an alternate code too, and the OID beside a name takes precedence over the gateway’s URI', () => {
     expect(codings('1^One^LN^NA^Sodium^WINPATH')).toMatchObject({
       coding: [{ system: 'http://loinc.org' }, { system: `${LOCAL}WINPATH` }],
     });
@@ -45,7 +45,7 @@ describe('one that nobody has named', () => {
     expect(codings(withOid)).toMatchObject({ coding: [{ system: 'urn:oid:1.2.3', code: 'NA' }] });
   });
 
-  test('what is far too long to be a name is none', () => {
+  test('a text far too long for a name is not a name', () => {
     expect(codings(`NA^Sodium^${'x'.repeat(101)}`)).toEqual({ coding: [{ code: 'NA', display: 'Sodium' }] });
   });
 
@@ -68,13 +68,13 @@ describe('one that nobody has named', () => {
     ]);
   });
 
-  test('of a message that is refused is not', () => {
+  test('a name in a rejected message is not recorded', () => {
     const { outcome, unnamed } = mapped('ORU^R01', [pid(), 'OBX|1|ST|NA^Sodium^WINPATH||140||||||F']);
     expect({ outcome, unnamed }).toEqual({ outcome: 'AE', unnamed: [] });
   });
 });
 
-test('one that the site has named, whatever the case', () => {
+test('a name that the site has mapped, in any case', () => {
   const settings = { codeSystems: new Map([['WINPATH', 'https://lab.example/winpath']]) };
   const { unnamed } = result('NA^Sodium^winpath', settings);
   expect(codings('NA^Sodium^winpath', settings)).toMatchObject({ coding: [{ system: 'https://lab.example/winpath' }] });
@@ -86,7 +86,7 @@ test('an assigning authority of the same name is something else', () => {
   expect(codings('NA^Sodium^LAB', { authorities })).toMatchObject({ coding: [{ system: `${LOCAL}LAB` }] });
 });
 
-describe('one that everybody knows', () => {
+describe('a well-known name', () => {
   test.each([
     ['LN', 'http://loinc.org'],
     ['ISO3166_1', 'urn:iso:std:iso:3166'],
@@ -119,7 +119,7 @@ describe('a code of a field that is bound to a table', () => {
     expect(interpretation(sent)).toMatchObject([{ coding: [{ system: TABLE, code: 'CRIT' }] }]);
   });
 
-  test('of another system is no code of the table', () => {
+  test('a code of another system is not a code of the table', () => {
     expect(interpretation('A^Alert^99LAB')).toMatchObject([{ coding: [{ system: `${LOCAL}99LAB`, code: 'A' }] }]);
     expect(interpretation('A^Alert^HL70079')).toMatchObject([
       { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0079', code: 'A' }] },
