@@ -181,7 +181,10 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
 
   test('a token signed by the gateway names its key; a token of another signer names no key', async () => {
     const expired = await fhir('Patient', {}, await signed({ exp: 1_000 }));
-    expect([expired.status, (await noted(expired)).reason]).toEqual([401, 'the access token has expired: request a new one']);
+    expect([expired.status, (await noted(expired)).reason]).toEqual([
+      401,
+      'the access token has expired: request a new one',
+    ]);
     const elsewhere = await fhir('Patient', {}, await signed({ aud: 'svc-hl7-http' }));
     expect([elsewhere.status, (await noted(elsewhere)).code]).toEqual([401, 'invalid_token']);
     const before = await db.client.query('select sum(requests)::int from refusal');
