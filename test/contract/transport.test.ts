@@ -165,7 +165,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       const answer = await fetch(`${stack.gateway.url}${path}`);
       expect([answer.status, await answer.text()], path).toEqual([
         404,
-        expect.stringMatching(/nothing at this|nothing is served|no such path|does not exist/),
+        expect.stringMatching(/nothing at this|no page at this|does not exist/),
       ]);
     }
   });

@@ -67,7 +67,7 @@ test('checks that were skipped for lack of input are listed, and are not faults'
 test('the owner’s connection string is rejected as a login for a gateway', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ edge\/docs\/deploy\.md, step 1/m)]);
-  expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no end/m);
+  expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no limit/m);
 });
 
 test('the API, the doctor and the page report an inner fault with its remedy', async () => {

@@ -180,7 +180,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     }
     await alerted('jwks-uri-failing', title);
     expect((await page('alerts')).text).toContain('Laboratory');
-    expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +alerts +1 open: The JWKS URI of/m)]);
+    expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +alerts +1 firing: The JWKS URI of/m)]);
     const { d: _, ...publicJwk } = key.privateJwk;
     host.serve('/jwks', jwks([publicJwk]));
     await resolved('jwks-uri-failing', title);

@@ -77,9 +77,9 @@ test('a message that was sent is compared with stored resources; another message
     await page.fill('#pasted', text.replaceAll('\r', '\n'));
     return press(page);
   };
-  expect(await trial(sent)).toContain('all of it is stored already');
+  expect(await trial(sent)).toContain('No changes: the data is stored already');
   const guessed = await trial(sent.replace('19701231', '19701230'));
-  expect(guessed).toContain('Compared with what is stored is only a message');
+  expect(guessed).toContain('The comparison with stored data needs a message that this key has sent');
   expect(guessed).not.toContain('1970-12-31');
   await context.close();
 });

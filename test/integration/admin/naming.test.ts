@@ -61,7 +61,7 @@ test('a name has one URI, in any capitals', async () => {
   const before = await settings();
   await expect(give('Four', 'https://else.example')).rejects.toMatchObject({
     kind: 'invalid',
-    message: '"Four" stands for https://four.example already: it is changed under Settings',
+    message: '"Four" has the URI https://four.example already. Change it under Settings.',
   });
   await expect(give('FIVE', 'five')).rejects.toMatchObject({ kind: 'invalid' });
   await expect(give('FIVE', 'https://five.example', ['site.messages.read'])).rejects.toMatchObject({

@@ -151,5 +151,5 @@ test('the list gives the reason, and for a move which patient is which', async (
   expect(why).toContain(
     a === two?.id ? 'from the first patient to the second' : 'from the second patient to the first',
   );
-  expect(whyListed('not-moved', { to: a }, [a])).toContain('from one that is not known');
+  expect(whyListed('not-moved', { to: a }, [a])).toContain('from an unknown patient');
 });

@@ -96,7 +96,7 @@ describe('a message', () => {
     const attempt = { why: 'replayed', actor: 'Ada (1)', jobId: null, by: ADA } as const;
     await expect(
       reprocess(site.deps, site.site, rows[0]?.message_id ?? '', attempt, 'request-2'),
-    ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('kept no longer') });
+    ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('were deleted') });
     const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null } as const;
     expect(await site.database.run(countSelected(site.site, any))).toMatchObject([{ count: 0 }]);
   });
