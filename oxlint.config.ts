@@ -78,6 +78,7 @@ const testRooms = Object.entries(TEST_ROOMS).map(([room, open]) => {
 
 export default {
   plugins: ['typescript', 'import', 'unicorn', 'oxc'],
+  jsPlugins: ['./test/lint/linear-expressions.ts'],
   categories: { correctness: 'error', suspicious: 'warn' },
   ignorePatterns: ['**/*.generated.*', 'node_modules', 'dist', '.wrangler', '.local'],
   rules: {
@@ -102,6 +103,10 @@ export default {
   },
   overrides: [
     { files: ['test/**', 'migrations/**'], rules: { 'no-console': 'off' } },
+    {
+      files: ['edge/**', 'migrations/**', 'shared/**', 'sidecar/**'],
+      rules: { 'gateway/linear-expression': 'error' },
+    },
     restrict(
       ['shared/**'],
       closed(

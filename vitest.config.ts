@@ -3,16 +3,16 @@ import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/stack/tools/longest-first.ts';
 import { sized } from './test/stack/tools/size.ts';
 
-/** Of this run, for its workers: which ports are theirs (test/stack/services/free-port.ts). */
+/** The id of this run, by which its workers choose their ports (test/stack/services/free-port.ts). */
 process.env['TEST_RUN'] = String(process.pid);
 
 /**
- * Files that ask a database of their own and have left nothing behind when they end: what they count would otherwise be counted
- * in the next one, since a process has one Neon endpoint.
+ * Files that start a separate database and stop all work before they end. A process has one Neon endpoint, so the next file
+ * would otherwise count their requests.
  */
 const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
 
-/** Files that need a process of their own: they set its Neon endpoint, or a certificate that Miniflare reads when it is loaded. */
+/** Files that need a separate process: they set its Neon endpoint, or a certificate that Miniflare reads when it is loaded. */
 const ALONE = [
   'test/integration/*.test.ts',
   'test/integration/{oauth,platform,stack}/**/*.test.ts',
@@ -21,22 +21,22 @@ const ALONE = [
 ];
 
 /**
- * For what hangs: no test takes as long, also on a machine that does ten other things, where ten seconds' work lasts a
- * minute and a half.
+ * Only a test that hangs reaches these limits. On a machine with ten other programs, ten seconds of work last a minute
+ * and a half.
  */
 const TIMES = { testTimeout: sized(120_000, 1_800_000), hookTimeout: 120_000 };
 
-/** Inputs at random are the same in each run (test/stack/tools/same-inputs.ts). */
+/** Random inputs are equal in each run (test/stack/tools/same-inputs.ts). */
 const SETUP = 'test/stack/tools/same-inputs.ts';
 
-/** What all but unit tests have: one PostgreSQL for all projects, and time for what they start. */
+/** All projects except the unit tests share one PostgreSQL, and have time for the programs that they start. */
 const STACKS = { globalSetup: ['test/stack/tools/global-setup.ts'], ...TIMES };
 
-// In CI a browser test that cannot run fails; elsewhere it says that it was skipped.
+// In CI, a browser test that cannot run fails; elsewhere it is reported as skipped.
 export default defineConfig({
   test: {
     reporters: ['./test/stack/tools/reporter.ts'],
-    // Two cores, and files that wait for much of their time: more workers use what these leave.
+    // Files wait for much of their time, so four workers use two cores fully.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
@@ -49,7 +49,7 @@ export default defineConfig({
           include: ['test/{contract,e2e}/**/*.test.ts'],
           exclude: ALONE,
           setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'],
-          // They talk to programs that they start and end; what the tests themselves load is loaded once for many files.
+          // They use programs that they start and end, so one worker can load the shared modules once for many files.
           isolate: false,
         },
       },
@@ -64,7 +64,7 @@ export default defineConfig({
           name: 'database',
           include: SHARING,
           setupFiles: [SETUP],
-          // What they load is loaded once for all of them.
+          // One worker loads the shared modules once for all files.
           isolate: false,
         },
       },
@@ -73,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          // They start nothing and share nothing, so that what they load is loaded once for all of them.
+          // They start nothing and share no state, so one worker can load the shared modules once for all files.
           pool: 'threads',
           isolate: false,
           setupFiles: [SETUP],

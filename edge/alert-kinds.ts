@@ -22,10 +22,10 @@ export interface AlertContext {
   /** Checks in a row that did not reach the staff's OpenID provider. */
   readonly providerFailures: number;
   readonly sites: readonly string[];
-  /** The alert of this kind and subject that is open. */
-  readonly openAlert: (
+  /** The alert of this kind and subject that is firing. */
+  readonly firingAlert: (
     subject: AlertSubject,
-  ) => { readonly openedAt: number; readonly clearSince: number | null } | undefined;
+  ) => { readonly firingSince: number; readonly clearSince: number | null } | undefined;
 }
 
 interface Row<Facts extends z.ZodType> {
@@ -77,12 +77,12 @@ export const ALERT_KINDS = {
         lastAt: ms.nullable(),
       }),
     ),
-    firing: (feeds, { now, checkedSince, openAlert }) =>
+    firing: (feeds, { now, checkedSince, firingAlert }) =>
       feeds.filter((feed) => {
-        const alert = openAlert(feed);
+        const alert = firingAlert(feed);
         // The end of the watched hours does not end an alert, only a message does.
         if (alert !== undefined && alert.clearSince === null)
-          return feed.lastAt === null || feed.lastAt <= alert.openedAt;
+          return feed.lastAt === null || feed.lastAt <= alert.firingSince;
         const patience = patienceMs(feed.afterMinutes, feed);
         return now - Math.max(feed.since, checkedSince) >= patience && isWatched(now - patience, now, feed);
       }),
@@ -92,11 +92,11 @@ export const ALERT_KINDS = {
     todo: 'See Requests for the reasons, the keys and the times.',
     /** Requests of the last 15 to 30 minutes, by surface. */
     facts: z.array(z.object({ ...of, percent: z.number(), requests: z.number(), errors: z.number() })),
-    firing: (surfaces, { openAlert }) =>
+    firing: (surfaces, { firingAlert }) =>
       surfaces.filter((surface) => {
         const share = (100 * surface.errors) / surface.requests;
         // A rate that varies around the limit is one alert.
-        if (openAlert(surface) !== undefined) return share > surface.percent / 2;
+        if (firingAlert(surface) !== undefined) return share > surface.percent / 2;
         return surface.requests >= MIN_REQUESTS && share > surface.percent;
       }),
   }),

@@ -79,8 +79,8 @@ const rows = {
   'key-changed': { label: 'API key changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
   'settings-changed': { label: 'settings changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
   'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
-  'alert-muted': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
-  'alert-unmuted': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },
+  'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
+  'alert-unsilenced': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },
   'audit-viewed': { label: 'audit viewed', type: AUDIT_LOG_USED, does: 'R' },
   'patient-erased': { label: 'patient erased', type: PATIENT_RECORD, does: 'D', group: 'changed' },
 } as const satisfies Readonly<Record<string, Row>>;

@@ -229,7 +229,6 @@ const command = z.object({ ...ADDRESSES, ...DATABASE, ...TRUST });
 export type Config = z.infer<typeof gateway>;
 export type CommandConfig = z.infer<typeof command>;
 export type Addresses = Pick<Config, keyof typeof ADDRESSES>;
-export type PublicJwk = z.infer<typeof publicJwk>;
 
 /** Parses the variables of a schema and ignores others. */
 const reader =

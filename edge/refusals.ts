@@ -86,7 +86,12 @@ export const TOKEN_REFUSALS = {
   client: { label: 'the client', hint: 'Set iss and sub to the Client ID of the API key.', ...CONSTANT },
   jwks: {
     label: 'the JWKS',
-    hint: 'Check the JWKS of the API key: it must be reachable and contain a usable public key.',
+    hint: 'Check the JWKS of the API key: it must contain a public key for the algorithm.',
+    ...CONSTANT,
+  },
+  jwks_uri: {
+    label: 'the JWKS URI',
+    hint: 'Check the JWKS URI of the API key: its host must answer with a JWKS that contains a usable public key.',
     ...CONSTANT,
   },
   signature: {
@@ -281,9 +286,9 @@ const HL7_REFUSALS = {
   },
   '200': {
     label: 'the type of the message',
-    hint: 'ADT, ORU^R01 and MDM are supported; the key can store other types.',
+    hint: 'ADT, ORU, OUL, MDM, PPR, ORM and OML are supported; the key can store other types, except queries.',
   },
-  '201': { label: 'the event of the message', hint: 'ORU is supported with R01, MDM with T01 to T11.' },
+  '201': { label: 'the event of the message', hint: 'The page HL7 senders lists the events of each type.' },
   '202': { label: 'the processing id', hint: 'The accepted processing ids are a setting of the site and of the key.' },
   '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are supported.' },
   '204': {

@@ -3,7 +3,7 @@
 create domain hl7_outcome as text check (value in ('AA', 'AE', 'AR'));
 create domain hl7_source as text check (value in ('http', 'mllp'));
 create domain hl7_attempt_reason as text check (value in ('received', 'resent', 'replayed', 'forced', 'retried'));
-create domain unnamed_kind as text check (value in ('authority', 'code-system'));
+create domain unmapped_kind as text check (value in ('authority', 'code-system'));
 
 create table hl7_message (
   site_id uuid not null,
@@ -98,6 +98,9 @@ create table hl7_message_resource (
   version integer not null,
   -- The message wrote this version; false: the resource already said what the message says, and stayed at this version.
   is_written boolean not null,
+  -- The members of the resource that this version changed, with the fields that state them:
+  -- 'name PID-5 PID-9,birthDate PID-7'. A change without a field has the event, MSH-9.
+  elements text not null default '',
   primary key (site_id, message_id, type, id, version),
   foreign key (site_id, message_id) references hl7_message,
   foreign key (site_id, type, id) references resource
@@ -139,18 +142,18 @@ grant select, insert, delete on hl7_message_key to gateway_app;
 -- Names in messages that have no URI yet: assigning authorities (HD.1) and coding systems (CWE.3). Each message has its row:
 -- messages do not wait for each other at a counter, and are found when the name gets its URI. Processing a message again
 -- replaces its rows.
-create table unnamed_name (
+create table unmapped_name (
   site_id uuid not null,
-  kind unnamed_kind not null,
+  kind unmapped_kind not null,
   -- In capitals: names compare without case.
   name text not null check (name <> ''),
   message_id uuid not null,
   primary key (site_id, kind, name, message_id),
   foreign key (site_id, message_id) references hl7_message
 );
-create index unnamed_name_of_message on unnamed_name (site_id, message_id);
-select table_of_site('unnamed_name');
-grant select, insert, delete on unnamed_name to gateway_app;
+create index unmapped_name_of_message on unmapped_name (site_id, message_id);
+select table_of_site('unmapped_name');
+grant select, insert, delete on unmapped_name to gateway_app;
 
 -- Issues that an administrator must decide or review. Each issue is listed once, with the first message that showed it; its
 -- dismissal is permanent. `detail` contains codes and positions, never content of a patient record.

@@ -1,33 +1,33 @@
 -- The references of HL7 messages: patients by identifiers, resources by HL7 keys, results by their result keys, and the
 -- precedence of statements.
 
--- An identifier is a pair of domain and value. Several patients may have one pair, since a FHIR client is never rejected for it.
--- `domain` is a URI, or 'name:' and the namespace in capitals if it has no URI (edge/store/patient-identity.ts).
+-- An identifier is a pair of authority and value. Several patients may have one pair, since a FHIR client is never rejected for it.
+-- `authority` is a URI, or 'name:' and the namespace in capitals if it has no URI (edge/store/patient-identity.ts).
 create table patient_identity (
   site_id uuid not null,
   value text not null,
-  domain text not null,
+  authority text not null,
   id uuid not null,
   -- Code of table 0203; '' without one.
   number_type text not null,
   type text generated always as ('Patient') stored,
   -- It was the leading identifier of a PID-3, or a FHIR client wrote it; else a message only listed it.
   led boolean not null,
-  -- The sender named no domain.
+  -- The sender named no authority.
   is_assumed boolean not null,
   -- A message named it: a FHIR client's write that keeps the value does not remove it.
   is_taught boolean not null,
-  primary key (site_id, value, domain, id, number_type),
+  primary key (site_id, value, authority, id, number_type),
   foreign key (site_id, type, id) references resource (site_id, type, id)
 );
 create index patient_identity_of on patient_identity (id, site_id);
 -- Identifiers of namespaces without a URI, for the administrator who gives them one.
-create index patient_identity_name on patient_identity (site_id, domain, value) where domain like 'name:%';
+create index patient_identity_name on patient_identity (site_id, authority, value) where authority like 'name:%';
 select table_of_site('patient_identity');
 grant select, insert, update, delete on patient_identity to gateway_app;
 
--- Names and birth dates that messages and clients have said of a patient. Rows are only added: a late message is compared with
--- all of them.
+-- Names with birth dates that messages and clients have said of a patient (edge/store/patient-identity.ts). Rows are only added: a
+-- late message is compared with all of them. The row '' says that an ADT message or a FHIR client described the patient.
 create table patient_trait (
   site_id uuid not null,
   id uuid not null,
@@ -40,7 +40,7 @@ select table_of_site('patient_trait');
 grant select, insert on patient_trait to gateway_app;
 
 -- The URI of a namespace in the messages of one key: the sender sent both (taught), or patient records suggest it (shown). A
--- namespace uses one URI: the first that was taught, until an administrator decides.
+-- namespace uses the URI that an administrator confirmed, else its only taught URI. With several it is contested.
 create table authority_alias (
   site_id uuid not null,
   client_id text not null,
@@ -57,8 +57,8 @@ create table authority_alias (
   foreign key (site_id, first_message) references hl7_message,
   check ((decided_at is null) = (decided_by is null))
 );
-create unique index authority_alias_used on authority_alias (site_id, client_id, namespace)
-  where state in ('taught', 'confirmed');
+create unique index authority_alias_confirmed on authority_alias (site_id, client_id, namespace)
+  where state = 'confirmed';
 select table_of_site('authority_alias');
 grant select, insert, update on authority_alias to gateway_app;
 
@@ -93,8 +93,9 @@ select table_of_site('hl7_identity');
 grant select, insert, update, delete on hl7_identity to gateway_app;
 
 -- The result key of an Observation or a DiagnosticReport, which edge/hl7/results reads, writes and compares:
--- - `what` is the observed code
--- - the order numbers: either one finds it; numbers contains their assigning authorities
+-- - `what` is the observation: its codes, OBX-4, OBX-21 and the parent of OBR-26
+-- - the order numbers: either one finds it; numbers contains their assigning authorities, the second of the time, and
+--   more of the parent
 -- - at: when it was collected (a minute or a day in UTC, '' for unknown)
 -- - place: the position among results that are equal in all this
 create table hl7_result (
@@ -110,17 +111,19 @@ create table hl7_result (
   at text collate "C" not null,
   place integer not null,
   numbers text not null,
-  primary key (site_id, type, id),
+  primary key (id, type, site_id),
   foreign key (site_id, type, id) references resource (site_id, type, id),
   foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
 );
--- The patient is the first column of these indexes. Without statistics the planner uses any index that begins with the
--- site. An update of one result by its id would then read all results of the site.
+-- The primary key begins with the id, and these indexes with the patient. Without statistics the planner uses any index
+-- that begins with the site and the type. A look-up would then read all results of the site.
 -- If two concurrent messages both find nothing, only one inserts the result.
 create unique index hl7_result_key on hl7_result (patient_id, site_id, type,
   md5(what || '|' || filler || '|' || placer || '|' || numbers), at, place);
-create index hl7_result_filler on hl7_result (patient_id, site_id, type, what, filler, at);
-create index hl7_result_placer on hl7_result (patient_id, site_id, type, what, placer, at) where placer <> '';
+-- The observation is behind the time: a message looks up all results of its order.
+create index hl7_result_filler on hl7_result (patient_id, site_id, type, filler, at, what) where filler <> '';
+create index hl7_result_placer on hl7_result (patient_id, site_id, type, placer, at, what) where placer <> '';
+create index hl7_result_what on hl7_result (patient_id, site_id, type, what, at) where filler = '' and placer = '';
 select table_of_site('hl7_result');
 grant select, insert, update, delete on hl7_result to gateway_app;
 

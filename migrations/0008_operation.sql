@@ -54,7 +54,7 @@ create table bulk_export (
   -- OperationOutcomes about what was left out, one a line.
   outcomes text not null,
   -- The export holds what was written before this time. That is settled when every transaction below begun_by has ended.
-  taken_at timestamptz(3) not null,
+  snapshot_at timestamptz(3) not null,
   begun_by bigint not null,
   expires_at timestamptz not null,
   -- When its status was last requested while it was not complete.
@@ -207,7 +207,7 @@ create table sidecar_seen (
   -- As it reports them with its request for the allowed ranges.
   version text,
   connections integer,
-  told_at timestamptz
+  reported_at timestamptz
 );
 grant select, insert, update on sidecar_seen to gateway_app;
 
@@ -232,7 +232,7 @@ create table alert (
   -- A Client ID, a surface, a sidecar or a kid; '' for the site.
   subject text not null,
   -- When its cause was first seen, in the current period of the alert.
-  opened_at timestamptz not null,
+  firing_since timestamptz not null,
   -- Since when its cause has been gone; null while it lasts.
   clear_since timestamptz,
   resolved_at timestamptz,
@@ -241,29 +241,29 @@ create table alert (
   acknowledged_at timestamptz,
   acknowledged_by text,
   -- The state of the last notice; '' before the first.
-  notified text not null default '' check (notified in ('', 'open', 'resolved')),
+  notified text not null default '' check (notified in ('', 'firing', 'resolved')),
   notified_at timestamptz,
   primary key (site_id, alert_id),
   check ((acknowledged_at is null) = (acknowledged_by is null))
 );
-create unique index alert_open on alert (site_id, kind, subject) where resolved_at is null;
+create unique index alert_firing on alert (site_id, kind, subject) where resolved_at is null;
 create index alert_resolved on alert (resolved_at) where resolved_at is not null;
 select table_of_site('alert');
 grant select, update (acknowledged_at, acknowledged_by) on alert to gateway_app;
 
 -- Alerts that are silenced: they are not posted.
-create table alert_mute (
+create table alert_silence (
   site_id uuid not null references site,
   kind listed_code not null,
   subject text not null,
   -- Null: until an administrator ends it.
   until timestamptz,
-  muted_at timestamptz not null default now(),
-  muted_by text not null,
+  silenced_at timestamptz not null default now(),
+  silenced_by text not null,
   primary key (site_id, kind, subject)
 );
-select table_of_site('alert_mute');
-grant select, insert, update, delete on alert_mute to gateway_app;
+select table_of_site('alert_silence');
+grant select, insert, update, delete on alert_silence to gateway_app;
 
 -- Notices to post, until they were posted or given up.
 create table alert_notice (
@@ -271,7 +271,7 @@ create table alert_notice (
   -- The receiver recognizes a repeated notice by it.
   notice_id uuid not null,
   alert_id uuid not null,
-  state text not null check (state in ('open', 'resolved')),
+  state text not null check (state in ('firing', 'resolved')),
   at timestamptz not null,
   attempts integer not null default 0,
   next_at timestamptz not null,

@@ -45,7 +45,10 @@ export async function readFunctions(folder: string): Promise<FunctionFile[]> {
 
 async function readFunction(folder: string, name: string): Promise<FunctionFile> {
   const file = await readSql(folder, `functions/${name}`);
-  const defined = Array.from(file.sql.matchAll(/^\s*create\b.*?\bfunction\s+([\w.]+)/gim), (match) => match[1]);
+  const defined = Array.from(
+    file.sql.matchAll(/^[ \t]*create\s+(?:or\s+replace\s+)?function\s+([\w.]+)/gim),
+    (match) => match[1],
+  );
   if (defined.length !== 1 || defined[0] !== name || !/^create or replace function /m.test(file.sql)) {
     throw new Error(`${file.name}.sql must hold one statement, create or replace function ${name}`);
   }

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 
 import { parseRange } from './ip.ts';
+import { withoutFinalSlashes } from './final-slashes.ts';
 
 /** An http or https URL without query and fragment; trailing slashes are removed. */
 export const baseUrl = z
@@ -9,7 +10,7 @@ export const baseUrl = z
   .refine((text) => URL.canParse(text), { error: 'must be a URL', abort: true })
   .refine((text) => /^https?:/.test(text), 'must begin with http:// or https://')
   .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform(withoutFinalSlashes);
 
 /**
  * A JSON document in a variable. A pair of single quotes around it is removed: a shell and systemd remove it, but

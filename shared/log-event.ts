@@ -33,7 +33,7 @@ export const LOG_EVENTS = {
   listening: ['info'],
   stopping: ['info'],
   stopped: ['info', 'warn'],
-  'alert.opened': ['warn'],
+  'alert.firing': ['warn'],
   'alert.resolved': ['info'],
   'alert.not-delivered': ['warn'],
   'mllp.configuration': ['fatal'],

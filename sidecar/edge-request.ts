@@ -9,6 +9,7 @@ import {
   type SidecarState,
 } from '../shared/mllp-contract.ts';
 import { traceparentOf } from '../shared/trace-context.ts';
+import { withoutFinalSlashes } from '../shared/final-slashes.ts';
 import type { Exchange } from './exchange.ts';
 import { sha256Of, type PeerIdentity, type SignToken } from './token.ts';
 
@@ -58,7 +59,7 @@ export function createEdgeClient(baseUrl: string, signToken: SignToken, maxSocke
   const isHttps = protocol === 'https:';
   // Parsed once: parsing it for each message costs as much as framing. Brackets belong to the URL, not to the host.
   const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port };
-  const prefix = pathname.replace(/\/+$/, '');
+  const prefix = withoutFinalSlashes(pathname);
   const keepAlive = { keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' } as const;
   const agent = isHttps ? new HttpsAgent(keepAlive) : new HttpAgent(keepAlive);
   const request = isHttps ? httpsRequest : httpRequest;

@@ -11,21 +11,21 @@ const alertFacts = z.object({
   now: ms,
   /** By kind (edge/alert-kinds.ts). */
   kinds: z.record(z.string(), z.unknown()),
-  /** Alerts that are open, or were resolved in the last hour. */
+  /** Alerts that are firing, or were resolved in the last hour. */
   alerts: z.array(
     z.object({
       ...of,
       id: z.string(),
       times: z.number(),
-      notified: z.enum(['', 'open', 'resolved']),
-      openedAt: ms,
+      notified: z.enum(['', 'firing', 'resolved']),
+      firingSince: ms,
       clearSince: ms.nullable(),
       resolvedAt: ms.nullable(),
       notifiedAt: ms.nullable(),
       isAcknowledged: z.boolean(),
     }),
   ),
-  mutes: z.array(z.object(of)),
+  silences: z.array(z.object(of)),
   sites: z.array(z.object({ site: z.string(), hasWebhook: z.boolean() })),
 });
 
@@ -42,15 +42,17 @@ export interface FiringAlert extends AlertSubject {
 export const alertKey = ({ site, kind, subject }: { readonly kind: string } & AlertSubject): string =>
   `${site} ${kind} ${subject}`;
 
-/** The alerts that should be open now. */
+/** The alerts whose conditions are true now. */
 export function firingAlerts(
   { now, kinds, alerts, sites }: AlertFacts,
   checked: Pick<AlertContext, 'checkedSince' | 'providerFailures'>,
 ): FiringAlert[] {
-  const open = new Map(alerts.filter(({ resolvedAt }) => resolvedAt === null).map((alert) => [alertKey(alert), alert]));
+  const current = new Map(
+    alerts.filter(({ resolvedAt }) => resolvedAt === null).map((alert) => [alertKey(alert), alert]),
+  );
   return ALERT_KIND_NAMES.flatMap((kind) => {
-    const openAlert = (subject: AlertSubject) => open.get(alertKey({ ...subject, kind }));
-    const context = { ...checked, now, openAlert, sites: sites.map(({ site }) => site) };
+    const firingAlert = (subject: AlertSubject) => current.get(alertKey({ ...subject, kind }));
+    const context = { ...checked, now, firingAlert, sites: sites.map(({ site }) => site) };
     return ALERT_KINDS[kind].firing(kinds[kind], context).map(({ site, subject }) => ({ site, kind, subject }));
   });
 }

@@ -21,7 +21,7 @@ const PAUSE_SECONDS = 20;
 /** The body, as Standard Webhooks 1.0 defines it. */
 export function noticeBody(row: NoticeRow, consoleUrl: string | undefined): string {
   return JSON.stringify({
-    type: row.state === 'open' ? 'alert.opened' : 'alert.resolved',
+    type: row.state === 'firing' ? 'alert.firing' : 'alert.resolved',
     timestamp: row.at,
     data: {
       alertId: row.alert_id,
@@ -29,7 +29,7 @@ export function noticeBody(row: NoticeRow, consoleUrl: string | undefined): stri
       kind: row.kind,
       subject: row.subject,
       summary: ALERT_KINDS[row.kind].title,
-      openedAt: row.opened_at,
+      firingSince: row.firing_since,
       resolvedAt: row.state === 'resolved' ? row.resolved_at : null,
       times: row.times,
       ...(consoleUrl === undefined ? {} : { url: `${consoleUrl}/admin/alerts` }),

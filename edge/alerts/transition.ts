@@ -1,5 +1,5 @@
 /**
- * The next state of each alert. An alert opens with its cause and resolves ten minutes after the cause has ended. It opens again if
+ * The next state of each alert. An alert fires with its cause and resolves ten minutes after the cause has ended. It fires again if
  * the cause returns within an hour. A notice is due if the state differs from that of the last notice. A flapping alert causes
  * few notices, but always one for its last state.
  */
@@ -16,7 +16,7 @@ export interface NewNotice {
   readonly site: string;
   readonly id: string;
   readonly alertId: string;
-  readonly state: 'open' | 'resolved';
+  readonly state: 'firing' | 'resolved';
   readonly at: number;
 }
 
@@ -31,14 +31,14 @@ function nextState(alert: KnownAlert, isFiring: boolean, now: number): KnownAler
     if (!isFiring) return alert;
     return {
       ...alert,
-      openedAt: now,
+      firingSince: now,
       clearSince: null,
       resolvedAt: null,
       times: alert.times + 1,
       isAcknowledged: false,
     };
   }
-  if (isFiring) return clearSince === null ? alert : { ...alert, openedAt: now, clearSince: null };
+  if (isFiring) return clearSince === null ? alert : { ...alert, firingSince: now, clearSince: null };
   if (clearSince === null) return { ...alert, clearSince: now };
   return now - clearSince < CLEAR_MS ? alert : { ...alert, resolvedAt: now };
 }
@@ -50,7 +50,7 @@ const newAlert = ({ site, kind, subject }: FiringAlert, id: string, now: number)
   id,
   times: 1,
   notified: '',
-  openedAt: now,
+  firingSince: now,
   clearSince: null,
   resolvedAt: null,
   notifiedAt: null,
@@ -61,24 +61,24 @@ const newAlert = ({ site, kind, subject }: FiringAlert, id: string, now: number)
 function stateToPost(
   alert: KnownAlert,
   hasWebhook: boolean,
-  isMuted: boolean,
+  isSilenced: boolean,
   now: number,
-): 'open' | 'resolved' | undefined {
-  const state = alert.resolvedAt === null ? 'open' : 'resolved';
-  if (!hasWebhook || isMuted || alert.notified === state) return undefined;
-  // The receiver does not know that the alert was open.
+): 'firing' | 'resolved' | undefined {
+  const state = alert.resolvedAt === null ? 'firing' : 'resolved';
+  if (!hasWebhook || isSilenced || alert.notified === state) return undefined;
+  // The receiver does not know that the alert was firing.
   if (state === 'resolved' && alert.notified === '') return undefined;
-  if (state === 'open' && alert.isAcknowledged) return undefined;
+  if (state === 'firing' && alert.isAcknowledged) return undefined;
   return alert.notifiedAt === null || now - alert.notifiedAt >= QUIET_MS ? state : undefined;
 }
 
 /** @param newId makes a UUID */
 export function changeAlerts(facts: AlertFacts, firing: readonly FiringAlert[], newId: () => string): AlertChanges {
   const { now } = facts;
-  const mutes = new Set(facts.mutes.map(alertKey));
+  const silences = new Set(facts.silences.map(alertKey));
   const webhooks = new Map(facts.sites.map(({ site, hasWebhook }) => [site, hasWebhook]));
   const causes = new Map(firing.map((cause) => [alertKey(cause), cause]));
-  // Several alerts of the last hour may have one key: the open one counts, else the one resolved last.
+  // Several alerts of the last hour may have one key: the firing one counts, else the one resolved last.
   const byKey = new Map(
     facts.alerts
       .toSorted((a, b) => (a.resolvedAt ?? Infinity) - (b.resolvedAt ?? Infinity))
@@ -95,7 +95,7 @@ export function changeAlerts(facts: AlertFacts, firing: readonly FiringAlert[], 
   const alerts: Alert[] = [];
   const notices: NewNotice[] = [];
   for (const { before, after } of [...known, ...fresh]) {
-    const state = stateToPost(after, webhooks.get(after.site) ?? false, mutes.has(alertKey(after)), now);
+    const state = stateToPost(after, webhooks.get(after.site) ?? false, silences.has(alertKey(after)), now);
     if (state !== undefined) notices.push({ site: after.site, id: newId(), alertId: after.id, state, at: now });
     if (state === undefined && before === after) continue;
     const { isAcknowledged: _, ...alert } = after;

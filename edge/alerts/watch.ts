@@ -42,8 +42,8 @@ export const watchAlerts = (
       const providerFailures = isAway ? failedBefore + 1 : 0;
       const firing = firingAlerts(facts, { checkedSince: since, providerFailures });
       const { alerts, notices } = changeAlerts(facts, firing, () => crypto.randomUUID());
-      for (const { site, kind, subject, openedAt, resolvedAt } of alerts) {
-        if (openedAt === facts.now) log({ level: 'warn', event: 'alert.opened', site, reason: kind, subject });
+      for (const { site, kind, subject, firingSince, resolvedAt } of alerts) {
+        if (firingSince === facts.now) log({ level: 'warn', event: 'alert.firing', site, reason: kind, subject });
         else if (resolvedAt === facts.now) log({ level: 'info', event: 'alert.resolved', site, reason: kind, subject });
       }
       return {

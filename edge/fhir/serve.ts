@@ -47,7 +47,6 @@ const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.
 /**
  * One round trip: the check of the caller, the queries, and the audit row. A single function call is one statement, in which
  * the function does all three.
- * one statement, in which the function does all of it.
  */
 async function ask(request: Request, { audited, queries }: Pick<Interaction, 'audited' | 'queries'>): Promise<RowsOf> {
   const { deps, context, actor } = request;

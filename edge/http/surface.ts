@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 
 import { type Addresses, surfaceUrls } from '../config.ts';
+import { withoutFinalSlashes } from '../../shared/final-slashes.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { continueTrace } from '../../shared/trace-context.ts';
@@ -33,7 +34,7 @@ export type Surface = Hono<GatewayEnv>;
 
 /** The path of a base URL without a trailing slash: `/a/b` for `https://host/a/b`, empty for `https://host`. */
 export function pathPrefix(baseUrl: string | undefined): string {
-  return !baseUrl ? '' : new URL(baseUrl).pathname.replace(/\/+$/, '');
+  return !baseUrl ? '' : withoutFinalSlashes(new URL(baseUrl).pathname);
 }
 
 /** Only https for a year (RFC 6797 §6.1). Subdomains and the preload list are the operator's decision. */

@@ -398,7 +398,7 @@ export const KEY_MEMBERS = {
     answer: z.enum(UNSUPPORTED_TYPES),
     label: 'HL7 types that are not supported',
     hint:
-      'For messages of types without FHIR resources (SIU, ORM, OML, DFT, VXU …). With refuse, they are rejected (AR 200). ' +
+      'For messages of types without FHIR resources (SIU, DFT, VXU, RDE …). With refuse, they are rejected (AR 200). ' +
       'With keep, they are stored and accepted (AA with I 200), for a sender that stops at a rejection and must send them.',
     section: 'judged',
     input: {

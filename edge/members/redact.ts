@@ -10,6 +10,7 @@ import type { FieldTexts } from './texts.ts';
 const PEM = /BEGIN [A-Z ]{0,40}PRIVATE KEY|PRIVATE KEY\s*[-\u2010-\u2015]/;
 /** A private or secret member of a JWK with a value, in any quotes (RFC 7518 §6.2.2, §6.3.2, §6.4). */
 const member = (leastCharacters: number): RegExp =>
+  // oxlint-disable-next-line gateway/linear-expression -- its only variable part is a number
   new RegExp(`(?:^|\\W)(?:d|p|q|dp|dq|qi|k|t|r)[\\\\"'\\s]*[:=][\\\\"'\\s]*[A-Za-z0-9+/_-]{${leastCharacters},}`);
 /** In the field for keys short values count too; elsewhere only values as long as a key, so that notes stay. */
 const [ANY_MEMBER, LONG_MEMBER] = [member(8), member(40)];

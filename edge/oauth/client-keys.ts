@@ -7,6 +7,7 @@ import { fetchJwks } from '../http/fetch-jwks.ts';
 import type { GuardedFetching } from '../http/guarded-fetch.ts';
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import type { Deps } from '../deps.ts';
+import type { Reason } from '../refusals.ts';
 import type { ClientRow } from '../store/client.ts';
 
 const COOLDOWN_MS = 30_000;
@@ -15,7 +16,7 @@ const WAIT_FOR_OTHER_MS = 4_000;
 /** Cached clients; the least recently used is dropped first. */
 const MAX_CLIENTS = 5_000;
 
-export type ClientKeys = { readonly jwks: CheckedJwks } | { readonly reason: string };
+export type ClientKeys = { readonly jwks: CheckedJwks } | Reason;
 
 export interface ClientKeyring {
   /** The cached keys; a JWKS URI is fetched if the cache is too old. */
@@ -33,10 +34,12 @@ interface Entry {
   pending: Promise<ClientKeys> | undefined;
 }
 
-const usable = (jwks: CheckedJwks): ClientKeys => {
+const usable = (jwks: CheckedJwks, code: 'jwks' | 'jwks_uri'): ClientKeys => {
   const [problem] = jwks.problems;
-  return problem === undefined ? { jwks } : { reason: `the JWKS cannot be used: ${problem}` };
+  return problem === undefined ? { jwks } : { code, reason: `the JWKS cannot be used: ${problem}` };
 };
+
+const uriFailed = (why: string): Reason => ({ code: 'jwks_uri', reason: `the JWKS URI cannot be used: ${why}` });
 
 export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log'> & GuardedFetching): ClientKeyring {
   const entries = new Map<string, Entry>();
@@ -55,12 +58,12 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
   const fetchInto = async (entry: Entry, clientId: string): Promise<ClientKeys> => {
     const fetched = await fetchJwks(deps, entry.source).finally(() => (entry.pending = undefined));
     if ('failed' in fetched) {
-      entry.keys = { reason: `the JWKS URI cannot be used: ${fetched.reason}` };
+      entry.keys = uriFailed(fetched.reason);
       entry.freshUntil = entry.lastAttempt + COOLDOWN_MS;
       return entry.keys;
     }
     if (fetched.jwks.hasPrivateKey) deps.log({ level: 'error', event: 'jwks.private-key', clientId });
-    entry.keys = usable(fetched.jwks);
+    entry.keys = usable(fetched.jwks, 'jwks_uri');
     entry.freshUntil = entry.lastAttempt + ('reason' in entry.keys ? COOLDOWN_MS : fetched.maxAgeSeconds * 1000);
     return entry.keys;
   };
@@ -79,7 +82,7 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
     const late = new Promise<ClientKeys>((resolve) => {
       signal.addEventListener('abort', () => {
         if (entry.pending === pending) entry.pending = undefined;
-        resolve({ reason: 'the JWKS URI cannot be used: its host did not answer in time' });
+        resolve(uriFailed('its host did not answer in time'));
       });
     });
     return Promise.race([pending, late]);
@@ -88,7 +91,7 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
   const inline = (client: ClientRow, document: string): ClientKeys =>
     entryOf(client.client_id, document, () => ({
       source: document,
-      keys: usable(readJwks(document)),
+      keys: usable(readJwks(document), 'jwks'),
       freshUntil: Infinity,
       lastAttempt: 0,
       pending: undefined,
@@ -97,7 +100,7 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
   const remote = (client: ClientRow, uri: string): Entry =>
     entryOf(client.client_id, uri, () => ({
       source: uri,
-      keys: { reason: 'the JWKS URI was not fetched' },
+      keys: uriFailed('it was not fetched'),
       freshUntil: -Infinity,
       lastAttempt: -Infinity,
       pending: undefined,

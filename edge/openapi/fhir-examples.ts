@@ -1,7 +1,7 @@
 /** The example resources and searches of "Try it out" and of the samples; they need only the caller's ids. */
 import type { ResourceType } from '../../shared/resource-type.ts';
 
-/** Stands for an id of the caller's. */
+/** A placeholder for an id of the caller. */
 export const SAMPLE_ID = '00000000-0000-0000-0000-000000000000';
 const patient = { reference: `Patient/${SAMPLE_ID}` };
 const coded = (system: string, code: string, display: string) => ({ coding: [{ system, code, display }] });

@@ -4,8 +4,8 @@ import { instantOf, raw, read, sql } from './sql.ts';
 
 export const ALIAS_STATES = ['taught', 'shown', 'confirmed', 'rejected'] as const;
 /**
- * `taught`: a message sent both, and the URI is used. `shown`: it is not used, since another URI is, or since only
- * patient records suggest it. `confirmed`, `rejected`: an administrator decided.
+ * `taught`: a message sent both, and the URI is used if it is the only one. `shown`: it is not used, since an
+ * administrator confirmed another one, or since only patient records suggest it. `confirmed`, `rejected`: an administrator decided.
  */
 export type AliasState = (typeof ALIAS_STATES)[number];
 export type AliasDecision = 'confirmed' | 'rejected';

@@ -130,16 +130,16 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
   };
 }
 
-export interface KeyRefusedRow {
+export interface KeyConflictsRow {
   /** JSON: positions of the public keys that another API key has; null for none. */
-  readonly taken: string | null;
+  readonly foreign_keys: string | null;
   /** JSON: positions of the addresses that are not the site's; null for none. */
-  readonly foreign: string | null;
+  readonly foreign_addresses: string | null;
 }
 
-export interface KeyToBeJudged {
+export interface KeyToCheck {
   readonly thumbprints: readonly string[];
-  /** Allowed IPs of a key for MLLP; empty where they are not to be judged. */
+  /** Allowed IPs of a key for MLLP; empty if they need no check. */
   readonly allowedIps: readonly string[];
   readonly application: string | null;
   readonly facility: string | null;
@@ -147,10 +147,10 @@ export interface KeyToBeJudged {
 }
 
 /** All reasons for which `writeKey` would reject a key. */
-export function keyRefused(site: string, clientId: string, asked: KeyToBeJudged): Query<KeyRefusedRow> {
+export function findKeyConflicts(site: string, clientId: string, asked: KeyToCheck): Query<KeyConflictsRow> {
   const { thumbprints, allowedIps, application, facility, tlsSubject } = asked;
-  return read<KeyRefusedRow>`select thumbprints_taken(${clientId}, ${thumbprints}::text[])::text as taken,
-      site_addresses_foreign(${site}::uuid, ${allowedIps}::text[], ${application}, ${facility}, ${tlsSubject})::text as foreign`;
+  return read<KeyConflictsRow>`select thumbprints_foreign(${clientId}, ${thumbprints}::text[])::text as foreign_keys,
+      site_addresses_foreign(${site}::uuid, ${allowedIps}::text[], ${application}, ${facility}, ${tlsSubject})::text as foreign_addresses`;
 }
 
 /** The changes of a key, the newest first. */

@@ -42,6 +42,8 @@ export interface MessageResourceRow {
   readonly is_long: boolean;
   /** The version or the one before it is no longer kept. */
   readonly is_forgotten: boolean;
+  /** The changed members with their fields: `name PID-5 PID-9,birthDate PID-7`. */
+  readonly elements: string;
 }
 
 /** Bytes of text that are compared for one version, and for all of a message. */
@@ -73,7 +75,7 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
        order by x.type <> 'Patient', x.type, x.id, x.version
        limit ${raw(String(MAX_SHOWN_RESOURCES + 1))}
     ), texts as (
-      select x.type, x.id, x.version, x.is_written, r.version as current_version, n.body as after, o.body as before,
+      select x.type, x.id, x.version, x.is_written, x.elements, r.version as current_version, n.body as after, o.body as before,
              coalesce(octet_length(n.body), 0) + coalesce(octet_length(o.body), 0) as bytes
         from touched x
         join resource r on r.site_id = x.site_id and r.type = x.type and r.id = x.id
@@ -84,7 +86,7 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
                or sum(t.bytes) over (order by t.type <> 'Patient', t.type, t.id, t.version) > ${raw(String(MAX_TEXTS))}) as is_long
         from texts t
     )
-    select m.type, m.id, m.version, m.current_version, m.is_written, m.is_long,
+    select m.type, m.id, m.version, m.current_version, m.is_written, m.is_long, m.elements,
            case when not m.is_long then m.after end as after, case when not m.is_long then m.before end as before,
            m.is_written and (m.after is null or m.version > 1 and m.before is null) as is_forgotten
       from measured m

@@ -20,19 +20,19 @@ export interface NoticeRow {
   readonly site_id: string;
   readonly notice_id: string;
   readonly webhook: string | null;
-  readonly state: 'open' | 'resolved';
+  readonly state: 'firing' | 'resolved';
   readonly at: string;
   readonly attempts: number;
   readonly alert_id: string;
   readonly kind: AlertKind;
   readonly subject: string;
-  readonly opened_at: string;
+  readonly firing_since: string;
   readonly resolved_at: string | null;
   readonly times: number;
 }
 
 export function noticesDue(limit: number, ofSite: number): Query<NoticeRow> {
-  const at = raw(instantsOf(['at', 'opened_at', 'resolved_at']));
+  const at = raw(instantsOf(['at', 'firing_since', 'resolved_at']));
   return sql<NoticeRow>`select site_id, notice_id, webhook, state, attempts, alert_id, kind, subject, times, ${at}
     from alert_notices_due(${limit}::integer, ${ofSite}::integer)`;
 }

@@ -14,9 +14,16 @@ export interface CallerIdentity {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** The arguments that identify a request's token to the database (`assert_caller`), the scopes last. */
+/** The arguments that identify a request's token to the database (`assert_caller`). */
 export const callerArguments = ({ site, clientId, tokenId, audience, scopes }: CallerIdentity) =>
-  [site, clientId, tokenId, audience, AUDIENCE_PROTOCOL[audience], [...scopes]] as const satisfies readonly Param[];
+  [
+    site,
+    clientId,
+    tokenId,
+    audience,
+    AUDIENCE_PROTOCOL[audience],
+    [...scopes].join(' '),
+  ] as const satisfies readonly Param[];
 
 /**
  * The first statement of every batch made for a token. It fails the batch (Fault `unauthenticated`, `invalid_token`)
@@ -25,6 +32,6 @@ export const callerArguments = ({ site, clientId, tokenId, audience, scopes }: C
  */
 export function assertCaller(caller: CallerIdentity): Query {
   const [site, clientId, tokenId, audience, protocol, scopes] = callerArguments(caller);
-  const query = read`select assert_caller(${site}::uuid, ${clientId}, ${tokenId}, ${audience}, ${protocol}, ${scopes}::text[])`;
+  const query = read`select assert_caller(${site}::uuid, ${clientId}, ${tokenId}, ${audience}, ${protocol}, ${scopes})`;
   return { ...query, site };
 }

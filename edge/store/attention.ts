@@ -10,10 +10,18 @@ export const ATTENTION_KINDS = [
   'tied-withdrawal',
   /** A correction fits none of the results that are known, or several. */
   'correction-unmatched',
+  /** A text was stored beside a final one, and only one of them may be right. */
+  'result-unclear',
+  /** A newer final message no longer has a final result. */
+  'result-missing',
+  /** A result below final stayed beside a final one of its code. */
+  'preliminary-left',
   /** A merge should have moved data that the gateway stores by patient, but did not. */
   'not-moved',
   /** A merge whose patients could not be identified. */
   'merge-unresolved',
+  /** Messages have several URIs for one namespace. */
+  'namespace-contested',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 

@@ -15,7 +15,7 @@ export const EXPORTS_UNDER_WAY = 2;
 /**
  * Resources of a file. A Worker may query the database 1,000 times in a request and work for 30 seconds. A file is less
  * than 500 pages, even if a page is half empty because the next resource was too large for it. It takes about a second
- * of work (`npm run bench bulk-export`).
+ * of work.
  */
 export const FILE_RESOURCES = 100_000;
 const FILE_BYTES = 192 * 1024 * 1024;
@@ -91,7 +91,7 @@ export function findExport({ site, clientId, id }: ExportKey): Query<ExportRow> 
   const { params, bind } = binder();
   const text = `select e.request, e.types, e.is_complete, e.outcomes,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= e.begun_by as is_settled,
-       ${instantOf(`(e.taken_at - interval '1 millisecond')`)} as transaction_time, ${instantOf('e.expires_at')} as expires_at,
+       ${instantOf(`(e.snapshot_at - interval '1 millisecond')`)} as transaction_time, ${instantOf('e.expires_at')} as expires_at,
        (select coalesce(json_agg(json_build_object('type', f.type, 'number', f.number, 'count', f.resources)
                           order by array_position(e.types, f.type), f.number), '[]')
           from bulk_export_file f where f.site_id = e.site_id and f.export_id = e.export_id)::text as files
@@ -99,7 +99,7 @@ export function findExport({ site, clientId, id }: ExportKey): Query<ExportRow> 
   return { text, params, reads: true };
 }
 
-/** `id`: of the export that was there. */
+/** Returns the id of the deleted export. */
 export function cancelExport({ site, clientId, id }: ExportKey): Query<{ readonly id: string }> {
   return sql<{ id: string }>`delete from bulk_export e
     where e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${clientId}
@@ -117,7 +117,7 @@ export interface FileRow {
   readonly upto_id: string | null;
   readonly has_ids: boolean;
   /** Instants. */
-  readonly taken_at: string;
+  readonly snapshot_at: string;
   readonly since: string | null;
   readonly of_patients: boolean;
 }
@@ -136,7 +136,7 @@ export function openFile(
   const { params, bind } = binder();
   const wanted = bind(type);
   const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients,
-       ${instantOf('e.taken_at')} as taken_at, ${instantOf('e.since')} as since,
+       ${instantOf('e.snapshot_at')} as snapshot_at, ${instantOf('e.since')} as since,
        case when f.number is not null and e.types <@ ${bind(readable)}::text[]
             then audit_note(array[row('export', f.type || 'File', e.export_id, null)::audit_item]) end as noted
   from bulk_export e
@@ -146,9 +146,9 @@ export function openFile(
   return { text, params, reads: true };
 }
 
-/** A row as long as the export is there; what was read before it was then of an export that was. */
-export function exportStands({ site, clientId, id }: ExportKey): Query<{ readonly stands: boolean }> {
-  return read<{ stands: boolean }>`select true as stands from bulk_export e
+/** One row while the export exists. Run it after the read of a page, to be sure that the page is of an existing export. */
+export function exportExists({ site, clientId, id }: ExportKey): Query<{ readonly is_stored: boolean }> {
+  return read<{ is_stored: boolean }>`select true as is_stored from bulk_export e
     where e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${clientId}`;
 }
 
@@ -183,7 +183,7 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
   const rows = `select c.type, c.id, v.version, v.last_updated, v.meta, v.body, v.patient_id, null::text as sort_key
     from ${from}
    cross join lateral resource_version_at(c.site_id, c.type, c.id, c.version, c.last_updated, c.meta, c.body,
-           c.patient_id, ${bind(file.taken_at)}::timestamptz) v
+           c.patient_id, ${bind(file.snapshot_at)}::timestamptz) v
    where ${where}
    order by c.id limit ${limit}`;
   return { text: withinBudget(rows, 'p.id', 'gateway', PAGE_BYTES), params, reads: true };

@@ -23,10 +23,10 @@ export function listPeople(site: string, limit: number): Query<PersonRow> {
             from console_person p
            cross join lateral (
              select count(*)::int as sessions, max(c.seen_at) as seen,
-                    (array_agg(to_json(c.permissions) order by c.asked_at desc))[1] as told from console_session c
+                    (array_agg(to_json(c.permissions) order by c.asked_at desc))[1] as granted from console_session c
               where c.site_id = p.site_id and c.subject = p.subject and console_session_is_live(c)) l
            cross join lateral (select l.sessions, l.seen,
-             case when l.told is null then null else array(select json_array_elements_text(l.told)) end as permissions) s
+             case when l.granted is null then null else array(select json_array_elements_text(l.granted)) end as permissions) s
            where p.site_id = ${site}::uuid) x
    order by x.last_seen desc, x.subject limit ${limit}::int`;
 }

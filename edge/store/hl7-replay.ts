@@ -2,7 +2,7 @@
 import type { Query } from '../deps.ts';
 import type { JobState, NewJob } from './job.ts';
 import { instantOf, raw, read } from './sql.ts';
-import type { UnnamedName } from './unnamed-name.ts';
+import type { UnmappedName } from './unmapped-name.ts';
 
 export const REPLAY_KIND = 'hl7-replay';
 /** `hl7_store` adds jobs of this kind. */
@@ -19,7 +19,7 @@ export interface ReplayFilter {
   readonly from: string;
   readonly to: string;
   /** Only messages with this unmapped name. */
-  readonly unnamed: UnnamedName | null;
+  readonly unmapped: UnmappedName | null;
 }
 
 /** The position of a replay. */
@@ -38,15 +38,15 @@ export interface ReplayCursor {
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** SQL over `hl7_message m`. */
-const isSelected = (site: string, { outcome, reason, clientId, from, to, unnamed }: ReplayFilter) => ({
+const isSelected = (site: string, { outcome, reason, clientId, from, to, unmapped }: ReplayFilter) => ({
   text: `m.site_id = $1::uuid and m.raw is not null and ($2 = '' or m.outcome = $2) and ($3 = '' or strpos(m.errors::text, $3) > 0)
        and ($4 = '' or m.client_id = $4) and ($5::timestamptz is null or m.received_at >= $5::timestamptz)
        and ($6::timestamptz is null or m.received_at < $6::timestamptz)
        ${
          // Only with a name, so that the plan fits.
-         unnamed === null
+         unmapped === null
            ? 'and $7::text is null and $8::text is null'
-           : 'and m.message_id in (select u.message_id from unnamed_name u where u.site_id = $1::uuid and u.kind = $7 and u.name = $8)'
+           : 'and m.message_id in (select u.message_id from unmapped_name u where u.site_id = $1::uuid and u.kind = $7 and u.name = $8)'
        }`,
   params: [
     site,
@@ -55,8 +55,8 @@ const isSelected = (site: string, { outcome, reason, clientId, from, to, unnamed
     clientId,
     from === '' ? null : from,
     to === '' ? null : to,
-    unnamed?.kind ?? null,
-    unnamed?.name ?? null,
+    unmapped?.kind ?? null,
+    unmapped?.name ?? null,
   ],
 });
 

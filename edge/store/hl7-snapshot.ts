@@ -43,6 +43,10 @@ export type UrisByName = Readonly<Record<string, string>>;
 /** The URIs of namespaces in the messages of a key (migrations/functions/hl7_authorities.sql). */
 interface StoredAuthorities {
   readonly taught: UrisByName;
+  /** Namespaces whose URI an administrator confirmed. */
+  readonly confirmed: readonly string[];
+  readonly contested: Readonly<Record<string, readonly string[]>>;
+  readonly shared: Readonly<Record<string, readonly string[]>>;
   /** `[namespace, URI]` pairs that an administrator rejected. */
   readonly rejected: readonly (readonly [namespace: string, uri: string])[];
 }

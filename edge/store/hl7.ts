@@ -12,7 +12,7 @@ import { lookupParams, type LookupKeys, type MessageIdentity, type SnapshotRow }
 import type { MessageKey } from './message-key.ts';
 import type { ResourceWrite } from './resource.ts';
 import { read, sql } from './sql.ts';
-import type { UnnamedName } from './unnamed-name.ts';
+import type { UnmappedName } from './unmapped-name.ts';
 
 /** The reason of a message that the gateway failed to process. */
 export const FAILED = 'gateway-failed';
@@ -72,7 +72,7 @@ export interface MessageEffects {
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
   /** Each once. */
-  readonly unnamed: readonly UnnamedName[];
+  readonly unmapped: readonly UnmappedName[];
 }
 
 /** A URI of a namespace in a key's messages. */
@@ -127,9 +127,9 @@ export function commitMessage(
     moved,
     aliases,
     attention,
-    unnamed,
+    unmapped,
   } = effects;
-  const made = { resources, results, identities, merges, met, precedences, moved, aliases, attention, unnamed };
+  const made = { resources, results, identities, merges, met, precedences, moved, aliases, attention, unmapped };
   const params = [
     opening,
     site,

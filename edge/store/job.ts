@@ -95,14 +95,11 @@ export interface JobRow {
   readonly asked_by: string;
 }
 
-const JOB_COLUMNS = 'job_id, kind, site_id, state, progress_done, progress_total, attempts, last_error, asked_by';
-
-/** How far a job is. */
-export function findJob(id: string): Query<JobRow> {
-  return { text: `select ${JOB_COLUMNS} from job where job_id = $1::uuid`, params: [id] };
-}
-
 /** How far jobs are, in no order. */
 export function findJobs(ids: readonly string[]): Query<JobRow> {
-  return { text: `select ${JOB_COLUMNS} from job where job_id = any ($1::uuid[])`, params: [ids] };
+  return {
+    text: `select job_id, kind, site_id, state, progress_done, progress_total, attempts, last_error, asked_by
+      from job where job_id = any ($1::uuid[])`,
+    params: [ids],
+  };
 }

@@ -8,7 +8,7 @@ import { withSynonyms, authoritiesOf, authorityNames } from './authority-synonym
 import { type PatientText, REASON, termsText } from './message-key.ts';
 import { BEHIND_ALL, containing } from './search/like.ts';
 import { type Bind, binder, instantOf } from './sql.ts';
-import type { UnnamedName } from './unnamed-name.ts';
+import type { UnmappedName } from './unmapped-name.ts';
 
 /** `errors`: AE and AR; `warnings`: AA, and something was wrong. */
 export const MESSAGE_OUTCOMES = ['AA', 'AE', 'AR', 'errors', 'warnings'] as const;
@@ -31,7 +31,7 @@ export interface MessageFilter {
   readonly from: string;
   readonly to: string;
   /** Only those that have it without a URI. */
-  readonly unnamed?: UnnamedName | undefined;
+  readonly unmapped?: UnmappedName | undefined;
 }
 
 /** Asks for nothing in particular. */
@@ -233,7 +233,7 @@ type Lead = 'patient' | 'reason' | 'text';
 
 /** SQL over `m`: what is asked for of the message itself. @param lead what is asked for already */
 function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
-  const { type, outcome, clientId, text, reason, unnamed } = filter;
+  const { type, outcome, clientId, text, reason, unmapped } = filter;
   return [
     `m.site_id = ${site}`,
     ...(type === '' ? [] : [`starts_with(m.message_type, upper(${bind(type)}))`]),
@@ -246,11 +246,11 @@ function conditions({ filter, site, bind }: Selection, lead?: Lead): string[] {
           `exists (select from hl7_message_key r where r.site_id = m.site_id and r.message_id = m.message_id and ${reasonOf(filter, bind)})`,
         ]),
     // Added only where a name is asked for, so that the plan is made for it.
-    ...(unnamed === undefined
+    ...(unmapped === undefined
       ? []
       : [
-          `m.message_id in (select u.message_id from unnamed_name u
-             where u.site_id = ${site} and u.kind = ${bind(unnamed.kind)} and u.name = ${bind(unnamed.name)})`,
+          `m.message_id in (select u.message_id from unmapped_name u
+             where u.site_id = ${site} and u.kind = ${bind(unmapped.kind)} and u.name = ${bind(unmapped.name)})`,
         ]),
   ];
 }

@@ -3,7 +3,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 export interface MetricsRow {
-  /** JSON, each as migrations/functions/metrics_told.sql says. */
+  /** JSON, each as migrations/functions/metrics_now.sql says. */
   readonly usage: string;
   readonly answers: string;
   readonly feeds: string;
@@ -18,5 +18,5 @@ export interface MetricsRow {
 /** @param limit the maximum for each list @param kids of the keys that are published */
 export function readMetrics(limit: number, kids: readonly string[]): Query<MetricsRow> {
   return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted
-    from metrics_told(${limit}::integer, ${kids}::text[])`;
+    from metrics_now(${limit}::integer, ${kids}::text[])`;
 }

@@ -1,23 +1,22 @@
 /**
  * The identifiers of a patient, and the earlier traits of the person in its record. They are rows beside a Patient's
  * content (`patient_identity`, `patient_trait` in migrations/0005_identity.sql), which every write of a Patient keeps.
- * An identifier is a pair of domain and value (IHE ITI TF-2 §3.8); its type is not a part of it.
+ * An identifier is a pair of assigning authority and value (IHE ITI TF-2 §3.8); its type is not a part of it.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
 import { affordable, namesByUse } from './human-names.ts';
-import { fold } from './search/fold.ts';
 
 /**
- * `[domain, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its domain is
+ * `[authority, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its authority is
  * assumed.
  */
-export type IdentifierRow = readonly [domain: string, value: string, type: string, led: boolean, assumed: boolean];
+export type IdentifierRow = readonly [authority: string, value: string, type: string, led: boolean, assumed: boolean];
 
 /** The key of a row of role `number` that `hl7_matches` found. */
 export function identifierRowOf(key: string): IdentifierRow {
   const parsed: unknown = JSON.parse(key);
-  const [domain, value, type, led, assumed] = Array.isArray(parsed) ? parsed : [];
-  return [String(domain), String(value), String(type), led === true, assumed === true];
+  const [authority, value, type, led, assumed] = Array.isArray(parsed) ? parsed : [];
+  return [String(authority), String(value), String(type), led === true, assumed === true];
 }
 
 /** The input of `patient_rows_write`. */
@@ -33,19 +32,19 @@ export const nameKey = (namespace: string): string => namespace.trim().toUpperCa
 
 const NAME = 'name:';
 
-/** The domain of a namespace without a URI. `''`: no authority. */
-export const bareNameDomain = (namespace: string): string => `${NAME}${nameKey(namespace)}`;
+/** The authority of a namespace without a URI. `''`: no authority. */
+export const bareAuthority = (namespace: string): string => `${NAME}${nameKey(namespace)}`;
 
-/** The name of such a domain, in capitals; undefined for a URI and for `''`. */
-export const nameOfDomain = (domain: string): string | undefined =>
-  isBareName(domain) && domain !== NAME ? domain.slice(NAME.length) : undefined;
+/** The name of such an authority, in capitals; undefined for a URI and for `''`. */
+export const nameOfAuthority = (authority: string): string | undefined =>
+  isBareName(authority) && authority !== NAME ? authority.slice(NAME.length) : undefined;
 
-/** True if a domain is a bare namespace without a URI. */
-export const isBareName = (domain: string): boolean => domain.startsWith(NAME);
+/** True if an authority is a bare namespace without a URI. */
+export const isBareName = (authority: string): boolean => authority.startsWith(NAME);
 
-/** The domain of an identifier that is stored as FHIR: its system, else the name of its assigner, else `''`. */
-export function domainOfStored(system: string | undefined, assigner: string | undefined): string {
-  return system ?? bareNameDomain(assigner ?? '');
+/** The authority of an identifier that is stored as FHIR: its system, else the name of its assigner, else `''`. */
+export function storedAuthority(system: string | undefined, assigner: string | undefined): string {
+  return system ?? bareAuthority(assigner ?? '');
 }
 
 /** The identifiers and traits in a Patient's content, in the sense of a FHIR client. */
@@ -54,7 +53,7 @@ export function knownBy(patient: JsonObject): KnownBy {
   return {
     numbers: identifiers.map(numberOf).filter((row) => row !== undefined),
     values: valuesOf(identifiers),
-    traits: traitsOf(patient),
+    traits: [DESCRIBED, ...traitsOf(namesOf(patient), textOf(patient['birthDate']))],
   };
 }
 
@@ -65,13 +64,13 @@ function numberOf(item: JsonObject): IdentifierRow | undefined {
   const value = textOf(item['value'])?.trim();
   if (value === undefined || value === '') return undefined;
   const system = textOf(item['system']);
-  return [domainOfIdentifier(item), value, typeOf(item), true, system === undefined];
+  return [authorityOfIdentifier(item), value, typeOf(item), true, system === undefined];
 }
 
 /** @param item an Identifier */
-export function domainOfIdentifier(item: JsonObject): string {
+export function authorityOfIdentifier(item: JsonObject): string {
   const assigner = item['assigner'];
-  return domainOfStored(textOf(item['system']), isJsonObject(assigner) ? textOf(assigner['display']) : undefined);
+  return storedAuthority(textOf(item['system']), isJsonObject(assigner) ? textOf(assigner['display']) : undefined);
 }
 
 /** Code of table 0203, for any system of the client; `''` without a code. */
@@ -119,35 +118,47 @@ const MAX_TRAIT_PART = 120;
 /** Characters of all names that one write adds. */
 const MAX_TRAITS = 8192;
 
-/** `["family","given","text"]`, folded, or a birth date. */
-function traitsOf(patient: JsonObject): string[] {
-  const part = (text: string | undefined): string => fold(text ?? '').slice(0, MAX_TRAIT_PART);
-  const each = namesOf(patient)
-    .values()
-    .map(({ family, given, text }) =>
-      // The display text adds nothing to the parts of the name.
-      JSON.stringify([part(family), part(given), family === undefined ? part(text) : '']),
-    );
-  const names = affordable(each, (trait) => trait.length, MAX_TRAITS);
-  const birthDate = textOf(patient['birthDate']);
-  return [...new Set([...names, ...(birthDate === undefined ? [] : [birthDate])])];
+/** The trait of a patient that an ADT message or a FHIR client described: the record is not only of results and documents. */
+export const DESCRIBED = '';
+
+/** A name and a birth date that were said together. */
+export interface Said {
+  readonly name: PersonName;
+  readonly birthDate: string | undefined;
 }
 
+/**
+ * Each name with the birth date, as `["family","given","text","birth date"]` in lower case. Names that were said with another
+ * birth date are of another statement.
+ */
+export function traitsOf(names: readonly PersonName[], birthDate: string | undefined): string[] {
+  const part = (text: string | undefined): string => (text ?? '').slice(0, MAX_TRAIT_PART).toLowerCase();
+  const said = names.length === 0 && birthDate !== undefined ? [NO_NAME] : names;
+  const each = said.values().map(({ family, given, text }) =>
+    // The display text adds nothing to the parts of the name.
+    JSON.stringify([part(family), part(given), family === undefined ? part(text) : '', part(birthDate)]),
+  );
+  return [...new Set(affordable(each, (trait) => trait.length, MAX_TRAITS))];
+}
+
+const NO_NAME: PersonName = { family: undefined, given: undefined, text: undefined };
+
 export interface Traits {
-  readonly names: readonly PersonName[];
-  readonly birthDates: readonly string[];
+  readonly said: readonly Said[];
+  readonly isDescribed: boolean;
 }
 
 /** Back from the texts of `KnownBy.traits`. */
 export function readTraits(traits: readonly string[]): Traits {
-  const names = traits
-    .filter((trait) => trait.startsWith('['))
-    .map((trait): PersonName => {
+  const said = traits
+    .filter((trait) => trait !== DESCRIBED)
+    .map((trait): Said => {
       const parts: unknown = JSON.parse(trait);
-      const [family, given, text] = Array.isArray(parts) ? parts.map(String) : [];
-      return { family: family || undefined, given: given || undefined, text: text || undefined };
+      const [family, given, text, birthDate] = Array.isArray(parts) ? parts.map(String) : [];
+      const name = { family: family || undefined, given: given || undefined, text: text || undefined };
+      return { name, birthDate: birthDate || undefined };
     });
-  return { names, birthDates: traits.filter((trait) => !trait.startsWith('[')) };
+  return { said, isDescribed: traits.includes(DESCRIBED) };
 }
 
 const textOf = (value: Json | undefined): string | undefined =>

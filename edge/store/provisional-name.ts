@@ -5,10 +5,10 @@
 import type { PersonName } from './patient-identity.ts';
 import { fold } from './search/fold.ts';
 
-const foldedWords = (text: string): string[] => text.trim().split(/\s+/).map(fold);
+const foldedTerms = (text: string): string[] => text.trim().split(/\s+/).map(fold);
 
-/** Words of which one is enough, also in the place of the family name. */
-const CLEAR_WORDS: readonly string[] = foldedWords(`
+/** Terms of which one is enough, even as the family name. */
+const CLEAR_TERMS: readonly string[] = foldedTerms(`
   baby babys babies babe bb bg nb newborn neonate neonat infant girl female fetus foetus stillborn triplet
   unknown unnamed unk unbekannt inconnu
   neugeborenes neugeborener neugeborene säugling mädchen maedchen tochter zwilling drilling
@@ -21,31 +21,32 @@ const CLEAR_WORDS: readonly string[] = foldedWords(`
   תינוק תינוקת
 `);
 
-/** Words that are family names too: there it takes two of them. */
-const WORDS_AND_FAMILY_NAMES: readonly string[] = foldedWords(`
+/** Terms that are also family names: a family name needs two of them. */
+const AMBIGUOUS_TERMS: readonly string[] = foldedTerms(`
   boy male twin bebe enfant garçon junge knabe bub bube kind sohn maschio jongen pojke gutt jente dreng pige poika ikiz
 `);
 
 const WEIGHTS: ReadonlyMap<string, number> = new Map([
-  ...WORDS_AND_FAMILY_NAMES.map((word) => [word, 1] as const),
-  ...CLEAR_WORDS.map((word) => [word, 2] as const),
+  ...AMBIGUOUS_TERMS.map((word) => [word, 1] as const),
+  ...CLEAR_TERMS.map((word) => [word, 2] as const),
 ]);
 
 /** BABYGIRL, NEWBORNMALE. */
+// oxlint-disable-next-line gateway/linear-expression -- the input is a folded name of at most 256 characters
 const RUN_TOGETHER = new RegExp(`^(?:${[...WEIGHTS.keys()].join('|')}){2,}$`, 'u');
 
 /** MARYGIRL, SMITHBABY. Some family names match `AS_GIVEN_NAME`: Lowboy, Babyak. */
-const MOTHERS_NAME_AND_WORD = /\p{L}(?:girl|baby|newborn|female)$/u;
+const MOTHERS_NAME_AND_TERM = /\p{L}(?:girl|baby|newborn|female)$/u;
 const AS_GIVEN_NAME = /\p{L}(?:boy|male|infant)$|^(?:baby|newborn)\p{L}/u;
 
 const PHRASES = /\b(?:new born|recien nacid[oa]|recem nascid[oa]|nouveau nee?|by ny)\b/;
 /** B/O MARY: baby of Mary. */
 const BABY_OF = /(?:^|[^\p{L}])[bg] ?[/.] ?o(?![\p{L}])/u;
-/** Without a name before it; behind one it names the parent of an adult (MUTHU S/O RAMAN). */
+/** At the start only; after a name it names the parent of an adult (MUTHU S/O RAMAN). */
 const CHILD_OF =
   /^(?:[sd] ?\/ ?o(?![\p{L}])|(?:son|daughter|child|baby|boy|girl|hij[oa]|filh[oa]|fils|fille|figli[oa]|zoon|dochter|sohn|tochter|kind) (?:of|de|do|da|del|du|di|von|van)\b)/u;
 
-/** Scripts that write no blanks between words. */
+/** Terms of scripts without spaces between words. */
 const UNSPACED: readonly string[] = [
   'ベビー',
   '新生児',
@@ -62,27 +63,27 @@ const UNSPACED: readonly string[] = [
 /** The position among several: TWIN A, BOY 2, TRIPLET II. */
 const ORDINAL = /^(?:\p{L}|\d{1,2}|ii|iii|iv)$/u;
 
-const wordsOf = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+const termsOf = (folded: string): string[] => folded.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
 
-/** The weight of a listed word, or of several that are run together, with or without a number: GIRL2. */
+/** The weight of a listed term, or of several that are written as one word, with or without a number: GIRL2. */
 function weightOfListed(word: string): number {
-  const letters = word.replaceAll(/^\d+|\d+$/g, '');
+  const letters = word.replaceAll(/^\d+|(?<!\d)\d+$/g, '');
   return WEIGHTS.get(letters) ?? (RUN_TOGETHER.test(letters) ? 2 : 0);
 }
 
 function weightOf(word: string): number {
-  const letters = word.replaceAll(/\d+$/g, '');
-  return weightOfListed(word) || (MOTHERS_NAME_AND_WORD.test(letters) ? 2 : AS_GIVEN_NAME.test(letters) ? 1 : 0);
+  const letters = word.replace(/(?<!\d)\d+$/, '');
+  return weightOfListed(word) || (MOTHERS_NAME_AND_TERM.test(letters) ? 2 : AS_GIVEN_NAME.test(letters) ? 1 : 0);
 }
 
-/** How much of a text speaks for such a name: 1 in a given name is enough, in a family name it takes 2. */
+/** The weight of a text as a provisional name: 1 is enough in a given name, 2 in a family name. */
 function weigh(text: string | undefined): number {
   const folded = fold(text ?? '');
   if (folded === '') return 0;
-  const words = wordsOf(folded);
-  const isPhrase = BABY_OF.test(folded) || PHRASES.test(words.join(' '));
+  const terms = termsOf(folded);
+  const isPhrase = BABY_OF.test(folded) || PHRASES.test(terms.join(' '));
   const isOfGiven = CHILD_OF.test(folded) || UNSPACED.some((part) => folded.includes(part));
-  return words.reduce((sum, word) => sum + weightOf(word), (isPhrase ? 2 : 0) + (isOfGiven ? 1 : 0));
+  return terms.reduce((sum, word) => sum + weightOf(word), (isPhrase ? 2 : 0) + (isOfGiven ? 1 : 0));
 }
 
 /**
@@ -94,11 +95,11 @@ export function mayBeProvisional({ family, given, otherGiven, prefix, text }: Pe
   return [prefix, given, otherGiven, shown].some((part) => weigh(part) > 0) || weigh(family) > 1;
 }
 
-/** True if a given name has only such words: BABY GIRL 2, B/O MARY, and not MARY GIRL. */
+/** True if a given name has only such terms: BABY GIRL 2, B/O MARY, but not MARY GIRL. */
 export function isProvisionalGiven(given: string): boolean {
   const folded = fold(given);
-  const words = wordsOf(folded);
-  if (BABY_OF.test(folded) || CHILD_OF.test(folded) || PHRASES.test(words.join(' '))) return true;
-  const named = words.filter((word) => !ORDINAL.test(word));
+  const terms = termsOf(folded);
+  if (BABY_OF.test(folded) || CHILD_OF.test(folded) || PHRASES.test(terms.join(' '))) return true;
+  const named = terms.filter((word) => !ORDINAL.test(word));
   return named.length > 0 && named.every((word) => weightOfListed(word) > 0);
 }

@@ -9,13 +9,13 @@ import { instantOf, raw, read, sql } from './sql.ts';
  * @param state the values that it reports; undefined keeps the earlier values
  */
 export function noteSidecar(issuer: string, clockSeconds: number, state?: SidecarState): Query {
-  return sql`select sidecar_heard(${issuer}, ${clockSeconds}::integer, ${state?.version ?? null}, ${state?.connections ?? null}::integer)`;
+  return sql`select sidecar_note(${issuer}, ${clockSeconds}::integer, ${state?.version ?? null}, ${state?.connections ?? null}::integer)`;
 }
 
 /** A sidecar that was rejected. */
-export interface TurnedAway {
+export interface RejectedSidecar {
   readonly reason: 'clock' | 'unknown-key';
-  /** Its `iss`, which is its own only where its key is known; else empty. */
+  /** Its `iss` if its key is known; else empty, because the name is not verified. */
   readonly name: string;
   /** The id of an unknown key, if the gateway could have a key with this id. */
   readonly kid: string | null;
@@ -23,8 +23,11 @@ export interface TurnedAway {
   readonly clockSeconds: number | null;
 }
 
-export function noteTurnedAway({ reason, name, kid, clockSeconds }: TurnedAway, sourceAddress: string): Query {
-  return sql`select sidecar_turned_away(${reason}, ${name}, ${kid}, ${clockSeconds}::integer, ${sourceAddress})`;
+export function noteRejectedSidecar(
+  { reason, name, kid, clockSeconds }: RejectedSidecar,
+  sourceAddress: string,
+): Query {
+  return sql`select sidecar_refusal_note(${reason}, ${name}, ${kid}, ${clockSeconds}::integer, ${sourceAddress})`;
 }
 
 export interface SidecarRow {
@@ -42,7 +45,7 @@ export interface SidecarRow {
  * SQL: a value that it reported at most five minutes before its last call, else null: another release may report
  * nothing.
  */
-const said = (column: string): string => `case when told_at > last_seen - interval '5 minutes' then ${column} end`;
+const said = (column: string): string => `case when reported_at > last_seen - interval '5 minutes' then ${column} end`;
 
 export function sidecarsSeen(): Query<SidecarRow> {
   return read<SidecarRow>`select issuer, clock_seconds, ${raw(instantOf('first_seen', 'second'))} as first_seen,
@@ -50,8 +53,8 @@ export function sidecarsSeen(): Query<SidecarRow> {
     from sidecar_seen where last_seen > now() - interval '7 days' order by last_seen desc limit 50`;
 }
 
-export interface TurnedAwayRow {
-  readonly reason: TurnedAway['reason'];
+export interface RejectedSidecarRow {
+  readonly reason: RejectedSidecar['reason'];
   readonly name: string;
   readonly kid: string | null;
   readonly clock_seconds: number | null;
@@ -60,7 +63,7 @@ export interface TurnedAwayRow {
 }
 
 /** Those of the last quarter of an hour, in which a sidecar has asked sixty times. */
-export function sidecarsTurnedAway(): Query<TurnedAwayRow> {
-  return read<TurnedAwayRow>`select reason, name, kid, clock_seconds, source_address, ${raw(instantOf('at', 'second'))} as at
+export function rejectedSidecars(): Query<RejectedSidecarRow> {
+  return read<RejectedSidecarRow>`select reason, name, kid, clock_seconds, source_address, ${raw(instantOf('at', 'second'))} as at
     from sidecar_refused where at > now() - interval '15 minutes' order by at desc limit 50`;
 }

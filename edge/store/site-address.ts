@@ -26,12 +26,12 @@ export function siteAddresses(site: string | null): Query<SiteAddressRow> {
     where ${site}::uuid is null or site_id = ${site}::uuid order by site_id, network, application, facility, tls_subject`;
 }
 
-/** A row for each assignment of another site that a message could fit too (`taken`), or one. */
+/** A row for each assignment of another site that a message could match too (`conflict`), else one row. */
 export function addSiteAddress(
   site: string,
   { range, application, facility, tlsSubject }: SiteAddress,
   by: string,
-): Query<SiteAddressRow & { readonly outcome: 'added' | 'known' | 'missing' | 'taken' }> {
+): Query<SiteAddressRow & { readonly outcome: 'added' | 'known' | 'missing' | 'conflict' }> {
   return sql`select outcome, site_id, range, application, facility, tls_subject
     from site_address_add(${site}::uuid, ${range}, ${application}, ${facility}, ${tlsSubject}, ${by})`;
 }

@@ -12,10 +12,6 @@ export interface SiteRow {
   readonly time_zone: string | null;
 }
 
-export function readSite(site: string): Query<SiteRow> {
-  return read<SiteRow>`select site_id, name, time_zone from site where site_id = ${site}::uuid`;
-}
-
 export function listSites(): Query<SiteRow> {
   return read<SiteRow>`select site_id, name, time_zone from site order by name, site_id`;
 }

@@ -17,23 +17,23 @@ const OWN = {
   },
   GW404: { kind: 'not-found', message: 'no such resource' },
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
-  GW410: { kind: 'conflict', message: 'another has taken the job over', code: 'lease-lost' },
+  GW410: { kind: 'conflict', message: 'another process has taken over the job', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },
   GW413: {
     kind: 'invalid',
     message:
-      'the GET entries of the transaction read more resources than one answer may contain, so nothing was written: ' +
-      'send them in other requests',
+      'the GET entries of the transaction read more resources than one answer may contain, so nothing was written. ' +
+      'Send them in separate requests',
     code: 'too-costly',
   },
-  GW423: { kind: 'invalid', message: 'the addresses are not those of the site', code: 'foreign-address' },
+  GW423: { kind: 'invalid', message: 'the addresses are not assigned to the site', code: 'foreign-address' },
   GW422: { kind: 'invalid', message: 'a referenced resource is not in the site', code: 'not-found' },
-  GW429: { kind: 'throttled', message: 'as many as are allowed are under way' },
+  GW429: { kind: 'throttled', message: 'too many of these are in progress: wait until one of them ends' },
   GW440: { kind: 'unauthenticated', message: 'your session has ended: sign in again', code: 'session_ended' },
   GW501: {
     kind: 'malformed',
     message:
-      'not all resources of the site are indexed for this search yet, so that it would be half an answer: an operator runs npm run reindex',
+      'not all resources of the site are indexed for this search yet. An operator must run npm run reindex first',
     code: 'not-supported',
   },
   GW503: { kind: 'unavailable', message: 'the database took too long' },

@@ -37,7 +37,7 @@ begin
       'jwks-uri-failing', (select coalesce(json_agg(x), '[]') from (
         select r.site_id as site, r.client_id as subject, sum(r.requests) as failures
           from api_key k join refusal r on r.site_id = k.site_id and r.client_id = k.client_id
-           and r.surface = 'token' and r.code = 'jwks' and r.reason like 'the JWKS URI cannot be used%'
+           and r.surface = 'token' and r.code = 'jwks_uri'
            and r.since >= greatest(k.updated_at, clock_timestamp() - interval '45 minutes')
            and r.last_at > clock_timestamp() - interval '30 minutes'
          where k.status = 'active' and k.jwks_uri is not null group by r.site_id, r.client_id
@@ -50,14 +50,14 @@ begin
          where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes') x)),
     'alerts', (select coalesce(json_agg(x), '[]') from (
       select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.notified,
-             floor(extract(epoch from a.opened_at) * 1000) as "openedAt",
+             floor(extract(epoch from a.firing_since) * 1000) as "firingSince",
              floor(extract(epoch from a.clear_since) * 1000) as "clearSince",
              floor(extract(epoch from a.resolved_at) * 1000) as "resolvedAt",
              floor(extract(epoch from a.notified_at) * 1000) as "notifiedAt",
              a.acknowledged_at is not null as "isAcknowledged"
         from alert a where a.resolved_at is null or a.resolved_at > clock_timestamp() - interval '1 hour') x),
-    'mutes', (select coalesce(json_agg(x), '[]') from (
-      select m.site_id as site, m.kind, m.subject from alert_mute m
+    'silences', (select coalesce(json_agg(x), '[]') from (
+      select m.site_id as site, m.kind, m.subject from alert_silence m
        where m.until is null or m.until > clock_timestamp()) x),
     'sites', (select coalesce(json_agg(x), '[]') from (
       select s.site_id as site, s.alert_webhook is not null as "hasWebhook" from site s) x));

@@ -3,12 +3,12 @@
 -- is null if the site no longer has a webhook.
 create or replace function alert_notices_due(p_limit integer, p_of_site integer)
 returns table (site_id uuid, notice_id uuid, webhook text, state text, at timestamptz, attempts integer, alert_id uuid,
-  kind text, subject text, opened_at timestamptz, resolved_at timestamptz, times integer)
+  kind text, subject text, firing_since timestamptz, resolved_at timestamptz, times integer)
 language sql stable
 security definer
 set search_path = public, pg_temp
 as $$
-  select d.site_id, d.notice_id, s.alert_webhook, d.state, d.at, d.attempts, a.alert_id, a.kind, a.subject, a.opened_at,
+  select d.site_id, d.notice_id, s.alert_webhook, d.state, d.at, d.attempts, a.alert_id, a.kind, a.subject, a.firing_since,
          a.resolved_at, a.times
     from (select n.*, row_number() over (partition by n.site_id order by n.next_at, n.notice_id) as place
             from alert_notice n

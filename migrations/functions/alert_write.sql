@@ -9,13 +9,13 @@ security definer
 set search_path = public, pg_temp
 as $$
 begin
-  insert into alert as a (site_id, alert_id, kind, subject, opened_at, clear_since, resolved_at, times, notified, notified_at)
-    select x.site, x.id, x.kind, x.subject, to_timestamp(x."openedAt" / 1000.0), to_timestamp(x."clearSince" / 1000.0),
+  insert into alert as a (site_id, alert_id, kind, subject, firing_since, clear_since, resolved_at, times, notified, notified_at)
+    select x.site, x.id, x.kind, x.subject, to_timestamp(x."firingSince" / 1000.0), to_timestamp(x."clearSince" / 1000.0),
            to_timestamp(x."resolvedAt" / 1000.0), x.times, x.notified, to_timestamp(x."notifiedAt" / 1000.0)
-      from json_to_recordset(p_alerts) as x(site uuid, id uuid, kind text, subject text, "openedAt" bigint,
+      from json_to_recordset(p_alerts) as x(site uuid, id uuid, kind text, subject text, "firingSince" bigint,
         "clearSince" bigint, "resolvedAt" bigint, times integer, notified text, "notifiedAt" bigint)
     on conflict (site_id, alert_id) do update
-      set opened_at = excluded.opened_at, clear_since = excluded.clear_since, resolved_at = excluded.resolved_at,
+      set firing_since = excluded.firing_since, clear_since = excluded.clear_since, resolved_at = excluded.resolved_at,
           times = excluded.times, notified = excluded.notified, notified_at = excluded.notified_at,
           acknowledged_at = case when excluded.times = a.times then a.acknowledged_at end,
           acknowledged_by = case when excluded.times = a.times then a.acknowledged_by end;

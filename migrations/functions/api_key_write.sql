@@ -19,7 +19,7 @@ declare
   new_key api_key;
   -- The names in p_record, quoted.
   columns text;
-  taken json;
+  conflicts json;
 begin
   select string_agg(quote_ident(c), ', ') into columns from json_object_keys(p_record) c;
   if p_expected is null then
@@ -50,9 +50,9 @@ begin
       into new_key using p_site, p_client, p_record, cur.version + 1;
   end if;
 
-  taken := thumbprints_write(p_site, p_client, p_owned, p_foreign);
-  if taken is not null then
-    raise exception 'a public key belongs to another API key' using errcode = 'GW409', detail = taken::text;
+  conflicts := thumbprints_write(p_site, p_client, p_owned, p_foreign);
+  if conflicts is not null then
+    raise exception 'a public key belongs to another API key' using errcode = 'GW409', detail = conflicts::text;
   end if;
 
   if 'hl7-mllp' = any (new_key.protocols) and (p_expected is null or (cur.status <> 'active' and new_key.status = 'active')
@@ -61,10 +61,10 @@ begin
           new_key.hl7_sender_facility, new_key.tls_subject)) then
     -- The lock keeps the site's addresses assigned to it until this key is written.
     perform site_address_lock(false);
-    taken := site_addresses_foreign(p_site, new_key.allowed_ips, new_key.hl7_sender_application, new_key.hl7_sender_facility,
+    conflicts := site_addresses_foreign(p_site, new_key.allowed_ips, new_key.hl7_sender_application, new_key.hl7_sender_facility,
       new_key.tls_subject);
-    if taken is not null then
-      raise exception 'addresses of the key are not the site''s' using errcode = 'GW423', detail = taken::text;
+    if conflicts is not null then
+      raise exception 'addresses of the key are not the site''s' using errcode = 'GW423', detail = conflicts::text;
     end if;
   end if;
 

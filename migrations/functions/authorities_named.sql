@@ -1,9 +1,9 @@
 -- Runs after a site has given namespaces URIs: lists patients whose identifiers match after the last change
--- (namespaces_meet). The array p_never has the type codes that identify no patient. Call it after the change, in its
+-- (namespaces_compare). The array p_never has the type codes that identify no patient. Call it after the change, in its
 -- transaction.
 create or replace function authorities_named(p_site uuid, p_never text[]) returns void language plpgsql as $$
 begin
-  perform namespaces_meet(p_site, n.names, n.named, p_never, 'authority-named')
+  perform namespaces_compare(p_site, n.names, n.named, p_never, 'authority-named')
      from (
        select jsonb_object_agg(e.key, e.value) as names, c.named
          from (

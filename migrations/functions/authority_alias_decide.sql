@@ -1,6 +1,6 @@
 -- Decides whether a namespace stands for a URI in the messages of a key: p_state is 'confirmed' or 'rejected'. A
 -- confirmed URI replaces any other URI of the namespace, which is then only shown. A rejected URI is not used, and not
--- taught again. The function lists patients whose identifiers match by the URI (namespaces_meet; p_never as there). It
+-- taught again. The function lists patients whose identifiers match by the URI (namespaces_compare; p_never as there). It
 -- returns one row, or no row if the site has no such alias.
 create or replace function authority_alias_decide(p_site uuid, p_client text, p_namespace text, p_uri text, p_state text,
   p_by text, p_never text[])
@@ -25,7 +25,7 @@ begin
     insert into authority_alias_decision (site_id, client_id, namespace, uri, state, by)
       values (p_site, p_client, p_namespace, p_uri, p_state, p_by);
     if p_state = 'confirmed' then
-      perform namespaces_meet(p_site, jsonb_build_object(p_namespace, p_uri), jsonb_build_object(p_namespace, p_uri), p_never,
+      perform namespaces_compare(p_site, jsonb_build_object(p_namespace, p_uri), jsonb_build_object(p_namespace, p_uri), p_never,
         'alias-confirmed');
     end if;
   end if;

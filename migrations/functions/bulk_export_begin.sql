@@ -23,7 +23,7 @@ begin
     raise exception 'the transaction has written before it read the clock';
   end if;
   moment := date_trunc('milliseconds', clock_timestamp());
-  insert into bulk_export (site_id, export_id, client_id, request, types, of_patients, since, outcomes, taken_at, begun_by,
+  insert into bulk_export (site_id, export_id, client_id, request, types, of_patients, since, outcomes, snapshot_at, begun_by,
       expires_at)
     values (p_site, p_export, p_client, p_request, p_types, p_of_patients, p_since, p_outcomes, moment,
       pg_current_xact_id()::text::bigint, moment + make_interval(secs => p_expires_seconds));

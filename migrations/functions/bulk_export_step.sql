@@ -54,7 +54,7 @@ begin
     end if;
     select array_agg(x.id) as ids, array_agg(x.id) filter (where x.size is not null) as found, coalesce(sum(x.size), 0) as bytes
       into c
-      from bulk_export_found(p_site, t, e.after_id, few, e.taken_at, e.since, e.of_patients, chunk) x;
+      from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, chunk) x;
     seen := coalesce(cardinality(c.ids), 0);
     if c.found is not null then
       if f.number is null or f.resources >= p_resources then
@@ -70,7 +70,7 @@ begin
         ids := '{}';
         last := e.after_id;
         for r in select x.id, x.size
-                   from bulk_export_found(p_site, t, e.after_id, few, e.taken_at, e.since, e.of_patients, chunk) x loop
+                   from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, chunk) x loop
           if r.size is not null then
             if f.resources > 0 and (f.resources >= p_resources or f.bytes + r.size > p_bytes) then
               f.ids := case when few is not null then ids end;

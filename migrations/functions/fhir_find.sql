@@ -16,7 +16,7 @@
 create or replace function fhir_find(p_site uuid, p_type text, p_patient uuid, p_param text, p_value text, p_system text,
   p_after uuid, p_limit integer, p_page_bytes bigint, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
-  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text default null,
   p_address text default null, p_request text default null, p_searched text[] default null)
 returns table (type text, id uuid, version integer, last_updated text, sort_key text, meta text, body text,
   began_at bigint)

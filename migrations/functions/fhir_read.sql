@@ -10,7 +10,7 @@
 create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_version integer,
   p_unmodified_since timestamptz, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
-  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text default null,
   p_address text default null, p_request text default null, p_searched text[] default null)
 returns table (type text, id uuid, version integer, last_updated text, meta text, body text, began_at bigint)
 language plpgsql

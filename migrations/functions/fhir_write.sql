@@ -12,7 +12,7 @@
 create or replace function fhir_write(p_site uuid, p_rows json, p_required json default null, p_keys text[] default '{}',
   p_patients uuid[] default '{}',
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
-  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text[] default null,
+  p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text default null,
   p_address text default null, p_request text default null, p_searched text[] default null)
 returns table (part text, ordinal integer, outcome text, id uuid, version integer, last_updated text, began_at bigint)
 language plpgsql as $$

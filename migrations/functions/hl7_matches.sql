@@ -7,10 +7,14 @@
 -- A row is returned once, even if several keys find it. The order of rows has no meaning.
 --   - p_values: identifier values. For each value 100 patients are found.
 --   - p_types[i], p_keys[i]: pairs without duplicates, with a key for each type as follows.
---   - Patient: JSON, [value, domain, …]: patients with the value in one of these domains are found first.
+--   - Patient: JSON, [value, authority, …]: patients with the value in one of these authorities are found first.
 --   - Observation, DiagnosticReport, of hl7_result: JSON, [what, filler, placer, first minute, last minute, days …, and
---     '' where no time is known]. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001,
---     one more than a message may have, and those without a time.
+--     '' where no time is known]. With a number it finds all results of the order, and what is ''. Without a number it
+--     finds the results of what. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001
+--     (edge/hl7/results/file-results.ts), and those without a time. A key without times, [what, filler, placer], finds
+--     the newest 100 of the order.
+--   - DocumentReference: 'number ' and a document's number finds the documents of any authority with it, except those
+--     that another key asks for.
 --   - Other types: a key of hl7_identity without its end, '@' and the patient's id.
 --   - The key '', of any type: the rows that two of the patients may both have, for a merge of the first into the
 --     second. It also finds a document and the key under which another document replaced it
@@ -49,12 +53,12 @@ declare
         where i.site_id = p_site and i.value = v.value
         group by i.id
         order by bool_or(own is not null
-            and i.domain in (select search_key(d) from json_array_elements_text(own -> v.value) d)) desc, i.id
+            and i.authority in (select search_key(d) from json_array_elements_text(own -> v.value) d)) desc, i.id
         limit 100) c
      order by c.id);
   patients uuid[];
   survivors uuid[];
-  meeting text[];
+  identity_types text[];
 begin
   if direct = '{}' then return; end if;
   patients := direct;
@@ -77,7 +81,7 @@ begin
   select k.role, k.key, 'Patient', k.id, 0, null::timestamptz, '', '', null, null::integer[],
          md5(concat_ws('|', k.role, k.key, 'Patient', k.id, 0))
     from (
-      select 'number' as role, json_build_array(i.domain, i.value, i.number_type, i.led, i.is_assumed)::text as key, i.id
+      select 'number' as role, json_build_array(i.authority, i.value, i.number_type, i.led, i.is_assumed)::text as key, i.id
         from unnest(direct) d (id)
        cross join lateral (
          select x.* from patient_identity x where x.site_id = p_site and x.id = d.id and x.value = any (p_values) offset 0) i
@@ -88,7 +92,7 @@ begin
          select x.trait from patient_trait x where x.site_id = p_site and x.id = p.id order by x.trait limit 200) t) k;
 
   if '' = any (p_keys) then
-    meeting := array(
+    identity_types := array(
       select k.type from unnest(p_types, p_keys) k (type, key)
        where k.key = '' and k.type not in ('Observation', 'DiagnosticReport'));
     return query
@@ -98,7 +102,7 @@ begin
           from unnest(patients) p (id)
          cross join lateral (
            select x.type, x.id from resource x
-            where x.site_id = p_site and x.patient_id = p.id and x.type = any (meeting) offset 0) c
+            where x.site_id = p_site and x.patient_id = p.id and x.type = any (identity_types) offset 0) c
          cross join lateral (
            select x.* from hl7_identity x
             where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
@@ -114,11 +118,19 @@ begin
      cross join lateral (
        select from unnest(patients) q (id)
         cross join lateral (
-          select from hl7_result x
-           where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what
-             and (x.filler <> '' and x.filler = i.filler or x.placer <> '' and x.placer = i.placer
-               or x.filler = '' and x.placer = '' and i.filler = '' and i.placer = '')
-             and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1) o
+          select from (
+            (select x.at from hl7_result x
+              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.filler = i.filler and x.filler <> ''
+                and x.what = i.what and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
+            union all
+            (select x.at from hl7_result x
+              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.placer = i.placer and x.placer <> ''
+                and x.what = i.what and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
+            union all
+            (select x.at from hl7_result x
+              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what and x.filler = ''
+                and x.placer = '' and i.filler = '' and i.placer = ''
+                and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)) e limit 1) o
         where q.id <> p.id limit 1) o
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;
@@ -137,6 +149,26 @@ begin
      cross join lateral hl7_match(p_site, 'identity', i.key, i.type, i.id, array[k.n::integer]) f;
   end if;
 
+  if exists (select from unnest(p_types, p_keys) t (type, key) where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) then
+    return query
+    select f.*
+      from unnest(patients) p (id)
+     cross join lateral (
+       select x.id from resource x
+        where x.site_id = p_site and x.patient_id = p.id and x.type = 'DocumentReference' offset 0) d
+     cross join lateral (
+       select x.value from resource_identifier x where x.id = d.id and x.site_id = p_site and x.type = 'DocumentReference' offset 0) v
+      join (
+       select substr(t.key, 8) as value, t.n from unnest(p_types, p_keys) with ordinality t (type, key, n)
+        where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) k on k.value = v.value
+     cross join lateral (
+       select x.key from hl7_identity x
+        where x.id = d.id and x.type = 'DocumentReference' and x.site_id = p_site
+          and x.key like '[%@' || p.id::text and left(x.key, -37) <> all (p_keys) offset 0) i
+     cross join lateral hl7_match(p_site, 'identity', i.key, 'DocumentReference', d.id, array[k.n::integer]) f
+     where i.key::text ^@ ('[' || to_json(k.value)::text || ',');
+  end if;
+
   if p_types && array['Observation', 'DiagnosticReport'] then
     return query
     select f.*
@@ -144,7 +176,8 @@ begin
         select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct q.n) as asked
           from unnest(patients) p (id)
          cross join (
-           select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last, count(*) as size,
+           select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last,
+                  case when b.is_newest then 100 else 5001 * count(*) end as most,
                   array_agg(b.n::integer) as ns, array_agg(b.first) as firsts, array_agg(b.last) as lasts
              from (
                select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
@@ -152,27 +185,33 @@ begin
                    select t.*, t.first > max(t.last) over (same_order rows between unbounded preceding and 1 preceding) is not false as begins
                      from (
                        select u.type, u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, d.first collate "C" as first,
-                              d.last collate "C" as last, u.n
+                              d.last collate "C" as last, u.n, d.is_newest
                          from (
                            select x.type, x.key::json as key, x.n from unnest(p_types, p_keys) with ordinality as x(type, key, n)
                             where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
                         cross join lateral (
-                           select u.key ->> 3, u.key ->> 4
+                           select coalesce(u.key ->> 3, ''), coalesce(u.key ->> 4, '~'), u.key ->> 3 is null
                            union all
-                           select e.at, e.at from json_array_elements_text(u.key) with ordinality e(at, n) where e.n > 5) d(first, last)) t
-                   window same_order as (partition by t.type, t.what, t.filler, t.placer, t.last = '' order by t.first, t.last)) a
-               window same_order as (partition by a.type, a.what, a.filler, a.placer, a.last = '' order by a.first, a.last)) b
-            group by b.type, b.what, b.filler, b.placer, b.last = '', b.together offset 0) k
+                           select e.at, e.at, false from json_array_elements_text(u.key) with ordinality e(at, n) where e.n > 5)
+                           d(first, last, is_newest)) t
+                   window same_order as (partition by t.type, t.what, t.filler, t.placer, t.is_newest, t.last = '' order by t.first, t.last)) a
+               window same_order as (partition by a.type, a.what, a.filler, a.placer, a.is_newest, a.last = '' order by a.first, a.last)) b
+            group by b.type, b.what, b.filler, b.placer, b.is_newest, b.last = '', b.together offset 0) k
          cross join lateral (
            (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.filler = k.filler
-               and (k.filler <> '' or (k.placer = '' and x.placer = '')) and x.at between k.first and k.last
-             order by x.at desc limit 5001 * k.size)
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.filler = k.filler and x.filler <> ''
+               and x.at between k.first and k.last
+             order by x.at desc limit k.most)
            union all
            (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what and x.placer = k.placer
-               and k.placer <> '' and x.placer <> '' and x.at between k.first and k.last
-             order by x.at desc limit 5001 * k.size)) h
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = k.placer and x.placer <> ''
+               and x.at between k.first and k.last
+             order by x.at desc limit k.most)
+           union all
+           (select x.* from hl7_result x
+             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what
+               and x.filler = '' and x.placer = '' and k.filler = '' and k.placer = '' and x.at between k.first and k.last
+             order by x.at desc limit k.most)) h
          cross join lateral (
            select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
             where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q

@@ -10,6 +10,7 @@ declare
   at timestamptz := write_time();
   s record;
   target uuid;
+  last_place integer;
 begin
   -- The survivor gets the traits of the merged patient.
   insert into patient_trait (site_id, id, trait)
@@ -26,8 +27,9 @@ begin
   insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
     select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
       from resource r where r.site_id = p_site and r.patient_id = p_from;
-  insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
-    select r.site_id, p_message, r.type, r.id, r.version + 1, true
+  insert into hl7_message_resource (site_id, message_id, type, id, version, is_written, elements)
+    select r.site_id, p_message, r.type, r.id, r.version + 1, true,
+           case r.type when 'AllergyIntolerance' then 'patient' else 'subject' end || ' MRG-1'
       from resource r where r.site_id = p_site and r.patient_id = p_from;
   update hl7_identity i
      set key = left(i.key, -36) || p_to::text, id = coalesce(p_kept[array_position(p_gone, i.id)], i.id)
@@ -42,11 +44,10 @@ begin
    where r.site_id = p_site and r.patient_id = p_from
      and i.site_id = r.site_id and i.type = r.type and i.id = r.id and i.key like '%@' || p_from::text;
   -- If two are equal in all parts of the key, place keeps them apart.
+  select coalesce(max(o.place), 0) into last_place from hl7_result o where o.site_id = p_site and o.patient_id = p_to;
   update hl7_result h
      set patient_id = p_to,
-         place = h.place + coalesce((select max(o.place) from hl7_result o
-                                      where o.site_id = p_site and o.patient_id = p_to and o.type = h.type
-                                        and o.what = h.what), 0)
+         place = h.place + last_place
    where h.site_id = p_site and h.patient_id = p_from;
   update resource r
      set version = r.version + 1,

@@ -10,7 +10,7 @@ declare
   refused uuid[] := array(select m from unnest(p_messages) m where m <> all (accepted));
 begin
   delete from hl7_message_key k where k.site_id = p_site and k.message_id = any (p_messages);
-  delete from unnamed_name u where u.site_id = p_site and u.message_id = any (p_messages);
+  delete from unmapped_name u where u.site_id = p_site and u.message_id = any (p_messages);
   delete from hl7_attempt a
    where a.site_id = p_site and a.message_id = any (accepted)
      and a.number <> (select min(f.number) from hl7_attempt f

@@ -1,7 +1,7 @@
 -- The beginning of each transaction about a message: it checks the sender and enters the site. The argument p_opening
 -- is one of these:
 --   - [site, Client ID]: the gateway itself names the API key.
---   - The arguments of assert_caller, the scopes last, one by one: the sender has an access token. Raises the errors of
+--   - The arguments of assert_caller: the sender has an access token. Raises the errors of
 --     assert_caller.
 --   - [address, MSH-3, MSH-4, certificate's subject]: a sidecar received the message.
 --
@@ -15,7 +15,7 @@ begin
   elsif cardinality(p_opening) = 2 then
     ignored := set_config('gateway.site', p_opening[1], true);
   else
-    ignored := assert_caller(p_opening[1]::uuid, p_opening[2], p_opening[3], p_opening[4], p_opening[5], p_opening[6:]);
+    ignored := assert_caller(p_opening[1]::uuid, p_opening[2], p_opening[3], p_opening[4], p_opening[5], p_opening[6]);
   end if;
   return null;
 end $$;

@@ -12,16 +12,17 @@
 --   - elapsedMs: since the message was received.
 --   - p_values, p_types, p_keys: as hl7_matches.
 --   - p_states: of the rows that hl7_matches gave, in the order of their bytes.
---   - p_effects { resources, results, identities, merges, met, precedences, `attention`, unnamed, moved, aliases }.
+--   - p_effects { resources, results, identities, merges, met, precedences, `attention`, unmapped, moved, aliases }.
 --   - resources: as resource_write.
 --   - results: as hl7_result.
 --   - identities: [{ type, key, id }].
---   - merges: [{ from, to }].
+--   - merges: [{ from, to, isAbsorbed }]; isAbsorbed: the identifiers go to the survivor.
 --   - met: [{ gone, kept }], ids of two resources that a merge makes one.
 --   - precedences: [{ type, id, fields }].
 --   - `attention`: as attention_add.
---   - unnamed: [{ kind, name }], names without a URI, in capitals, without duplicates.
---   - moved: [{ patient, authority, value }], identifiers that a message only listed, and that another patient now has.
+--   - unmapped: [{ kind, name }], names without a URI, in capitals, without duplicates.
+--   - moved: [{ patient, authority, value, led }], identifiers that another patient now has. Without led, those that
+--     messages only listed.
 --   - aliases: as authority_alias_add.
 --
 -- The outcomes:
@@ -119,7 +120,7 @@ begin
   else
     update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
-    delete from unnamed_name u where u.site_id = p_site and u.message_id = m."messageId";
+    delete from unmapped_name u where u.site_id = p_site and u.message_id = m."messageId";
     -- Read by other settings it may say something else, and other things are wrong with it.
     delete from hl7_message_key k where k.site_id = p_site and k.message_id = m."messageId";
   end if;
@@ -149,16 +150,17 @@ begin
 
   -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
-    precedences json, moved json, aliases json, attention json, unnamed json, met json);
+    precedences json, moved json, aliases json, attention json, unmapped json, met json);
   if json_array_length(e.moved) > 0 then
     delete from patient_identity i
-     using json_to_recordset(e.moved) as x(patient uuid, authority text, value text)
-     where i.site_id = p_site and i.id = x.patient and i.domain = search_key(x.authority) and i.value = search_key(x.value)
-       and not i.led;
+     using json_to_recordset(e.moved) as x(patient uuid, authority text, value text, led boolean)
+     where i.site_id = p_site and i.id = x.patient and i.authority = search_key(x.authority) and i.value = search_key(x.value)
+       and (x.led or not i.led);
   end if;
   if json_array_length(e.resources) > 0 then
-    insert into hl7_message_resource (site_id, message_id, type, id, version, is_written)
-      select p_site, m."messageId", r.value ->> 'type', w.id, w.version, w.outcome in ('created', 'updated')
+    insert into hl7_message_resource (site_id, message_id, type, id, version, is_written, elements)
+      select p_site, m."messageId", r.value ->> 'type', w.id, w.version, w.outcome in ('created', 'updated'),
+             r.value ->> 'elements'
         from resource_write(p_site, e.resources) w
         join json_array_elements(e.resources) with ordinality r(value, n) on r.n = w.ordinal + 1
       on conflict do nothing;
@@ -210,16 +212,23 @@ begin
        where hl7_precedence.fields <> excluded.fields;
   end if;
   if json_array_length(e.merges) > 0 then
-    for g in select x."from", x."to" from json_to_recordset(e.merges) as x("from" uuid, "to" uuid) loop
+    for g in select x.* from json_to_recordset(e.merges) as x("from" uuid, "to" uuid, "isAbsorbed" boolean) loop
       perform hl7_merge(p_site, m."messageId", g."from", g."to", gone, kept);
+      if g."isAbsorbed" then
+        insert into patient_identity (site_id, value, authority, id, number_type, led, is_assumed, is_taught)
+          select p_site, i.value, i.authority, g."to", i.number_type, i.led, i.is_assumed, i.is_taught
+            from patient_identity i where i.site_id = p_site and i.id = g."from"
+          on conflict do nothing;
+        delete from patient_identity i where i.site_id = p_site and i.id = g."from";
+      end if;
     end loop;
   end if;
   if json_array_length(e.attention) > 0 then
     perform attention_add(p_site, m."messageId", e.attention);
   end if;
-  if json_array_length(e.unnamed) > 0 then
-    insert into unnamed_name (site_id, kind, name, message_id)
-      select p_site, x.kind, x.name, m."messageId" from json_to_recordset(e.unnamed) as x(kind text, name text)
+  if json_array_length(e.unmapped) > 0 then
+    insert into unmapped_name (site_id, kind, name, message_id)
+      select p_site, x.kind, x.name, m."messageId" from json_to_recordset(e.unmapped) as x(kind text, name text)
        where x.name <> '';
   end if;
   if json_array_length(e.aliases) > 0 then

@@ -29,20 +29,20 @@ as $$
     select g.*,
            exists (select from refusal o
                     where o.site_id = g.site_id and o.client_id = g.client_id and o.since = g.since and o.surface = g.surface
-                      and o.answer = g.answer and o.code = g.code and o.reason_key = md5(g.reason)::uuid) as is_there,
+                      and o.answer = g.answer and o.code = g.code and o.reason_key = md5(g.reason)::uuid) as is_stored,
            (select count(*) from refusal o
              where o.site_id = g.site_id and o.client_id = g.client_id and o.since = g.since and o.surface = g.surface
-               and o.code = g.code) as there
+               and o.code = g.code) as stored_reasons
       from given g
   ), kept as (
-    select k.*, case when k.is_there or k.there + row_number() over (
-               partition by k.site_id, k.client_id, k.since, k.surface, k.code, k.is_there order by k.requests desc) <= 10
-             then k.reason else '' end as told
+    select k.*, case when k.is_stored or k.stored_reasons + row_number() over (
+               partition by k.site_id, k.client_id, k.since, k.surface, k.code, k.is_stored order by k.requests desc) <= 10
+             then k.reason else '' end as kept_reason
       from known k
   )
-  select site_id, client_id, since, surface, answer, code, told, sum(requests), min(first_at), max(last_at),
+  select site_id, client_id, since, surface, answer, code, kept_reason, sum(requests), min(first_at), max(last_at),
          (string_to_array(string_agg(ids, ' ' order by last_at desc), ' '))[:100], (array_agg(source_address order by last_at desc))[1]
-    from kept group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, md5(told)::uuid
+    from kept group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, md5(kept_reason)::uuid
   on conflict (site_id, client_id, since, surface, answer, code, reason_key) do update
     set requests = r.requests + excluded.requests,
         first_at = least(r.first_at, excluded.first_at),

@@ -4,7 +4,7 @@
 -- It ends with assert_in_time, so it does not commit after its deadline. Each setting of a transaction costs a read some
 -- hundredths, so the function makes no setting without effect.
 create or replace function request_begin(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_site uuid, p_client text,
-  p_jti text, p_audience text, p_protocol text, p_scopes text[]) returns bigint language plpgsql as $$
+  p_jti text, p_audience text, p_protocol text, p_scopes text) returns bigint language plpgsql as $$
 declare
   at bigint := assert_in_time(p_deadline);
   ignored text := set_config('lock_timeout', p_lock_ms::text, true);

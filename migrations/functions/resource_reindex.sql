@@ -2,7 +2,7 @@
 --   p_rows: { type, id, version, patient: uuid | null, identifiers, tokens, dates, search, parts, report, known }, as in
 --     resource_write. A resource with another version is skipped, because its writer has written its rows. A patient that the
 --     site does not have counts as null.
--- Settings: README.md, "Plans".
+-- Settings: migrations/README.md, "Plans".
 create or replace function resource_reindex(p_site uuid, p_rows json) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan

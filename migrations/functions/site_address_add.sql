@@ -1,6 +1,6 @@
 -- Assigns source addresses to a site; p_application, p_facility and p_subject are '' for any.
 -- Returned rows: the outcome is added, known (it is assigned so already) or missing (no such site). For each assignment
--- of another site that a message could match too, the outcome is "taken" with that assignment; then nothing was
+-- of another site that a message could match too, the outcome is "conflict" with that assignment; then nothing was
 -- written.
 create or replace function site_address_add(p_site uuid, p_range text, p_application text, p_facility text,
   p_subject text, p_by text)
@@ -15,7 +15,7 @@ begin
     return query select 'missing', p_site, p_range, p_application, p_facility, p_subject;
     return;
   end if;
-  return query select 'taken', a.site_id, a.range, a.application, a.facility, a.tls_subject
+  return query select 'conflict', a.site_id, a.range, a.application, a.facility, a.tls_subject
       from site_address a
      where a.site_id <> p_site and a.network && v_network
        and (a.application = '' or p_application = '' or a.application = p_application)

@@ -41,6 +41,7 @@ const CONDITIONS: ReadonlyMap<string, (outcome: ApplicationCode) => boolean> = n
  */
 export function ackDecision(header: Header, outcome: ApplicationCode): AckDecision {
   const { acceptAcknowledgment, applicationAcknowledgment } = header;
+  if (isAcknowledgment(header)) return { mode: 'original', accept: undefined, application: undefined, send: undefined };
   if (acceptAcknowledgment === undefined && applicationAcknowledgment === undefined) {
     return { mode: 'original', accept: undefined, application: outcome, send: outcome };
   }
@@ -48,6 +49,10 @@ export function ackDecision(header: Header, outcome: ApplicationCode): AckDecisi
   const application = isAsked(applicationAcknowledgment, outcome) ? outcome : undefined;
   return { mode: 'enhanced', accept, application, send: application ?? accept };
 }
+
+/** An acknowledgement is never acknowledged: two systems would answer each other forever (§2.9.2). */
+export const isAcknowledgment = ({ messageType }: Pick<Header, 'messageType'>): boolean =>
+  messageType?.toUpperCase() === 'ACK';
 
 function isAsked(condition: string | undefined, outcome: ApplicationCode): boolean {
   // In enhanced mode an empty field requests nothing (§2.9.3).

@@ -3,6 +3,8 @@
  * replaced. `decode.ts` decides which set a message uses.
  */
 
+import { decodeSwitched } from './iso-2022.ts';
+
 /** IANA names in lower case. */
 export const CHARSETS = [
   'utf-8',
@@ -99,10 +101,22 @@ export function decodeText(bytes: Uint8Array, charset: Charset): string | undefi
       return latin1(bytes);
     case 'iso-8859-9':
       return latin1(bytes).replaceAll(/[\u00d0\u00dd\u00de\u00f0\u00fd\u00fe]/g, (letter) => LATIN5.get(letter) ?? '');
+    case 'iso-2022-jp':
+      return decodeSwitchedText(bytes, 'us-ascii');
     default:
       return decodeFatally(bytes, charset);
   }
 }
+
+/**
+ * Decodes text with the escape sequences of ISO 2022.
+ *
+ * @param plain the set of bytes from 80 on without a sequence
+ */
+export const decodeSwitchedText = (bytes: Uint8Array, plain: Charset): string | undefined =>
+  decodeSwitched(bytes, decodeText, (run) =>
+    decodeText(run, plain === 'iso-2022-jp' || (run[0] ?? 0) < 0x80 ? 'us-ascii' : plain),
+  );
 
 /** True for UTF-8 with at least one character that is not ASCII. */
 export const isUtf8BeyondAscii = (bytes: Uint8Array): boolean =>

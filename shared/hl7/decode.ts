@@ -2,9 +2,10 @@
  * Decodes the bytes of a message: by byte order mark, else by MSH-18, else by the key's default (HL7 v2.5.1 §2.15.9.18).
  * Bytes that do not decode are a located Fault; no character is ever replaced.
  */
-import { charsetNamed, decodeText, latin1, type Charset } from './charset.ts';
+import { charsetNamed, decodeSwitchedText, decodeText, latin1, type Charset } from './charset.ts';
 import { declaresDelimiters } from './delimiters.ts';
 import { hl7Fault } from './error-code.ts';
+import { hasSwitches } from './iso-2022.ts';
 import { pathOf } from './value.ts';
 
 export interface Decoded {
@@ -32,6 +33,15 @@ export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): D
   const mark = MARKS.find(({ bytes: start }) => start.every((byte, at) => bytes[at] === byte));
   const rest = mark === undefined ? bytes : bytes.subarray(mark.skip);
   const candidates = mark === undefined ? declaredCharsets(bytes, fallback) : [mark.charset];
+  const [first = fallback] = candidates;
+
+  // Several sets announce the escape sequences of ISO 2022; the first one has no sequence.
+  if (candidates.length > 1 && hasSwitches(rest)) {
+    const text = decodeSwitchedText(rest, first);
+    if (text === undefined) throw undecodable(rest, first, decodeSwitchedText);
+    // An ACK in Japanese needs the sequences too.
+    return { text, charset: candidates.includes('iso-2022-jp') ? 'iso-2022-jp' : first };
+  }
 
   // The first repetition of MSH-18 is the message's set. The next is tried only if the first does not fit: some senders
   // write `ASCII~UNICODE UTF-8` and send UTF-8.
@@ -39,7 +49,7 @@ export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): D
     const text = decodeText(rest, charset);
     if (text !== undefined) return { text, charset };
   }
-  throw undecodable(rest, candidates[0] ?? fallback);
+  throw undecodable(rest, first, decodeText);
 }
 
 function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
@@ -54,15 +64,18 @@ function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
   return [...new Set(known)];
 }
 
-// MSH is searched byte by byte: separators and MSH-18 are ASCII in every set but UTF-16, which is detected before.
+// MSH is searched byte by byte: MSH-18 is ASCII in every set but UTF-16, which is detected before.
 function declaration(bytes: Uint8Array): { names: string; repetition: string } {
   const start = headerStart(bytes);
   const separator = bytes[start + 3];
   let field = 1;
   let from = 0;
   let at = start + 3;
+  // Characters of two bytes (ISO 2022) may contain the byte of a separator.
+  let isInPairs = false;
   for (; at < bytes.length && !isLineEnd(bytes[at]); at += 1) {
-    if (bytes[at] !== separator) continue;
+    if (bytes[at] === 0x1b) isInPairs = bytes[at + 1] === 0x24;
+    if (bytes[at] !== separator || isInPairs) continue;
     field += 1; // The first separator is MSH-1 itself.
     if (field === 18) from = at + 1;
     if (field === 19) break;
@@ -79,13 +92,15 @@ function headerStart(bytes: Uint8Array): number {
 
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a;
 
-function undecodable(bytes: Uint8Array, charset: Charset) {
-  const at = whereUndecodable(bytes, charset);
+type Decode = typeof decodeText;
+
+function undecodable(bytes: Uint8Array, charset: Charset, decode: Decode) {
+  const at = whereUndecodable(bytes, charset, decode);
   return hl7Fault('102', at, `the bytes of ${pathOf(at)} are not ${charset}`, 'undecodable-bytes', 'malformed');
 }
 
 // Only after decoding has failed: decodes line by line, then field by field, to locate the fault.
-function whereUndecodable(bytes: Uint8Array, charset: Charset): string {
+function whereUndecodable(bytes: Uint8Array, charset: Charset, decode: Decode): string {
   const separator = bytes[headerStart(bytes) + 3];
   const seen = new Map<string, number>();
   for (const line of splitBytes(bytes, isLineEnd)) {
@@ -94,9 +109,9 @@ function whereUndecodable(bytes: Uint8Array, charset: Charset): string {
     if (line.length === 0) continue;
     const sequence = (seen.get(id) ?? 0) + 1;
     seen.set(id, sequence);
-    if (decodeText(line, charset) !== undefined) continue;
+    if (decode(line, charset) !== undefined) continue;
     const field = splitBytes(line, (byte) => byte === separator).findIndex(
-      (part) => decodeText(part, charset) === undefined,
+      (part) => decode(part, charset) === undefined,
     );
     if (field < 1) return `${id}^${sequence}`;
     return `${id}^${sequence}^${declaresDelimiters(id) ? field + 1 : field}`;

@@ -21,9 +21,24 @@ export function encodeText(text: string, charset: Charset): Uint8Array | undefin
   return charset === 'iso-2022-jp' ? withoutIdleSwitches(bytes) : Uint8Array.from(bytes);
 }
 
-// A decoder rejects a switch to ASCII that is followed immediately by a switch back (Encoding Standard, ISO-2022-JP).
+const TO_ASCII = '(B';
+const SWITCHES = [TO_ASCII, '(I', '$B', '$(D'];
+
+// A decoder rejects a switch to ASCII that is followed immediately by another one (Encoding Standard, ISO-2022-JP).
 function withoutIdleSwitches(bytes: readonly number[]): Uint8Array {
-  const text = latin1(Uint8Array.from(bytes)).replaceAll('\u001b(B\u001b$B', '');
+  const [start = '', ...parts] = latin1(Uint8Array.from(bytes)).split('\u001b');
+  let current = TO_ASCII;
+  let text = start;
+  for (const part of parts) {
+    const sequence = SWITCHES.find((each) => part.startsWith(each));
+    // An ESC of the text itself.
+    if (sequence === undefined) text += `\u001b${part}`;
+    else if (part.length > sequence.length) {
+      text += sequence === current ? part.slice(sequence.length) : `\u001b${part}`;
+      current = sequence;
+    }
+  }
+  if (current !== TO_ASCII) text += `\u001b${TO_ASCII}`;
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
@@ -58,17 +73,19 @@ function tableOf(charset: Charset): ReadonlyMap<string, readonly number[]> {
 /** The codes of a set for characters beyond ASCII: the bytes to decode, and the bytes to write. */
 function* codesOf(charset: Charset): Iterable<[readonly number[], readonly number[]]> {
   if (charset === 'iso-2022-jp') {
-    for (const pair of pairs(0x21, 0x7e, 0x21, 0x7e)) {
-      // JIS X 0208, between the switch to it and the switch back to ASCII.
-      const code = [0x1b, 0x24, 0x42, ...pair, 0x1b, 0x28, 0x42];
-      yield [code, code];
-    }
+    // Each between the switch to its set and the switch back to ASCII: JIS X 0208, katakana of JIS X 0201, JIS X 0212.
+    const toAscii = [0x1b, 0x28, 0x42];
+    for (const pair of pairs(0x21, 0x7e, 0x21, 0x7e)) yield twice([0x1b, 0x24, 0x42, ...pair, ...toAscii]);
+    for (let byte = 0x21; byte <= 0x5f; byte += 1) yield twice([0x1b, 0x28, 0x49, byte, ...toAscii]);
+    for (const pair of pairs(0x21, 0x7e, 0x21, 0x7e)) yield twice([0x1b, 0x24, 0x28, 0x44, ...pair, ...toAscii]);
     return;
   }
   for (let byte = 0x80; byte <= 0xff; byte += 1) yield [[byte], [byte]];
   if (!MULTIBYTE.has(charset)) return;
   for (const pair of pairs(0x81, 0xfe, 0x40, 0xfe)) yield [pair, pair];
 }
+
+const twice = <T>(code: T): [T, T] => [code, code];
 
 const MULTIBYTE: ReadonlySet<Charset> = new Set<Charset>(['shift_jis', 'euc-jp', 'gb18030', 'euc-kr', 'big5']);
 

@@ -21,7 +21,7 @@ function accessOf(permission: string): readonly ('read' | 'write')[] {
   if (permission === 'read' || permission === 'write') return [permission];
   if (permission === '*') return ['read', 'write'];
   if (!/^c?r?u?d?s?$/.test(permission)) return [];
-  const reads = /r.*s/.test(permission);
+  const reads = /ru?d?s/.test(permission);
   const writes = /cr?ud/.test(permission);
   return [...(reads ? (['read'] as const) : []), ...(writes ? (['write'] as const) : [])];
 }

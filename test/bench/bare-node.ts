@@ -1,4 +1,4 @@
-/** The least that an HTTP server does, in a process of its own. */
+/** A minimal HTTP server in a separate process. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 

@@ -1,6 +1,6 @@
 /**
- * What a Worker has to do for a read at least: it verifies a token (RFC 9068) and makes one subrequest, whose answer it reads
- * and sends on. It is built into limits.ts; no product code.
+ * The least work of a Worker for a read: it verifies a token (RFC 9068), makes one subrequest and forwards the answer.
+ * `limits.ts` builds it. It contains no code of the gateway.
  */
 import { importJWK, jwtVerify } from 'jose';
 

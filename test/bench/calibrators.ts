@@ -1,4 +1,4 @@
-/** What this machine allows at most, each measured in the same rounds as the gateway. */
+/** The upper limits of this machine, measured in the same rounds as the gateway. */
 import { Pool } from 'pg';
 
 import { startForked } from './forked.ts';
@@ -17,7 +17,7 @@ export interface Calibrators {
   readonly stop: () => Promise<void>;
 }
 
-/** @param stack on workerd, whose endpoint and database are asked */
+/** @param stack on workerd; the calibrators call its endpoint and its database */
 export async function startCalibrators(stack: GatewayStack): Promise<Calibrators> {
   const { bare, bareHeaders, databaseUrl, watched } = stack;
   const limits = await serveLimits(bare);

@@ -1,7 +1,7 @@
 /**
- * What each operation costs, for capacity on paper: CPU of the Worker and of the database, and how much the database grows by it,
- * indexes included. Pages are counted, not rows, so that a size is good to some tens of bytes. Both share their cores with the
- * load, so that a busy machine makes CPU dearer, not sizes.
+ * The cost of each operation, for capacity planning: CPU of the Worker and of the database, and the growth of the database
+ * with its indexes. Sizes are counted in pages, so they are exact to some tens of bytes. Worker and database share their cores
+ * with the load: a busy machine raises CPU times, not sizes.
  */
 import { Client } from 'pg';
 
@@ -16,18 +16,18 @@ export interface Row {
   readonly what: string;
   readonly 'CPU µs of workerd': number;
   readonly 'CPU µs of PostgreSQL': number;
-  /** The same as megabytes per million. */
+  /** Equals megabytes per million. */
   readonly 'bytes stored': number;
   readonly 'of the audit': number;
   readonly 'of messages': number;
-  readonly 'of charts': number;
+  readonly 'of patient records': number;
 }
 
-/** By table; what is in none of these is told in the whole only. */
+/** By table. Other tables count only in the total. */
 const GROUPS = {
   'of the audit': /^audit$/,
   'of messages': /^hl7_(?:message|attempt)$/,
-  'of charts': /^(?:resource|patient|hl7_(?:identity|order|result)|search)/,
+  'of patient records': /^(?:resource|patient|hl7_(?:identity|result)|search)/,
 } as const;
 
 type Sizes = ReadonlyMap<string, number>;
@@ -40,7 +40,7 @@ async function sizesOf(client: Client): Promise<Sizes> {
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
 }
 
-/** @throws when one is not answered as it should be: then nothing is known of what was stored */
+/** @throws if an answer has another status, because the stored size is then unknown */
 async function askAll(baseUrl: string, expected: number, next: () => Call | Promise<Call>): Promise<void> {
   let left = OPERATIONS;
   const worker = async (): Promise<void> => {
@@ -86,7 +86,7 @@ export async function bench(): Promise<Row[]> {
         'bytes stored': grown(/./),
         'of the audit': grown(GROUPS['of the audit']),
         'of messages': grown(GROUPS['of messages']),
-        'of charts': grown(GROUPS['of charts']),
+        'of patient records': grown(GROUPS['of patient records']),
       });
     }
     return rows;

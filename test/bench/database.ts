@@ -1,4 +1,4 @@
-/** What a measurement of the whole chain rests on: a PostgreSQL of its own that loses nothing, migrated, a Neon endpoint, a site. */
+/** The base of a measurement of the complete chain: a separate, durable and migrated PostgreSQL, a Neon endpoint and a site. */
 import { Client } from 'pg';
 
 import { prepareDatabase } from '../stack/services/application-login.ts';
@@ -10,7 +10,7 @@ import { type BenchEndpoint, startEndpoint } from './endpoint.ts';
 
 export interface BenchDatabase {
   readonly postgres: Postgres;
-  /** PostgreSQL's processes at a moment. */
+  /** The running processes of PostgreSQL. */
   readonly pids: () => readonly number[];
   readonly endpoint: BenchEndpoint;
   /** The application's connection string. */
@@ -19,8 +19,8 @@ export interface BenchDatabase {
   readonly client: Client;
   readonly site: string;
   readonly secrets: Secrets;
-  /** What a gateway at `url` is configured with. @param door instead of the endpoint, the way that it asks the database */
-  env(url: string, door?: Readonly<Record<string, string>>): Record<string, string>;
+  /** The variables of a gateway at `url`. @param access variables of the database; the default is the Neon endpoint */
+  env(url: string, access?: Readonly<Record<string, string>>): Record<string, string>;
   stop(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
     client,
     site: await createSite(client),
     secrets,
-    env: (url, door = overNeon) => ({
+    env: (url, access = overNeon) => ({
       ...secrets.env,
-      ...door,
+      ...access,
       INTEGRATION_OAUTH_PUBLIC_BASE_URL: url,
       INTEGRATION_FHIR_PUBLIC_BASE_URL: url,
       INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: url,

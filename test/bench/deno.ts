@@ -1,4 +1,4 @@
-/** The gateway on Deno, as edge/docs/deploy.md says to run it, with PostgreSQL over TCP. Its limits of requests are above any bench. */
+/** The gateway on Deno, run as in edge/docs/deploy.md, with PostgreSQL over TCP. Its rate limits are above any benchmark. */
 import * as z from 'zod';
 
 import { startDenoEdge } from '../stack/services/edge-deno.ts';
@@ -7,7 +7,7 @@ import { freePort } from '../stack/services/free-port.ts';
 export interface ServedDeno {
   readonly url: string;
   readonly pid: number;
-  /** What its log says so far: how many requests it has answered, and how many of the database's these took. */
+  /** Counts from its log: answered requests, and the database requests for them. */
   logged(): { readonly answers: number; readonly databaseRequests: number };
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface ServedDeno {
 const FAR_ABOVE = 1_000_000_000;
 const listening = z.object({ event: z.literal('listening'), pid: z.number() });
 
-/** @param env for the address that the gateway will have, which its base URLs need */
+/** @param env makes the variables from the address of the gateway, which its base URLs need */
 export async function serveDeno(env: (url: string) => Record<string, string>): Promise<ServedDeno> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -1,4 +1,4 @@
-/** Neon's endpoint in a process of its own, as a service of somebody else is. */
+/** Neon's endpoint in a separate process, like the external service. */
 import process from 'node:process';
 
 import { startNeonEndpoint } from '../stack/services/neon-endpoint.ts';
@@ -14,8 +14,8 @@ export interface BenchEndpoint {
 }
 
 export async function startEndpoint(databaseUrl: string): Promise<BenchEndpoint> {
-  const { port, pid, tell, stop } = await startForked('endpoint.ts', databaseUrl);
-  return { url: `http://127.0.0.1:${port}/sql`, port, pid, requests: tell, stop };
+  const { port, pid, report, stop } = await startForked('endpoint.ts', databaseUrl);
+  return { url: `http://127.0.0.1:${port}/sql`, port, pid, requests: report, stop };
 }
 
 if (import.meta.main) {

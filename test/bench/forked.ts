@@ -1,4 +1,4 @@
-/** A part of a measurement in a process of its own, so that its CPU time is counted apart; it ends with the one that started it. */
+/** A part of a measurement in a separate process, so that its CPU time is counted separately. It ends with its parent. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,31 +7,31 @@ import process from 'node:process';
 export interface Forked {
   readonly port: number;
   readonly pid: number;
-  /** What the part tells when it is asked. */
-  readonly tell: () => Promise<number>;
+  /** Asks the part for its number. */
+  readonly report: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
-/** @param file of this folder, which calls `serveForked` */
+/** @param file a file in this folder that calls `serveForked` */
 export async function startForked(file: string, ...args: readonly string[]): Promise<Forked> {
   const child = fork(join(import.meta.dirname, file), args);
   const ended = once(child, 'exit');
-  const heard = async (): Promise<number> => {
-    const [said] = (await Promise.race([
+  const nextMessage = async (): Promise<number> => {
+    const [message] = (await Promise.race([
       once(child, 'message'),
       ended.then(() => {
         throw new Error(`${file} ended`);
       }),
     ])) as [number];
-    return said;
+    return message;
   };
   return {
-    port: await heard(),
+    port: await nextMessage(),
     pid: child.pid ?? 0,
-    tell() {
-      const said = heard();
-      child.send('tell');
-      return said;
+    report() {
+      const answer = nextMessage();
+      child.send('report');
+      return answer;
     },
     async stop() {
       child.kill();
@@ -40,9 +40,9 @@ export async function startForked(file: string, ...args: readonly string[]): Pro
   };
 }
 
-/** The part's side. @param tell what it is asked for, one after another */
-export function serveForked(port: number, tell: () => number = () => 0): void {
-  process.on('message', () => process.send?.(tell()));
+/** Runs in the part. @param report returns the number that the parent asks for */
+export function serveForked(port: number, report: () => number = () => 0): void {
+  process.on('message', () => process.send?.(report()));
   process.once('disconnect', () => process.exit());
   process.send?.(port);
 }

@@ -1,6 +1,6 @@
 /**
- * The whole chain for a measurement: workerd or Deno, a line that takes time, PostgreSQL with patients in it, before workerd's
- * a Neon endpoint, and what is asked of the gateway.
+ * The complete chain for a measurement: workerd with a Neon endpoint, or Deno; a line with a delay; and PostgreSQL with
+ * patients. The operations are the requests to the gateway.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -20,37 +20,37 @@ import type { Call, Watched } from './load.ts';
 import { serveWorker, type ServedWorker } from './workerd.ts';
 
 const PATIENTS = 20_000;
-/** More than are asked for in a spell of seconds: their signing is no part of what is measured. */
+/** More than one measurement uses. They are signed before it, so that signing is not measured. */
 const ASSERTIONS = 2_000;
 /** Not longer than the five minutes that an assertion may be valid. */
 const ASSERTION_SECONDS = 290;
 
-/** What is asked. */
+/** A kind of request to measure. */
 export interface Operation {
   readonly what: string;
-  /** The status that it is answered with. */
+  /** The status of its answer. */
   readonly expected: number;
   readonly next: () => Call | Promise<Call>;
-  /** Makes what takes time to make, for some seconds of `next`. */
+  /** Makes slow inputs in advance, for some seconds of `next`. */
   readonly prepare?: () => Promise<void>;
 }
 
 export interface GatewayStack {
   readonly gateway: Served['gateway'];
   readonly operations: readonly Operation[];
-  /** The least that a Worker has to do for a read of the same Patient, and such a read's headers. */
+  /** The least work of a Worker for a read of the same Patient, and the headers of such a read. */
   readonly bare: BareRequest;
   readonly bareHeaders: Readonly<Record<string, string>>;
   readonly databaseUrl: string;
-  /** PostgreSQL's processes at a moment. */
+  /** The running processes of PostgreSQL. */
   readonly databasePids: () => readonly number[];
   /** Every process of the stack, and the database requests. */
   readonly watched: Required<Watched>;
   readonly stop: () => Promise<void>;
 }
 
-/** Patients as the FHIR API stores them, in bulk, with the numbers from `B-1`. @returns the id of one of them */
-export async function fillPatients(client: Client, site: string, patients: number): Promise<string> {
+/** Stores many patients as the FHIR API does, with identifiers from `B-1`. @returns the id of one of them */
+async function fillPatients(client: Client, site: string, patients: number): Promise<string> {
   const writes = Array.from({ length: patients }, (_, i) => {
     const identifier = [{ value: `B-${i + 1}` }];
     const name = [{ text: `Bench Person ${randomUUID()}` }];
@@ -58,7 +58,7 @@ export async function fillPatients(client: Client, site: string, patients: numbe
   });
   const { text, params } = writeResources(site, writes);
   const { rows } = await client.query<{ id: string }>(text, [...params]);
-  // Not the tables that are empty still: plans would be made, and kept, for tables that stay so.
+  // Not the empty tables: PostgreSQL would make and keep plans for empty tables.
   await client.query(
     'analyze resource, resource_identifier, resource_token, patient_search, patient_identity, patient_trait',
   );
@@ -68,32 +68,32 @@ export async function fillPatients(client: Client, site: string, patients: numbe
 const PID = (mrn: string): string => `PID|1||${mrn}^^^SITE^MR||Bench^Person||19701231|F|||1 Street^^Town^^12345^DE`;
 const msh = (type: string, control: string): string =>
   `MSH|^~\\&|BENCH|SITE|GW|GW|20261101083000+0100||${type}|${control}|P|2.5.1`;
-export const adt = (control: string, mrn: string): string =>
+const adt = (control: string, mrn: string): string =>
   `${msh('ADT^A04^ADT_A01', control)}\rEVN|A04|20261101083000+0100\r${PID(mrn)}\rPV1|1|O\r`;
-export const oru = (control: string, mrn: string): string =>
+const oru = (control: string, mrn: string): string =>
   `${msh('ORU^R01^ORU_R01', control)}\r${PID(mrn)}\rOBR|1|P${control}|F${control}|CBC^Blood count^L|||20261101080000+0100` +
   `|||||||||||||||20261101082900+0100|||F\rOBX|1|NM|718-7^Hemoglobin^LN||13.2|g/dL|12-16|N|||F\rOBX|2|NM|6690-2^WBC^LN||7.1|10*3/uL|4-11|N|||F\r`;
-/** Of so many patients that come again and again. */
+/** The number of patients whose messages repeat. */
 const KNOWN_PATIENTS = 100;
 
-/** From where the sidecar has its messages. */
+/** The source address of the sidecar's messages. */
 const ADDRESS = '192.0.2.10';
 
 export interface GatewayStackOptions {
   readonly runtime: 'workerd' | 'Deno';
-  /** Between the gateway and the database's door, there and back; default none. */
+  /** The added round trip between the gateway and the endpoint of the database; the default is 0. */
   readonly delayMs?: number;
 }
 
 export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
   const database = await startBenchDatabase();
   const { postgres, endpoint, client, site, secrets } = database;
-  const door = runtime === 'Deno' ? postgres.port : endpoint.port;
-  const line = delayMs === 0 ? undefined : await startLine(door, delayMs);
+  const databasePort = runtime === 'Deno' ? postgres.port : endpoint.port;
+  const line = delayMs === 0 ? undefined : await startLine(databasePort, delayMs);
   const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
   const patient = await fillPatients(client, site, PATIENTS);
-  const served = await serve(runtime, database, line?.port ?? door);
+  const served = await serve(runtime, database, line?.port ?? databasePort);
   const { gateway } = served;
   const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
   const stop = async (): Promise<void> => {
@@ -219,14 +219,14 @@ export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOp
   };
 }
 
-/** A gateway that is asked, and its requests to the database counted. */
+/** A running gateway, and the count of its database requests. */
 interface Served {
   readonly gateway: Pick<ServedWorker, 'url' | 'pid'>;
   readonly count: Required<Watched>['count'];
   readonly stop: () => Promise<void>;
 }
 
-/** @param port where the way to the database begins */
+/** @param port the port of the line, or of the database */
 async function serve(runtime: GatewayStackOptions['runtime'], database: BenchDatabase, port: number): Promise<Served> {
   const address = new URL(database.applicationUrl);
   if (runtime === 'Deno') {
@@ -241,8 +241,8 @@ async function serve(runtime: GatewayStackOptions['runtime'], database: BenchDat
     };
     return { gateway, count, stop: () => gateway.stop() };
   }
-  const door = { DATABASE_URL: address.href, DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${port}/sql` };
-  const gateway = await serveWorker((url) => database.env(url, door));
+  const access = { DATABASE_URL: address.href, DATABASE_FETCH_ENDPOINT: `http://127.0.0.1:${port}/sql` };
+  const gateway = await serveWorker((url) => database.env(url, access));
   const count: Served['count'] = async () => {
     const before = await database.endpoint.requests();
     return async (answers) => ((await database.endpoint.requests()) - before) / answers;

@@ -1,7 +1,7 @@
 /**
- * The whole chain on one machine: load generator, workerd, Neon's endpoint, PostgreSQL; and load generator, Deno, PostgreSQL.
- * Both stand up once; in each round every operation of both and every limit of the machine takes its turn, so that a machine
- * that is slow for a while is slow for all. Only ratios within a round are good for more than this machine and this hour.
+ * Measures the complete chain on one machine: load generator, workerd, Neon's endpoint and PostgreSQL; and load generator, Deno
+ * and PostgreSQL. Both start once. Each round measures every operation of both and every limit of the machine. A machine that is
+ * slow for a while is therefore slow for all of them. Only ratios within a round are valid on other machines and at other times.
  */
 import process from 'node:process';
 
@@ -14,18 +14,18 @@ import type { Row, Run } from './report/run.ts';
 import { inRounds } from './rounds.ts';
 
 const ROUNDS = 5;
-/** All of it in some five minutes. */
+/** The complete measurement lasts about five minutes. */
 const SPELL = { warmUpMs: 300, measureMs: 1_500 };
 
 type Turn = Pick<Row, 'group' | 'what' | 'connections'> & { readonly measure: () => Promise<Measured> };
 
-/** One of the first, one of the second, and so on: neither side's connections are idle for long. */
+/** Alternates the entries of two lists, so that the connections of neither side are idle for long. */
 const alternately = <T>(first: readonly T[], second: readonly T[]): T[] =>
   Array.from({ length: Math.max(first.length, second.length) }, (_, at) => [first[at], second[at]])
     .flat()
     .filter((one) => one !== undefined);
 
-/** @param counts of connections, with each of which all is measured */
+/** @param counts the numbers of connections; everything is measured with each of them */
 export async function measureGateway(counts: readonly number[]): Promise<Run> {
   const at = new Date().toISOString();
   const commit = await checkedOut(HISTORY);
@@ -70,7 +70,7 @@ export async function measureGateway(counts: readonly number[]): Promise<Run> {
       connections,
       rounds: rounds[index] ?? [],
     }));
-    // As they are read: the limits, then either runtime.
+    // In the order of the report: the limits, then each runtime.
     const inOrder = (['limit', 'workerd', 'Deno'] as const).flatMap((group) =>
       rows.filter((row) => row.group === group),
     );

@@ -1,6 +1,6 @@
 /**
- * What each request costs where there is a great deal: a million patients with five million Observations and a million messages
- * in a hundred sites, beside ten thousand, in the largest site and in a small one. Each answer is looked at.
+ * The cost of each request in a large database: a million patients with five million Observations and a million messages in a
+ * hundred sites. The same requests run with ten thousand patients, in the largest site and in a small one. Each answer is checked.
  */
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,25 +8,25 @@ import process from 'node:process';
 
 import { progressLine } from '../../edge/platform/node/progress-line.ts';
 import { startPostgres } from '../stack/services/postgres.ts';
-import { type Cost, measureByTurns } from './large/measure.ts';
+import { type Cost, measureAlternately } from './large/measure.ts';
 import type { Target } from './large/requests.ts';
 import { LARGE, SMALL } from './large/world.ts';
 import type { BenchOptions } from './run.ts';
-// The console's pages are imported after this.
+// The import of the console's pages must follow it.
 import './tsx.ts';
 
 const PATIENTS = 1_000_000;
 const FEW = 10_000;
-/** Of a site, asked for in turns. */
+/** The patients of a site that the requests use, one after another. */
 const SAMPLE = 100;
-/** What a patient takes on disk, with all that is known of it; what a database has beside that. */
+/** Disk space of a patient with all resources, and the disk space of a database without patients. */
 const BYTES_OF_PATIENT = 28_000;
 const BYTES_OF_REST = 3e9;
 
 export interface Row {
   readonly request: string;
   readonly site: string;
-  /** Of one connection, at the median: of the few, of the many, and the longest of those. */
+  /** Times of one connection: the median with few patients, the median with many, and the longest with many. */
   readonly 'few ms': string;
   readonly ms: string;
   readonly 'max ms': string;
@@ -39,9 +39,9 @@ export interface Row {
 
 function verdict(target: Target | undefined, many: Cost, ratio: number): string {
   if (target === undefined) return '';
-  const [said, isHeld] =
+  const [limit, isHeld] =
     'times' in target ? [`${target.times} times`, ratio <= target.times] : [`${target.ms} ms`, many.ms <= target.ms];
-  return `${said}: ${isHeld ? 'held' : 'MISSED'}`;
+  return `${limit}: ${isHeld ? 'held' : 'MISSED'}`;
 }
 
 async function requireRoom(patients: number): Promise<void> {
@@ -49,7 +49,7 @@ async function requireRoom(patients: number): Promise<void> {
   const needed = patients * BYTES_OF_PATIENT + BYTES_OF_REST;
   if (bavail * bsize < needed)
     throw new Error(
-      `${tmpdir()} has room for ${Math.round((bavail * bsize) / 1e9)} GB: ${Math.round(needed / 1e9)} are needed, or fewer --patients`,
+      `${tmpdir()} has ${Math.round((bavail * bsize) / 1e9)} GB free, but the benchmark needs ${Math.round(needed / 1e9)} GB. Set a smaller number with --patients`,
     );
 }
 
@@ -59,7 +59,7 @@ export async function bench({ patients = PATIENTS }: BenchOptions): Promise<Row[
     import('./large/settled.ts'),
     import('./large/requests.ts'),
   ]);
-  // Its folder goes with it, also where this program is interrupted.
+  // PostgreSQL deletes its folder at the end, even if this program is interrupted.
   const postgres = await startPostgres({ settings: SETTINGS });
   try {
     const begun = performance.now();
@@ -88,7 +88,7 @@ export async function bench({ patients = PATIENTS }: BenchOptions): Promise<Row[
         const {
           costs: [before, now],
           ratio,
-        } = await measureByTurns(each);
+        } = await measureAlternately(each);
         if (before === undefined || now === undefined) continue;
         progress.show(at + 1, ofMany.length);
         rows.push({

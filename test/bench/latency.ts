@@ -1,7 +1,7 @@
 /**
- * What the way to the database costs each operation on one connection, as a hospital's feed is one: a line between the Worker
- * and the database's endpoint takes 0, 20 and 80 ms there and back. What is above the line's own time is the work; what is
- * twice as much as the line's went twice.
+ * The cost of the distance to the database for each operation on one connection, such as the feed of a hospital. A line between
+ * the Worker and the endpoint of the database delays round trips by 0, 20 and 80 ms. The rest of the time is work. An operation
+ * that needs twice the delay made two round trips.
  */
 import { startGatewayStack } from './gateway-stack.ts';
 import { measureHttp } from './load.ts';

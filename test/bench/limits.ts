@@ -1,6 +1,6 @@
 /**
- * The limits of a runtime, in a workerd of their own: a Worker that only says hello, and one that only verifies a token and
- * makes one subrequest (bare-worker.ts).
+ * The limits of a runtime, in a separate workerd with two Workers. One has a constant answer. The other only verifies a token
+ * and makes one subrequest (bare-worker.ts).
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,9 +51,9 @@ export async function serveLimits({
     target: 'es2024',
   });
   await writeFile(join(folder, 'hello.js'), HELLO);
-  const { d: _private, ...open } = JSON.parse(key) as Record<string, string>;
+  const { d: _private, ...publicJwk } = JSON.parse(key) as Record<string, string>;
   const env = {
-    KEY: JSON.stringify(open),
+    KEY: JSON.stringify(publicJwk),
     ISSUER: issuer,
     ENDPOINT: endpointUrl,
     DATABASE_URL: databaseUrl,

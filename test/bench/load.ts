@@ -1,4 +1,4 @@
-/** A load generator of bounded length: so many connections, each asking again as soon as it was answered. */
+/** A load generator for a limited time. Each connection sends the next request as soon as it has an answer. */
 import { Agent, request } from 'node:http';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
@@ -12,39 +12,39 @@ export interface Call {
   readonly body?: string | Buffer;
 }
 
-/** Who is asked, and how. */
+/** The requests, and how to send them. */
 export interface Asked<T> {
-  /** Makes each question: what must be unique (a jti, a control id) is made there, before the clock starts. */
+  /** Makes each request with its unique values (a jti, a control id), before the clock starts. */
   readonly next: () => T | Promise<T>;
-  /** @returns the status of an answer that is not as it should be */
+  /** @returns the status of an unexpected answer */
   readonly send: (question: T) => Promise<number | undefined>;
 }
 
 export interface Measured {
-  /** Answers in the time that was measured. */
+  /** Answers in the measured time. */
   readonly answers: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Answers that were not the expected ones: a rate with failures is no rate. */
+  /** Unexpected answers: with failures, the rate is not valid. */
   readonly failed: number;
-  /** How many of these had which status. */
+  /** The number of failures by status. */
   readonly statuses: Readonly<Record<string, number>>;
   /** CPU microseconds a request of each group of watched processes, and of the load generator itself. */
   readonly cpuMicros: Readonly<Record<string, number>>;
-  /** Database requests of an operation, where somebody counts them. */
+  /** Database requests of an operation, if they are counted. */
   readonly databaseRequests?: number;
-  /** What the load generator took of its one core: near 1 it was itself the limit. */
+  /** The share of its core that the load generator used: near 1, the generator was the limit. */
   readonly generatorBusy: number;
-  /** What processes that are not watched took of the machine. */
+  /** The share of the machine that other processes used. */
   readonly othersBusy: number;
 }
 
 export interface Watched {
-  /** Groups of processes, as they are at a moment. */
+  /** The running processes of each group. */
   readonly cpu?: Readonly<Record<string, () => readonly number[]>>;
-  /** Begins to count database requests. @returns how many each of so many answers took */
+  /** Starts to count database requests. @returns calculates the requests for each of a number of answers */
   readonly count?: () => Promise<(answers: number) => Promise<number>>;
 }
 
@@ -57,7 +57,7 @@ export interface Spell {
 const WARM_UP_MS = 1_000;
 const MEASURE_MS = 4_000;
 
-/** CPU of this process, which is the load generator, so far. */
+/** CPU time of the load generator, this process, so far. */
 function ownMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -135,7 +135,7 @@ function sendCall(agent: Agent, baseUrl: string, call: Call): Promise<number> {
   });
 }
 
-/** Asks over HTTP. @param expected the status of an answer that is right */
+/** Measures over HTTP. @param expected the status of a correct answer */
 export async function measureHttp(
   baseUrl: string,
   expected: number,

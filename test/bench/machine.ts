@@ -1,4 +1,4 @@
-/** Where and of what a run was made. */
+/** The machine and the versions of a run. */
 import { execFile } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
 import process from 'node:process';
@@ -19,7 +19,7 @@ export function thisMachine(): z.infer<typeof machine> {
   return { processor: cores[0]?.model ?? '', cores: cores.length, memoryGb, kernel: release() };
 }
 
-/** The programs that were measured. @param databaseUrl of the PostgreSQL among them */
+/** The versions of the measured programs. @param databaseUrl the URL of the measured PostgreSQL */
 export async function versionsOf(databaseUrl: string): Promise<Record<string, string>> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -37,7 +37,7 @@ export async function versionsOf(databaseUrl: string): Promise<Record<string, st
   };
 }
 
-/** The commit that is checked out, undefined where something is changed. @param but a file that may be changed */
+/** The checked-out commit; undefined if files have changed. @param but a file that may have changed */
 export async function checkedOut(but: string): Promise<string | undefined> {
   const git = async (...args: readonly string[]): Promise<string> =>
     (await run('git', args, { cwd: ROOT })).stdout.trim();

@@ -1,4 +1,4 @@
-/** `npm run bench`: what the gateway does on this machine, beside the limits of the same run; by a name, one of the other measurements. */
+/** `npm run bench`: measures the gateway and the limits of this machine in one run. With a name, it runs another measurement. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,35 +19,35 @@ import { reportOf } from './report/table.ts';
 const NEWEST = `${ROOT}.local/bench.json`;
 
 const USAGE = `
-usage: npm run bench                     the whole chain on workerd and on Deno with 16 connections, beside the limits of
-                                         this machine, as medians of 5 rounds: 5 minutes, for which nothing else should run
-       npm run bench -- --full           with 1 and 64 connections too: 15 minutes
-       npm run bench -- --check          and what got slower or dearer than what was kept last, by more than the noise: then
-                                         it ends with 1
-       npm run bench -- --keep           and keeps its figures as those of the commit that is checked out, in
+usage: npm run bench                     measures the complete chain on workerd and on Deno with 16 connections, and the
+                                         limits of this machine, as medians of 5 rounds; in these 5 minutes, run nothing else
+       npm run bench -- --full           measures 1 and 64 connections too: 15 minutes
+       npm run bench -- --check          compares with the newest stored figures; ends with 1 if a figure is worse by more
+                                         than the noise
+       npm run bench -- --keep           stores the figures for the checked-out commit in
                                          ${HISTORY}
-       npm run bench -- --json FILE      every figure of every round goes to FILE, not to .local/bench.json
-       npm run bench -- --from FILE      tells, checks or keeps the run of such a file, and measures nothing
-       npm run bench -- NAME …           something else: latency, cost, postgres
-       npm run bench -- --large          what each request costs at a million patients; --patients N for fewer
+       npm run bench -- --json FILE      writes every figure of every round to FILE instead of .local/bench.json
+       npm run bench -- --from FILE      reports, compares or stores the run in FILE, and measures nothing
+       npm run bench -- NAME …           runs another measurement: latency, cost
+       npm run bench -- --large          measures each request with a million patients; --patients N for fewer
 `;
 
-/** What a measurement that goes by a name may be told. */
+/** The options of a measurement with a name. */
 export interface BenchOptions {
-  /** How many patients a large database has; default its own number. */
+  /** The patients of a large database; the measurement has a default. */
   readonly patients?: number;
 }
 
-/** A file of this folder that measures: its rows are printed as a table. */
+/** A file in this folder with a measurement, whose rows are printed as a table. */
 interface Bench {
   readonly bench: (options: BenchOptions) => Promise<readonly object[]>;
 }
 
 async function runNamed(name: string, options: BenchOptions): Promise<void> {
   const source = `./${name}.ts`;
-  const isThere = /^[a-z0-9-]+$/.test(name) && existsSync(new URL(source, import.meta.url));
-  const { bench } = isThere ? ((await import(source)) as Partial<Bench>) : {};
-  if (bench === undefined) throw new UsageError(`there is no measurement ${name}`);
+  const isFound = /^[a-z0-9-]+$/.test(name) && existsSync(new URL(source, import.meta.url));
+  const { bench } = isFound ? ((await import(source)) as Partial<Bench>) : {};
+  if (bench === undefined) throw new UsageError(`the measurement ${name} does not exist`);
   process.stdout.write(`\n${name}\n`);
   console.table(await bench(options));
 }
@@ -60,11 +60,11 @@ interface ChainOptions {
   readonly from: string | undefined;
 }
 
-const NOT_A_COMMIT = 'figures are kept of a commit: commit what is changed, then measure';
+const NOT_A_COMMIT = 'figures are stored for a commit: commit your changes, then measure';
 
 async function runChain(options: ChainOptions): Promise<void> {
   const { from, json = NEWEST } = options;
-  // Before five minutes are spent.
+  // This check runs before a measurement of five minutes.
   if (options.keep && from === undefined && (await checkedOut(HISTORY)) === undefined) throw new Error(NOT_A_COMMIT);
   let run: Run;
   if (from === undefined) {
@@ -83,9 +83,9 @@ async function runChain(options: ChainOptions): Promise<void> {
   }
   if (options.keep) {
     if (run.commit === undefined) throw new Error(NOT_A_COMMIT);
-    if (failuresOf(run) > 0) throw new Error('a run with failures is not kept');
+    if (failuresOf(run) > 0) throw new Error('a run with failures is not stored');
     await keep(keptOf(run, run.commit));
-    process.stdout.write(`\nkept in ${HISTORY} as ${run.commit}\n`);
+    process.stdout.write(`\nstored in ${HISTORY} as ${run.commit}\n`);
   }
 }
 
@@ -104,12 +104,12 @@ async function main(): Promise<void> {
   });
   const { large, patients, full, json, from } = values;
   if (patients !== undefined && (!large || !/^[1-9]\d*$/.test(patients)))
-    throw new UsageError('--patients N goes with --large and is a number');
+    throw new UsageError('--patients N is a number and needs --large');
   if (from !== undefined && (full || json !== undefined)) throw new UsageError('--from FILE measures nothing');
   const names = large ? ['large', ...positionals] : positionals;
   if (names.length === 0) return runChain({ ...values, json, from });
   if (full || json !== undefined || from !== undefined || values.check || values.keep)
-    throw new UsageError('--full, --check, --keep, --json and --from are of the whole chain, which has no NAME');
+    throw new UsageError('--full, --check, --keep, --json and --from are for the complete chain, without a NAME');
   for (const name of names) await runNamed(name, patients === undefined ? {} : { patients: Number(patients) });
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --minutes 10] [--seed 1]`: the fault test of the MLLP way, round after round with another seed each,
- * on Deno. Ends with 1 at the first round in which a message was lost, doubled, out of order or falsely acknowledged.
+ * `npm run soak [-- --minutes 10] [--seed 1]`: the fault test of MLLP on Deno, in rounds with different seeds. It ends with 1
+ * after the first round in which a message was lost, doubled, out of order or falsely acknowledged.
  */
 import { parseArgs } from 'node:util';
 
@@ -34,5 +34,7 @@ if (import.meta.main) {
     for (const problem of problems) console.error(`  ${problem}`);
     process.exit(1);
   }
-  console.log(`${messages} messages, ${kills} kills: each message stored exactly once, in order, no ACK was false`);
+  console.log(
+    `${messages} messages, ${kills} kills: each message is stored exactly once and in order, and every ACK was true`,
+  );
 }

@@ -1,4 +1,4 @@
-/** Lets Node import the console's pages (.tsx), for what is imported after this. */
+/** Lets Node import the console's pages (.tsx) in later imports. */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

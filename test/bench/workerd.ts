@@ -1,8 +1,7 @@
 /**
- * The gateway's Worker under `workerd serve` with a configuration of our own: what production runs, without Wrangler's
- * or Miniflare's proxies in front. Rate limits allow everything, by a binding in the isolate itself as the platform's own is,
- * so that no request pays for a call of another Worker (to ask it takes 0.1 µs); V8's young generation is larger than
- * workerd's default, which halves the tail.
+ * The gateway's Worker under `workerd serve`, with another configuration than Wrangler's and without its proxies. The rate
+ * limits allow everything. Their binding is in the isolate, as on the platform, so that a request does not call another Worker
+ * (a call needs 0.1 µs). V8's young generation is larger than workerd's default, which halves the tail.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +16,7 @@ import type { WorkerSettings } from '../stack/services/worker-settings.ts';
 
 const NO_LIMIT = `export default () => ({ limit: async () => ({ success: true }) });`;
 
-/** Text as Cap'n Proto's configuration has it. */
+/** A text in the syntax of Cap'n Proto's configuration. */
 export const quote = (text: string): string => JSON.stringify(text);
 
 const configuration = (settings: WorkerSettings, env: Readonly<Record<string, string>>, port: number): string => `
@@ -56,7 +55,7 @@ export interface ServedWorker {
   stop(): Promise<void>;
 }
 
-/** @param env for the address the Worker will have, which its base URLs need */
+/** @param env makes the variables from the address of the Worker, which its base URLs need */
 export async function serveWorker(env: (url: string) => Record<string, string>): Promise<ServedWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
   const port = await freePort();

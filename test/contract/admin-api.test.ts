@@ -1,15 +1,15 @@
 /** The JSON API of the console (edge/docs/behaviour.md, Administration), over HTTP on both runtimes. */
 import { randomUUID } from 'node:crypto';
 
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exportJWK, generateKeyPair } from 'jose';
+import { describe, expect, test } from 'vitest';
 
+import { makeKeyPair } from '../stack/services/key-pair.ts';
+import { type ConsoleSite, useConsole } from '../stack/tools/console-site.ts';
 import { getToken, requestToken } from '../stack/services/client.ts';
-import { type TestConsole, startConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
-import { createApiKey, createSite } from '../stack/services/seed.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 
 interface Problem {
@@ -19,44 +19,12 @@ interface Problem {
   readonly errors?: readonly { readonly field: string; readonly detail: string }[];
 }
 
-async function keyPair(alg = 'ES256', options: object = {}): Promise<{ publicJwk: JWK; privateJwk: JWK }> {
-  const pair = await generateKeyPair(alg, { extractable: true, ...options });
-  const kid = randomUUID();
-  return {
-    publicJwk: { ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' },
-    privateJwk: { ...(await exportJWK(pair.privateKey)), kid, alg, use: 'sig' },
-  };
-}
+const keyPair = (alg?: string, options?: object) => makeKeyPair({ kid: randomUUID(), use: 'sig' }, alg, options);
 
 describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let otherSite: string;
-  let stack: TestConsole;
-  let token: string;
+  const at = useConsole(runtime, { site: { name: 'North' }, otherSite: { name: 'South' } });
 
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North' });
-    otherSite = await createSite(db.client, { name: 'South' });
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
-
-  const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, as = token) =>
-    fetch(`${stack.baseUrl}/admin/api${path}`, {
-      method,
-      headers: {
-        ...(as === '' ? {} : { Authorization: `Bearer ${as}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
+  const call: ConsoleSite['api'] = (...call) => at.api(...call);
 
   const json = async <T>(response: Response): Promise<T> => (await response.json()) as T;
 
@@ -95,7 +63,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(response.status).toBe(201);
       const key = await json<Key>(response);
       expect(key.clientId).toMatch(/^svc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-      expect(response.headers.get('location')).toBe(`${stack.baseUrl}/admin/api/api-keys/${key.clientId}`);
+      expect(response.headers.get('location')).toBe(`${at.baseUrl}/admin/api/api-keys/${key.clientId}`);
       expect(response.headers.get('etag')).toBe('"1"');
       expect(key).toMatchObject({
         name: 'Laboratory',
@@ -112,28 +80,28 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
         jwksFindings: { unreachable: null, keys: [{ type: 'EC P-256', size: 256, use: 'sig', usable: true }] },
       });
       const read = await fetch(response.headers.get('location') ?? '', {
-        headers: { Authorization: `Bearer ${token}` },
+        headers: { Authorization: `Bearer ${at.token}` },
       });
       expect(read.status).toBe(200);
       const { jwksFindings: _, ...record } = key;
       expect(await read.json()).toEqual(record);
     });
 
-    test('lets the key get a token at once', async () => {
+    test('issues tokens for the new key immediately', async () => {
       const { publicJwk, privateJwk } = await keyPair('ES384');
       const { clientId } = await create({ jwks: JSON.stringify({ keys: [publicJwk] }) });
-      await expect(getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk })).resolves.toMatch(/^ey/);
+      await expect(getToken(at.gateway.oauthBaseUrl, { clientId, privateJwk })).resolves.toMatch(/^ey/);
     });
 
     test.each([
       ['neither JWKS', { jwks: null }, /^jwksUri: .*\njwks: /],
       ['both', { jwksUri: 'https://keys.example.com/jwks.json' }, /^jwksUri: .*\njwks: /],
-      ['a JWKS that is no JSON', { jwks: 'x' }, /^jwks: it is not valid JSON/],
+      ['a JWKS that is not JSON', { jwks: 'x' }, /^jwks: it is not valid JSON/],
       ['a JWKS without keys', { jwks: { keys: [] } }, /^jwks: it has no keys/],
       ['a shared secret', { jwks: { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] } }, /jwks: .*shared secret/],
       ['a TTL below 60', { tokenTtlSeconds: 59 }, /^tokenTtlSeconds: /],
       ['a TTL over 3600', { tokenTtlSeconds: 3601 }, /^tokenTtlSeconds: /],
-      ['a TTL that is no integer', { tokenTtlSeconds: 60.5 }, /^tokenTtlSeconds: /],
+      ['a TTL that is not an integer', { tokenTtlSeconds: 60.5 }, /^tokenTtlSeconds: /],
       ['a TTL as text', { tokenTtlSeconds: '300' }, /^tokenTtlSeconds: /],
       ['no TTL', { tokenTtlSeconds: undefined }, /^tokenTtlSeconds: is required/],
       ['no name', { name: ' ' }, /^name: is required/],
@@ -147,9 +115,9 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ['http', { jwks: null, jwksUri: 'http://keys.example.com/jwks.json' }, /^jwksUri: it must be https/],
       ['an address', { jwks: null, jwksUri: 'https://127.0.0.1/jwks.json' }, /^jwksUri: /],
       ['localhost', { jwks: null, jwksUri: 'https://localhost/jwks.json' }, /^jwksUri: /],
-      ['a member of ours', { clientId: 'svc-x' }, /^clientId: is set by the gateway/],
+      ['a member of the gateway', { clientId: 'svc-x' }, /^clientId: is set by the gateway/],
       ['an unknown member', { tokenTtl: 1 }, /^tokenTtl: is unknown/],
-    ])('refuses %s by the name of the field', async (_, members, expected) => {
+    ])('rejects %s by the name of the field', async (_, members, expected) => {
       expect((await refused(members)).join('\n')).toMatch(expected);
     });
 
@@ -163,12 +131,12 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ]);
     });
 
-    test('refuses a private key and says what to do', async () => {
+    test('rejects a private key and explains what to do', async () => {
       const { privateJwk } = await keyPair();
       expect((await refused({ jwks: { keys: [privateJwk] } })).join()).toMatch(/PRIVATE key.*compromised/);
     });
 
-    test('refuses weak or malformed RSA keys', async () => {
+    test('rejects weak or malformed RSA keys', async () => {
       const short = await generateKeyPair('RS256', { modulusLength: 2048, extractable: true });
       const jwk = await exportJWK(short.publicKey);
       expect((await refused({ jwks: { keys: [{ ...jwk, n: (jwk.n ?? '').slice(0, 168) }] } })).join()).toMatch(
@@ -177,7 +145,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect((await refused({ jwks: { keys: [{ ...jwk, e: 'AQ' }] } })).join()).toMatch(/exponent/);
     });
 
-    test('refuses a key that another client has, of any site, by inline or by the same request', async () => {
+    test('rejects a key that another client has, of any site, by inline or by the same request', async () => {
       const { publicJwk } = await keyPair();
       await create({ jwks: { keys: [publicJwk] } });
       const other = { ...publicJwk, kid: 'renamed' };
@@ -209,7 +177,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       },
     );
 
-    test('refuses a body that is not JSON, has another type, or is too large', async () => {
+    test('rejects a body that is not JSON, has another type, or is too large', async () => {
       expect((await call('POST', '/api-keys', '{')).status).toBe(400);
       expect((await call('POST', '/api-keys', '{"name":1,"name":2}')).status).toBe(400);
       expect((await call('POST', '/api-keys', '[]')).status).toBe(422);
@@ -265,7 +233,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(await json<Key>(same)).toMatchObject({ version: 1 });
     });
 
-    test('lets another key use a public key that this key no longer has', async () => {
+    test('accepts a public key for another API key after this key has removed it', async () => {
       const { publicJwk } = await keyPair();
       const { clientId } = await create({ jwks: { keys: [publicJwk] } });
       const replaced = { jwks: { keys: [(await keyPair()).publicJwk] } };
@@ -298,11 +266,11 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       const { clientId } = await create({ jwks: { keys: [publicJwk] } });
       const key = { clientId, privateJwk };
       const change = (status: string) => call('PATCH', `/api-keys/${clientId}`, { status }, { 'If-Match': '*' });
-      const accessToken = await getToken(stack.gateway.oauthBaseUrl, key);
+      const accessToken = await getToken(at.gateway.oauthBaseUrl, key);
       expect((await change('disabled')).status).toBe(200);
-      expect((await requestToken(stack.gateway.oauthBaseUrl, key)).status).toBe(401);
+      expect((await requestToken(at.gateway.oauthBaseUrl, key)).status).toBe(401);
       const search = () =>
-        fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`, { headers: { Authorization: `Bearer ${accessToken}` } });
+        fetch(`${at.gateway.fhirBaseUrl}/fhir/Patient`, { headers: { Authorization: `Bearer ${accessToken}` } });
       expect((await search()).status).toBe(401);
 
       const refusal = await until('the refusal is kept', async () => {
@@ -314,7 +282,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect(refusal).toMatchObject({ code: 'status', reason: 'the API key is disabled', clientId });
       expect(refusal['hint']).toMatch(/Enable/);
       expect((await change('active')).status).toBe(200);
-      await expect(getToken(stack.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
+      await expect(getToken(at.gateway.oauthBaseUrl, key)).resolves.toMatch(/^ey/);
       expect((await search()).status).toBe(200);
     });
   });
@@ -347,7 +315,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       '/api-keys?cursor=abc',
       '/api-keys?color=red',
       '/messages?from=monday',
-    ])('refuse %s with 400', async (path) => {
+    ])('reject %s with 400', async (path) => {
       const response = await call('GET', path);
       expect(response.status).toBe(400);
       expect((await json<Problem>(response)).errors).toHaveLength(1);
@@ -358,12 +326,12 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
     const { items, next } = await json<{ items: unknown[]; next: null }>(await call('GET', '/endpoints'));
     expect(next).toBeNull();
     expect(items).toEqual([
-      { name: 'INTEGRATION_OAUTH_PUBLIC_BASE_URL', status: 'configured', value: stack.baseUrl },
-      { name: 'INTEGRATION_FHIR_PUBLIC_BASE_URL', status: 'configured', value: stack.baseUrl },
-      { name: 'INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL', status: 'configured', value: stack.baseUrl },
+      { name: 'INTEGRATION_OAUTH_PUBLIC_BASE_URL', status: 'configured', value: at.baseUrl },
+      { name: 'INTEGRATION_FHIR_PUBLIC_BASE_URL', status: 'configured', value: at.baseUrl },
+      { name: 'INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL', status: 'configured', value: at.baseUrl },
       { name: 'INTEGRATION_HL7_MTTP_DOMAIN', status: 'not-configured', value: null },
       { name: 'INTEGRATION_HL7_MTTP_PORT', status: 'not-configured', value: null },
-      { name: 'INTEGRATION_DOCS_URL', status: 'configured', value: `${stack.baseUrl}/docs` },
+      { name: 'INTEGRATION_DOCS_URL', status: 'configured', value: `${at.baseUrl}/docs` },
     ]);
     expect((await call('GET', '/usage?span=30d&timeZone=Europe/Berlin')).status).toBe(200);
     expect((await call('GET', '/usage?timeZone=Mars')).status).toBe(400);
@@ -399,7 +367,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       const { clientId } = await create();
       const target = path.replace('{key}', clientId);
       const ask = async (permissions: readonly string[]) =>
-        call(method, target, body, { 'If-Match': '*' }, await stack.oidc.signToken({ permissions }));
+        call(method, target, body, { 'If-Match': '*' }, await at.oidc.signToken({ permissions }));
       const without = await ask(PERMISSIONS.filter((each) => each !== permission));
       expect(without.status).toBe(403);
       expect((await json<Problem>(without)).detail).toContain(permission);
@@ -407,8 +375,8 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       expect((await call(method, target, body, {}, '')).status).toBe(401);
     });
 
-    test("another site's keys and messages are not there", async () => {
-      const foreign = await createApiKey(db.client, { site: otherSite, name: 'Foreign' });
+    test('does not find keys and messages of another site', async () => {
+      const foreign = await createApiKey(at.db.client, { site: at.otherSite, name: 'Foreign' });
       const list: { items: Key[] } = await json(await call('GET', '/api-keys?limit=200'));
       expect(list.items.map(({ clientId }) => clientId)).not.toContain(foreign.clientId);
       const path = `/api-keys/${foreign.clientId}`;
@@ -433,19 +401,19 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       ['another audience', { aud: 'console' }, {}],
       ['no expiry', { exp: undefined }, {}],
     ])('%s is 401', async (_, claims, header) => {
-      const response = await call('GET', '/api-keys', undefined, {}, await stack.oidc.signToken(claims, header));
+      const response = await call('GET', '/api-keys', undefined, {}, await at.oidc.signToken(claims, header));
       expect(response.status).toBe(401);
       expect(response.headers.get('www-authenticate')).toContain('invalid_token');
     });
 
     test('a token without a site, an access token of the gateway, garbage', async () => {
-      const siteless = await stack.oidc.signToken({ site: undefined });
+      const siteless = await at.oidc.signToken({ site: undefined });
       expect((await call('GET', '/api-keys', undefined, {}, siteless)).status).toBe(403);
-      const key = await createApiKey(db.client, { site });
-      const ours = await getToken(stack.gateway.oauthBaseUrl, key);
+      const key = await createApiKey(at.db.client, { site: at.site });
+      const ours = await getToken(at.gateway.oauthBaseUrl, key);
       expect((await call('GET', '/api-keys', undefined, {}, ours)).status).toBe(401);
       expect((await call('GET', '/api-keys', undefined, {}, 'x.y.z')).status).toBe(401);
-      const unknownSite = await stack.oidc.signToken({ site: randomUUID() });
+      const unknownSite = await at.oidc.signToken({ site: randomUUID() });
       expect((await call('POST', '/api-keys', await newKey(), {}, unknownSite)).status).toBe(403);
     });
   });
@@ -461,7 +429,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       '+010000-01-01T00:00:00Z',
     ];
 
-    test('is refused by its name in every list', async () => {
+    test('is rejected by its name in every list', async () => {
       const key = await create();
       for (const path of ['/messages', '/audit', '/requests', `/api-keys/${key.clientId}/refusals`]) {
         for (const at of INSTANTS) {
@@ -474,7 +442,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       }
     });
 
-    test('is refused by its name in a replay', async () => {
+    test('is rejected by its name in a replay', async () => {
       for (const at of INSTANTS) {
         for (const name of ['from', 'to']) {
           const response = await call('POST', '/replays', { [name]: at });
@@ -484,7 +452,7 @@ describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
       }
     });
 
-    test('is refused as the position of a list', async () => {
+    test('is rejected as the position of a list', async () => {
       const key = await create();
       for (const path of ['/messages', '/audit', '/requests', '/alerts', '/api-keys', '/attention', '/sessions']) {
         for (const at of ['0000-01-01T00:00:00.000Z', '2026-99-99T99:99:99.000Z']) {

@@ -1,12 +1,9 @@
 /** Issues that administrators review, over the JSON API and in the console. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useConsole } from '../stack/tools/console-site.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Item {
@@ -24,29 +21,23 @@ const READ = ['site.messages.read'];
 const BOTH = ['site.messages.read', 'site.settings.update'];
 
 describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let otherSite: string;
-  let stack: TestConsole;
-  let key: ApiKey;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North' });
-    otherSite = await createSite(db.client, { name: 'South' });
-    stack = await startConsole(runtime, db, site);
-    key = await createApiKey(db.client, { site, protocols: ['hl7'] });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
+  const at = useConsole(runtime, {
+    site: { name: 'North' },
+    otherSite: { name: 'South' },
+    key: { protocols: ['hl7'] },
   });
 
-  const call = async (method: 'GET' | 'POST', path: string, permissions: readonly string[], of = site, sub = 'ada') => {
-    const token = await stack.oidc.signToken({ sub, site: of, permissions });
-    return fetch(`${stack.baseUrl}/admin/api${path}`, { method, headers: { Authorization: `Bearer ${token}` } });
+  const call = async (
+    method: 'GET' | 'POST',
+    path: string,
+    permissions: readonly string[],
+    of = at.site,
+    sub = 'ada',
+  ) => {
+    const token = await at.oidc.signToken({ sub, site: of, permissions });
+    return at.api(method, path, undefined, {}, token);
   };
-  const list = async (path: string, of = site): Promise<List> => {
+  const list = async (path: string, of = at.site): Promise<List> => {
     const response = await call('GET', path, READ, of);
     expect(response.status, path).toBe(200);
     return (await response.json()) as List;
@@ -54,12 +45,9 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
 
   const send = async (type: string, segments: string): Promise<void> => {
     const [, event = ''] = type.split('^');
-    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
-    const answer = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/plain' },
-      body: `MSH|^~\\&|ADT|EAST|GW|GW|20260701093000+0000||${type}|${randomUUID().slice(0, 20)}|P|2.5.1\rEVN|${event}|20260701093000+0000\r${segments}\r`,
-    });
+    const answer = await at.send(
+      `MSH|^~\\&|ADT|EAST|GW|GW|20260701093000+0000||${type}|${randomUUID().slice(0, 20)}|P|2.5.1\rEVN|${event}|20260701093000+0000\r${segments}\r`,
+    );
     expect(answer.status, await answer.clone().text()).toBe(200);
   };
 
@@ -67,17 +55,17 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
   const patient = async (rest: string): Promise<{ id: string; mrn: string }> => {
     const mrn = `M${randomUUID().slice(0, 8)}`;
     await send('ADT^A04', `PID|1||${mrn}^^^EAST^MR||${rest}`);
-    const { rows } = await db.client.query<{ id: string }>(
+    const { rows } = await at.db.client.query<{ id: string }>(
       `select id from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '%'`,
-      [site, mrn],
+      [at.site, mrn],
     );
     return { id: rows[0]?.id ?? '', mrn };
   };
 
   const attend = (...rows: object[]) =>
-    db.client.query(
+    at.db.client.query(
       `select attention_add($1, (select message_id from hl7_message where site_id = $1 order by received_at limit 1), $2)`,
-      [site, JSON.stringify(rows)],
+      [at.site, JSON.stringify(rows)],
     );
 
   test('possible duplicates show both patients, the reason, and equal elements', async () => {
@@ -166,7 +154,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     const answer = await dismissed.json();
     expect([dismissed.status, answer]).toMatchObject([200, { id, dismissedBy: expect.stringContaining('ada') }]);
     expect(JSON.stringify(answer)).not.toContain('Poe');
-    const again = await call('POST', `/attention/${id}/dismiss`, BOTH, site, 'bob');
+    const again = await call('POST', `/attention/${id}/dismiss`, BOTH, at.site, 'bob');
     expect(await again.json()).toEqual(answer);
     await attend({ kind: 'merge-unresolved', patients: [patientId], about: 'x' });
     expect(await list('/attention?kind=merge-unresolved')).toMatchObject({ items: [] });
@@ -175,12 +163,12 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     });
   });
 
-  test('another site sees none of it and can dismiss none; a reader without that permission dismisses nothing', async () => {
+  test('another site sees and dismisses none of the issues; a reader without the permission dismisses none', async () => {
     const [{ id } = { id: '' }] = (await list('/possible-duplicates')).items;
     for (const path of ['/possible-duplicates', '/attention', '/possible-duplicates?state=merged']) {
-      expect(await list(path, otherSite)).toEqual({ items: [], next: null });
+      expect(await list(path, at.otherSite)).toEqual({ items: [], next: null });
     }
-    expect((await call('POST', `/attention/${id}/dismiss`, BOTH, otherSite)).status).toBe(404);
+    expect((await call('POST', `/attention/${id}/dismiss`, BOTH, at.otherSite)).status).toBe(404);
     expect((await call('POST', '/attention/x/dismiss', BOTH)).status).toBe(404);
     expect((await call('POST', `/attention/${id}/dismiss`, READ)).status).toBe(403);
     for (const path of ['/possible-duplicates', '/attention']) {
@@ -189,7 +177,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     expect((await list('/possible-duplicates')).items.map((item) => item.id)).toContain(id);
   });
 
-  test.each(['kind=nothing', 'state=gone', 'limit=0', 'cursor=x', 'other=1'])('refuse a query of %s', async (query) => {
+  test.each(['kind=nothing', 'state=gone', 'limit=0', 'cursor=x', 'other=1'])('reject a query of %s', async (query) => {
     expect((await call('GET', `/attention?${query}`, READ)).status).toBe(400);
   });
 });

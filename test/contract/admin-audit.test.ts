@@ -1,12 +1,11 @@
 /** The audit records people's actions in the console and its API. Administrators search, read and archive it, on both runtimes. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { signIn } from '../stack/tools/console.ts';
 import { readObject } from '../stack/tools/exact-json.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 
@@ -44,15 +43,15 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'post /workbench/message': 'workbench',
   'patch /site': 'settings-changed',
   'post /alerts/{id}/acknowledge': 'alert-acknowledged',
-  'post /alerts/{id}/mute': 'alert-muted',
-  'post /alerts/{id}/unmute': 'alert-unmuted',
+  'post /alerts/{id}/silence': 'alert-silenced',
+  'post /alerts/{id}/unsilence': 'alert-unsilenced',
 };
 
 /**
  * Actions without a patient: settings, sign-in, names, checks of sent messages. A replay of several messages has a row for each
  * message.
  */
-const NOBODYS = [
+const WITHOUT_AUDIT = [
   'get /health',
   'get /feeds',
   'get /requests',
@@ -68,7 +67,7 @@ const NOBODYS = [
   'get /usage',
   'post /api-keys/check-jwks-uri',
   'get /sidecars',
-  'get /unnamed-names',
+  'get /unmapped-names',
   'get /authority-aliases',
   'post /authority-aliases/decide',
   'post /attention/{id}/dismiss',
@@ -85,67 +84,40 @@ const NOBODYS = [
 ];
 
 describe.each(RUNTIMES)('the audit on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let stack: TestConsole;
-  let token: string;
-  let key: ApiKey;
   let patient: string;
   let message: string;
 
+  const at = useConsole(runtime, { key: { protocols: ['fhir', 'hl7'] } });
   beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7'] });
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
     for (const [control, mrn] of [
       ['A-1', 'P-1'],
       ['A-9', 'P-9'],
     ] as const) {
-      const sent = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' },
-        body: ADT(control, mrn),
-      });
+      const sent = await at.send(ADT(control, mrn));
       expect(sent.status).toBe(200);
     }
-    const { rows } = await db.client.query<{ id: string; message: string }>(
+    const { rows } = await at.db.client.query<{ id: string; message: string }>(
       `select r.id, m.message_id as message from resource r join hl7_message_resource m on m.id = r.id
         where r.type = 'Patient' order by m.message_id`,
     );
     patient = rows[0]?.id ?? '';
     message = rows[0]?.message ?? '';
     // By the message's id: each path here is about one thing.
-    await db.client.query(
-      `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'replay-needed', '', now())`,
-      [site, message],
+    await at.db.client.query(
+      `insert into alert (site_id, alert_id, kind, subject, firing_since) values ($1, $2, 'replay-needed', '', now())`,
+      [at.site, message],
     );
-    await db.client.query(
+    await at.db.client.query(
       `insert into attention (site_id, kind, patient_a, patient_b)
         select $1, k, least($2::uuid, $3::uuid), greatest($2::uuid, $3::uuid)
           from unnest('{possible-duplicate,not-moved}'::text[]) k on conflict do nothing`,
-      [site, patient, rows[1]?.id],
+      [at.site, patient, rows[1]?.id],
     );
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
   });
 
   const api = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const requestId = randomUUID();
-    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
-      method: method.toUpperCase(),
-      headers: {
-        authorization: `Bearer ${token}`,
-        'x-request-id': requestId,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const response = await at.api(method.toUpperCase(), path, body, { 'x-request-id': requestId, ...headers });
     return { requestId, status: response.status, body: await response.json() };
   };
   const list = async (query: string): Promise<Item[]> => (await api('get', `/audit?${query}`)).body.items as Item[];
@@ -153,14 +125,14 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     (await list('limit=200')).filter((item) => item.requestId === requestId);
 
   test('each operation that reaches a patient or changes stored data leaves one row', async () => {
-    const path = (template: string) => template.replace('{clientId}', key.clientId).replace('{id}', message);
+    const path = (template: string) => template.replace('{clientId}', at.key.clientId).replace('{id}', message);
     const bodies: Readonly<Record<string, object>> = {
       'post /api-keys': { name: 'new', jwksUri: 'https://keys.example.org/jwks.json', tokenTtlSeconds: 300 },
       'patch /api-keys/{clientId}': { name: 'renamed' },
       'post /messages/{id}/replay': { apply: 'newest' },
-      'post /workbench/message': { clientId: key.clientId, message: ADT('A-2', 'P-1') },
+      'post /workbench/message': { clientId: at.key.clientId, message: ADT('A-2', 'P-1') },
       'patch /site': { name: 'renamed' },
-      'post /alerts/{id}/mute': { minutes: null },
+      'post /alerts/{id}/silence': { minutes: null },
     };
     for (const [operation, action] of Object.entries(OPERATIONS)) {
       const [method = '', template = ''] = operation.split(' ');
@@ -177,8 +149,8 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     }
   });
 
-  test('there is no operation of a patient, a message or a change that is not looked at here', async () => {
-    const document = (await (await fetch(`${stack.baseUrl}/docs/admin/openapi.json`)).json()) as {
+  test('these tests cover every operation on patients, messages and settings', async () => {
+    const document = (await (await fetch(`${at.baseUrl}/docs/admin/openapi.json`)).json()) as {
       paths: Record<string, Record<string, unknown>>;
     };
     const all = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -186,7 +158,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
         path.startsWith('/admin/api') && method in item ? [`${method} ${path.slice('/admin/api'.length)}`] : [],
       ),
     );
-    expect(all.filter((operation) => !(operation in OPERATIONS) && !NOBODYS.includes(operation))).toEqual([]);
+    expect(all.filter((operation) => !(operation in OPERATIONS) && !WITHOUT_AUDIT.includes(operation))).toEqual([]);
   });
 
   test('is searched by patient, key, person, action and time, a page at a time', async () => {
@@ -199,14 +171,14 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect(mine.find(({ action }) => action === 'message')).toMatchObject(sent);
     expect((await list(`patient=${patient}&action=seen`)).map(({ action }) => action)).not.toContain('message');
     expect(await list('patient=P-unknown&action=changed')).toEqual([]);
-    const { rows: noted } = await db.client.query(
+    const { rows: noted } = await at.db.client.query(
       `select 1 from audit where action = 'audit-viewed' and patients = array[$1::uuid] and actor_kind = 'person'`,
       [patient],
     );
     expect(noted.length).toBeGreaterThan(3);
-    expect((await list(`clientId=${key.clientId}&action=message`))[0]).toMatchObject({ actor: key.clientId });
-    expect(await list(`actor=${key.clientId}&action=key-changed`)).toEqual([]);
-    expect((await list(`clientId=${key.clientId}&action=key-changed`))[0]?.actorKind).toBe('person');
+    expect((await list(`clientId=${at.key.clientId}&action=message`))[0]).toMatchObject({ actor: at.key.clientId });
+    expect(await list(`actor=${at.key.clientId}&action=key-changed`)).toEqual([]);
+    expect((await list(`clientId=${at.key.clientId}&action=key-changed`))[0]?.actorKind).toBe('person');
     expect(await list(`patient=${randomUUID()}`)).toEqual([]);
     expect(await list('to=2001-01-01T00:00:00Z')).toEqual([]);
     expect((await api('get', `/audit?patient=${'x'.repeat(201)}`)).status).toBe(400);
@@ -215,14 +187,14 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     const next = await api('get', `/audit?limit=2&to=2100-01-01T00:00:00Z&cursor=${first.body.next}`);
     const ids = [...first.body.items, ...next.body.items].map(({ id }: Item) => id);
     expect(new Set(ids).size).toBe(4);
-    const reader = await fetch(`${stack.baseUrl}/admin/api/audit`, { headers: { authorization: 'Bearer x' } });
+    const reader = await fetch(`${at.baseUrl}/admin/api/audit`, { headers: { authorization: 'Bearer x' } });
     expect(reader.status).toBe(401);
   });
 
   /** The issues that the gateway reports for a resource. */
   const validate = async (resource: object): Promise<readonly object[]> => {
-    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
-    const verdict = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Observation/$validate`, {
+    const token = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const verdict = await fetch(`${at.gateway.fhirBaseUrl}/fhir/Observation/$validate`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' },
       body: JSON.stringify(resource),
@@ -232,14 +204,14 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   };
 
   test('signing in and out, the page and the download are on record; each line is a valid AuditEvent', async () => {
-    const browser = await signIn(stack);
-    expect((await list('action=signed-in'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
-    const page = await (await browser.ask(`${stack.baseUrl}/admin/audit?patient=${patient}`)).text();
+    const browser = await signIn(at);
+    expect((await list('action=signed-in'))[0]).toMatchObject({ actor: at.oidc.admin.username });
+    const page = await (await browser.ask(`${at.baseUrl}/admin/audit?patient=${patient}`)).text();
     expect(page).toContain(patient);
-    const download = await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`);
+    const download = await browser.ask(`${at.baseUrl}/admin/audit/events.ndjson`);
     expect(download.headers.get('content-type')).toBe('application/fhir+ndjson');
     const lines = (await download.text()).trim().split('\n');
-    const { rows } = await db.client.query<{ count: number }>('select count(*)::integer as count from audit');
+    const { rows } = await at.db.client.query<{ count: number }>('select count(*)::integer as count from audit');
     // All rows except the row of the download itself.
     expect(lines).toHaveLength(Number(rows[0]?.count) - 1);
     const actions = new Set<unknown>();
@@ -259,30 +231,30 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       expect([line, await validate(carrier)]).toEqual([line, []]);
     }
     expect(actions.size).toBeGreaterThan(2);
-    const origin = new URL(stack.baseUrl).origin;
-    await browser.ask(`${stack.baseUrl}/admin/sign-out`, { method: 'POST', headers: { origin } });
-    expect((await list('action=signed-out'))[0]).toMatchObject({ actor: stack.oidc.admin.username });
-    expect((await browser.ask(`${stack.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
+    const origin = new URL(at.baseUrl).origin;
+    await browser.ask(`${at.baseUrl}/admin/sign-out`, { method: 'POST', headers: { origin } });
+    expect((await list('action=signed-out'))[0]).toMatchObject({ actor: at.oidc.admin.username });
+    expect((await browser.ask(`${at.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
   });
 
   test('a search for any patient finds an export, since it may contain any patient', async () => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
-    const begun = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/$export?_type=Patient`, {
+    const access = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const begun = await fetch(`${at.gateway.fhirBaseUrl}/fhir/$export?_type=Patient`, {
       headers: { authorization: `Bearer ${access}`, prefer: 'respond-async' },
     });
     expect(begun.status).toBe(202);
     const id = begun.headers.get('content-location')?.split('/').at(-1);
-    for (const whom of [patient, randomUUID()]) {
-      const [row, ...others] = await list(`patient=${whom}&action=export`);
+    for (const subject of [patient, randomUUID()]) {
+      const [row, ...others] = await list(`patient=${subject}&action=export`);
       expect(others).toEqual([]);
-      expect(row).toMatchObject({ actor: key.clientId, resources: [`BulkExport/${id}`], patients: [] });
+      expect(row).toMatchObject({ actor: at.key.clientId, resources: [`BulkExport/${id}`], patients: [] });
     }
   });
 
-  test('pages and downloads refuse a time that PostgreSQL has no place for', async () => {
-    const browser = await signIn(stack);
+  test('pages and downloads reject a time that PostgreSQL has no place for', async () => {
+    const browser = await signIn(at);
     for (const path of ['/messages', '/audit', '/requests', '/replays', '/audit/events.ndjson']) {
-      for (const at of [
+      for (const time of [
         '0000-01-01T00:00',
         '0000-01-01T00:00:00Z',
         '9999-12-31T23:59:59-14:00',
@@ -290,12 +262,12 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       ]) {
         for (const name of ['from', 'to']) {
           const { status } = await browser.ask(
-            `${stack.baseUrl}/admin${path}?${new URLSearchParams({ [name]: at }).toString()}`,
+            `${at.baseUrl}/admin${path}?${new URLSearchParams({ [name]: time }).toString()}`,
           );
-          expect(status, `${path} ${at}`).toBeLessThan(500);
+          expect(status, `${path} ${time}`).toBeLessThan(500);
         }
       }
     }
-    expect((await browser.ask(`${stack.baseUrl}/admin/messages?from=0000-01-01T00:00`)).status).toBe(400);
+    expect((await browser.ask(`${at.baseUrl}/admin/messages?from=0000-01-01T00:00`)).status).toBe(400);
   });
 });

@@ -1,10 +1,7 @@
 /** The link of a hint leads to the message or the issue that the hint names, after the messages that cause the hint. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useConsole } from '../stack/tools/console-site.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface List {
@@ -38,42 +35,18 @@ const merge = (control: string, to: string, from: string, who: string, event = '
   `${msh(`ADT^${event}`, control)}EVN||20261101080000+0100\r${pid(to, who)}MRG|${from}\r`;
 
 describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let token: string;
-  let site: string;
-  let key: ApiKey;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['hl7'] });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
+  const at = useConsole(runtime, { key: { protocols: ['hl7'] } });
 
   const send = async (text: string) => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
-    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
-    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body: text });
+    const response = await at.send(text);
     return { status: response.status, id: response.headers.get('x-request-id') ?? '', ack: await response.text() };
-  };
-  const api = async <T>(path: string): Promise<T> => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, { headers });
-    expect(response.status, path).toBe(200);
-    return (await response.json()) as T;
   };
   /** The page Requests lists a request some seconds after its answer. */
   const noted = async (id: string) => {
-    await expect.poll(async () => (await api<List>(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
-    return (await api<List>(`/requests?q=${id}`)).items[0];
+    await expect.poll(async () => (await at.json<List>(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
+    return (await at.json<List>(`/requests?q=${id}`)).items[0];
   };
-  const attention = async (kind: string) => (await api<List>(`/attention?kind=${kind}`)).items;
+  const attention = async (kind: string) => (await at.json<List>(`/attention?kind=${kind}`)).items;
 
   const LOST = 'Lost^Lea||19600202|F';
   test.each([
@@ -98,8 +71,8 @@ describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
       const found = await noted(id);
       expect(found).toMatchObject({ code, hint: expect.stringContaining('The message is in Messages') });
       expect(found?.hint).not.toContain('Attention');
-      const [message] = (await api<List>(`/messages?q=${id}`)).items;
-      const { errors, segments } = await api<Detail>(`/messages/${message?.messageId}`);
+      const [message] = (await at.json<List>(`/messages?q=${id}`)).items;
+      const { errors, segments } = await at.json<Detail>(`/messages/${message?.messageId}`);
       expect(errors).toContainEqual(expect.objectContaining({ code, reason, severity: 'E' }));
       const marked = segments.flatMap(({ fields }) => fields).filter(({ findings }) => findings.length > 0);
       expect(marked.map((field) => field.path)).toContain(path);
@@ -113,7 +86,7 @@ describe.each(ONE_RUNTIME)('a hint, on %s', (runtime) => {
       code: 'broken-batch',
       hint: expect.stringContaining('No message of the batch'),
     });
-    expect((await api<List>('/messages?q=H-4')).items).toEqual([]);
+    expect((await at.json<List>('/messages?q=H-4')).items).toEqual([]);
   });
 
   test('in an ACK that asks for a review leads to the page that lists the issue', async () => {

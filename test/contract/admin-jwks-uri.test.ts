@@ -1,66 +1,36 @@
 /** The console fetches a JWKS URI once when it saves it, shows the stored keys, and refuses keys that must not be trusted. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { makeAuthority } from '../stack/services/certificate.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { makeKeyPair } from '../stack/services/key-pair.ts';
+import { useConsole } from '../stack/tools/console-site.ts';
+import { useKeyHost } from '../stack/tools/use-key-host.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
-import { createSite } from '../stack/services/seed.ts';
-import { type Behaviour, jwks, type KeyHost, startKeyHost } from '../stack/services/key-host.ts';
+import { type Behaviour, jwks } from '../stack/services/key-host.ts';
 
-const authority = makeAuthority();
-
-async function pairOf(kid: string): Promise<{ open: JWK; closed: JWK }> {
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  const closed = { ...(await exportJWK(pair.privateKey)), kid };
-  return { open: { ...(await exportJWK(pair.publicKey)), kid }, closed };
-}
+const host = await useKeyHost();
 
 describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
-  let folder: string;
-  let host: KeyHost;
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let token: string;
+  const { caCertificate } = host;
+  const at = useConsole(runtime, { env: { JWKS_TRUSTED_HOSTS: '127.0.0.1' }, caCertificate });
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'gateway-authority-'));
-    const caCertificate = join(folder, 'authority.pem');
-    await writeFile(caCertificate, authority.certificate);
-    host = await startKeyHost(authority.issue(['127.0.0.1']));
-    db = await createTestDatabase();
-    const env = { JWKS_TRUSTED_HOSTS: '127.0.0.1' };
-    stack = await startConsole(runtime, db, await createSite(db.client), { env, caCertificate });
-    token = await stack.oidc.adminToken();
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await host.stop();
-    await db.drop();
-    await rm(folder, { recursive: true });
-  });
-
-  const create = async (members: object): Promise<{ status: number; body: Record<string, unknown> }> => {
-    const response = await fetch(`${stack.baseUrl}/admin/api/api-keys`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: 'Remote', tokenTtlSeconds: 60, allowedScopes: 'system/Patient.read', ...members }),
+  const create = (members: object) =>
+    at.ask('POST', '/api-keys', {
+      name: 'Remote',
+      tokenTtlSeconds: 60,
+      allowedScopes: 'system/Patient.read',
+      ...members,
     });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  };
   const serve = (behaviour: Behaviour): { path: string; uri: string } => {
     const path = `/${randomUUID()}`;
     return { path, uri: host.serve(path, behaviour) };
   };
 
   test('is fetched once, and the console shows the result', async () => {
-    const { path, uri } = serve(jwks([(await pairOf('a')).open, { kty: 'OKP', crv: 'X25519', x: 'AA', kid: 'x' }]));
+    const { path, uri } = serve(
+      jwks([(await makeKeyPair({ kid: 'a' })).publicJwk, { kty: 'OKP', crv: 'X25519', x: 'AA', kid: 'x' }]),
+    );
     const { status, body } = await create({ jwksUri: uri });
     expect([status, host.fetches(path)]).toEqual([201, 1]);
     expect(body['jwksFindings']).toMatchObject({
@@ -73,11 +43,11 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
   });
 
   test.each<[string, () => Promise<Behaviour>, RegExp]>([
-    ['a private key', async () => jwks([(await pairOf('a')).closed]), /PRIVATE key/],
+    ['a private key', async () => jwks([(await makeKeyPair({ kid: 'a' })).privateJwk]), /PRIVATE key/],
     ['a shared secret', async () => jwks([{ kty: 'oct', k: 'AAAA' }]), /shared secret/],
     ['no keys', async () => jwks([]), /no keys/],
     ['no JSON', async () => (response) => response.writeHead(200).end('hello'), /not valid JSON/],
-  ])('with %s is refused', async (_, behaviour, expected) => {
+  ])('with %s is rejected', async (_, behaviour, expected) => {
     const { status, body } = await create({ jwksUri: serve(await behaviour()).uri });
     expect(status).toBe(422);
     expect(body['errors']).toMatchObject([
@@ -98,20 +68,11 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
   });
 
   describe('while it is typed', () => {
-    const check = async (body: unknown, permissions = ['site.api_keys.update']) => {
-      const response = await fetch(`${stack.baseUrl}/admin/api/api-keys/check-jwks-uri`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${await stack.oidc.signToken({ permissions })}`,
-          'Content-Type': 'application/json',
-        },
-        body: JSON.stringify(body),
-      });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    };
+    const check = async (body: unknown, permissions = ['site.api_keys.update']) =>
+      at.ask('POST', '/api-keys/check-jwks-uri', body, {}, await at.oidc.signToken({ permissions }));
 
-    test('is checked as when it is saved, and nothing is saved', async () => {
-      const { path, uri } = serve(jwks([(await pairOf('typed')).open]));
+    test('is checked like a new key, without saving', async () => {
+      const { path, uri } = serve(jwks([(await makeKeyPair({ kid: 'typed' })).publicJwk]));
       expect(await check({ jwksUri: ` ${uri} ` })).toMatchObject({
         status: 200,
         body: {
@@ -121,16 +82,16 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
         },
       });
       expect(host.fetches(path)).toBe(1);
-      const { rows } = await db.client.query('select 1 from api_key where jwks_uri = $1', [uri]);
+      const { rows } = await at.db.client.query('select 1 from api_key where jwks_uri = $1', [uri]);
       expect(rows).toEqual([]);
     });
 
-    test('is refused as when it is saved: a private key, an inside address, a host of the gateway, an address without https', async () => {
-      const { closed } = await pairOf('p');
+    test('is rejected as when it is saved: a private key, an inside address, a host of the gateway, an address without https', async () => {
+      const { privateJwk: closed } = await makeKeyPair({ kid: 'p' });
       const bad = [
         serve(jwks([closed])).uri,
         'https://10.0.0.1/jwks.json',
-        `${stack.baseUrl.replace('http:', 'https:')}/oauth2/jwks`,
+        `${at.baseUrl.replace('http:', 'https:')}/oauth2/jwks`,
         'http://keys.example.com/jwks.json',
         'ftp:',
       ];
@@ -154,15 +115,15 @@ describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
     });
   });
 
-  test("with a key that another client has inline is refused; the gateway's own host too", async () => {
-    const { open } = await pairOf('shared');
+  test("with a key that another client has inline is rejected; the gateway's own host too", async () => {
+    const { publicJwk: open } = await makeKeyPair({ kid: 'shared' });
     expect((await create({ jwks: { keys: [open] } })).status).toBe(201);
     const { status, body } = await create({ jwksUri: serve(jwks([open])).uri });
     expect([status, body['errors']]).toMatchObject([
       422,
       [{ field: 'jwksUri', detail: expect.stringContaining('"shared"') }],
     ]);
-    const own = stack.baseUrl.replace('http:', 'https:');
+    const own = at.baseUrl.replace('http:', 'https:');
     expect((await create({ jwksUri: `${own}/oauth2/jwks` })).status).toBe(422);
   });
 });

@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, type JWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
-import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { signIn } from '../stack/tools/console.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
@@ -19,21 +19,12 @@ import { zoneAtNoon } from '../stack/tools/midday.ts';
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let stack: TestConsole;
   let browser: HttpBrowser;
 
+  // Tokens of today are counted.
+  const at = useConsole(runtime, { site: { name: 'North', timeZone: zoneAtNoon() } });
   beforeAll(async () => {
-    db = await createTestDatabase();
-    // Tokens of today are counted.
-    site = await createSite(db.client, { name: 'North', timeZone: zoneAtNoon() });
-    stack = await startConsole(runtime, db, site);
-    browser = await signIn(stack);
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
+    browser = await signIn(at);
   });
 
   interface Answer {
@@ -46,8 +37,8 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     for (const [name, value] of Object.entries(fields ?? {}))
       for (const each of [value].flat()) form.append(name, each);
     const init =
-      fields === undefined ? {} : { method: 'POST', body: form, headers: { origin: new URL(stack.baseUrl).origin } };
-    const answer = await browser.ask(`${stack.baseUrl}${path}`, init);
+      fields === undefined ? {} : { method: 'POST', body: form, headers: { origin: new URL(at.baseUrl).origin } };
+    const answer = await browser.ask(`${at.baseUrl}${path}`, init);
     return { status: answer.status, text: await answer.text(), location: answer.headers.get('location') ?? '' };
   };
   const NEW = { name: 'Laboratory', tokenTtlSeconds: '300', protocols: 'fhir', allowedScopes: 'system/Patient.read' };
@@ -55,18 +46,18 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
 
   /** Every row of every table that has this text somewhere. */
   const rowsWith = async (text: string): Promise<string[]> => {
-    const { rows: tables } = await db.client.query<{ name: string }>(
+    const { rows: tables } = await at.db.client.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
     );
     const found: string[] = [];
     for (const { name } of tables) {
-      const { rowCount } = await db.client.query(`select 1 from "${name}" t where strpos(t::text, $1) > 0`, [text]);
+      const { rowCount } = await at.db.client.query(`select 1 from "${name}" t where strpos(t::text, $1) > 0`, [text]);
       if (rowCount !== 0) found.push(name);
     }
     return found;
   };
 
-  describe('a form that is refused', () => {
+  describe('a form that is rejected', () => {
     test('lists all errors at once, in the order of the form, and keeps the typed values', async () => {
       const pair = await generateKeyPair('ES256', { extractable: true });
       const jwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1' };
@@ -118,16 +109,16 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     ])('with %s returns none of it, and the gateway neither logs nor keeps it', async (_, make) => {
       const [jwks, secret] = await make(await generateKeyPair('ES384', { extractable: true }));
       expect(secret.length).toBeGreaterThan(40);
-      const { clientId } = await createApiKey(db.client, { site });
+      const { clientId } = await createApiKey(at.db.client, { site: at.site });
       const answers = [
         await ask('/admin/keys', { ...NEW, jwks }),
         await ask('/admin/keys', { ...NEW, jwks, tokenTtlSeconds: '1' }),
         await ask(`/admin/keys/${clientId}`, { ...NEW, jwks, version: '1' }),
         await ask('/admin/keys', { ...NEW, name: jwks.slice(0, 190), jwks: '' }),
       ];
-      const api = await fetch(`${stack.baseUrl}/admin/api/api-keys`, {
+      const api = await fetch(`${at.baseUrl}/admin/api/api-keys`, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}`, 'Content-Type': 'application/json' },
+        headers: { Authorization: `Bearer ${await at.oidc.adminToken()}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ name: 'A', tokenTtlSeconds: 300, jwks }),
       });
       expect([...answers.map(({ status }) => status), api.status]).toEqual([422, 422, 422, 422, 422]);
@@ -135,7 +126,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
         expect(text).not.toContain(secret);
         expect(text).not.toContain(encodeURIComponent(secret));
       }
-      expect(stack.gateway.logs().join('\n')).not.toContain(secret);
+      expect(at.gateway.logs().join('\n')).not.toContain(secret);
       expect(await rowsWith(secret)).toEqual([]);
     });
   });
@@ -146,9 +137,9 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     expect(made.status, made.text).toBe(303);
     const clientId = clientIdIn(made);
     const privateJwk = { ...(await exportJWK(pair.privateKey)), alg: 'ES384' };
-    await expect(getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk })).resolves.toMatch(/^ey/);
-    const answer = await fetch(`${stack.baseUrl}/admin/api/api-keys/${clientId}`, {
-      headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}` },
+    await expect(getToken(at.gateway.oauthBaseUrl, { clientId, privateJwk })).resolves.toMatch(/^ey/);
+    const answer = await fetch(`${at.baseUrl}/admin/api/api-keys/${clientId}`, {
+      headers: { Authorization: `Bearer ${await at.oidc.adminToken()}` },
     });
     const { d: _, alg: __, ...publicMembers } = privateJwk;
     expect(await answer.json()).toMatchObject({ jwks: { keys: [{ ...publicMembers, use: 'sig' }] } });
@@ -190,7 +181,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
         expect(text).toMatch(/aria-current="true"/);
         const made = await ask('/admin/keys', { ...fieldsIn(text), name: preset, jwks: await jwksOf(), ...more });
         expect(made.status, made.text).toBe(303);
-        const { rows } = await db.client.query('select * from api_key where client_id = $1', [clientIdIn(made)]);
+        const { rows } = await at.db.client.query('select * from api_key where client_id = $1', [clientIdIn(made)]);
         expect(rows[0]).toMatchObject(kept);
         const scopes = (rows[0] as { allowed_scopes: string[] }).allowed_scopes;
         expect(scopes.some((scope) => scope.endsWith('.read'))).toBe(preset === 'reader' || preset === 'writer');
@@ -205,8 +196,8 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     });
 
     test('as another is has all but its name and public keys, and is of this site only', async () => {
-      const { clientId } = await createApiKey(db.client, {
-        site,
+      const { clientId } = await createApiKey(at.db.client, {
+        site: at.site,
         name: 'Ward',
         protocols: ['hl7'],
         allowedIps: ['192.0.2.7'],
@@ -214,7 +205,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       const fields = fieldsIn((await ask(`/admin/keys/new?from=${clientId}`)).text);
       expect(fields).toMatchObject({ name: ['Copy of Ward'], jwks: [''], jwksUri: [''], protocols: ['hl7'] });
       expect(fields['allowedIps']).toEqual(['192.0.2.7']);
-      const theirs = await createApiKey(db.client, { site: await createSite(db.client), name: 'Theirs' });
+      const theirs = await createApiKey(at.db.client, { site: await createSite(at.db.client), name: 'Theirs' });
       expect((await ask(`/admin/keys/new?from=${theirs.clientId}`)).status).toBe(404);
     });
   });
@@ -240,7 +231,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       const { text } = await ask(`/admin/keys/${key.clientId}`);
       expect(text).toContain('Eve, +49 30 1234');
       expect(text).toContain('slow\nwriter');
-      const [, payload = ''] = (await getToken(stack.gateway.oauthBaseUrl, key)).split('.');
+      const [, payload = ''] = (await getToken(at.gateway.oauthBaseUrl, key)).split('.');
       expect(Buffer.from(payload, 'base64url').toString()).not.toMatch(/Eve|slow|Laboratory/);
     });
 
@@ -249,7 +240,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       const page = await ask(`/admin/keys/${clientId}/handover`);
       const file = await ask(`/admin/keys/${clientId}/handover/markdown`);
       expect([page.status, file.status]).toEqual([200, 200]);
-      const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+      const endpoint = `${at.gateway.oauthBaseUrl}/oauth2/token`;
       for (const text of [page.text, file.text]) {
         for (const shown of [clientId, endpoint, 'system/Patient.read', '192.0.2.9', 'Eve, +49 30 1234', 'North']) {
           expect(text).toContain(shown);
@@ -258,7 +249,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       }
       // A character of a table is escaped in one.
       expect(file.text).toContain('LAB\\|1');
-      const theirs = await createApiKey(db.client, { site: await createSite(db.client), name: 'Theirs' });
+      const theirs = await createApiKey(at.db.client, { site: await createSite(at.db.client), name: 'Theirs' });
       for (const path of ['handover', 'handover/markdown']) {
         expect((await ask(`/admin/keys/${theirs.clientId}/${path}`)).status).toBe(404);
       }
@@ -284,14 +275,19 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
     });
     const clientId = clientIdIn(made);
     // None of the assertions names a kid: the key that verifies is meant.
-    await getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk: old.closed });
+    await getToken(at.gateway.oauthBaseUrl, { clientId, privateJwk: old.closed });
     const usedOf = async () =>
-      (await db.client.query<{ kid: string }>('select kid from key_kid where client_id = $1 order by kid', [clientId]))
-        .rows;
+      (
+        await at.db.client.query<{ kid: string }>('select kid from key_kid where client_id = $1 order by kid', [
+          clientId,
+        ])
+      ).rows;
     await until('the old one is noted', async () => (await usedOf()).length === 1);
     expect(await usedOf()).toEqual([{ kid: 'old' }]);
-    await db.client.query(`update key_kid set last_at = last_at - interval '9 days' where client_id = $1`, [clientId]);
-    await getToken(stack.gateway.oauthBaseUrl, { clientId, privateJwk: fresh.closed });
+    await at.db.client.query(`update key_kid set last_at = last_at - interval '9 days' where client_id = $1`, [
+      clientId,
+    ]);
+    await getToken(at.gateway.oauthBaseUrl, { clientId, privateJwk: fresh.closed });
     await until('the new one is noted', async () => (await usedOf()).length === 2);
     const { text } = await ask(`/admin/keys/${clientId}`);
     expect(text.match(/can be removed/g)).toHaveLength(1);
@@ -303,10 +299,10 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
 
   test('the list is ordered by name and by use, page by page, each key once', async () => {
     const names = ['beta', 'Alpha', 'gamma \u00e9', 'Delta'].map((name) => `Ordered ${name}`);
-    for (const name of names) await createApiKey(db.client, { site, name });
+    for (const name of names) await createApiKey(at.db.client, { site: at.site, name });
     const call = async (query: string) => {
-      const answer = await fetch(`${stack.baseUrl}/admin/api/api-keys?q=Ordered&limit=1&${query}`, {
-        headers: { Authorization: `Bearer ${await stack.oidc.adminToken()}` },
+      const answer = await fetch(`${at.baseUrl}/admin/api/api-keys?q=Ordered&limit=1&${query}`, {
+        headers: { Authorization: `Bearer ${await at.oidc.adminToken()}` },
       });
       return {
         status: answer.status,
@@ -329,23 +325,23 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
 
   describe('disabling', () => {
     const statusOf = async (clientId: string): Promise<string> => {
-      const { rows } = await db.client.query<{ status: string }>('select status from api_key where client_id = $1', [
+      const { rows } = await at.db.client.query<{ status: string }>('select status from api_key where client_id = $1', [
         clientId,
       ]);
       return rows[0]?.status ?? '';
     };
 
-    test('asks for the name, shows the actor, and enabling is one press of a button', async () => {
-      const { clientId } = await createApiKey(db.client, { site, name: 'Lab  feed Zu\u0308rich' });
+    test('disabling asks for the name and shows the actor; enabling needs one button', async () => {
+      const { clientId } = await createApiKey(at.db.client, { site: at.site, name: 'Lab  feed Zu\u0308rich' });
       const path = `/admin/keys/${clientId}`;
       const disable = (name?: string) =>
         ask(`${path}/status`, { version: '1', status: 'disabled', ...(name === undefined ? {} : { name }) });
       expect((await ask(path)).text).not.toContain('value="disabled"');
       expect((await ask(`${path}/status`)).text).toMatch(/Last used<\/dt><dd>never/);
-      await db.client.query(
+      await at.db.client.query(
         `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
            values ($1, $2, now(), 'mllp', 'LAB', 'NORTH', 1200, 3, 1), ($1, $2, now() - interval '2 days', 'mllp', 'LAB', 'NORTH', 7, 0, 0)`,
-        [site, clientId],
+        [at.site, clientId],
       );
       const form = await ask(`${path}/status`);
       expect(form.text).toMatch(/Today<\/dt><dd>1,204 messages<\/dd>/);
@@ -365,10 +361,10 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect(await statusOf(clientId)).toBe('active');
     });
 
-    test('accepts the Client ID for a name that cannot be typed, and refuses a key that another person has changed', async () => {
-      const { clientId } = await createApiKey(db.client, { site, name: '\u{1f9ea}' });
+    test('accepts the Client ID for a name that cannot be typed, and rejects a key that another person has changed', async () => {
+      const { clientId } = await createApiKey(at.db.client, { site: at.site, name: '\u{1f9ea}' });
       const path = `/admin/keys/${clientId}/status`;
-      await db.client.query('update api_key set version = 5 where client_id = $1', [clientId]);
+      await at.db.client.query('update api_key set version = 5 where client_id = $1', [clientId]);
       const late = await ask(path, { version: '1', status: 'disabled', name: clientId });
       expect([late.status, await statusOf(clientId)]).toEqual([409, 'active']);
       expect(late.text).toContain('was changed in the meantime');

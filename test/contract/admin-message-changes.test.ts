@@ -1,10 +1,8 @@
 /** The console shows the versions that a message wrote, and no others. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Change {
@@ -17,6 +15,7 @@ interface Change {
     readonly element: string;
     readonly before: string | null;
     readonly after: string | null;
+    readonly fields: readonly string[];
   }[];
 }
 
@@ -31,52 +30,25 @@ const result = (control: string, minute: number, mrn: string, order: string): st
   'OBX|1|NM|718-7^Hemoglobin^LN||13.1|g/dL|||||F\r';
 
 describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let token: string;
-  let site: string;
-  let key: ApiKey;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['hl7', 'fhir'] });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
+  const at = useConsole(runtime, { key: { protocols: ['hl7', 'fhir'] } });
 
   const send = async (text: string): Promise<void> => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
-    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
-    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body: text });
+    const response = await at.send(text);
     expect(response.status, await response.text()).toBe(200);
   };
-  const api = async <T>(path: string, body?: object): Promise<T> => {
-    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    expect(response.status, path).toBe(200);
-    return (await response.json()) as T;
-  };
   const idOf = async (control: string): Promise<string> => {
-    const { items } = await api<{ items: { messageId: string }[] }>(`/messages?q=${control}`);
+    const { items } = await at.json<{ items: { messageId: string }[] }>(`/messages?q=${control}`);
     return items[0]?.messageId ?? '';
   };
   const changesOf = async (control: string): Promise<Change[]> =>
-    (await api<{ resources: Change[] }>(`/messages/${await idOf(control)}`)).resources;
-  const told = (changes: readonly Change[]): string[] =>
+    (await at.json<{ resources: Change[] }>(`/messages/${await idOf(control)}`)).resources;
+  const textsOf = (changes: readonly Change[]): string[] =>
     changes.map(
       ({ reference, version, change, elements }) =>
         `${reference.split('/')[0]} ${version} ${change}${elements.map(({ element }) => ` ${element}`).join('')}`,
     );
   const ofPatient = async (control: string): Promise<string[]> =>
-    told((await changesOf(control)).filter(({ reference }) => reference.startsWith('Patient/')));
+    textsOf((await changesOf(control)).filter(({ reference }) => reference.startsWith('Patient/')));
 
   test('is credited to the message that wrote the version, not to results before and after it', async () => {
     await send(admit('C-1', 0, '4711', 'Am Hof 1^^Bonn'));
@@ -89,11 +61,21 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     expect(await ofPatient('C-4')).toEqual(['Patient 2 unchanged']);
     const [change] = await changesOf('C-3');
     expect(change?.elements[0]).toMatchObject({
+      fields: ['PID-11'],
       before: expect.stringContaining('Bonn'),
       after: expect.stringContaining('Berlin'),
     });
     const results = (await changesOf('C-4')).filter(({ reference }) => !reference.startsWith('Patient/'));
     expect(results.map(({ change: made }) => made)).toEqual(['created', 'created']);
+    const origins = new Map(results.flatMap(({ elements }) => elements.map((each) => [each.element, each.fields])));
+    expect(Object.fromEntries(origins)).toMatchObject({
+      valueQuantity: ['OBX-5'],
+      effectiveDateTime: ['OBR-7'],
+      identifier: ['OBR-2', 'OBR-3'],
+      subject: ['PID-3'],
+      result: ['OBX'],
+    });
+    expect([...origins.values()].every((fields) => fields.length > 0)).toBe(true);
   });
 
   test('are its own versions where two messages change one patient in one second', async () => {
@@ -110,11 +92,11 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
   test('leave out the version that a FHIR client wrote between, although it sends meta.source back', async () => {
     await send(admit('F-1', 0, '4713'));
     const reference = (await changesOf('F-1'))[0]?.reference ?? '';
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, {
+    const access = await getToken(at.gateway.oauthBaseUrl, at.key, {
       scope: 'system/Patient.read system/Patient.write',
     });
     const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
-    const address = `${stack.gateway.fhirBaseUrl}/fhir/${reference}`;
+    const address = `${at.gateway.fhirBaseUrl}/fhir/${reference}`;
     const patient = (await (await fetch(address, { headers })).json()) as { meta: { source: string } };
     const put = await fetch(address, {
       method: 'PUT',
@@ -131,9 +113,9 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     await send(admit('R-1', 0, '4714', 'Am Hof 1^^Bonn'));
     await send(admit('R-2', 1, '4714', 'Am Markt 2^^Bonn'));
     const messageId = await idOf('R-1');
-    await api(`/messages/${messageId}/replay`, { apply: 'newest' });
+    await at.json(`/messages/${messageId}/replay`, { apply: 'newest' });
     expect(await ofPatient('R-1')).toEqual([expect.stringMatching(/^Patient 1 created/)]);
-    await api(`/messages/${messageId}/replay`, { apply: 'everything' });
+    await at.json(`/messages/${messageId}/replay`, { apply: 'everything' });
     expect(await ofPatient('R-1')).toEqual([
       expect.stringMatching(/^Patient 1 created/),
       expect.stringMatching(/^Patient 3 changed address/),
@@ -145,29 +127,43 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     await send(result('M-1', 0, '4715', 'F-5'));
     await send(admit('M-2', 1, '4716'));
     await send(`${msh('ADT^A40^ADT_A39', 'M-3', 2)}EVN|A40|20261101080200+0100\r${pid('4716')}MRG|4715^^^EAST^MR\r`);
-    expect(told(await changesOf('M-1'))).toEqual([
+    expect(textsOf(await changesOf('M-1'))).toEqual([
       expect.stringMatching(/^Patient 1 created/),
       expect.stringMatching(/^DiagnosticReport 1 created/),
       expect.stringMatching(/^Observation 1 created/),
     ]);
     const moved = await changesOf('M-3');
-    expect(told(moved).filter((text) => !text.startsWith('Patient'))).toEqual([
+    expect(textsOf(moved).filter((text) => !text.startsWith('Patient'))).toEqual([
       expect.stringMatching(/^DiagnosticReport 2 changed subject/),
       expect.stringMatching(/^Observation 2 changed subject/),
     ]);
     expect(
-      told(moved)
+      textsOf(moved)
         .filter((text) => text.startsWith('Patient'))
         .every((text) => text.includes('2 changed')),
     ).toBe(true);
+  });
+
+  test('name the field of the merged patient', async () => {
+    await send(admit('M-1', 0, '4721'));
+    await send(result('M-2', 1, '4722', 'F-9'));
+    await send(`${msh('ADT^A40^ADT_A39', 'M-3', 2)}EVN|A40|20261101080000+0100\r${pid('4721')}MRG|4722^^^EAST^MR\r`);
+    const changes = await changesOf('M-3');
+    const fieldsOf = (type: string, name: string) =>
+      changes
+        .filter(({ reference }) => reference.startsWith(`${type}/`))
+        .flatMap(({ elements }) => elements.filter(({ element }) => element === name).map(({ fields }) => fields));
+    expect(fieldsOf('Patient', 'link')).toEqual([['MRG-1'], ['MRG-1']]);
+    expect(fieldsOf('Observation', 'subject')).toEqual([['MRG-1']]);
+    expect(fieldsOf('DiagnosticReport', 'subject')).toEqual([['MRG-1']]);
   });
 
   test('name a version that is no longer kept instead of showing all elements as new', async () => {
     await send(admit('H-1', 0, '4717', 'Am Hof 1^^Bonn'));
     await send(admit('H-2', 1, '4717', 'Am Markt 2^^Bonn'));
     const reference = (await changesOf('H-1'))[0]?.reference ?? '';
-    await db.client.query('delete from resource_history where site_id = $1 and id = $2', [
-      site,
+    await at.db.client.query('delete from resource_history where site_id = $1 and id = $2', [
+      at.site,
       reference.split('/')[1],
     ]);
     expect(await changesOf('H-1')).toMatchObject([{ version: 1, change: 'created', isForgotten: true, elements: [] }]);

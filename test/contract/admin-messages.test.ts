@@ -1,9 +1,9 @@
 /** Messages, workbench and counters of the JSON API, on both runtimes, with messages that the gateway received. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
-import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useConsole } from '../stack/tools/console-site.ts';
+import { clientAssertion, requestToken } from '../stack/services/client.ts';
+import { signIn } from '../stack/tools/console.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
@@ -27,62 +27,39 @@ interface List<T> {
   readonly next: string | null;
 }
 
-interface Chart {
+interface Graph {
   readonly title: string;
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
 describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let stack: TestConsole;
-  let token: string;
-  let key: ApiKey;
   let foreignKey: ApiKey;
 
+  const at = useConsole(runtime, {
+    site: { name: 'North' },
+    otherSite: { name: 'South' },
+    key: { protocols: ['hl7'] },
+    env: { JOB_TICK_SECONDS: '0.2' },
+  });
   beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North' });
-    const otherSite = await createSite(db.client, { name: 'South' });
-    stack = await startConsole(runtime, db, site, { env: { JOB_TICK_SECONDS: '0.2' } });
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['hl7'] });
-    foreignKey = await createApiKey(db.client, { site: otherSite, protocols: ['hl7'] });
+    foreignKey = await createApiKey(at.db.client, { site: at.otherSite, protocols: ['hl7'] });
     for (const [sender, text, status] of [
-      [key, adt('M-1', 'P-1'), 200],
-      [key, adt('M-2', 'P-2'), 200],
-      [key, adt('M-3', 'P-3', 'X'), 422],
+      [at.key, adt('M-1', 'P-1'), 200],
+      [at.key, adt('M-2', 'P-2'), 200],
+      [at.key, adt('M-3', 'P-3', 'X'), 422],
       [foreignKey, adt('M-4', 'P-4'), 200],
     ] as const) {
       expect((await send(sender, text)).status, text).toBe(status);
     }
   });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
 
-  const send = async (sender: ApiKey, body: string): Promise<Response> => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, sender, { audience: 'svc-hl7-http' });
-    const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' };
-    return fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers, body });
-  };
-
-  const call = async <T>(path: string, body?: unknown, expected = 200): Promise<T> => {
-    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    expect(response.status, path).toBe(expected);
-    return (await response.json()) as T;
-  };
+  const send = (sender: ApiKey, body: string) => at.send(body, {}, sender);
 
   const listed = async (query: string): Promise<string[]> =>
-    (await call<List<MessageItem>>(`/messages${query}`)).items.map(({ controlId }) => controlId);
+    (await at.json<List<MessageItem>>(`/messages${query}`)).items.map(({ controlId }) => controlId);
 
   const find = async (control: string): Promise<MessageItem> => {
-    const { items } = await call<List<MessageItem>>(`/messages?q=${control}`);
+    const { items } = await at.json<List<MessageItem>>(`/messages?q=${control}`);
     const [found] = items;
     if (found === undefined) throw new Error(`${control} is not in the log`);
     return found;
@@ -97,8 +74,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(await listed('?q=M-4')).toEqual([]);
     expect(await listed(`?clientId=${foreignKey.clientId}`)).toEqual([]);
     expect(await listed('?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).toEqual([]);
-    const first = await call<List<MessageItem>>('/messages?limit=2');
-    const second = await call<List<MessageItem>>(`/messages?limit=2&cursor=${first.next}`);
+    const first = await at.json<List<MessageItem>>('/messages?limit=2');
+    const second = await at.json<List<MessageItem>>(`/messages?limit=2&cursor=${first.next}`);
     expect([...first.items, ...second.items].map(({ controlId }) => controlId)).toEqual(['M-3', 'M-2', 'M-1']);
     expect(second.next).toBeNull();
   });
@@ -111,7 +88,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       readonly isMore: boolean;
       readonly previous: string | null;
     }
-    const found = await call<Found>('/messages?patient=p3&outcome=errors&range=24h');
+    const found = await at.json<Found>('/messages?patient=p3&outcome=errors&range=24h');
     expect(found).toMatchObject({ count: 1, isMore: false, next: null, previous: null });
     expect(found.items).toMatchObject([
       {
@@ -128,17 +105,22 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     for (const other of ['P-4', 'P-', 'P%25']) expect(await listed(`?patient=${other}`)).toEqual([]);
     expect(await listed('?reason=unsupported-processing-id&q=m-')).toEqual(['M-3']);
     for (const wrong of ['patient=%25', 'range=year', 'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z']) {
-      await call(`/messages?${wrong}`, undefined, 400);
+      await at.json(`/messages?${wrong}`, undefined, 400);
     }
-    const newest = await call<Found>('/messages?patient=lovelace&limit=1');
-    const older = await call<Found>(`/messages?patient=lovelace&limit=1&cursor=${newest.next}`);
+    const newest = await at.json<Found>('/messages?patient=lovelace&limit=1');
+    const older = await at.json<Found>(`/messages?patient=lovelace&limit=1&cursor=${newest.next}`);
     expect(older).toMatchObject({ items: [{ controlId: 'M-2' }], count: null });
-    const back = await call<Found>(`/messages?patient=lovelace&limit=1&newer=${older.previous}`);
+    const back = await at.json<Found>(`/messages?patient=lovelace&limit=1&newer=${older.previous}`);
     expect(back.items).toMatchObject([{ controlId: 'M-3' }]);
 
-    const { rows } = await db.client.query<{ parameters: string[]; patients: string[]; types: string[]; all: string }>(
+    const { rows } = await at.db.client.query<{
+      parameters: string[];
+      patients: string[];
+      types: string[];
+      all: string;
+    }>(
       `select parameters, patients, types, to_json(a)::text as all from audit a where site_id = $1 and action = 'search' order by at`,
-      [site],
+      [at.site],
     );
     expect(rows[0]).toMatchObject({ parameters: ['patient', 'outcome', 'range'], types: ['Hl7Message'], patients: [] });
     expect(rows[1]).toMatchObject({ parameters: ['patient'], patients: [expect.any(String), expect.any(String)] });
@@ -148,8 +130,14 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
 
   test('one message has its segments by name, its resources, its ACK and its errors', async () => {
     const { messageId } = await find('M-1');
-    const message = await call<Record<string, unknown>>(`/messages/${messageId}`);
-    expect(message).toMatchObject({ outcome: 'AA', clientId: key.clientId, source: 'http', errors: [], problem: null });
+    const message = await at.json<Record<string, unknown>>(`/messages/${messageId}`);
+    expect(message).toMatchObject({
+      outcome: 'AA',
+      clientId: at.key.clientId,
+      source: 'http',
+      errors: [],
+      problem: null,
+    });
     expect(message['ack']).toMatch(/\nMSA\|AA\|M-1/);
     expect(message['resources']).toMatchObject([{ reference: expect.stringMatching(/^Patient\//), version: 1 }]);
     expect(message['segments']).toMatchObject([
@@ -170,12 +158,14 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       {
         change: 'created',
         currentVersion: 1,
-        elements: expect.arrayContaining([{ element: 'birthDate', before: null, after: '"1970-12-31"' }]),
+        elements: expect.arrayContaining([
+          { element: 'birthDate', before: null, after: '"1970-12-31"', fields: ['PID-7'] },
+        ]),
       },
     ]);
     expect(JSON.stringify(message['segments'])).toContain('{"number":4,"name":"Assigning Authority","value":"EAST"}');
     expect(message['attempts']).toMatchObject([{ number: 1, why: 'received', tookMs: expect.any(Number) }]);
-    const refused = await call<Record<string, unknown>>(`/messages/${(await find('M-3')).messageId}`);
+    const refused = await at.json<Record<string, unknown>>(`/messages/${(await find('M-3')).messageId}`);
     expect(refused['segments']).toMatchObject([
       {
         id: 'MSH',
@@ -189,21 +179,21 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(refused).toMatchObject({ outcome: 'AR', resources: [], errors: [{ code: '202', severity: 'E' }] });
   });
 
-  test('a message that was refused is accepted when it is replayed after the cause is gone', async () => {
+  test('accepts the replay of a rejected message after its cause has ended', async () => {
     const { messageId } = await find('M-3');
-    await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site]);
-    const preview = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    await at.db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [at.site]);
+    const preview = await at.json<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
     expect(preview).toMatchObject({ messageId, applied: 'nothing', outcome: 'AA', errors: [], merges: [], stale: [] });
     expect(preview['changes']).toMatchObject([{ reference: 'Patient', change: 'created' }]);
     expect(await find('M-3')).toMatchObject({ outcome: 'AR' });
 
-    const replayed = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {
+    const replayed = await at.json<Record<string, unknown>>(`/messages/${messageId}/replay`, {
       apply: 'newest',
       comment: 'X is taken',
     });
     expect(replayed).toMatchObject({ messageId, outcome: 'AA', ack: expect.stringContaining('MSA|AA|M-3') });
     expect(await find('M-3')).toMatchObject({ outcome: 'AA' });
-    const { attempts, attemptCount, ack } = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    const { attempts, attemptCount, ack } = await at.json<Record<string, unknown>>(`/messages/${messageId}`);
     expect(attempts).toMatchObject([
       {
         number: 1,
@@ -223,10 +213,12 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       },
     ]);
     expect(attemptCount).toBe(2);
-    await call(`/messages/${messageId}/replay`, { apply: 'newest', comment: 'x'.repeat(501) }, 422);
+    await at.json(`/messages/${messageId}/replay`, { apply: 'newest', comment: 'x'.repeat(501) }, 422);
     // A later message, and this one again: what would change is said element by element.
-    expect((await send(key, adt('M-3b', 'P-3').replace('Lovelace^Ada', 'King^Ada'))).status).toBe(200);
-    const later = await call<{ around: object[]; resources: object[] }>(`/messages/${(await find('M-3b')).messageId}`);
+    expect((await send(at.key, adt('M-3b', 'P-3').replace('Lovelace^Ada', 'King^Ada'))).status).toBe(200);
+    const later = await at.json<{ around: object[]; resources: object[] }>(
+      `/messages/${(await find('M-3b')).messageId}`,
+    );
     expect(later.around).toMatchObject([
       { of: 'patient', side: 'previous', messageId, controlId: 'M-3', outcome: 'AA' },
     ]);
@@ -239,7 +231,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
         ],
       },
     ]);
-    const again = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    const again = await at.json<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
     const difference = {
       element: 'name',
       before: expect.stringContaining('King'),
@@ -251,40 +243,40 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       change: 'changed',
       elements: [difference],
     });
-    await call(`/messages/${messageId}/replay`, { apply: 'all' }, 422);
-    await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);
+    await at.json(`/messages/${messageId}/replay`, { apply: 'all' }, 422);
+    await at.db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [at.site]);
   });
 
   test('messages that match a filter are counted, replayed in the background, and listed with their outcomes', async () => {
-    expect((await send(key, adt('M-5', 'P-5', 'X'))).status).toBe(422);
-    expect((await send(key, adt('M-6', 'P-6', 'X'))).status).toBe(422);
-    await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site]);
-    const filter = { outcome: 'AR', reason: 'unsupported-processing-id', clientId: key.clientId };
-    expect(await call('/replays', filter)).toEqual({ count: 2 });
-    expect(await call('/replays', { ...filter, reason: 'stale' })).toEqual({ count: 0 });
-    expect(await call<List<unknown>>('/replays')).toEqual({ items: [] });
-    await call('/replays', { ...filter, reason: 'stale', apply: 'newest' }, 422);
-    await call('/replays', { ...filter, reason: '%' }, 422);
+    expect((await send(at.key, adt('M-5', 'P-5', 'X'))).status).toBe(422);
+    expect((await send(at.key, adt('M-6', 'P-6', 'X'))).status).toBe(422);
+    await at.db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [at.site]);
+    const filter = { outcome: 'AR', reason: 'unsupported-processing-id', clientId: at.key.clientId };
+    expect(await at.json('/replays', filter)).toEqual({ count: 2 });
+    expect(await at.json('/replays', { ...filter, reason: 'stale' })).toEqual({ count: 0 });
+    expect(await at.json<List<unknown>>('/replays')).toEqual({ items: [] });
+    await at.json('/replays', { ...filter, reason: 'stale', apply: 'newest' }, 422);
+    await at.json('/replays', { ...filter, reason: '%' }, 422);
 
     // The delay keeps workers from beginning the job before the test stops it.
-    await db.client.query(`alter table job alter column run_after set default now() + interval '1 hour'`);
-    const { replay } = await call<{ replay: { replayId: string } }>('/replays', { ...filter, apply: 'newest' });
+    await at.db.client.query(`alter table job alter column run_after set default now() + interval '1 hour'`);
+    const { replay } = await at.json<{ replay: { replayId: string } }>('/replays', { ...filter, apply: 'newest' });
     expect(replay).toMatchObject({ state: 'open', total: 2, done: 0, filter });
-    await call('/replays', { ...filter, apply: 'newest' }, 409);
-    const stopped = await call<object>(`/replays/${replay.replayId}/stop`, {});
+    await at.json('/replays', { ...filter, apply: 'newest' }, 409);
+    const stopped = await at.json<object>(`/replays/${replay.replayId}/stop`, {});
     expect(stopped).toMatchObject({ state: 'stopped' });
-    await call(`/replays/${replay.replayId}/stop`, {}, 409);
-    await call(`/replays/${replay.replayId}/resume`, {});
-    await stack.gateway.tick?.();
+    await at.json(`/replays/${replay.replayId}/stop`, {}, 409);
+    await at.json(`/replays/${replay.replayId}/resume`, {});
+    await at.gateway.tick?.();
     await expect
-      .poll(() => call(`/replays/${replay.replayId}`), { timeout: 60_000 })
+      .poll(() => at.json(`/replays/${replay.replayId}`), { timeout: 60_000 })
       .toMatchObject({ state: 'done', done: 2, outcomes: { AA: 2, AE: 0, AR: 0 } });
     expect(await find('M-5')).toMatchObject({ outcome: 'AA' });
-    await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site]);
+    await at.db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [at.site]);
 
-    const elsewhere = await stack.oidc.signToken({ site: await createSite(db.client) });
+    const elsewhere = await at.oidc.signToken({ site: await createSite(at.db.client) });
     for (const path of ['', '/stop']) {
-      const response = await fetch(`${stack.baseUrl}/admin/api/replays/${replay.replayId}${path}`, {
+      const response = await fetch(`${at.baseUrl}/admin/api/replays/${replay.replayId}${path}`, {
         method: path === '' ? 'GET' : 'POST',
         headers: { Authorization: `Bearer ${elsewhere}` },
       });
@@ -293,34 +285,34 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
   });
 
   test("another site's message cannot be read or replayed", async () => {
-    const { rows } = await db.client.query<{ message_id: string }>(
+    const { rows } = await at.db.client.query<{ message_id: string }>(
       `select message_id from hl7_message where control_id = 'M-4'`,
     );
     expect(rows).toHaveLength(1);
     const [{ message_id: foreign }] = rows as [{ message_id: string }];
-    await call(`/messages/${foreign}`, undefined, 404);
-    await call(`/messages/${foreign}/replay`, {}, 404);
-    await call('/messages/not-an-id', undefined, 404);
+    await at.json(`/messages/${foreign}`, undefined, 404);
+    await at.json(`/messages/${foreign}/replay`, {}, 404);
+    await at.json('/messages/not-an-id', undefined, 404);
   });
 
   test('an assertion is explained check by check and not used up', async () => {
-    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
-    const assertion = await clientAssertion(key, endpoint);
-    const explained = await call<{ accepted: boolean; checks: { code: string; result: string }[] }>(
+    const endpoint = `${at.gateway.oauthBaseUrl}/oauth2/token`;
+    const assertion = await clientAssertion(at.key, endpoint);
+    const explained = await at.json<{ accepted: boolean; checks: { code: string; result: string }[] }>(
       '/workbench/assertion',
       { assertion },
     );
     expect(explained.accepted).toBe(true);
     expect(explained.checks.filter(({ result }) => result === 'failed')).toEqual([]);
     const used = { client_assertion: assertion, audience: 'svc-hl7-http' };
-    expect((await requestToken(stack.gateway.oauthBaseUrl, key, used)).status).toBe(200);
+    expect((await requestToken(at.gateway.oauthBaseUrl, at.key, used)).status).toBe(200);
 
     const now = Math.floor(Date.now() / 1000);
-    const bad = await clientAssertion(key, 'https://elsewhere.example', {
+    const bad = await clientAssertion(at.key, 'https://elsewhere.example', {
       header: { typ: 'at+jwt' },
       claims: { exp: now - 412, iat: now - 500, jti: 7 },
     });
-    const { checks } = await call<{ checks: { code: string; result: string; reason: string }[] }>(
+    const { checks } = await at.json<{ checks: { code: string; result: string; reason: string }[] }>(
       '/workbench/assertion',
       { assertion: bad },
     );
@@ -328,15 +320,15 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(failed).toEqual(['typ', 'aud', 'exp', 'iat', 'jti']);
     expect(checks.find(({ code }) => code === 'exp')?.reason).toMatch(/exp is 4\d\d s in the past/);
     // The gateway writes the refusals of messages some seconds later.
-    const { rows } = await db.client.query(`select count(*)::int as refusals from refusal where surface = 'token'`);
+    const { rows } = await at.db.client.query(`select count(*)::int as refusals from refusal where surface = 'token'`);
     expect(rows).toEqual([{ refusals: 0 }]);
   });
 
   test('each sample of the workbench has the outcome that its title names', async () => {
-    const browser = await signIn(stack);
+    const browser = await signIn(at);
     const pageOf = async (bench: string, sample: string): Promise<string> => {
-      const query = new URLSearchParams({ sample, clientId: key.clientId });
-      return (await browser.ask(`${stack.baseUrl}/admin/workbench/${bench}?${query.toString()}`)).text();
+      const query = new URLSearchParams({ sample, clientId: at.key.clientId });
+      return (await browser.ask(`${at.baseUrl}/admin/workbench/${bench}?${query.toString()}`)).text();
     };
     const samplesOf = async (bench: string): Promise<readonly (readonly [name: string, text: string])[]> => {
       const [, options = ''] = /<select[^>]* name="sample"[^>]*>([^]*?)<\/select>/.exec(await pageOf(bench, '')) ?? [];
@@ -353,22 +345,22 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     };
     const results: Record<string, unknown> = {};
     for (const [name, assertion] of await samplesOf('assertion')) {
-      const { checks } = await call<{ checks: { code: string; result: string }[] }>('/workbench/assertion', {
+      const { checks } = await at.json<{ checks: { code: string; result: string }[] }>('/workbench/assertion', {
         assertion,
       });
       results[name] = checks.filter(({ result }) => result === 'failed').map(({ code }) => code);
     }
     for (const [name, message] of await samplesOf('message')) {
-      const { outcome, errors, resources } = await call<{
+      const { outcome, errors, resources } = await at.json<{
         outcome: string;
         errors: { severity: string; at: string }[];
         resources: { resourceType: string }[];
-      }>('/workbench/message', { clientId: key.clientId, message });
+      }>('/workbench/message', { clientId: at.key.clientId, message });
       const made = resources.map(({ resourceType }) => resourceType).toSorted();
       results[name] = [outcome, ...made, ...errors.flatMap(({ severity, at }) => (severity === 'E' ? [at] : []))];
     }
     for (const [name, resource] of await samplesOf('resource')) {
-      const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', JSON.parse(resource));
+      const { issues } = await at.json<{ issues: { at: string }[] }>('/workbench/resource', JSON.parse(resource));
       results[name] = issues.map(({ at }) => at);
     }
     expect(results).toEqual({
@@ -393,44 +385,44 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
   });
 
   test('an assertion for the client of another site is as unknown as one for a missing client', async () => {
-    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+    const endpoint = `${at.gateway.oauthBaseUrl}/oauth2/token`;
     const explain = async (clientId: string) => {
       const assertion = await clientAssertion({ clientId, privateJwk: foreignKey.privateJwk }, endpoint);
-      const { checks } = await call<{ checks: { code: string; reason: string | null }[] }>('/workbench/assertion', {
+      const { checks } = await at.json<{ checks: { code: string; reason: string | null }[] }>('/workbench/assertion', {
         assertion,
       });
       return checks.map(({ code, reason }) => [code, reason]);
     };
     expect(await explain(foreignKey.clientId)).toEqual(await explain('svc-00000000-0000-4000-8000-000000000000'));
-    const garbage = await call<{ accepted: boolean }>('/workbench/assertion', { assertion: 'garbage' });
+    const garbage = await at.json<{ accepted: boolean }>('/workbench/assertion', { assertion: 'garbage' });
     expect(garbage.accepted).toBe(false);
   });
 
   test('a message is tried without being stored', async () => {
-    const tried = await call<Record<string, unknown>>('/workbench/message', {
-      clientId: key.clientId,
+    const tried = await at.json<Record<string, unknown>>('/workbench/message', {
+      clientId: at.key.clientId,
       message: adt('TRY-1', 'P-9').replaceAll('\r', '\n'),
     });
     expect(tried).toMatchObject({ outcome: 'AA', resources: [{ resourceType: 'Patient', birthDate: '1970-12-31' }] });
     expect(tried['ack']).toMatch(/MSA\|AA\|TRY-1/);
-    const broken = await call<Record<string, unknown>>('/workbench/message', {
-      clientId: key.clientId,
+    const broken = await at.json<Record<string, unknown>>('/workbench/message', {
+      clientId: at.key.clientId,
       message: 'PID|1',
     });
     expect(broken).toMatchObject({ outcome: 'AR', segments: [], resources: [] });
-    const newest = await call<Record<string, unknown>>('/workbench/message', { message: adt('TRY-1', 'P-9') });
+    const newest = await at.json<Record<string, unknown>>('/workbench/message', { message: adt('TRY-1', 'P-9') });
     expect(newest).toMatchObject({ outcome: 'AA' });
     expect(await listed('?q=TRY-1')).toEqual([]);
   });
 
   test('a resource is validated, each fault at its place', async () => {
-    expect(await call('/workbench/resource', { resourceType: 'Patient', gender: 'female' })).toEqual({
+    expect(await at.json('/workbench/resource', { resourceType: 'Patient', gender: 'female' })).toEqual({
       valid: true,
       issues: [],
     });
     const wrapped = { resource: { resourceType: 'Patient', gender: 'female' } };
-    expect(await call('/workbench/resource', wrapped)).toEqual({ valid: true, issues: [] });
-    const { issues } = await call<{ issues: { at: string }[] }>('/workbench/resource', {
+    expect(await at.json('/workbench/resource', wrapped)).toEqual({ valid: true, issues: [] });
+    const { issues } = await at.json<{ issues: { at: string }[] }>('/workbench/resource', {
       resourceType: 'Patient',
       gender: 'x',
       birthDate: '31.12.1970',
@@ -440,7 +432,8 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
 
   test('the counters show requests soon after they end', async () => {
     const totals = await until('the charts show the messages', async () => {
-      const { charts } = await call<{ charts: Chart[] }>('/usage');
+      // prose-allow: charts
+      const { charts } = await at.json<{ charts: Graph[] }>('/usage');
       const total = (title: string, label: string): number =>
         charts
           .find((chart) => chart.title === title)
@@ -461,12 +454,12 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       `OBR|1||F-9|PANEL^Panel^L|||20261101080000+0100|||||||||||||||${at}+0100|||${status}\r` +
       `OBX|1|ST|K^Potassium^L||${value}||||||${status}\r`;
     const final = result('M-9', 'F', '20261101083000', '4.0');
-    const first = await (await send(key, final)).text();
-    expect((await send(key, result('M-10', 'C', '20261101093000', '4.4'))).status).toBe(200);
+    const first = await (await send(at.key, final)).text();
+    expect((await send(at.key, result('M-10', 'C', '20261101093000', '4.4'))).status).toBe(200);
     const { messageId } = await find('M-9');
-    const detail = () => call<{ attempts: object[]; ack: string }>(`/messages/${messageId}`);
+    const detail = () => at.json<{ attempts: object[]; ack: string }>(`/messages/${messageId}`);
     const observation = async () => {
-      const { rows } = await db.client.query<{ body: string; version: number }>(
+      const { rows } = await at.db.client.query<{ body: string; version: number }>(
         `select body, version from resource where type = 'Observation' and body like '%"Potassium"%'`,
       );
       expect(rows).toHaveLength(1);
@@ -475,7 +468,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       return `${String(valueString)} ${String(status)} ${version}`;
     };
 
-    const preview = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
+    const preview = await at.json<Record<string, unknown>>(`/messages/${messageId}/replay`, {});
     expect(preview).toMatchObject({
       applied: 'nothing',
       outcome: 'AA',
@@ -508,9 +501,9 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     // A dry run changes nothing and adds no attempt.
     expect([await observation(), (await detail()).attempts.length]).toEqual(['4.4 corrected 2', 1]);
 
-    await call(`/messages/${messageId}/replay`, { apply: 'newest' });
+    await at.json(`/messages/${messageId}/replay`, { apply: 'newest' });
     expect(await observation()).toBe('4.4 corrected 2');
-    const forced = await call<Record<string, unknown>>(`/messages/${messageId}/replay`, { apply: 'everything' });
+    const forced = await at.json<Record<string, unknown>>(`/messages/${messageId}/replay`, { apply: 'everything' });
     expect(forced).toMatchObject({ applied: 'everything', outcome: 'AA' });
     expect(await observation()).toBe('4.0 final 3');
 
@@ -522,15 +515,15 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       { number: 3, why: 'forced', errors: [], ...by },
     ]);
     // The sender gets its first answer again, and its later message applies again.
-    expect(await (await send(key, final)).text()).toBe(first);
+    expect(await (await send(at.key, final)).text()).toBe(first);
     expect(await observation()).toBe('4.0 final 3');
-    expect((await send(key, result('M-11', 'C', zulu(60), '4.5').replaceAll('Z+0100', '+0000'))).status).toBe(200);
+    expect((await send(at.key, result('M-11', 'C', zulu(60), '4.5').replaceAll('Z+0100', '+0000'))).status).toBe(200);
     expect(await observation()).toBe('4.5 corrected 4');
   });
 
   test('a message of very many parts is shown up to a limit, and stored completely', async () => {
     const message = `${adt('M-12', 'P-12')}ZZZ${'|'.repeat(60_000)}x\rZZY${'|y'.repeat(60_000)}\r`;
-    expect((await send(key, message)).status).toBe(200);
+    expect((await send(at.key, message)).status).toBe(200);
     const { messageId } = await find('M-12');
     const shown = {
       moreSegments: 0,
@@ -543,21 +536,24 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
         expect.objectContaining({ id: 'ZZY', moreFields: 59_800 }),
       ]),
     };
-    const detail = await call<Record<string, unknown>>(`/messages/${messageId}`);
+    const detail = await at.json<Record<string, unknown>>(`/messages/${messageId}`);
     expect(detail).toMatchObject({ ...shown, text: message.trim().replaceAll('\r', '\n') });
-    expect(await call('/workbench/message', { clientId: key.clientId, message })).toMatchObject(shown);
+    expect(await at.json('/workbench/message', { clientId: at.key.clientId, message })).toMatchObject(shown);
     const tiny = `${adt('M-13', 'P-13')}${'AL1\r'.repeat(15_000)}`;
-    const { segments, moreSegments } = await call<{ segments: unknown[]; moreSegments: number }>('/workbench/message', {
-      clientId: key.clientId,
-      message: tiny,
-    });
+    const { segments, moreSegments } = await at.json<{ segments: unknown[]; moreSegments: number }>(
+      '/workbench/message',
+      {
+        clientId: at.key.clientId,
+        message: tiny,
+      },
+    );
     expect(segments.length + moreSegments).toBe(15_003);
     expect(segments.length).toBeLessThanOrEqual(2_000);
   });
 
-  test('a message that is too much is refused for good, with its limit and place, and not asked for again', async () => {
+  test('rejects a message above a limit permanently, with the limit and the location', async () => {
     const values = `MSH|^~\\&|LAB|EAST|GW|GW|20261101083000+0100||ORU^R01|M-14|P|2.5.1\rPID|1||P-14^^^EAST^MR||Lovelace^Ada\rOBR|1||F14|1^Test^L|||20260101||||||||||||||||||F\rOBX|1|NM|n^N^L||${'1~'.repeat(250_000)}||||||F\r`;
-    const refused = await send(key, values);
+    const refused = await send(at.key, values);
     expect(refused.status).toBe(422);
     const ack = await refused.text();
     expect(ack).toContain('MSA|AE|M-14');
@@ -568,6 +564,6 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       .replace('M-14', 'M-15')
       .replace('|NM|', '|FT|')
       .replace('1~'.repeat(250_000), 'a line~'.repeat(2_000));
-    expect((await send(key, lines)).status).toBe(200);
+    expect((await send(at.key, lines)).status).toBe(200);
   });
 });

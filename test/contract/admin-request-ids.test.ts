@@ -1,12 +1,11 @@
 /** A request id finds the reason in the console: each id of equal requests, and the ids of messages. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 
@@ -24,31 +23,10 @@ const adt = (control: string, mrn = 'R-1', processing = 'P'): string =>
   `EVN|A04|20261101083000+0100\rPID|1||${mrn}^^^EAST^MR||Lovelace^Ada||19701231|F\r`;
 
 describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let token: string;
-  let site: string;
-  let key: ApiKey;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['hl7', 'fhir'] });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
+  const at = useConsole(runtime, { key: { protocols: ['hl7', 'fhir'] } });
 
   const idOf = (response: Response): string => response.headers.get('x-request-id') ?? '';
-  const api = async (path: string): Promise<Found> => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${stack.baseUrl}/admin/api${path}`, { headers });
-    expect(response.status, path).toBe(200);
-    return (await response.json()) as Found;
-  };
+  const api = (path: string) => at.json<Found>(path);
   /** The log is written some seconds behind the answers. */
   const inRequests = async (id: string) => {
     await expect.poll(async () => (await api(`/requests?q=${id}`)).items.length, { timeout: 30_000 }).toBe(1);
@@ -57,21 +35,16 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
   const inMessages = async (id: string): Promise<string[]> =>
     (await api(`/messages?q=${id}`)).items.map(({ controlId }) => controlId);
   const send = async (text: string, headers: Readonly<Record<string, string>> = {}) => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
-    const response = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain', ...headers },
-      body: text,
-    });
+    const response = await at.send(text, headers);
     return { response, ack: await response.text() };
   };
 
   test('finds the reason of each of three equal token requests, which the caller does not get', async () => {
-    const endpoint = `${stack.gateway.oauthBaseUrl}/oauth2/token`;
+    const endpoint = `${at.gateway.oauthBaseUrl}/oauth2/token`;
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
-      const assertion = await clientAssertion(key, endpoint, { header: { kid: 'other' } });
-      const response = await requestToken(stack.gateway.oauthBaseUrl, key, { client_assertion: assertion });
+      const assertion = await clientAssertion(at.key, endpoint, { header: { kid: 'other' } });
+      const response = await requestToken(at.gateway.oauthBaseUrl, at.key, { client_assertion: assertion });
       expect(response.status).toBe(401);
       expect(await response.text()).not.toContain('kid');
       ids.push(idOf(response));
@@ -84,7 +57,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
       });
     }
     expect((await api(`/requests?q=${ids[0]}&clientId=svc-${randomUUID()}`)).items).toEqual([]);
-    expect((await api(`/api-keys/${key.clientId}/refusals?q=${ids[0]}`)).items).toHaveLength(1);
+    expect((await api(`/api-keys/${at.key.clientId}/refusals?q=${ids[0]}`)).items).toHaveLength(1);
   });
 
   test('finds each rejected message in Requests and in Messages, and equals ERR-7', async () => {
@@ -113,10 +86,10 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
   });
 
   test('finds for each of two equal FHIR requests why it was rejected', async () => {
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { scope: 'system/Patient.write' });
+    const access = await getToken(at.gateway.oauthBaseUrl, at.key, { scope: 'system/Patient.write' });
     const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
     const post = () =>
-      fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`, {
+      fetch(`${at.gateway.fhirBaseUrl}/fhir/Patient`, {
         method: 'POST',
         headers,
         body: '{"resourceType":"Patient","gender":"x"}',
@@ -128,18 +101,18 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
   });
 
   test('finds the message of a sidecar, and why a sender has no key', async () => {
-    const named = await createApiKey(db.client, {
-      site,
+    const named = await createApiKey(at.db.client, {
+      site: at.site,
       protocols: ['hl7-mllp'],
       allowedIps: ['192.0.2.10'],
       senderApplication: 'ADT',
     });
     const forward = async (text: string, requestId: string) => {
       const body = new TextEncoder().encode(text);
-      const response = await fetch(`${stack.gateway.url}/internal/mllp/messages`, {
+      const response = await fetch(`${at.gateway.url}/internal/mllp/messages`, {
         method: 'POST',
         headers: {
-          Authorization: `Bearer ${sidecarToken(stack.gateway, body)}`,
+          Authorization: `Bearer ${sidecarToken(at.gateway, body)}`,
           'Content-Type': 'application/hl7-v2',
           'X-Request-Id': requestId,
         },
@@ -158,7 +131,7 @@ describe.each(ONE_RUNTIME)('a request id, on %s', (runtime) => {
 
   test('without a key is kept without a site, and contains the time of the request', async () => {
     const before = Date.now();
-    const response = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient`);
+    const response = await fetch(`${at.gateway.fhirBaseUrl}/fhir/Patient`);
     expect(response.status).toBe(401);
     const id = idOf(response);
     expect(Math.abs(Number.parseInt(id.replace('-', '').slice(0, 12), 16) - before)).toBeLessThan(60_000);

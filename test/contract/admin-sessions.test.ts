@@ -1,12 +1,13 @@
 /** How a session of the console ends, and how the gateway checks permissions again, on both runtimes, with a real provider. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { sessionSeal, signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { sessionSeal, signIn, startConsole } from '../stack/tools/console.ts';
+import { createTestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
 
@@ -14,37 +15,25 @@ const COOKIE = '__Host-gateway-session';
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 describe.each(RUNTIMES)('a session on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let stack: TestConsole;
+  const at = useConsole(runtime);
 
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    stack = await startConsole(runtime, db, site);
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
-
-  const url = (path: string) => `${stack.baseUrl}${path}`;
-  const jarOf = (browser: HttpBrowser) => browser.cookies.get(new URL(stack.baseUrl).host) ?? new Map<string, string>();
+  const url = (path: string) => `${at.baseUrl}${path}`;
+  const jarOf = (browser: HttpBrowser) => browser.cookies.get(new URL(at.baseUrl).host) ?? new Map<string, string>();
   const post = (browser: HttpBrowser, path: string, fields: Record<string, string> = {}) =>
     browser.ask(url(path), {
       method: 'POST',
       body: new URLSearchParams(fields),
-      headers: { origin: new URL(stack.baseUrl).origin },
+      headers: { origin: new URL(at.baseUrl).origin },
     });
 
   /** Another browser with the same session. */
   const copyOf = (browser: HttpBrowser): HttpBrowser => {
     const copy = createHttpBrowser();
-    copy.cookies.set(new URL(stack.baseUrl).host, new Map(jarOf(browser)));
+    copy.cookies.set(new URL(at.baseUrl).host, new Map(jarOf(browser)));
     return copy;
   };
   const status = async (browser: HttpBrowser, path = '/admin/api/api-keys') => (await browser.ask(url(path))).status;
-  const seal = () => sessionSeal(stack.gateway);
+  const seal = () => sessionSeal(at.gateway);
   const idOf = async (browser: HttpBrowser) =>
     String((await seal().open(jarOf(browser).get(COOKIE) ?? '', Date.now()))?.['session']);
 
@@ -60,7 +49,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   ];
 
   test('a copied cookie fails everywhere once its owner has signed out, and other sessions remain', async () => {
-    const [browser, other] = [await signIn(stack), await signIn(stack)];
+    const [browser, other] = [await signIn(at), await signIn(at)];
     const copy = copyOf(browser);
     for (const path of EVERYWHERE) expect(await status(copy, path), path).toBe(200);
     expect((await post(browser, '/admin/sign-out')).status).toBe(303);
@@ -70,9 +59,9 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect(await status(other)).toBe(200);
   });
 
-  test('an ended session writes nothing, and the page says what to do with the form', async () => {
-    const browser = await signIn(stack);
-    const { clientId } = await createApiKey(db.client, { site });
+  test('an ended session writes nothing, and the page explains how to keep the form', async () => {
+    const browser = await signIn(at);
+    const { clientId } = await createApiKey(at.db.client, { site: at.site });
     const copy = copyOf(browser);
     await post(browser, '/admin/sign-out');
     const refused = await post(copy, `/admin/keys/${clientId}/status`, { status: 'disabled', version: '1' });
@@ -83,19 +72,19 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const validated = await copy.ask(url('/admin/api/workbench/resource'), {
       method: 'POST',
       body: '{}',
-      headers: { 'content-type': 'application/json', origin: new URL(stack.baseUrl).origin },
+      headers: { 'content-type': 'application/json', origin: new URL(at.baseUrl).origin },
     });
     expect(validated.status).toBe(401);
-    const { rows } = await db.client.query('select status from api_key where client_id = $1', [clientId]);
+    const { rows } = await at.db.client.query('select status from api_key where client_id = $1', [clientId]);
     expect(rows).toEqual([{ status: 'active' }]);
   });
 
   test('a page is still one round trip', async () => {
-    const browser = await signIn(stack);
+    const browser = await signIn(at);
     for (const path of EVERYWHERE) {
-      const before = db.endpoint.requests();
+      const before = at.db.endpoint.requests();
       expect(await status(browser, path), path).toBe(200);
-      expect(db.endpoint.requests() - before, path).toBe(1);
+      expect(at.db.endpoint.requests() - before, path).toBe(1);
     }
   });
 
@@ -104,24 +93,26 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     ['after 30 minutes without a request', "seen_at = now() - interval '30 minutes 1 second'"],
     ['an hour after the provider answered last', "asked_at = now() - interval '61 minutes'"],
   ])('ends %s', async (_, change) => {
-    const browser = await signIn(stack);
-    await db.client.query(`update console_session set ${change} where session_id = $1`, [await idOf(browser)]);
+    const browser = await signIn(at);
+    await at.db.client.query(`update console_session set ${change} where session_id = $1`, [await idOf(browser)]);
     expect(await status(browser)).toBe(401);
     // The next sign-in deletes the row of the ended session.
-    await signIn(stack);
-    const { rows } = await db.client.query('select 1 from console_session where session_id = $1', [
+    await signIn(at);
+    const { rows } = await at.db.client.query('select 1 from console_session where session_id = $1', [
       await idOf(browser),
     ]);
     expect(rows).toEqual([]);
   });
 
   test('stays alive while it is used, also by a request that is held up', async () => {
-    const browser = await signIn(stack);
+    const browser = await signIn(at);
     const id = await idOf(browser);
     const setSeen = () =>
-      db.client.query("update console_session set seen_at = now() - interval '29 minutes' where session_id = $1", [id]);
+      at.db.client.query("update console_session set seen_at = now() - interval '29 minutes' where session_id = $1", [
+        id,
+      ]);
     const seen = async () => {
-      const { rows } = await db.client.query<{ ago: number }>(
+      const { rows } = await at.db.client.query<{ ago: number }>(
         'select extract(epoch from now() - seen_at)::int as ago from console_session where session_id = $1',
         [id],
       );
@@ -135,23 +126,24 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const byItself = () => browser.ask(url('/admin/keys'), { headers: { 'gateway-refresh': '1' } });
     expect((await byItself()).status).toBe(200);
     expect(await seen()).toBeGreaterThan(28 * 60);
-    await db.client.query("update console_session set seen_at = now() - interval '31 minutes' where session_id = $1", [
-      id,
-    ]);
+    await at.db.client.query(
+      "update console_session set seen_at = now() - interval '31 minutes' where session_id = $1",
+      [id],
+    );
     expect((await byItself()).status).toBe(302);
     await setSeen();
-    await db.client.query('begin');
-    await db.client.query('select 1 from console_session where session_id = $1 for update', [id]);
+    await at.db.client.query('begin');
+    await at.db.client.query('select 1 from console_session where session_id = $1 for update', [id]);
     try {
       // Another request of the session that takes long.
       expect(await status(browser)).toBe(200);
     } finally {
-      await db.client.query('rollback');
+      await at.db.client.query('rollback');
     }
   });
 
-  test('an administrator sees who is signed in since when from where, and ends one, or all', async () => {
-    const [admin, reader] = [await signIn(stack), await signIn(stack, stack.oidc.reader)];
+  test('an administrator sees the sessions with their start and address, and ends one or all', async () => {
+    const [admin, reader] = [await signIn(at), await signIn(at, at.oidc.reader)];
     const list = async () =>
       (await (await admin.ask(url('/admin/api/sessions'))).json()) as { items: Record<string, string>[] };
     const { items } = await list();
@@ -168,43 +160,43 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     expect(Number(robin(await people())?.['sessions'])).toBeGreaterThan(0);
     const text = await (await admin.ask(url('/admin/people'))).text();
     expect(text).toContain('see HL7 messages, which hold patient data');
-    await db.client.query(
+    await at.db.client.query(
       "insert into console_person (site_id, subject, name, permissions) values ($1, 'eve', 'Eve', '{}')",
-      [await createSite(db.client)],
+      [await createSite(at.db.client)],
     );
     expect(await people()).not.toContainEqual(expect.objectContaining({ subject: 'eve' }));
     expect(await status(reader, '/admin/people')).toBe(403);
     const end = (browser: HttpBrowser, path: string) =>
       browser.ask(url(`/admin/api/sessions${path}`), {
         method: 'POST',
-        headers: { origin: new URL(stack.baseUrl).origin },
+        headers: { origin: new URL(at.baseUrl).origin },
       });
     expect((await end(reader, `/${items[1]?.['sessionId']}/end`)).status).toBe(403);
     expect((await end(admin, `/${randomUUID()}/end`)).status).toBe(404);
     expect((await end(admin, `/${items[0]?.['sessionId']}/end`)).status).toBe(200);
     expect([await status(reader), await status(admin)]).toEqual([401, 200]);
     expect(robin(await people())).toMatchObject({ name: 'Robin Reader' });
-    const another = await signIn(stack, stack.oidc.reader);
+    const another = await signIn(at, at.oidc.reader);
     expect((await post(admin, '/admin/people/end')).status).toBe(303);
     expect([await status(another), await status(admin)]).toEqual([401, 401]);
   });
 
   test("another site's sessions are neither seen nor ended", async () => {
-    const admin = await signIn(stack);
-    const other = await createSite(db.client);
+    const admin = await signIn(at);
+    const other = await createSite(at.db.client);
     const foreign = randomUUID();
-    await db.client.query(
+    await at.db.client.query(
       `select console_session_begin($1, $2, 'eve', 'Eve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
       [other, foreign],
     );
     expect(await (await admin.ask(url('/admin/api/sessions'))).text()).not.toContain('eve');
     const ended = await admin.ask(url(`/admin/api/sessions/${foreign}/end`), {
       method: 'POST',
-      headers: { origin: new URL(stack.baseUrl).origin },
+      headers: { origin: new URL(at.baseUrl).origin },
     });
     expect(ended.status).toBe(404);
     await post(admin, '/admin/people/end');
-    const { rows } = await db.client.query('select 1 from console_session where site_id = $1', [other]);
+    const { rows } = await at.db.client.query('select 1 from console_session where site_id = $1', [other]);
     expect(rows).toHaveLength(1);
   });
 
@@ -214,36 +206,36 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     const payload = await seal().open(jar.get(COOKIE) ?? '', Date.now());
     const askedAt = Math.floor(Date.now() / 1000) - minutes * 60;
     jar.set(COOKIE, await seal().seal({ ...payload, askedAt }, Number(payload?.exp)));
-    await db.client.query(
+    await at.db.client.query(
       "update console_session set asked_at = now() - $2 * interval '1 minute' where session_id = $1",
       [payload?.['session'], minutes],
     );
   };
 
   test('the gateway asks for permissions again after 15 minutes, and a withdrawn permission is lost', async () => {
-    const browser = await signIn(stack, stack.oidc.reader);
+    const browser = await signIn(at, at.oidc.reader);
     try {
-      stack.oidc.change('reader', ['site.endpoints.read']);
+      at.oidc.change('reader', ['site.endpoints.read']);
       expect(await status(browser)).toBe(200);
       await age(browser, 16);
       const copy = copyOf(browser);
       expect([await status(browser), await status(browser, '/admin/api/endpoints')]).toEqual([403, 200]);
       // A cookie from before learns from what was kept, without asking again.
-      stack.oidc.setAway(true);
+      at.oidc.setAway(true);
       expect(await status(copy)).toBe(403);
-      stack.oidc.setAway(false);
+      at.oidc.setAway(false);
       // The gateway keeps the provider's next refresh token, since each refresh token of this provider works once.
-      stack.oidc.change('reader', stack.oidc.reader.permissions);
+      at.oidc.change('reader', at.oidc.reader.permissions);
       await age(browser, 16);
       expect(await status(browser)).toBe(200);
     } finally {
-      stack.oidc.setAway(false);
-      stack.oidc.change('reader', stack.oidc.reader.permissions);
+      at.oidc.setAway(false);
+      at.oidc.change('reader', at.oidc.reader.permissions);
     }
   });
 
   test('asks the provider once for many simultaneous requests', async () => {
-    const browser = await signIn(stack);
+    const browser = await signIn(at);
     await age(browser, 20);
     const copies = Array.from({ length: 6 }, () => copyOf(browser));
     // Were the refresh token sent twice, this provider would take it for stolen and end everything.
@@ -253,33 +245,33 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 
   test('an account that is locked at the provider ends with the next asking', async () => {
-    const browser = await signIn(stack, stack.oidc.reader);
+    const browser = await signIn(at, at.oidc.reader);
     try {
-      stack.oidc.change('reader', null);
+      at.oidc.change('reader', null);
       await age(browser, 16);
       expect(await status(browser)).toBe(401);
     } finally {
-      stack.oidc.change('reader', stack.oidc.reader.permissions);
+      at.oidc.change('reader', at.oidc.reader.permissions);
     }
     expect(await status(browser)).toBe(401);
   });
 
-  test('while the provider is away, what it said last holds, for an hour', async () => {
-    const browser = await signIn(stack);
+  test('while the provider is unavailable, its last answer applies for an hour', async () => {
+    const browser = await signIn(at);
     try {
-      stack.oidc.setAway(true);
+      at.oidc.setAway(true);
       await age(browser, 50);
       expect([await status(browser), await status(browser)]).toEqual([200, 200]);
       await age(browser, 61);
       expect(await status(browser)).toBe(401);
     } finally {
-      stack.oidc.setAway(false);
+      at.oidc.setAway(false);
     }
   });
 
-  test('the provider’s tokens are sealed where they are kept', async () => {
-    const browser = await signIn(stack);
-    const { rows } = await db.client.query<{ refresh_token: string; id_token: string }>(
+  test('the provider’s tokens are stored sealed', async () => {
+    const browser = await signIn(at);
+    const { rows } = await at.db.client.query<{ refresh_token: string; id_token: string }>(
       'select refresh_token, id_token from console_session where session_id = $1',
       [await idOf(browser)],
     );
@@ -294,7 +286,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       fetch(url('/admin/back-channel-logout'), { method: 'POST', body: new URLSearchParams(fields) });
     /** A logout token of the provider for the console. `undefined` removes a claim. */
     const token = (claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}) =>
-      stack.oidc.signToken(
+      at.oidc.signToken(
         {
           aud: 'console',
           sub: undefined,
@@ -308,7 +300,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       );
 
     test('signing out in one browser window signs out the others, by the provider’s request', async () => {
-      const [browser, other] = [await signIn(stack), await signIn(stack)];
+      const [browser, other] = [await signIn(at), await signIn(at)];
       // A second session of the gateway in one session of the provider.
       const window = createHttpBrowser();
       for (const [host, jar] of browser.cookies) window.cookies.set(host, new Map(jar));
@@ -319,7 +311,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
       const out = await post(browser, '/admin/sign-out');
       const page = await browser.go(out.headers.get('location') ?? '');
       const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(await page.text()) ?? [];
-      const confirmed = await browser.ask(new URL('/session/end/confirm', stack.oidc.issuer).href, {
+      const confirmed = await browser.ask(new URL('/session/end/confirm', at.oidc.issuer).href, {
         method: 'POST',
         body: new URLSearchParams({ xsrf, logout: 'yes' }),
       });
@@ -329,12 +321,8 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     });
 
     test('by sid ends that session, by sub all sessions of the person, and no other', async () => {
-      const [first, second, reader] = [
-        await signIn(stack),
-        await signIn(stack),
-        await signIn(stack, stack.oidc.reader),
-      ];
-      const { rows } = await db.client.query<{ provider_session: string }>(
+      const [first, second, reader] = [await signIn(at), await signIn(at), await signIn(at, at.oidc.reader)];
+      const { rows } = await at.db.client.query<{ provider_session: string }>(
         'select provider_session from console_session where session_id = $1',
         [await idOf(first)],
       );
@@ -353,13 +341,13 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
     test('a token works once', async () => {
       const once = await token({ sub: 'admin' });
       expect((await logOut({ logout_token: once })).status).toBe(200);
-      const browser = await signIn(stack);
+      const browser = await signIn(at);
       expect((await logOut({ logout_token: once })).status).toBe(400);
       expect(await status(browser)).toBe(200);
     });
 
-    test('nothing but a logout token of the provider, for this console, of now, ends anything', async () => {
-      const browser = await signIn(stack);
+    test('only a current logout token of the provider for this console ends sessions', async () => {
+      const browser = await signIn(at);
       const seconds = Math.floor(Date.now() / 1000);
       const sub = 'admin';
       const refused: [string, Promise<string>][] = [
@@ -373,7 +361,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
         ['its time over', token({ sub, iat: seconds - 300, exp: seconds - 60 })],
         ['no events', token({ sub, events: undefined })],
         ['another event', token({ sub, events: { 'https://schemas.example/other': {} } })],
-        ['an event that is no object', token({ sub, events: { [EVENT]: true } })],
+        ['an event that is not an object', token({ sub, events: { [EVENT]: true } })],
         ['neither sid nor sub', token({})],
         ['a nonce', token({ sub, nonce: 'n' })],
         ['half a character', token({ sub: '\ud800' })],

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
@@ -13,26 +14,14 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 const SESSION = '__Host-gateway-session';
 
 describe.each(RUNTIMES)('signing in on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let stack: TestConsole;
+  // Behind a path prefix, as behind a proxy.
+  const at = useConsole(runtime, { site: { name: '<North> & "co"' }, prefix: '/gateway' });
 
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: '<North> & "co"' });
-    // Behind a path prefix, as behind a proxy.
-    stack = await startConsole(runtime, db, site, { prefix: '/gateway' });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
-
-  const host = () => new URL(stack.baseUrl).host;
-  const url = (path: string) => `${stack.baseUrl}${path}`;
+  const host = () => new URL(at.baseUrl).host;
+  const url = (path: string) => `${at.baseUrl}${path}`;
   const form = (
     fields: Record<string, string>,
-    origin: string | undefined = new URL(stack.baseUrl).origin,
+    origin: string | undefined = new URL(at.baseUrl).origin,
   ): RequestInit => ({
     method: 'POST',
     body: new URLSearchParams(fields),
@@ -44,7 +33,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     const begun = await browser.ask(url(path));
     const signIn = await browser.ask(begun.headers.get('location') ?? '');
     const authorize = await browser.ask(signIn.headers.get('location') ?? '');
-    const interaction = new URL(authorize.headers.get('location') ?? '', stack.oidc.issuer).href;
+    const interaction = new URL(authorize.headers.get('location') ?? '', at.oidc.issuer).href;
     const { username, password } = account;
     const posted = await browser.ask(interaction, {
       method: 'POST',
@@ -54,7 +43,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     return resumed.headers.get('location') ?? '';
   };
 
-  const signIn = async (account = stack.oidc.admin): Promise<HttpBrowser> => {
+  const signIn = async (account = at.oidc.admin): Promise<HttpBrowser> => {
     const browser = createHttpBrowser();
     const response = await browser.go(await toCallback(browser, account));
     expect(response.status).toBe(200);
@@ -63,15 +52,15 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
 
   test('rejects people whose site the gateway does not know', async () => {
     const browser = createHttpBrowser();
-    const callback = await toCallback(browser, stack.oidc.admin);
+    const callback = await toCallback(browser, at.oidc.admin);
     const move = (from: string, to: string) =>
-      db.client.query('update site set site_id = $2 where site_id = $1', [from, to]);
+      at.db.client.query('update site set site_id = $2 where site_id = $1', [from, to]);
     // Rows that refer to the site prevent its deletion.
     for (const table of ['site_change', 'site_address']) {
-      await db.client.query(`delete from ${table} where site_id = $1`, [site]);
+      await at.db.client.query(`delete from ${table} where site_id = $1`, [at.site]);
     }
     const elsewhere = randomUUID();
-    await move(site, elsewhere);
+    await move(at.site, elsewhere);
     try {
       const refused = await browser.ask(callback);
       expect([refused.status, refused.headers.getSetCookie().some((each) => each.startsWith(`${SESSION}=`))]).toEqual([
@@ -80,13 +69,13 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
       ]);
       expect(await refused.text()).toContain('this gateway has no site of your account');
     } finally {
-      await move(elsewhere, site);
+      await move(elsewhere, at.site);
     }
   });
 
-  test('brings one to the page that was asked for, with a cookie that only this host gets back', async () => {
+  test('leads to the requested page, with a cookie for this host only', async () => {
     const browser = createHttpBrowser();
-    const callback = await toCallback(browser, stack.oidc.admin, '/admin/keys?status=active');
+    const callback = await toCallback(browser, at.oidc.admin, '/admin/keys?status=active');
     expect(callback.startsWith(`${url('/admin/callback')}?`)).toBe(true);
     const back = await browser.ask(callback);
     expect(back.headers.get('location')).toBe(url('/admin/keys?status=active'));
@@ -119,9 +108,9 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
       expect(parameters.get(name)?.length, name).toBeGreaterThan(40);
   });
 
-  test('takes an answer once, and only by the browser that asked', async () => {
+  test('accepts an answer once, and only from the browser that asked', async () => {
     const browser = createHttpBrowser();
-    const callback = await toCallback(browser, stack.oidc.admin);
+    const callback = await toCallback(browser, at.oidc.admin);
     const stranger = await createHttpBrowser().ask(callback);
     expect(stranger.status).toBe(403);
     const altered = callback.replace(/state=[^&]+/, 'state=other');
@@ -143,8 +132,8 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     const browser = createHttpBrowser();
     const begun = await browser.ask(url(`/admin/sign-in?returnTo=${encodeURIComponent(returnTo)}`));
     const authorize = await browser.ask(begun.headers.get('location') ?? '');
-    const interaction = new URL(authorize.headers.get('location') ?? '', stack.oidc.issuer).href;
-    const { username, password } = stack.oidc.admin;
+    const interaction = new URL(authorize.headers.get('location') ?? '', at.oidc.issuer).href;
+    const { username, password } = at.oidc.admin;
     const posted = await browser.ask(interaction, {
       method: 'POST',
       body: new URLSearchParams({ username, password }),
@@ -170,7 +159,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
 
   test('another site cannot post with the session', async () => {
     const browser = await signIn();
-    const { clientId } = await createApiKey(db.client, { site, name: 'Target' });
+    const { clientId } = await createApiKey(at.db.client, { site: at.site, name: 'Target' });
     const disable = (init: RequestInit) => browser.ask(url(`/admin/keys/${clientId}/status`), init);
     const fields = { status: 'disabled', version: '1', name: 'Target' };
     expect((await disable(form(fields, 'https://evil.example'))).status).toBe(403);
@@ -184,7 +173,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
         headers: { 'Content-Type': 'application/json', 'If-Match': '*', origin },
       });
     expect((await patch('https://evil.example')).status).toBe(403);
-    const { rows } = await db.client.query('select status from api_key where client_id = $1', [clientId]);
+    const { rows } = await at.db.client.query('select status from api_key where client_id = $1', [clientId]);
     expect(rows).toEqual([{ status: 'active' }]);
     expect((await disable(form(fields))).status).toBe(303);
     const crossSiteRead = await browser.ask(url('/admin/api/api-keys'), {
@@ -194,8 +183,8 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
   });
 
   test('a person with read permissions can read, and do no more', async () => {
-    const browser = await signIn(stack.oidc.reader);
-    const { clientId } = await createApiKey(db.client, { site, name: 'Seen' });
+    const browser = await signIn(at.oidc.reader);
+    const { clientId } = await createApiKey(at.db.client, { site: at.site, name: 'Seen' });
     expect((await browser.ask(url(`/admin/keys/${clientId}`))).status).toBe(200);
     for (const path of ['/admin/keys/new', `/admin/keys/${clientId}/edit`]) {
       expect((await browser.ask(url(path))).status, path).toBe(403);
@@ -211,7 +200,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
 
   test("another site's key and message have no page", async () => {
     const browser = await signIn();
-    const foreign = await createApiKey(db.client, { site: await createSite(db.client), name: 'Foreign' });
+    const foreign = await createApiKey(at.db.client, { site: await createSite(at.db.client), name: 'Foreign' });
     expect((await browser.ask(url(`/admin/keys/${foreign.clientId}`))).status).toBe(404);
     expect((await browser.ask(url('/admin/messages/0192f0c1-0000-7000-8000-000000000000'))).status).toBe(404);
   });
@@ -221,7 +210,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
     expect((await browser.ask(url('/admin/sign-out'), form({}, 'https://evil.example'))).status).toBe(403);
     const out = await browser.ask(url('/admin/sign-out'), form({}));
     expect(out.status).toBe(303);
-    expect(out.headers.get('location')).toContain(`${stack.oidc.issuer}/session/end`);
+    expect(out.headers.get('location')).toContain(`${at.oidc.issuer}/session/end`);
     expect(browser.cookies.get(host())?.has(SESSION)).toBe(false);
     expect((await browser.ask(url('/admin/keys'))).status).toBe(302);
   });
@@ -229,8 +218,8 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
   test('stored values appear as text on every page', async () => {
     const browser = await signIn();
     const name = '<script>alert(1)</script>"\'';
-    const { clientId } = await createApiKey(db.client, {
-      site,
+    const { clientId } = await createApiKey(at.db.client, {
+      site: at.site,
       name,
       senderApplication: '<img src=x onerror=alert(1)>',
     });
@@ -290,7 +279,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     return { browser, page };
   };
 
-  test('lets people in, and scripts', async () => {
+  test('accepts people and scripts', async () => {
     expect(stack.oidc.issuer).toMatch(/\/application\/o\/gateway\/$/);
     const { page } = await signIn(stack.oidc.admin);
     expect([page.status, page.url]).toEqual([200, `${stack.baseUrl}/admin`]);
@@ -301,7 +290,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     expect(await api(await stack.oidc.signToken({ iss: stack.oidc.issuer.slice(0, -1) }))).toBe(401);
   });
 
-  test('by groups: of several sites one chooses, and has there what the group has there', async () => {
+  test('by groups: a person with several sites chooses one, and has the permissions of the group there', async () => {
     const { browser, page } = await signIn(stack.oidc.reader);
     const choice = await page.text();
     expect([page.status, page.url]).toEqual([200, `${stack.baseUrl}/admin/site`]);
@@ -343,7 +332,7 @@ describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (ru
     expect(await back.text()).toContain('<strong>South</strong>');
   });
 
-  test('a token of several sites says which', async () => {
+  test('a request with a token for several sites must name the site', async () => {
     const groups = { [claimNames.site]: undefined, groups: ['Lab north', '/lab/south'] };
     const token = await stack.oidc.signToken(groups);
     expect(await api(token)).toBe(400);

@@ -1,13 +1,11 @@
 /** The settings of a site and of a key, set over the JSON API: and that the next message is read by them. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Problem {
@@ -26,36 +24,14 @@ interface Patient {
 }
 
 describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
-  let db: TestDatabase;
-  let site: string;
-  let otherSite: string;
-  let stack: TestConsole;
-  let token: string;
-  let key: ApiKey;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North' });
-    otherSite = await createSite(db.client, { name: 'South', timeZone: 'Asia/Tokyo' });
-    stack = await startConsole(runtime, db, site);
-    token = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7'] });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
+  const at = useConsole(runtime, {
+    site: { name: 'North' },
+    otherSite: { name: 'South', timeZone: 'Asia/Tokyo' },
+    key: { protocols: ['fhir', 'hl7'] },
   });
 
-  const call = (method: string, path: string, body?: unknown, ifMatch = '*', as = token) =>
-    fetch(`${stack.baseUrl}/admin/api${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${as}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...(ifMatch === '' ? {} : { 'If-Match': ifMatch }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  const call = (method: string, path: string, body?: unknown, ifMatch = '*', as = at.token) =>
+    at.api(method, path, body, ifMatch === '' ? {} : { 'If-Match': ifMatch }, as);
 
   const set = async (path: string, body: object): Promise<Site> => {
     const response = await call('PATCH', path, body);
@@ -71,15 +47,10 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     const message =
       `MSH|^~\\&|ADT|EAST|GW|GW|20260701093000||ADT^A04^ADT_A01|${randomUUID().slice(0, 20)}|${processing}|2.5.1\r` +
       `EVN|A04|20260701093000\rPID|1||${mrn}^^^HOSP^MR||${rest}\r`;
-    const access = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
-    const answer = await fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'text/plain' },
-      body: bytes(message),
-    });
+    const answer = await at.send(bytes(message));
     if (answer.status !== 200) return answer.text();
-    const reader = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
-    const found = await fetch(`${stack.gateway.fhirBaseUrl}/fhir/Patient?identifier=${mrn}`, {
+    const reader = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const found = await fetch(`${at.gateway.fhirBaseUrl}/fhir/Patient?identifier=${mrn}`, {
       headers: { Authorization: `Bearer ${reader}` },
     });
     const { entry = [] } = (await found.json()) as { entry?: { resource: Patient }[] };
@@ -94,7 +65,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     const response = await call('GET', '/site');
     expect([response.status, response.headers.get('etag')]).toEqual([200, '"1"']);
     expect(await response.json()).toEqual({
-      site,
+      site: at.site,
       name: 'North',
       timeZone: null,
       defaultCharset: null,
@@ -191,7 +162,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['legalHold', { legalHold: 'maybe' }, '#/legalHold', /must be true or false/],
     ['version', { version: 7 }, '#/version', /set by the gateway/],
     ['site', { site: randomUUID() }, '#/site', /set by the gateway/],
-  ])('refuse a bad %s: %j', async (field, body, pointer, detail) => {
+  ])('reject a bad %s: %j', async (field, body, pointer, detail) => {
     const before = await read();
     const response = await call('PATCH', '/site', body);
     expect([response.status, response.headers.get('content-type')]).toEqual([422, 'application/problem+json']);
@@ -217,8 +188,8 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['silentHours', '08:00-08:00'],
     ['silentHours', '24:00-06:00'],
     ['silentDays', ['Mon']],
-  ])('refuse a bad %s of a key', async (field, value) => {
-    const response = await call('PATCH', `/api-keys/${key.clientId}`, { [field]: value });
+  ])('reject a bad %s of a key', async (field, value) => {
+    const response = await call('PATCH', `/api-keys/${at.key.clientId}`, { [field]: value });
     expect(response.status).toBe(422);
     expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
   });
@@ -250,8 +221,8 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set('/site', cleared)).toMatchObject({ identifyingTypes: [], codeSystems: [], usCore: false });
   });
 
-  test('for a key say how its messages are judged; null gives the default of a new key', async () => {
-    const path = `/api-keys/${key.clientId}`;
+  test('determine for a key how its messages are processed; null sets the default of a new key', async () => {
+    const path = `/api-keys/${at.key.clientId}`;
     const own = {
       hl7DefaultAuthority: 'HOSP',
       hl7IdentityCheck: 'refuse',
@@ -284,7 +255,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
       ]);
     }
     // Saving reports all faults at once: the gateway's host, this machine, and another fault beside them.
-    for (const alertWebhook of [`${stack.baseUrl.replace('http:', 'https:')}/hook`, 'https://localhost/x']) {
+    for (const alertWebhook of [`${at.baseUrl.replace('http:', 'https:')}/hook`, 'https://localhost/x']) {
       const refused = await call('PATCH', '/site', { alertWebhook, timeZone: 'Mars/Olympus' });
       expect([refused.status, ((await refused.json()) as { errors: object[] }).errors]).toMatchObject([
         422,
@@ -298,7 +269,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set('/site', given)).toMatchObject(given);
     const none = { alertWebhook: null, alertErrorPercent: null };
     expect(await set('/site', { alertWebhook: '', alertErrorPercent: '' })).toMatchObject(none);
-    const path = `/api-keys/${key.clientId}`;
+    const path = `/api-keys/${at.key.clientId}`;
     const silence = { silentAfterMinutes: 45, silentHours: '07:00-18:30', silentDays: ['Mo', 'Fr'] };
     expect(await set(path, { ...silence, silentAfterMinutes: '45', silentHours: ' 07:00 – 18:30 ' })).toMatchObject(
       silence,
@@ -323,7 +294,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
   });
 
   test('name the zone of a time without an offset: that of the key, and after deletion that of the site', async () => {
-    const path = `/api-keys/${key.clientId}`;
+    const path = `/api-keys/${at.key.clientId}`;
     await set('/site', { timeZone: 'America/New_York' });
     expect(await patientOf(DIED)).toMatchObject({ deceasedDateTime: '2026-07-01T09:30:00-04:00' });
     expect(await set(path, { hl7TimeZone: 'Asia/Kolkata' })).toMatchObject({ hl7TimeZone: 'Asia/Kolkata' });
@@ -333,7 +304,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
   });
 
   test('name the character set of a message without one: that of the key, and after deletion that of the site', async () => {
-    const path = `/api-keys/${key.clientId}`;
+    const path = `/api-keys/${at.key.clientId}`;
     const latin1 = (text: string) => Buffer.from(text, 'latin1');
     await set('/site', { defaultCharset: 'iso-8859-1' });
     expect(await patientOf('Müller^Jürgen', latin1)).toMatchObject({ name: [{ family: 'Müller' }] });
@@ -345,7 +316,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
   });
 
   test('list the accepted processing ids: those of the key, and after deletion those of the site', async () => {
-    const path = `/api-keys/${key.clientId}`;
+    const path = `/api-keys/${at.key.clientId}`;
     const training = () => patientOf('Doe^Jane', undefined, 'T');
     expect(await training()).toContain('MSA|AR');
     await set('/site', { processingIds: 'P,T' });
@@ -358,26 +329,26 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
 
   test('are of the caller’s site: another site’s can be neither read nor changed', async () => {
     const mine = await read();
-    const foreign = await stack.oidc.signToken({ site: otherSite, permissions: PERMISSIONS });
+    const foreign = await at.oidc.signToken({ site: at.otherSite, permissions: PERMISSIONS });
     const asForeign = (method: string, body?: object) => call(method, '/site', body, '*', foreign);
     expect(await (await asForeign('GET')).json()).toMatchObject({
-      site: otherSite,
+      site: at.otherSite,
       name: 'South',
       timeZone: 'Asia/Tokyo',
     });
     expect((await asForeign('PATCH', { name: 'Taken' })).status).toBe(200);
-    expect((await asForeign('PATCH', { site, name: 'Taken' })).status).toBe(422);
+    expect((await asForeign('PATCH', { site: at.site, name: 'Taken' })).status).toBe(422);
     expect(await read()).toEqual(mine);
     const changes = await (await call('GET', '/site/changes', undefined, '', foreign)).text();
     expect(changes).toContain('Taken');
     expect(changes).not.toContain('North');
-    const unknown = await stack.oidc.signToken({ site: randomUUID(), permissions: PERMISSIONS });
+    const unknown = await at.oidc.signToken({ site: randomUUID(), permissions: PERMISSIONS });
     expect((await call('GET', '/site', undefined, '', unknown)).status).toBe(403);
     expect((await call('PATCH', '/site', { name: 'A' }, '*', unknown)).status).toBe(403);
   });
 
   test('can be seen, but not changed, by a reader', async () => {
-    const reader = await stack.oidc.signToken({ permissions: ['site.settings.read'] });
+    const reader = await at.oidc.signToken({ permissions: ['site.settings.read'] });
     expect((await call('GET', '/site', undefined, '', reader)).status).toBe(200);
     expect((await call('GET', '/site/changes', undefined, '', reader)).status).toBe(200);
     const before = await read();

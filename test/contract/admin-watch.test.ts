@@ -1,12 +1,11 @@
 /** The page of an integration team, on both runtimes: refused and failed requests, with their reasons, clients and times. */
 import { importJWK, SignJWT, generateKeyPair, type JWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { type ApiKey, createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
@@ -45,29 +44,8 @@ interface Item {
 }
 
 describe.each(RUNTIMES)('watching on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let admin: string;
-  let key: ApiKey;
   let foreign: ApiKey;
   let access: string;
-  let site: string;
-  let otherSite: string;
-
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client, { name: 'North', timeZone: zoneAtNoon() });
-    otherSite = await createSite(db.client, { name: 'South' });
-    stack = await startConsole(runtime, db, site, { env: { JOB_TICK_SECONDS: '3600' } });
-    admin = await stack.oidc.adminToken();
-    key = await createApiKey(db.client, { site, name: 'LAB', protocols: ['fhir', 'hl7'], scopes: FEW });
-    foreign = await createApiKey(db.client, { site: otherSite, protocols: ['fhir', 'hl7'] });
-    access = await getToken(stack.gateway.oauthBaseUrl, key);
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
-  });
 
   const FEW = [
     'system/Patient.read',
@@ -75,9 +53,19 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     'system/Observation.write',
     'system/DocumentReference.write',
   ];
+  const at = useConsole(runtime, {
+    site: { name: 'North', timeZone: zoneAtNoon() },
+    otherSite: { name: 'South' },
+    key: { name: 'LAB', protocols: ['fhir', 'hl7'], scopes: FEW },
+    env: { JOB_TICK_SECONDS: '3600' },
+  });
+  beforeAll(async () => {
+    foreign = await createApiKey(at.db.client, { site: at.otherSite, protocols: ['fhir', 'hl7'] });
+    access = await getToken(at.gateway.oauthBaseUrl, at.key);
+  });
 
   const fhir = (path: string, { headers = {}, ...init }: Init = {}, token = access): Promise<Response> =>
-    fetch(`${stack.gateway.fhirBaseUrl}/fhir/${path}`, {
+    fetch(`${at.gateway.fhirBaseUrl}/fhir/${path}`, {
       ...init,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json', ...headers },
     });
@@ -86,32 +74,27 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
       method: 'POST',
       body: JSON.stringify(resource),
     });
-  const api = async (query = ''): Promise<readonly Item[]> => {
-    const headers = { authorization: `Bearer ${admin}` };
-    const answer = await fetch(`${stack.baseUrl}/admin/api/requests${query}`, { headers });
-    expect(answer.status).toBe(200);
-    const { items }: { items: readonly Item[] } = await answer.json();
-    return items;
-  };
+  const api = async (query = ''): Promise<readonly Item[]> =>
+    (await at.json<{ items: readonly Item[] }>(`/requests${query}`)).items;
   /** The reason that has this request as its last. */
   const noted = (response: Response): Promise<Item> => {
     const id = response.headers.get('x-request-id') ?? '';
     return until(`request ${id} to be noted`, async () => (await api(`?q=${id}`))[0]);
   };
   const signed = async (claims: object, isForged = false): Promise<string> => {
-    const { keys }: { keys: readonly JWK[] } = JSON.parse(stack.gateway.secrets.env.TOKEN_SIGNING_KEYS);
+    const { keys }: { keys: readonly JWK[] } = JSON.parse(at.gateway.secrets.env.TOKEN_SIGNING_KEYS);
     const [jwk] = keys;
     const own = await importJWK(jwk ?? {}, 'ES256');
     const { privateKey } = await generateKeyPair('ES256');
     const now = Math.floor(Date.now() / 1000);
     const ours = {
-      iss: stack.gateway.oauthBaseUrl,
-      sub: key.clientId,
-      client_id: key.clientId,
+      iss: at.gateway.oauthBaseUrl,
+      sub: at.key.clientId,
+      client_id: at.key.clientId,
       aud: 'svc-fhir',
       scope: '',
     };
-    return new SignJWT({ ...ours, site, iat: now, exp: now + 60, jti: crypto.randomUUID(), ...claims })
+    return new SignJWT({ ...ours, site: at.site, iat: now, exp: now + 60, jti: crypto.randomUUID(), ...claims })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: jwk?.kid ?? '' })
       .sign(isForged ? privateKey : own);
   };
@@ -172,10 +155,16 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     for (const [response, status, code, reason] of cases) {
       expect(response.status, reason).toBe(status);
       const item = await noted(response);
-      expect(item).toMatchObject({ clientId: key.clientId, surface: 'fhir', status, outcome: 'refused', requests: 1 });
+      expect(item).toMatchObject({
+        clientId: at.key.clientId,
+        surface: 'fhir',
+        status,
+        outcome: 'refused',
+        requests: 1,
+      });
       expect([item.code, item.reason]).toEqual([code, reason]);
     }
-    const { rows } = await db.client.query('select code, reason from refusal');
+    const { rows } = await at.db.client.query('select code, reason from refusal');
     expect(JSON.stringify(rows)).not.toMatch(/nosy|nora|4711/i);
   });
 
@@ -187,8 +176,8 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     ]);
     const elsewhere = await fhir('Patient', {}, await signed({ aud: 'svc-hl7-http' }));
     expect([elsewhere.status, (await noted(elsewhere)).code]).toEqual([401, 'invalid_token']);
-    const before = await db.client.query('select sum(requests)::int from refusal');
-    const theirs = { sub: foreign.clientId, client_id: foreign.clientId, site: otherSite };
+    const before = await at.db.client.query('select sum(requests)::int from refusal');
+    const theirs = { sub: foreign.clientId, client_id: foreign.clientId, site: at.otherSite };
     for (const token of [await signed(theirs, true), 'x', await signed({}, true)]) {
       expect((await fhir('Patient', {}, token)).status).toBe(401);
       expect((await fhir('Patient', { method: 'HEAD' }, token)).status).toBe(401);
@@ -196,15 +185,15 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     // The next request is logged after them.
     const last = await fhir(`Patient/${crypto.randomUUID()}`, { method: 'HEAD' });
     expect((await noted(last)).status).toBe(404);
-    const after = await db.client.query('select sum(requests)::int from refusal');
+    const after = await at.db.client.query('select sum(requests)::int from refusal');
     expect(Number(after.rows[0].sum) - Number(before.rows[0].sum)).toBe(1);
-    expect((await db.client.query('select from refusal where site_id = $1', [otherSite])).rowCount).toBe(0);
+    expect((await at.db.client.query('select from refusal where site_id = $1', [at.otherSite])).rowCount).toBe(0);
   });
 
   test('a rejected message is logged with its ERR, and a repeated reason is counted', async () => {
-    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+    const token = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-hl7-http' });
     const send = (body: string, type = 'text/plain'): Promise<Response> =>
-      fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
+      fetch(`${at.gateway.hl7BaseUrl}/hl7/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': type },
         body,
@@ -221,8 +210,8 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     const wrong = await send(unnamed('W-5'), 'application/json');
     expect(await noted(wrong)).toMatchObject({ surface: 'hl7', status: 415 });
     const { items } = (await (
-      await fetch(`${stack.baseUrl}/admin/api/api-keys/${key.clientId}/refusals?surface=hl7`, {
-        headers: { authorization: `Bearer ${admin}` },
+      await fetch(`${at.baseUrl}/admin/api/api-keys/${at.key.clientId}/refusals?surface=hl7`, {
+        headers: { authorization: `Bearer ${at.token}` },
       })
     ).json()) as { items: readonly Item[] };
     expect(items.map(({ status, requests }) => [status, requests])).toEqual([
@@ -232,18 +221,18 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
   });
 
   test('feeds have the counts of today, the reason of a refusal, and a sentence about health, in one round trip', async () => {
-    const before = db.endpoint.requests();
+    const before = at.db.endpoint.requests();
     const feeds = await until('the counts to be written', async () => {
-      const answer = await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });
+      const answer = await fetch(`${at.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${at.token}` } });
       expect(answer.status).toBe(200);
       const body: Feeds = await answer.json();
       // They are written every few seconds, and some may be before the others.
       const isAll = ({ surface, today }: Sender) => surface === 'hl7' && today.refused >= 4;
       return body.feeds.some(({ senders }) => senders.some(isAll)) ? body : undefined;
     });
-    expect(before).toBeLessThan(db.endpoint.requests());
+    expect(before).toBeLessThan(at.db.endpoint.requests());
     const [lab, ...others] = feeds.feeds;
-    expect([lab?.name, lab?.clientId, others.map(({ name }) => name)]).toEqual(['LAB', key.clientId, []]);
+    expect([lab?.name, lab?.clientId, others.map(({ name }) => name)]).toEqual(['LAB', at.key.clientId, []]);
     const hl7 = lab?.senders.find(({ surface }) => surface === 'hl7');
     expect(hl7).toMatchObject({
       application: 'LAB',
@@ -255,12 +244,12 @@ describe.each(RUNTIMES)('watching on %s', (runtime) => {
     expect(feeds.health.isUsual).toBe(false);
     expect(feeds.health.sentence).toContain('4 messages of LAB were rejected');
     expect(JSON.stringify(feeds)).not.toMatch(/Nosy|Nora|South/);
-    const asked = db.endpoint.requests();
-    await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${admin}` } });
-    expect(db.endpoint.requests() - asked).toBe(1);
-    const mayNotSee = await stack.oidc.signToken({ permissions: ['site.endpoints.read'] });
+    const asked = at.db.endpoint.requests();
+    await fetch(`${at.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${at.token}` } });
+    expect(at.db.endpoint.requests() - asked).toBe(1);
+    const mayNotSee = await at.oidc.signToken({ permissions: ['site.endpoints.read'] });
     const counts: Feeds = await (
-      await fetch(`${stack.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${mayNotSee}` } })
+      await fetch(`${at.baseUrl}/admin/api/feeds`, { headers: { authorization: `Bearer ${mayNotSee}` } })
     ).json();
     expect([counts.feeds[0]?.fault, Number(counts.feeds[0]?.refusals) > 0]).toEqual([null, true]);
   });

@@ -119,7 +119,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     ['a disk that is full', '53100'],
     ['a lock table that is full', '53200'],
     ['a block that cannot be read', '58030'],
-  ])('%s (%s): come again, and no message is refused', IN_TURN, async (_, state) => {
+  ])('%s (%s): come again, and no message is rejected', IN_TURN, async (_, state) => {
     const before = await written();
     await withResources(raise(state), async () => {
       const answers = await write();

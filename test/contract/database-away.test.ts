@@ -121,7 +121,7 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
 
     proxy.speak();
     expect((await createPatient()).status).toBe(201);
-    await until('it is told that it is back', () => lines().some(({ event }) => event === 'dependency.back'));
+    await until('its return is logged', () => lines().some(({ event }) => event === 'dependency.back'));
     expect(lines().filter(({ event }) => event === 'dependency.back')).toMatchObject([
       { level: 'info', subject: 'database', durationMs: expect.any(Number) },
     ]);
@@ -132,18 +132,25 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
   test('processes of the database that are stopped, and go on later', IN_TURN, async () => {
     // The gateway closes a connection that is idle for some seconds.
     expect((await createPatient()).status).toBe(201);
-    const before = await written();
-    const { rows } = await db.client.query<{ pid: number }>(
-      `select pid from pg_stat_activity
-        where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
-    );
-    expect(rows).toHaveLength(1);
-    for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
+    const stopped = new Set<number>();
+    let before: unknown;
+    let answer: Response | undefined;
     try {
-      const { status, headers } = await createPatient();
-      expect([status, Number(headers.get('retry-after')) > 0]).toEqual([503, true]);
+      // A job of the gateway may open another connection meanwhile.
+      for (let round = 0; round < 3 && answer?.status !== 503; round += 1) {
+        const { rows } = await db.client.query<{ pid: number }>(
+          `select pid from pg_stat_activity
+            where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+        );
+        expect(rows.length).toBeGreaterThan(0);
+        for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
+        for (const { pid } of rows) stopped.add(pid);
+        before = await written();
+        answer = await createPatient();
+      }
+      expect([answer?.status, Number(answer?.headers.get('retry-after')) > 0]).toEqual([503, true]);
     } finally {
-      for (const { pid } of rows) process.kill(pid, 'SIGCONT');
+      for (const pid of stopped) process.kill(pid, 'SIGCONT');
     }
     await atRest();
     expect(await written()).toEqual(before);

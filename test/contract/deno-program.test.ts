@@ -3,17 +3,16 @@
  * edge/platform/gateway-deno.sh. The cases cover each mode of TLS, and the program's end.
  */
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { getToken } from '../stack/services/client.ts';
@@ -26,7 +25,7 @@ import { until } from '../stack/services/until.ts';
 
 const FAR = { tokenPerClient: 1e6, tokenPerAddress: 1e6, adminPerAddress: 1e6, perKey: 1e6 };
 
-let folder: string;
+const folder = await useFolder('deno');
 let postgres: Postgres;
 let client: Client;
 let url: string;
@@ -34,7 +33,6 @@ let secrets: Secrets;
 let key: ApiKey;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-deno-'));
   const authority = makeAuthority();
   await writeFile(`${folder}/ca.pem`, authority.certificate);
   await writeFile(`${folder}/other-ca.pem`, makeAuthority().certificate);
@@ -48,7 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function start(database: string, { permissions = [] as readonly string[], env = {} } = {}) {
@@ -98,7 +95,7 @@ describe('TLS', () => {
   });
 });
 
-test('with a database on another machine and no setting for TLS the program does not start, and says why', async () => {
+test('does not start with a database on another machine and no setting for TLS, and prints the reason', async () => {
   await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
     /DATABASE_URL must set the protection of the connection: sslmode=/,
   );
@@ -151,10 +148,10 @@ test('Deno exports by OpenTelemetry the span that the request’s log line names
     const line = await until('the request is logged', () =>
       edge.logs().find((each) => each.includes('"http.request"') && each.includes(`"${answered.get('x-request-id')}"`)),
     );
-    const told = JSON.parse(line) as { traceId: string; spanId: string };
-    expect(told).toMatchObject(expected);
-    const span = await until('its span is exported', () => exported.find(({ spanId }) => spanId === told.spanId));
-    expect(span).toMatchObject({ traceId: told.traceId, ...expected });
+    const logged = JSON.parse(line) as { traceId: string; spanId: string };
+    expect(logged).toMatchObject(expected);
+    const span = await until('its span is exported', () => exported.find(({ spanId }) => spanId === logged.spanId));
+    expect(span).toMatchObject({ traceId: logged.traceId, ...expected });
   }
   expect(others).not.toEqual([]);
   expect(JSON.stringify(others)).not.toMatch(/4bf92f3577b34da6|Doe/);
@@ -174,7 +171,7 @@ describe('at its end', () => {
     return incoming.statusCode;
   }
 
-  test('requests in progress are answered, new ones are refused, and no process remains', async () => {
+  test('requests in progress are answered, new ones are rejected, and no process remains', async () => {
     const edge = await start(url);
     const agent = new Agent({ keepAlive: true });
     const token = await getToken(edge.base, key, { audience: 'svc-fhir' });
@@ -195,7 +192,7 @@ describe('at its end', () => {
         return rows.length === 3;
       });
       const stopped = edge.stop();
-      await until('nobody is let in', async () =>
+      await until('no caller is accepted', async () =>
         fetch(`${edge.base}/healthz`).then(
           () => false,
           () => true,

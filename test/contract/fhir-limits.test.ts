@@ -55,7 +55,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(Number((await outcome(last, 429, 'throttled')).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('a request above the cost limit is refused with its cause and without Retry-After', async () => {
+  test('a request above the cost limit is rejected with its cause and without Retry-After', async () => {
     const { gateway, token } = await start({ runtime });
     const post = (path: string, type: string, body: string) =>
       fetch(`${gateway.fhirBaseUrl}/fhir/Patient${path}`, {

@@ -1,11 +1,11 @@
-/** Searches with FHIR_SEARCH=us-core over HTTP, the same cases on workerd and on Deno (edge/docs/behaviour.md, FHIR). */
+/** Searches with FHIR_SEARCH=us-core over HTTP (edge/docs/behaviour.md, FHIR). */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { onRuntimes } from './on-runtimes.ts';
+import { onOneRuntime } from './on-runtimes.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
-onRuntimes(
+onOneRuntime(
   (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
   (subject) => {
     let site: string;
@@ -28,7 +28,7 @@ onRuntimes(
         birthDate: '1974-12-25',
       });
       await add('bob', { resourceType: 'Patient', name: [{ family: 'muller', given: ['Bob'] }], birthDate: '1975' });
-      await add('nobody', { resourceType: 'Patient' });
+      await add('unknown', { resourceType: 'Patient' });
       const [ann = '', bob = ''] = [ids['ann'], ids['bob']];
       // 23:30 in New York, and so the next day in UTC.
       await add(
@@ -106,14 +106,14 @@ onRuntimes(
       ['Patient?name:exact=Annie', ['ann']],
       ['Patient?name:exact=annie', []],
       ['Patient?name:contains=ob', ['bob']],
-      ['Patient?name:missing=true', ['nobody']],
+      ['Patient?name:missing=true', ['unknown']],
       ['Patient?birthdate=1974', ['ann']],
       ['Patient?birthdate=1975-01', []],
       ['Patient?birthdate=gt1974-12-25', ['bob']],
       ['Patient?birthdate=ge1974-12-25&birthdate=lt1975-06', ['ann', 'bob']],
       ['Patient?birthdate=eb1975', ['ann']],
-      ['Patient?birthdate:missing=true', ['nobody']],
-      ['Patient?gender:not=female', ['bob', 'nobody']],
+      ['Patient?birthdate:missing=true', ['unknown']],
+      ['Patient?gender:not=female', ['bob', 'unknown']],
       ['Patient?gender:missing=false', ['ann']],
       // A day of New York's.
       ['Observation?date=2026-03-09', ['evening', 'day']],
@@ -188,7 +188,7 @@ onRuntimes(
       ['Observation?_include=*', '_include'],
       ['Observation?_include:iterate=Observation:patient', '_include:iterate'],
       ['Observation?_include=Observation:patient&_summary=text', '_include'],
-    ])('%s is refused by name', async (query, name) => {
+    ])('%s is rejected by name', async (query, name) => {
       const reply = await get(`/${query}`);
       const [{ code }] = reply.body['issue'] as [Body];
       expectOutcome(reply, 400, code, `http.${name}`);
@@ -206,7 +206,7 @@ onRuntimes(
         expectOutcome(await get(`/Patient?${parameter}=${'x'.repeat(257)}`), 400, 'value', `http.${parameter}`);
     });
 
-    test('Provenance is refused by name, or left out and reported', async () => {
+    test('Provenance is rejected by name, or left out and reported', async () => {
       const path = '/Observation?_revinclude=Provenance:target';
       const reply = await get(path);
       expectOutcome(reply, 400, 'not-supported', 'http._revinclude');
@@ -251,12 +251,12 @@ onRuntimes(
       test('for a report is the patient of its study; a resource without a patient has no include', async () => {
         const reports = await get('/DiagnosticReport?status=final&_include=DiagnosticReport:patient');
         expect(modes(reports.body)).toEqual(['match report-final', 'include ann']);
-        const nobody = await subject().create(
+        const unknown = await subject().create(
           { resourceType: 'Observation', status: 'final', code: { text: 'x' } },
           token,
         );
-        const alone = await get(`/Observation?_id=${nobody}&_include=Observation:patient`);
-        expect(modes(alone.body)).toEqual([`match ${nobody}`]);
+        const alone = await get(`/Observation?_id=${unknown}&_include=Observation:patient`);
+        expect(modes(alone.body)).toEqual([`match ${unknown}`]);
       });
 
       test('needs the scope of patients too, in a batch as alone', async () => {
@@ -270,7 +270,7 @@ onRuntimes(
         expect(batch.body['entry'][0].response.status).toMatch(/^403/);
       });
 
-      test('is whole beside _elements, and a part with a summary', async () => {
+      test('is complete beside _elements, and a part with a summary', async () => {
         const path = `/Observation?_id=${ids['evening']}&_include=Observation:patient`;
         const elements = await get(`${path}&_elements=status`);
         const [match, included] = elements.body['entry'] as Body[];

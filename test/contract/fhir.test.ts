@@ -17,7 +17,7 @@ import { typeHistoryCases } from './fhir/type-history-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
 import { lenientCases } from './fhir/lenient-cases.ts';
 import { nameCases } from './fhir/name-cases.ts';
-import { pagingCases } from './fhir/paging-cases.ts';
+import { pagingCases, pagingOrderCases } from './fhir/paging-cases.ts';
 import { patchCases } from './fhir/patch-cases.ts';
 import { resourceCases } from './fhir/resource-cases.ts';
 import { searchCases } from './fhir/search-cases.ts';
@@ -33,7 +33,6 @@ onRuntimes(
     describe('resources', () => resourceCases(subject));
     describe('search', () => searchCases(subject));
     describe('paging', () => pagingCases(subject));
-    describe('history of a type', () => typeHistoryCases(subject));
     describe('conditions', () => conditionalCases(subject));
     describe('bundles', () => bundleCases(subject));
     describe('one answer', () => answerCases(subject));
@@ -48,6 +47,8 @@ onRuntimes(
   },
   (subject) => {
     describe('names', () => nameCases(subject));
+    describe('paging by several keys', () => pagingOrderCases(subject));
+    describe('history of a type', () => typeHistoryCases(subject));
     describe('everything of a patient', () => everythingCases(subject));
     describe('access by conditions', () => conditionCases(subject));
     describe('parts written back', () => subsettedCases(subject));

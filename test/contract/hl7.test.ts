@@ -4,14 +4,16 @@ import { describe } from 'vitest';
 import { onRuntimes } from './on-runtimes.ts';
 import { answerCases } from './hl7/answer-cases.ts';
 import { againCases } from './hl7/again-cases.ts';
-import { chartsOf, orderOf } from './hl7/charts.ts';
-import { identityCases } from './hl7/identity-cases.ts';
+import { patientSubject, orderOf } from './hl7/patient-subject.ts';
+import { identityCases, type PatientSubject } from './hl7/identity-cases.ts';
+import { personCases } from './hl7/person-cases.ts';
 import { batchCases } from './hl7/batch-cases.ts';
 import { httpCases } from './hl7/http-cases.ts';
 import { mergeCases } from './hl7/merge-cases.ts';
 import { mllpCases } from './hl7/mllp-cases.ts';
 import { orderCases } from './hl7/order-cases.ts';
 import { resultCases } from './hl7/result-cases.ts';
+import { typeCases } from './hl7/type-cases.ts';
 import { startSubject } from './hl7/subject.ts';
 
 onRuntimes(
@@ -20,6 +22,7 @@ onRuntimes(
     describe('over HTTP', () => httpCases(subject));
     describe('the answer', () => answerCases(subject));
     describe('a batch', () => batchCases(subject));
+    describe('types and events', () => typeCases(subject));
     describe('repeated messages', () => againCases(subject));
     describe('from the sidecar', () => mllpCases(subject));
   },
@@ -27,6 +30,10 @@ onRuntimes(
     describe('result keys', () => resultCases(subject));
     describe('results in a merge', () => mergeCases(subject));
     describe('any order of arrival', () => orderCases(() => orderOf(subject())));
-    describe('the patient record of a message', () => identityCases(() => chartsOf(subject())));
+    describe('the patient record of a message', () => identityCases(() => patientSubject(subject())));
+    describe('persons', () => {
+      let patients: PatientSubject | undefined;
+      personCases(() => (patients ??= patientSubject(subject())));
+    });
   },
 );

@@ -1,35 +1,23 @@
 /** The log line of a request: its client, and whether a person is needed. The same on workerd and on Deno. */
 import { readFile } from 'node:fs/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
-import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { sidecarToken } from '../stack/tools/sidecar-token.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
 describe.each(RUNTIMES)('the log on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
-  let site: string;
-  let key: ApiKey;
   let requests = 0;
 
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    site = await createSite(db.client);
-    key = await createApiKey(db.client, { site, protocols: ['fhir', 'hl7', 'hl7-mllp'], allowedIps: ['192.0.2.10'] });
+  const at = useConsole(runtime, {
+    key: { protocols: ['fhir', 'hl7', 'hl7-mllp'], allowedIps: ['192.0.2.10'] },
     // HL7 over HTTP is not configured, and meant so.
-    stack = await startConsole(runtime, db, site, { env: { INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: '' } });
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
+    env: { INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: '' },
   });
 
   /** All lines of one request, the last of which is its access line. */
@@ -42,9 +30,9 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
     requests += 1;
     const requestId = `request-${String(requests).padStart(4, '0')}`;
     const headers = { authorization: `Bearer ${bearer}`, 'x-request-id': requestId, ...more };
-    await fetch(`${stack.gateway.url}${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+    await fetch(`${at.gateway.url}${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
     const logged = () =>
-      stack.gateway
+      at.gateway
         .logs()
         .filter((line) => line.includes(requestId))
         .map((line) => JSON.parse(line) as Line);
@@ -53,10 +41,10 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
   };
 
   test('a request of a client has its id and its site', async () => {
-    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
-    const { clientId } = key;
+    const token = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const { clientId } = at.key;
     const [line, ...more] = await linesOf('/fhir/Patient', token);
-    expect(line).toMatchObject({ event: 'http.request', clientId, site, databaseRequests: 1 });
+    expect(line).toMatchObject({ event: 'http.request', clientId, site: at.site, databaseRequests: 1 });
     expect(line?.['databaseMs']).toEqual(expect.any(Number));
     expect(Number(line?.['databaseMs'])).toBeLessThanOrEqual(Number(line?.['durationMs']));
     expect([more, line?.['bytes']]).toEqual([[], undefined]);
@@ -64,15 +52,15 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
 
   test('so has a message from a sidecar, whose token names neither', async () => {
     const message = Uint8Array.from(await readFile(new URL('../messages/demo/adt-a04.hl7', import.meta.url)));
-    const { clientId } = key;
-    expect(await linesOf('/internal/mllp/messages', sidecarToken(stack.gateway, message), message)).toMatchObject([
-      { event: 'hl7.message', clientId, site, detail: 'AA' },
-      { event: 'http.request', clientId, site, bytes: message.length },
+    const { clientId } = at.key;
+    expect(await linesOf('/internal/mllp/messages', sidecarToken(at.gateway, message), message)).toMatchObject([
+      { event: 'hl7.message', clientId, site: at.site, detail: 'AA' },
+      { event: 'http.request', clientId, site: at.site, bytes: message.length },
     ]);
   });
 
   test('each of several simultaneous requests logs only its database requests', async () => {
-    const token = await getToken(stack.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const token = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
     const together = Array.from({ length: 10 }, () => linesOf('/fhir/Patient', token));
     const lines = await Promise.all(together);
     expect(lines.map(([line]) => line?.['databaseRequests'])).toEqual(lines.map(() => 1));
@@ -93,9 +81,9 @@ describe.each(RUNTIMES)('the log on %s', (runtime) => {
   });
 
   test('a request of the staff names the person', async () => {
-    const token = await stack.oidc.signToken({ sub: 'alex-4711' });
+    const token = await at.oidc.signToken({ sub: 'alex-4711' });
     expect(await linesOf('/admin/api/api-keys', token)).toMatchObject([
-      { event: 'http.request', surface: 'admin', actor: 'alex-4711', site },
+      { event: 'http.request', surface: 'admin', actor: 'alex-4711', site: at.site },
     ]);
   });
 

@@ -18,8 +18,8 @@ onRuntimes(startSubject, (subject) => {
       expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
       expect(await refused.text()).not.toContain('gateway_');
     }
-    const taken = await scrape(bearer());
-    expect([taken.status, taken.headers.get('content-type'), taken.headers.get('cache-control')]).toEqual([
+    const scraped = await scrape(bearer());
+    expect([scraped.status, scraped.headers.get('content-type'), scraped.headers.get('cache-control')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
       'no-store',
@@ -35,8 +35,8 @@ onRuntimes(startSubject, (subject) => {
     expect((await subject().post(`${msh('ADT^A04^ADT_A01', 'METRIC-1')}\n${patient}`)).status).toBe(200);
     expect((await subject().post(`${msh('ADT^A04^ADT_A01', 'METRIC-2')}\nPID|1`)).status).toBe(422);
     const text = await until('the counts are written', async () => {
-      const told = await (await scrape(bearer())).text();
-      return told.includes(`gateway_acks_total{site="${site}",surface="hl7",code="AE"} 1\n`) ? told : undefined;
+      const text = await (await scrape(bearer())).text();
+      return text.includes(`gateway_acks_total{site="${site}",surface="hl7",code="AE"} 1\n`) ? text : undefined;
     });
     const labels = `site="${site}",surface="hl7"`;
     expect(text).toContain(`gateway_acks_total{${labels},code="AA"} 1\n`);

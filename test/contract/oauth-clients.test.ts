@@ -50,9 +50,9 @@ interface MedplumRecipe {
 }
 
 const withoutPython = await isPythonMissing();
-const TELL = 'print(json.dumps(get_tokens(told["endpoint"], told["clientId"], told["jwk"])))';
+const PRINT_TOKENS = 'print(json.dumps(get_tokens(given["endpoint"], given["clientId"], given["jwk"])))';
 /** A program with Authlib by an author without this gateway's documentation. */
-const UNTOLD = `
+const WITHOUT_RECIPE = `
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from joserfc.jwk import JWKRegistry
@@ -132,7 +132,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(claims).toMatchObject({ client_id: key.clientId, sub: key.clientId });
   });
 
-  test('without the hook the answer says what an integrator must change', async () => {
+  test('without the hook, the answer explains the change that the integrator must make', async () => {
     const key = await subject.createKey();
     const config = await openid.discovery(
       new URL(subject.gateway.oauthBaseUrl),
@@ -156,7 +156,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(kept).toBe(`aud was "${gateway.oauthBaseUrl}", expected "${tokenEndpoint}"`);
   });
 
-  test('the answer to an OpenID client says that it is not an OpenID provider, and where the metadata is', async () => {
+  test('the answer to an OpenID client explains that the gateway is not an OpenID provider, with the address of the metadata', async () => {
     const { oauthBaseUrl } = subject.gateway;
     const execute = [openid.allowInsecureRequests];
     await expect(openid.discovery(new URL(oauthBaseUrl), 'x', undefined, undefined, { execute })).rejects.toThrow();
@@ -188,7 +188,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   describe('Python', () => {
     const tokensOf = (key: ApiKey, recipe: string) =>
-      runPython(['-c', `import json, sys\ntold = json.load(sys.stdin)\n${recipe}\n${TELL}`], {
+      runPython(['-c', `import json, sys\ngiven = json.load(sys.stdin)\n${recipe}\n${PRINT_TOKENS}`], {
         endpoint: subject.tokenEndpoint,
         clientId: key.clientId,
         jwk: key.privateJwk,
@@ -211,7 +211,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }) => {
       skip(withoutPython, NO_PYTHON);
       const key = await subject.createKey({ algorithm: 'RS256' });
-      await expect(tokensOf(key, UNTOLD)).rejects.toThrow(/exp is 3[56]\d\d s ahead, at most 300 are allowed/);
+      await expect(tokensOf(key, WITHOUT_RECIPE)).rejects.toThrow(/exp is 3[56]\d\d s ahead, at most 300 are allowed/);
     });
   });
 
@@ -234,19 +234,19 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
     test('without the recipe gets an error that says that it requests no scope', async () => {
       const key = await subject.createKey();
-      const untold = new MedplumClient({
+      const client = new MedplumClient({
         baseUrl: subject.gateway.fhirBaseUrl,
         tokenUrl: subject.tokenEndpoint,
         fetch,
       });
-      await expect(untold.startJwtAssertionLogin(await assertionOf(key))).rejects.toThrow(/scope/);
-      await expect(untold.startClientLogin(key.clientId, 'secret')).rejects.toThrow(/client authentication failed/);
-      const bearer = untold.startJwtBearerLogin(key.clientId, await assertionOf(key), 'system/*.read');
+      await expect(client.startJwtAssertionLogin(await assertionOf(key))).rejects.toThrow(/scope/);
+      await expect(client.startClientLogin(key.clientId, 'secret')).rejects.toThrow(/client authentication failed/);
+      const bearer = client.startJwtBearerLogin(key.clientId, await assertionOf(key), 'system/*.read');
       await expect(bearer).rejects.toThrow(/grant_type/);
     });
   });
 
-  test.each(['introspection', 'revocation'] as const)('%s shows why it is refused', async (endpoint) => {
+  test.each(['introspection', 'revocation'] as const)('%s shows why it is rejected', async (endpoint) => {
     const key = await subject.createKey();
     const config = await openid.discovery(
       new URL(subject.gateway.oauthBaseUrl),

@@ -1,12 +1,13 @@
 /** Rows 28, 41, 42 and 66-79 of what is refused: JWKS URIs, against a real HTTPS host that misbehaves in each way. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { makeKeyPair } from '../stack/services/key-pair.ts';
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
@@ -22,21 +23,13 @@ import {
   type Subject,
 } from './oauth/subject.ts';
 
-async function pairOf(kid: string, alg = 'ES256'): Promise<{ open: JWK; closed: JWK }> {
-  const pair = await generateKeyPair(alg, { extractable: true });
-  const closed = { ...(await exportJWK(pair.privateKey)), kid, alg };
-  return { open: { ...(await exportJWK(pair.publicKey)), kid, alg }, closed };
-}
-
 const authority = makeAuthority();
-const key = await pairOf('a');
-let folder: string;
+const key = await makeKeyPair({ kid: 'a' });
+const folder = await useFolder('authority');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-authority-'));
   await writeFile(join(folder, 'authority.pem'), authority.certificate);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
   let host: KeyHost;
@@ -57,14 +50,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await stranger.stop();
   });
 
-  const clientAt = async (jwksUri: string, privateJwk: JWK = key.closed) => ({
+  const clientAt = async (jwksUri: string, privateJwk: JWK = key.privateJwk) => ({
     ...(await subject.createKey({ jwksUri })),
     privateJwk,
   });
   const ask = async (client: { clientId: string; privateJwk: JWK }, header: object = {}) =>
     present(subject, await assertion(subject, client, {}, { ...header }));
   const path = () => `/${randomUUID()}`;
-  const good: Behaviour = (response, request) => jwks([key.open])(response, request);
+  const good: Behaviour = (response, request) => jwks([key.publicJwk])(response, request);
 
   test('keys are fetched, and the token is issued; 28: jku may name the URI', async () => {
     const at = path();
@@ -82,13 +75,13 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       { kty: 'RSA', e: 'AQ', n: 'AA' },
       { kty: 'oct', k: 'AA' },
     ];
-    expectToken(await ask(await clientAt(host.serve(path(), jwks([...others, key.open])))));
+    expectToken(await ask(await clientAt(host.serve(path(), jwks([...others, key.publicJwk])))));
   });
 
-  test('41: a private key is refused and logged as an alert', async () => {
-    const answer = await ask(await clientAt(host.serve(path(), jwks([key.closed]))));
+  test('41: a private key is rejected and logged as an alert', async () => {
+    const answer = await ask(await clientAt(host.serve(path(), jwks([key.privateJwk]))));
     expectC(answer);
-    expect(await reasonKept(subject, answer)).toMatch(/^jwks: .*PRIVATE key/);
+    expect(await reasonKept(subject, answer)).toMatch(/^jwks_uri: .*PRIVATE key/);
     await until('the alert', () => subject.gateway.logs().some((line) => line.includes('"jwks.private-key"')));
   });
 
@@ -102,12 +95,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     ['70: our own host', () => `https://127.0.0.1:${subject.gateway.port}/oauth2/jwks`, /own hosts/],
     ['78: user information', () => host.serve(path(), good).replace('//', '//a:b@'), /user information/],
     ['78: a fragment', () => `${host.serve(path(), good)}#a`, /fragment/],
-    ['a certificate nobody trusts', () => stranger.serve('/jwks', good), /cannot be reached/],
+    ['an untrusted certificate', () => stranger.serve('/jwks', good), /cannot be reached/],
     ['no such host', () => `https://127.0.0.1:1/`, /cannot be reached/],
   ])('%s', async (_, uri, reason) => {
     const answer = await ask(await clientAt(uri()));
     expectC(answer);
-    expect(await reasonKept(subject, answer)).toMatch(reason);
+    const kept = await reasonKept(subject, answer);
+    expect(kept).toMatch(/^jwks_uri: /);
+    expect(kept).toMatch(reason);
   });
 
   const filler = ' '.repeat(1024);
@@ -138,12 +133,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     ['73: a web page', text(200, '<html></html>', 'text/html'), /web page/],
     ['73: not JSON', text(200, 'keys'), /not valid JSON/],
     ['73: no keys', text(200, '{"keys":{}}'), /"keys" array/],
-    ['74: 21 keys', jwks(Array<JWK>(21).fill(key.open)), /21 keys/],
+    ['74: 21 keys', jwks(Array<JWK>(21).fill(key.publicJwk)), /21 keys/],
   ])('%s', async (_, behaviour, reason) => {
     const at = path();
     const answer = await ask(await clientAt(host.serve(at, behaviour)));
     expectC(answer);
-    expect(await reasonKept(subject, answer)).toMatch(reason);
+    const kept = await reasonKept(subject, answer);
+    expect(kept).toMatch(/^jwks_uri: /);
+    expect(kept).toMatch(reason);
     expect(host.fetches(at)).toBe(1);
   });
 
@@ -163,12 +160,12 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     answers.forEach((answer) => expectC(answer));
     expect(host.fetches(at)).toBe(1);
     // Some of the many reasons are kept, and the others are counted.
-    const told = await until('refusals to be kept', async () => {
+    const kept = await until('refusals to be kept', async () => {
       const sql = `select reason from refusal where client_id = $1 and reason <> ''`;
       const { rows } = await subject.db.client.query<{ reason: string }>(sql, [client.clientId]);
       return rows[0]?.reason;
     });
-    expect(told).toMatch(/which has "a"; the JWKS was fetched \d+ s ago/);
+    expect(kept).toMatch(/which has "a"; the JWKS was fetched \d+ s ago/);
     expectToken(await ask(client));
   });
 
@@ -195,18 +192,18 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
 
   test('77: no-store is fetched each time', async () => {
     const at = path();
-    const client = await clientAt(host.serve(at, jwks([key.open], { 'cache-control': 'no-store' })));
+    const client = await clientAt(host.serve(at, jwks([key.publicJwk], { 'cache-control': 'no-store' })));
     for (let i = 0; i < 3; i += 1) expectToken(await ask(client));
     expect(host.fetches(at)).toBe(3);
   });
 
-  test('79: a removed key is refused within max-age; rotation: a new one is accepted', async () => {
+  test('79: a removed key is rejected within max-age; rotation: a new one is accepted', async () => {
     const at = path();
-    const fresh = await pairOf('b');
-    const client = await clientAt(host.serve(at, jwks([key.open], { 'cache-control': 'max-age=1' })));
+    const fresh = await makeKeyPair({ kid: 'b' });
+    const client = await clientAt(host.serve(at, jwks([key.publicJwk], { 'cache-control': 'max-age=1' })));
     expectToken(await ask(client));
-    host.serve(at, jwks([fresh.open], { 'cache-control': 'max-age=1' }));
+    host.serve(at, jwks([fresh.publicJwk], { 'cache-control': 'max-age=1' }));
     await until('the old key to be refused', async () => (await ask(client)).status === 401, 20_000);
-    expectToken(await ask({ ...client, privateJwk: fresh.closed }));
+    expectToken(await ask({ ...client, privateJwk: fresh.privateJwk }));
   });
 });

@@ -12,17 +12,16 @@ import { sized } from '../stack/tools/size.ts';
 /** The runtimes for cases that no runtime changes. */
 export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
 
-/**
- * @param start the subject of the cases, started again for each runtime
- * @param cases declares the tests; `subject` may be called from within a test only
- * @param ofOne declares the tests of ONE_RUNTIME
- */
-export function onRuntimes<Subject extends { stop(): Promise<void> }>(
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+function onEach<Subject extends Stoppable>(
+  runtimes: readonly Runtime[],
   start: (runtime: Runtime) => Promise<Subject>,
-  cases: (subject: () => Subject) => void,
-  ofOne: (subject: () => Subject) => void = () => undefined,
+  cases: (subject: () => Subject, runtime: Runtime) => void,
 ): void {
-  describe.each(RUNTIMES)('on %s', (runtime) => {
+  describe.each(runtimes)('on %s', (runtime) => {
     let started: Subject | undefined;
     beforeAll(async () => {
       started = await start(runtime);
@@ -33,7 +32,30 @@ export function onRuntimes<Subject extends { stop(): Promise<void> }>(
       if (started === undefined) throw new Error('the gateway has not started');
       return started;
     };
+    cases(subject, runtime);
+  });
+}
+
+/**
+ * @param start the subject of the cases, started again for each runtime
+ * @param cases declares the tests; `subject` may be called from within a test only
+ * @param ofOne declares the tests of ONE_RUNTIME
+ */
+export function onRuntimes<Subject extends Stoppable>(
+  start: (runtime: Runtime) => Promise<Subject>,
+  cases: (subject: () => Subject) => void,
+  ofOne: (subject: () => Subject) => void = () => undefined,
+): void {
+  onEach(RUNTIMES, start, (subject, runtime) => {
     cases(subject);
     if (ONE_RUNTIME.includes(runtime)) ofOne(subject);
   });
+}
+
+/** As `onRuntimes`, for a file with tests of ONE_RUNTIME only. */
+export function onOneRuntime<Subject extends Stoppable>(
+  start: (runtime: Runtime) => Promise<Subject>,
+  cases: (subject: () => Subject) => void,
+): void {
+  onEach(ONE_RUNTIME, start, cases);
 }

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useConsole } from '../stack/tools/console-site.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
-import { createSite } from '../stack/services/seed.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -28,17 +26,14 @@ const CHAPTERS = readdirSync(new URL('../../edge/docs', import.meta.url)).flatMa
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
-  let db: TestDatabase;
-  let stack: TestConsole;
   let partner: Document;
   let administration: Document;
   let operations: { path: string; method: string; operation: Operation; server: string }[];
 
+  const at = useConsole(runtime, { prefix: '/gateway' });
   beforeAll(async () => {
-    db = await createTestDatabase();
-    stack = await startConsole(runtime, db, await createSite(db.client), { prefix: '/gateway' });
     const documentAt = async (path: string): Promise<Document> => {
-      const response = await fetch(`${stack.baseUrl}${path}`);
+      const response = await fetch(`${at.baseUrl}${path}`);
       expect(response.headers.get('content-type')).toContain('application/vnd.oai.openapi+json');
       return (await response.json()) as Document;
     };
@@ -52,10 +47,6 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
         }),
       ),
     );
-  });
-  afterAll(async () => {
-    await stack.stop();
-    await db.drop();
   });
 
   test('is OpenAPI 3.1 whose references resolve, whose ids are unique and whose parameters are declared', () => {
@@ -107,7 +98,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     ['/docs/changes', 3],
     ...CHAPTERS.map((page): [string, number] => [`/docs/${page}`, 5]),
   ])('the page %s and its files come from here, with a strict policy', async (path, count) => {
-    const page = await fetch(`${stack.baseUrl}${path}`);
+    const page = await fetch(`${at.baseUrl}${path}`);
     const text = await page.text();
     expect(page.headers.get('content-security-policy')).toMatch(
       /default-src 'none'; script-src 'self'; style-src 'self'/,
@@ -115,12 +106,12 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     const files = [...text.matchAll(/(?:src|href)="([^"]+\.(?:js|css|svg))"/g)].map(([, file]) => file ?? '');
     expect(files).toHaveLength(count);
     for (const file of files) {
-      const response = await fetch(new URL(file, stack.baseUrl));
+      const response = await fetch(new URL(file, at.baseUrl));
       expect([file, response.status, response.headers.get('x-content-type-options')]).toEqual([file, 200, 'nosniff']);
       expect((await response.text()).length).toBeGreaterThan(0);
     }
     for (const bad of ['..%2fworker', 'nope.js', 'swagger-ui.html', 'console.css%00.js']) {
-      expect((await fetch(`${stack.baseUrl}/docs/assets/${bad}`)).status, bad).toBe(404);
+      expect((await fetch(`${at.baseUrl}/docs/assets/${bad}`)).status, bad).toBe(404);
     }
   });
 });

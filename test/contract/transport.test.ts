@@ -187,7 +187,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('NUL in an address of the console is the caller’s fault, before anything is asked', async () => {
+  test('NUL in an address of the console is rejected before any query', async () => {
     const headers = { authorization: `Bearer ${await stack.oidc.adminToken()}` };
     for (const path of [
       '/admin/api/api-keys/%00',
@@ -225,7 +225,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(lines).not.toMatch(/"event":"bug"|"level":"error"/);
   });
 
-  test('a form without a session cookie that the gateway sealed is refused before its body is read', async () => {
+  test('a form without a session cookie that the gateway sealed is rejected before its body is read', async () => {
     const { origin } = new URL(stack.baseUrl);
     for (const [what, cookie] of [
       ['without-a-cookie', ''],
@@ -241,7 +241,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('however many ask whether it is ready, the database is asked once a second', async () => {
+  test('readiness checks the database at most once a second, for any number of requests', async () => {
     const [before, since] = [db.endpoint.requests(), Date.now()];
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(

@@ -1,32 +1,24 @@
 /** `npm run admin` on a fresh database: from nothing to a key that could get a token, and what it says when it cannot. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { type Ended, runProgram } from '../stack/tools/command-line.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 
-let db: TestDatabase;
-let folder: string;
+const folder = await useFolder('admin-cli');
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'admin-cli-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await db.drop();
-});
+const db = await useTestDatabase();
 
 const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
 
@@ -47,7 +39,7 @@ async function jwksFile(name: string): Promise<string> {
   return file;
 }
 
-test('makes a site and a key, lists, disables and enables it, and keeps who did it', async () => {
+test('makes a site and a key, lists, disables and enables it, and records the person', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'North', '--time-zone', 'Europe/Berlin'));
   const [listed] = json(await admin('site', 'list'));
   expect(listed).toMatchObject({ site, name: 'North', timeZone: 'Europe/Berlin' });
@@ -91,7 +83,7 @@ test('makes a site and a key, lists, disables and enables it, and keeps who did 
   expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
 });
 
-test('tells source addresses of the first site and of a second one apart', async () => {
+test('keeps the source addresses of two sites apart', async () => {
   const of = (range: string, site: string) => ['--site', site, '--range', range];
   const address = (...args: string[]) => admin('site', 'address', ...args);
   await admin('site', 'create', '--name', 'First');
@@ -109,7 +101,7 @@ test('tells source addresses of the first site and of a second one apart', async
   expect((await address('list', 'more')).code).toBe(1);
 });
 
-test('changes the settings of a site and what a key says otherwise, and clears them again', async () => {
+test('changes and clears the settings of a site and those of a key', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'East', '--processing-ids', 'P,T'));
   const of = ['--site', site];
   const authorities = ['--authority', 'HOSP=urn:oid:1.2.3', '--authority', 'LAB = https://lab.example/codes?a=b'];
@@ -143,7 +135,7 @@ test('changes the settings of a site and what a key says otherwise, and clears t
   });
 
   const jwks = await jwksFile('east.json');
-  const means = [
+  const settings = [
     '--code-system',
     '99LAB=https://lab.example/codes',
     '--identifying-types',
@@ -151,7 +143,7 @@ test('changes the settings of a site and what a key says otherwise, and clears t
     '--us-core',
     'yes',
   ];
-  expect(json(await admin('site', 'update', ...of, ...means))).toMatchObject({
+  expect(json(await admin('site', 'update', ...of, ...settings))).toMatchObject({
     codeSystems: [{ name: '99LAB', system: 'https://lab.example/codes' }],
     identifyingTypes: ['NH', 'NI'],
     usCore: true,
@@ -228,7 +220,7 @@ test.each([
   expect(ended.stderr).toMatch(expected);
 });
 
-test('why a client was refused, and what messages came', async () => {
+test('lists the rejected requests of a client and the messages of a site', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Log'));
   const key = json(await admin('key', 'create', '--site', site, '--name', 'Lab', '--jwks', await jwksFile('log.json')));
   const { clientId } = key;
@@ -243,7 +235,7 @@ test('why a client was refused, and what messages came', async () => {
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--outcome must be AA, AE or AR/)]);
 });
 
-test('a second site of one name is refused by its id', async () => {
+test('rejects a second site with the name of another', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Twin'));
   const again = await admin('site', 'create', '--name', 'Twin');
   expect([again.code, again.stderr]).toEqual([1, `a site with this name already exists: ${site}\n`]);
@@ -267,7 +259,7 @@ test.each([
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);
 });
 
-test('counts what a replay means, asks for it, stops it and lets it go on', async () => {
+test('previews, starts, stops and resumes a replay', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Replayed'));
   const { clientId } = await createApiKey(db.client, { site });
   await db.client.query(
@@ -293,7 +285,7 @@ test('counts what a replay means, asks for it, stops it and lets it go on', asyn
   expect(await admin('replay', 'stop', elsewhere, id)).toMatchObject({ code: 1, stderr: 'no such replay\n' });
 });
 
-test('erases a patient that is named twice, and no other site’s', async () => {
+test('erases a patient that is named twice, and no patient of another site', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Erased'));
   const patient = '0191a4c0-0000-7000-8000-000000000001';
   await db.client.query(
@@ -313,34 +305,34 @@ test('erases a patient that is named twice, and no other site’s', async () => 
   });
 });
 
-test('alerts are listed, acknowledged, muted and unmuted, and it is on record who did so', async () => {
+test('lists, acknowledges and silences alerts and ends the silence, with an audit event each', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Alerted'));
   const alertId = randomUUID();
   await db.client.query(
-    `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, $2, 'replay-needed', '', now())`,
+    `insert into alert (site_id, alert_id, kind, subject, firing_since) values ($1, $2, 'replay-needed', '', now())`,
     [site, alertId],
   );
   const list = async (...more: string[]) => json(await admin('alert', 'list', '--site', site, ...more));
   expect(await list()).toMatchObject([{ alertId, summary: expect.any(String), acknowledged: null }]);
   expect(await list('--state', 'resolved')).toEqual([]);
   expect(json(await admin('alert', 'acknowledge', site, alertId))).toEqual({ alertId });
-  expect(json(await admin('alert', 'mute', site, alertId, '--minutes', '60'))).toEqual({ alertId });
+  expect(json(await admin('alert', 'silence', site, alertId, '--minutes', '60'))).toEqual({ alertId });
   expect(await list()).toMatchObject([
-    { acknowledged: { by: expect.stringContaining('npm run admin') }, muted: { until: expect.any(String) } },
+    { acknowledged: { by: expect.stringContaining('npm run admin') }, silenced: { until: expect.any(String) } },
   ]);
-  expect(json(await admin('alert', 'unmute', site, alertId))).toEqual({ alertId });
+  expect(json(await admin('alert', 'unsilence', site, alertId))).toEqual({ alertId });
   const { rows } = await db.client.query(
     `select action, actor_kind from audit where site_id = $1 and action like 'alert-%' order by at`,
     [site],
   );
   expect(rows).toEqual(
-    ['alert-acknowledged', 'alert-muted', 'alert-unmuted'].map((action) => ({ action, actor_kind: 'operator' })),
+    ['alert-acknowledged', 'alert-silenced', 'alert-unsilenced'].map((action) => ({ action, actor_kind: 'operator' })),
   );
   for (const [args, says] of [
     [['acknowledge', site, randomUUID()], /has no such alert/],
-    [['unmute', site, alertId], /has no such alert, or its state does not allow this/],
-    [['mute', site, alertId, '--minutes', '0'], /--minutes must be a whole number from 1/],
-    [['list', '--site', site, '--state', 'open-ish'], /--state must be open or resolved/],
+    [['unsilence', site, alertId], /has no such alert, or its state does not allow this/],
+    [['silence', site, alertId, '--minutes', '0'], /--minutes must be a whole number from 1/],
+    [['list', '--site', site, '--state', 'fire'], /--state must be firing or resolved/],
     [['acknowledge', randomUUID(), alertId], /the site \S+ does not exist/],
   ] as const) {
     expect([args, await admin('alert', ...args)]).toEqual([

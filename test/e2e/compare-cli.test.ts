@@ -1,23 +1,17 @@
 /** The drill of edge/docs/operate.md: a backup restored into a second database, brought forward, and compared with the first. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { migrate } from '../../migrations/run.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { runProgram } from '../stack/tools/command-line.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 
-let original: TestDatabase;
-let copy: TestDatabase;
+const original = await useTestDatabase();
+const copy = await useTestDatabase();
 
 beforeAll(async () => {
-  original = await createTestDatabase();
-  copy = await createTestDatabase();
   const site = await createSite(original.client);
   await createApiKey(original.client, { site });
-});
-afterAll(async () => {
-  await original.drop();
-  await copy.drop();
 });
 
 const compare = (...args: string[]) =>

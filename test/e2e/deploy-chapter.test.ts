@@ -1,35 +1,29 @@
 /** The commands of the chapters Deploy and Operate, run as they are printed, except those that need a Cloudflare account or Docker. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { denoBinary } from '../stack/services/edge-deno.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { BARE_ENV } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from '../inputs/documented-commands.ts';
 
-let db: TestDatabase;
 let stack: TestConsole;
-let home: string;
+const home = await useFolder('deploy');
 
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   stack = await startConsole('deno', db, randomUUID());
-  home = await mkdtemp(join(tmpdir(), 'deploy-'));
 });
-afterAll(async () => {
-  await stack.stop();
-  await rm(home, { recursive: true, force: true });
-  await db.drop();
-});
+afterAll(() => stack.stop());
 
 /** The recorded programs, and what one run leaves for the next. */
 const BEGIN = `
@@ -90,7 +84,7 @@ test('lead from an empty database to a patient, rotated keys and an archive of t
   expect(await entries()).toEqual(before);
 
   const { rows } = await db.client.query<{ alert_id: string }>(
-    `insert into alert (site_id, alert_id, kind, subject, opened_at)
+    `insert into alert (site_id, alert_id, kind, subject, firing_since)
      select site_id, gen_random_uuid(), 'signing-key-old', 'kid', now() from site returning alert_id`,
   );
   const used = await run(ON_USED_DEPLOYMENT, { ALERT: rows[0]?.alert_id ?? '', PATIENT: patient.id });

@@ -8,15 +8,14 @@ import { until } from '../stack/services/until.ts';
 import { runProgram } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createHttpBrowser } from '../stack/tools/http-browser.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 
-let db: TestDatabase;
 let stack: TestConsole;
 let bare: TestConsole;
 let adminToken: string;
 
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   const site = await createSite(db.client);
   const mllp = { INTEGRATION_HL7_MTTP_DOMAIN: 'mllp.example', INTEGRATION_HL7_MTTP_PORT: '2575' };
   stack = await startConsole('deno', db, site, { env: mllp });
@@ -27,12 +26,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.stop();
   await bare.stop();
-  await db.drop();
 });
 
 const doctor = (env: Readonly<Record<string, string>>, ...args: string[]) => runProgram('doctor', args, env);
 
-test('all is well, and nothing was changed', async () => {
+test('reports no problem and changes nothing', async () => {
   const rows = async () => (await db.client.query('select count(*) from refusal')).rows;
   const before = await rows();
   const { code, stdout, stderr } = await doctor({ DATABASE_URL: db.url, ADMIN_TOKEN: adminToken }, stack.baseUrl);
@@ -102,7 +100,7 @@ test('a sidecar with a wrong clock is reported by name; a fault that a stranger 
     const { status } = await fetch(`${gateway.url}/internal/mllp/allowed-ranges`, { headers: { authorization } });
     expect(status).toBe(404);
   };
-  const told = async (): Promise<string> => {
+  const findings = async (): Promise<string> => {
     const headers = { authorization: `Bearer ${adminToken}` };
     const { items } = (await (await fetch(`${stack.baseUrl}/admin/api/health`, { headers })).json()) as {
       items: { state: string; subject: string; says: string }[];
@@ -110,9 +108,9 @@ test('a sidecar with a wrong clock is reported by name; a fault that a stranger 
     return items.map(({ state, subject, says }) => `${state} ${subject}: ${says}\n`).join('');
   };
   await db.client.query('update sidecar_seen set last_seen = now()');
-  await call({}, { kid: 'somebody-s' });
-  await until('the stranger is told', async () =>
-    / sidecar key: a sidecar called from 127\.0\.0\.1 .* the key somebody-s that is not/.test(await told()),
+  await call({}, { kid: 'ward-2' });
+  await until('the unknown sidecar is reported', async () =>
+    / sidecar key: a sidecar called from 127\.0\.0\.1 .* the key ward-2 that is not/.test(await findings()),
   );
   const { code, stdout, stderr } = await doctor({ ADMIN_TOKEN: adminToken }, stack.baseUrl);
   expect([code, stderr]).toEqual([0, 'all checked items are OK; 1 to check\n']);
@@ -120,20 +118,20 @@ test('a sidecar with a wrong clock is reported by name; a fault that a stranger 
 
   const iat = Math.floor(Date.now() / 1000) + 3600;
   await call({ iss: 'ward', iat, exp: iat + 60 }, {});
-  await until('its clock is told', async () =>
-    /^bad sidecar ward: it is rejected: its clock is 3\d\d\d s ahead$/m.test(await told()),
+  await until('its clock is reported', async () =>
+    /^bad sidecar ward: it is rejected: its clock is 3\d\d\d s ahead$/m.test(await findings()),
   );
   // It was set since, nearly.
   await db.client.query(
-    `insert into sidecar_seen (issuer, clock_seconds, version, connections, told_at) values ('ward', 20, '1.2.3', 12, now())`,
+    `insert into sidecar_seen (issuer, clock_seconds, version, connections, reported_at) values ('ward', 20, '1.2.3', 12, now())`,
   );
   await db.client.query("update sidecar_refused set at = now() - interval '1 minute' where reason = 'clock'");
-  expect(await told()).toMatch(
+  expect(await findings()).toMatch(
     /^bad sidecar ward: called within a minute; its clock is 20 s behind; version 1.2.3, 12 connections open$/m,
   );
   await db.client.query("delete from sidecar_refused where reason = 'clock'");
   await db.client.query("update sidecar_seen set last_seen = now() - interval '6 minutes' where issuer = 'ward'");
-  expect(await told()).toMatch(/^bad sidecar ward: silent for 6 minutes$/m);
+  expect(await findings()).toMatch(/^bad sidecar ward: silent for 6 minutes$/m);
   await db.client.query("delete from sidecar_seen where issuer = 'ward'");
   await db.client.query('delete from sidecar_refused');
 });

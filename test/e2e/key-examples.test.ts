@@ -1,12 +1,12 @@
 /** The programs that the console shows for an API key, run as they are: what they print is what the gateway answers. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { exportPKCS8, exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { examplesFor } from '../../edge/admin/keys/examples.ts';
 import { readConfig } from '../../edge/config.ts';
 import { newKey } from '../../edge/admin/keys/keys.ts';
@@ -16,28 +16,21 @@ import type { KeyRow } from '../../edge/admin/keys/statements.ts';
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';
 import { ROOT } from '../stack/services/build.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 
-let db: TestDatabase;
 let gateway: Gateway;
-let site: string;
-let folder: string;
+const folder = await useFolder('key-examples');
 
+const db = await useTestDatabase();
+const site = await createSite(db.client);
 beforeAll(async () => {
-  db = await createTestDatabase();
-  site = await createSite(db.client);
   gateway = await startGateway({ runtime: 'deno', database: db });
-  folder = await mkdtemp(join(tmpdir(), 'key-examples-'));
   // `npm install jose`, which this machine has already.
   await symlink(`${ROOT}node_modules`, join(folder, 'node_modules'));
 });
-afterAll(async () => {
-  await gateway.stop();
-  await rm(folder, { recursive: true, force: true });
-  await db.drop();
-});
+afterAll(() => gateway.stop());
 
 const run = (command: string, args: string[]): Promise<string> =>
   new Promise((resolve) => {

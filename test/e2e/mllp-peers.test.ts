@@ -1,7 +1,7 @@
 /** Senders of others, unchanged, through the sidecar into the database: they accept our ACKs, original and enhanced. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
@@ -33,12 +33,11 @@ const oru = (control: string, mrn: string, asks: string): string =>
     '',
   ].join('\r');
 
-let database: TestDatabase;
 let gateway: Gateway;
 let sidecar: SidecarProcess;
 
+const database = await useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   gateway = await startGateway({ runtime: 'workerd', database });
   const site = await createSite(database.client);
   await createApiKey(database.client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
@@ -48,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar?.stop();
   await gateway?.stop();
-  await database?.drop();
 });
 
 const installed = await Promise.all(PEERS.map(isInstalled));

@@ -39,7 +39,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
   let folder: string;
   let start: () => Promise<Gateway>;
   let startWard: () => Promise<SidecarProcess>;
-  /** `alert.opened provider-away`, as it was posted. */
+  /** `alert.firing provider-away`, as it was posted. */
   const posted: string[] = [];
 
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
   });
 
   /** @returns its exit code, and its standard output */
-  const doctor = async (): Promise<readonly [code: number | null, told: string]> => {
+  const doctor = async (): Promise<readonly [code: number | null, output: string]> => {
     const { code, stdout } = await runProgram('doctor', [gateway.url], { ADMIN_TOKEN: adminToken });
     return [code, stdout];
   };
@@ -132,14 +132,14 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     await db.client.query('update job set run_after = now()');
     await gateway.tick?.();
   };
-  const openIn = (text: string, kind: string): boolean =>
-    new RegExp(`^gateway_alerts\\{site="[^"]+",kind="${kind}",state="open"\\} 1$`, 'm').test(text);
+  const firingIn = (text: string, kind: string): boolean =>
+    new RegExp(`^gateway_alerts\\{site="[^"]+",kind="${kind}",state="firing"\\} 1$`, 'm').test(text);
 
   /** @param title how the console calls it */
   async function alerted(kind: string, title: string): Promise<void> {
-    await until(`${kind} is an alert, and told`, async () => {
+    await until(`${kind} fires and is posted`, async () => {
       await work();
-      return openIn(await metrics(), kind) && posted.includes(`alert.opened ${kind}`);
+      return firingIn(await metrics(), kind) && posted.includes(`alert.firing ${kind}`);
     });
     expect((await page('alerts')).text).toContain(title);
     const health = await page('health');
@@ -148,18 +148,18 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
   }
 
   async function resolved(kind: string, title: string): Promise<void> {
-    await until(`${kind} is resolved, and told`, async () => {
+    await until(`${kind} is resolved and posted`, async () => {
       await pass(20);
       await work();
-      return !openIn(await metrics(), kind) && posted.includes(`alert.resolved ${kind}`);
+      return !firingIn(await metrics(), kind) && posted.includes(`alert.resolved ${kind}`);
     });
     expect((await page('alerts')).text).not.toContain(title);
     expect((await page('alerts?state=resolved')).text).toContain(title);
   }
 
   const allIsWell = async (): Promise<void> => {
-    const [code, told] = await doctor();
-    expect([code, told]).toEqual([0, expect.not.stringContaining('BAD')]);
+    const [code, output] = await doctor();
+    expect([code, output]).toEqual([0, expect.not.stringContaining('BAD')]);
     expect((await page('health')).text).toContain('No known problems.');
   };
 
@@ -190,12 +190,12 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     const title = 'An MLLP sidecar does not call';
     await sidecar.kill();
     await db.client.query("update sidecar_seen set last_seen = last_seen - interval '6 minutes'");
-    await until('somebody has been looking all the time, also to a turn that was under way', async () => {
+    await until('the watching has no gap, even during a run in progress', async () => {
       await db.client.query(
         `update job set cursor = jsonb_set(cursor::jsonb, '{since}', '0')::json where kind = 'alerts'`,
       );
       await work();
-      return openIn(await metrics(), 'sidecar-silent');
+      return firingIn(await metrics(), 'sidecar-silent');
     });
     await alerted('sidecar-silent', title);
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +sidecar ward +silent for \d+ minutes/m)]);
@@ -228,14 +228,14 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     await until('it is not ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +ready +the database cannot be reached/m)]);
     expect([(await scrape()).status, (await page('health')).status]).toEqual([503, 503]);
-    await until('it is told that it is away', () => lines('dependency.away').length > 0);
+    await until('its absence is logged', () => lines('dependency.away').length > 0);
     expect(lines('dependency.away')).toEqual(['error']);
     proxy.speak();
     await until('it is ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
-    await until('it is told that it is back', () => lines('dependency.back').length > 0);
+    await until('its return is logged', () => lines('dependency.back').length > 0);
     expect(lines('dependency.back')).toEqual(['info']);
     await allIsWell();
     // Nothing was an alert that was the gateway's own break.
-    expect(posted.filter((each) => each.startsWith('alert.opened'))).toHaveLength(3);
+    expect(posted.filter((each) => each.startsWith('alert.firing'))).toHaveLength(3);
   });
 });

@@ -2,17 +2,17 @@
  * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, and by Node.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { clientAssertion, getToken } from '../stack/services/client.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
 import { isPythonMissing, runPython } from '../stack/tools/python.ts';
 
@@ -36,20 +36,18 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const FHIR_JSON = 'application/fhir+json';
 const PATIENT = 'createPatient';
 
-let db: TestDatabase;
 let gateway: Gateway;
-let folder: string;
+const folder = await useFolder('reference-samples');
 /** In the order in which their samples are run. */
 let operations: readonly (readonly [path: string, operation: Operation])[];
 /** By language, each of a separate site, so that the languages run side by side. */
 const programs = new Map<string, readonly Program[]>();
 
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   const port = await freePort();
   const docs = `http://127.0.0.1:${port}/docs`;
   gateway = await startGateway({ runtime: 'deno', database: db, port, env: { INTEGRATION_DOCS_URL: docs } });
-  folder = await mkdtemp(join(tmpdir(), 'reference-samples-'));
   // A sample prints the body alone: this setting makes curl print the status before it ends.
   await writeFile(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}"\n');
   const served = await fetch(`${docs}/openapi.json`);
@@ -63,11 +61,7 @@ beforeAll(async () => {
     .toSorted(([, one], [, other]) => turnOf(one) - turnOf(other));
   for (const label of ['curl', 'Python', 'JavaScript']) programs.set(label, await programsOf(label));
 });
-afterAll(async () => {
-  await gateway.kill();
-  await rm(folder, { recursive: true, force: true });
-  await db.drop();
-});
+afterAll(() => gateway.kill());
 
 const execute = (command: string, args: readonly string[], env: Program['env'], input = ''): Promise<string> =>
   new Promise((resolve) => {

@@ -68,8 +68,7 @@ describe('the API reference in a browser', () => {
     sent.push({ url: request.url(), method: request.method(), text });
   };
 
-  beforeEach(async () => {
-    if (isSkipped) return;
+  const openPage = async (): Promise<void> => {
     sent = [];
     problems = [];
     context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
@@ -77,8 +76,7 @@ describe('the API reference in a browser', () => {
     page.on('request', (request) => void note(request));
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
-    return () => context.close();
-  });
+  };
 
   /** A key of the site, and the texts in which its private half must never leave the browser. */
   const makeKey = async (alg: string) => {
@@ -115,132 +113,152 @@ describe('the API reference in a browser', () => {
     return ((await status.textContent()) ?? '').trim();
   };
 
-  test('a token is made from a PEM and from a JWK of each kind of key, and patients are searched across three hosts', async () => {
-    await openReference();
-    const secrets: string[] = [];
-    await page.click('text=kid and algorithm');
-    for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA', 'RS384']) {
-      const key = await makeKey(alg);
-      secrets.push(...key.secrets);
-      // A PEM does not say how it signs: where RSA can in several ways the reader says it.
-      await page.selectOption('#token-alg', alg === 'PS256' ? alg : '');
-      expect(await getToken(key.clientId, key.pem), alg).toContain('A token for svc-fhir');
-      expect(await page.inputValue('#token-key')).toBe('');
-      await page.selectOption('#token-alg', '');
-      const jwk = alg === 'ES256' ? { keys: [key.jwk] } : key.jwk;
-      expect(await getToken(key.clientId, JSON.stringify(jwk)), alg).toContain('A token for svc-fhir');
-    }
-    expect(await execute('searchPatient')).toBe('200');
-    // The key is still there for the next token, which needs no other.
-    await page.selectOption('#token-audience', 'svc-hl7-http');
-    await page.click('text=Sign and get a token');
-    await page.waitForSelector('text=A token for svc-hl7-http');
-
-    await page.waitForLoadState('networkidle');
-    for (const secret of secrets) {
-      expect(secret.length).toBeGreaterThan(20);
-      expect(sent.filter(({ text }) => text.includes(secret))).toEqual([]);
-    }
-    const origins = new Set(sent.map(({ url }) => new URL(url).origin));
-    expect([...origins].sort()).toEqual([at('auth'), at('docs'), at('fhir')]);
-    expect(sent.filter(({ method }) => method === 'POST').map(({ url }) => url)).toEqual(
-      Array.from({ length: 11 }, () => `${at('auth')}/oauth2/token`),
-    );
-    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
-    expect(problems).toEqual([]);
-  });
-
-  test('a key that cannot sign gets an explanation, and nothing is sent', async () => {
-    await openReference();
-    const { clientId, jwk } = await makeKey('ES256');
-    const { d: _, ...publicJwk } = jwk;
-    const sec1 = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
-    const locked = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
-    const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
-    for (const [key, told] of [
-      [JSON.stringify(publicJwk), 'no private key'],
-      [sec1, 'openssl pkcs8'],
-      [locked, 'passphrase'],
-      [certificate, 'certificate'],
-      ['secret', 'neither a PEM nor a JWK'],
-      ['', 'Paste the private key'],
-    ] as const) {
-      expect(await getToken(clientId, key), told).toContain(told);
-    }
-    expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
-  });
-
   const authorized = (): Promise<string[]> =>
     page.evaluate(() => {
       const { ui } = globalThis as unknown as { ui: { authSelectors: { authorized(): { toJS(): object } } } };
       return Object.keys(ui.authSelectors.authorized().toJS());
     });
 
-  test('a refusal is shown with its request id; key and token are gone when the reader leaves the page', async () => {
-    await openReference();
-    const { clientId, jwk } = await makeKey('ES256');
-    const other = await makeKey('ES256');
-    const said = await getToken(clientId, JSON.stringify(other.jwk));
-    expect(said).toMatch(/401 invalid_client: client authentication failed\. Request [0-9a-f-]{36}/);
-    expect(await getToken(clientId, JSON.stringify(jwk))).toContain('A token for');
-    expect(await authorized()).toEqual(['accessToken']);
-    await page.click('text=Forget key and token');
-    expect(await authorized()).toEqual([]);
-    await getToken(clientId, JSON.stringify(jwk));
-    await page.goto(`${at('docs')}/docs/openapi.json`);
-    await page.goBack();
-    await page.waitForSelector('.swagger-ui .opblock-tag');
-    expect(await page.inputValue('#token-client')).toBe('');
-    expect(await authorized()).toEqual([]);
-    await page.click('text=Sign and get a token');
-    expect(await page.isVisible('#token-said.good')).toBe(false);
-  });
+  describe('loaded once', () => {
+    // Swagger UI loads in seconds, and no test here reads what the other one changes.
+    beforeAll(async () => {
+      if (isSkipped) return;
+      await openPage();
+      await openReference();
+    });
+    afterAll(() => context?.close());
 
-  test('the filter finds an operation by its method and its words, and opens where it is', async () => {
-    await openReference();
-    await page.fill('.operation-filter-input', 'observation search');
-    await page.waitForSelector('[id$="searchObservation"]');
-    await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
-  });
-
-  test('the search of the documentation finds a section and leads to it', async () => {
-    await page.goto(`${at('docs')}/docs/quickstart`);
-    await page.fill('#docs-search', 'acknowledgement');
-    await page.click('#docs-found a[href$="senders#read-the-acknowledgement"]');
-    await page.waitForURL(`${at('docs')}/docs/senders#read-the-acknowledgement`);
-    expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
-  });
-
-  test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
-    if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
-    for (const [name, url] of [
-      ['api', `${at('docs')}/docs`],
-      ['mllp', `${at('docs')}/docs/mllp`],
-      ['errors', `${at('docs')}/docs/errors`],
-      ['changes', `${at('docs')}/docs/changes`],
-      ...CHAPTERS.map(({ page: chapter }) => [chapter, `${at('docs')}/docs/${chapter}`] as const),
-      ['admin', `${at('console')}/docs/admin`],
-    ] as const) {
-      await page.goto(url);
-      const isTried = name === 'api' || name === 'admin';
-      if (isTried) await page.waitForSelector('.swagger-ui .opblock-tag');
-      expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`), name).toBe(true);
-      for (const [width, colorScheme] of [
-        [WIDE, 'light'],
-        [PHONE, 'dark'],
+    test('explains why a key cannot sign, and sends nothing', async () => {
+      sent = [];
+      const { clientId, jwk } = await makeKey('ES256');
+      const { d: _, ...publicJwk } = jwk;
+      const sec1 = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
+      const locked = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----';
+      const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
+      for (const [key, expected] of [
+        [JSON.stringify(publicJwk), 'no private key'],
+        [sec1, 'openssl pkcs8'],
+        [locked, 'passphrase'],
+        [certificate, 'certificate'],
+        ['secret', 'neither a PEM nor a JWK'],
+        ['', 'Paste the private key'],
       ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.setViewportSize({ width, height: 900 });
-        if (PICTURES !== undefined) {
-          await page.screenshot({ path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`, fullPage: true });
-        }
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
-        // Swagger UI's own markup is Swagger UI's.
-        if (!isTried) await expectAccessible(page);
+        expect(await getToken(clientId, key), expected).toContain(expected);
       }
-    }
-    // axe-core tries to add a style, which the policy of the pages refuses.
-    expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
+      expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
+    });
+
+    test('the filter finds an operation by its method and its terms, and opens its section', async () => {
+      await page.fill('.operation-filter-input', 'observation search');
+      await page.waitForSelector('[id$="searchObservation"]');
+      await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
+    });
+  });
+
+  describe('loaded by each test', () => {
+    beforeEach(async () => {
+      if (isSkipped) return;
+      await openPage();
+      return () => context.close();
+    });
+
+    test('a token is made from a PEM and from a JWK of each kind of key, and patients are searched across three hosts', async () => {
+      await openReference();
+      const secrets: string[] = [];
+      await page.click('text=kid and algorithm');
+      for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA', 'RS384']) {
+        const key = await makeKey(alg);
+        secrets.push(...key.secrets);
+        // A PEM does not say how it signs: where RSA can in several ways the reader says it.
+        await page.selectOption('#token-alg', alg === 'PS256' ? alg : '');
+        expect(await getToken(key.clientId, key.pem), alg).toContain('A token for svc-fhir');
+        expect(await page.inputValue('#token-key')).toBe('');
+        await page.selectOption('#token-alg', '');
+        const jwk = alg === 'ES256' ? { keys: [key.jwk] } : key.jwk;
+        expect(await getToken(key.clientId, JSON.stringify(jwk)), alg).toContain('A token for svc-fhir');
+      }
+      expect(await execute('searchPatient')).toBe('200');
+      // The key is still there for the next token, which needs no other.
+      await page.selectOption('#token-audience', 'svc-hl7-http');
+      await page.click('text=Sign and get a token');
+      await page.waitForSelector('text=A token for svc-hl7-http');
+
+      await page.waitForLoadState('networkidle');
+      for (const secret of secrets) {
+        expect(secret.length).toBeGreaterThan(20);
+        expect(sent.filter(({ text }) => text.includes(secret))).toEqual([]);
+      }
+      const origins = new Set(sent.map(({ url }) => new URL(url).origin));
+      expect([...origins].sort()).toEqual([at('auth'), at('docs'), at('fhir')]);
+      expect(sent.filter(({ method }) => method === 'POST').map(({ url }) => url)).toEqual(
+        Array.from({ length: 11 }, () => `${at('auth')}/oauth2/token`),
+      );
+      expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
+      expect(problems).toEqual([]);
+    });
+
+    test('shows a refusal with its request id; forgets key and token when the reader leaves the page', async () => {
+      await openReference();
+      const { clientId, jwk } = await makeKey('ES256');
+      const other = await makeKey('ES256');
+      const said = await getToken(clientId, JSON.stringify(other.jwk));
+      expect(said).toMatch(/401 invalid_client: client authentication failed\. Request [0-9a-f-]{36}/);
+      expect(await getToken(clientId, JSON.stringify(jwk))).toContain('A token for');
+      expect(await authorized()).toEqual(['accessToken']);
+      await page.click('text=Forget key and token');
+      expect(await authorized()).toEqual([]);
+      await getToken(clientId, JSON.stringify(jwk));
+      await page.goto(`${at('docs')}/docs/openapi.json`);
+      await page.goBack();
+      await page.waitForSelector('.swagger-ui .opblock-tag');
+      expect(await page.inputValue('#token-client')).toBe('');
+      expect(await authorized()).toEqual([]);
+      await page.click('text=Sign and get a token');
+      expect(await page.isVisible('#token-said.good')).toBe(false);
+    });
+
+    test('the search of the documentation finds a section and leads to it', async () => {
+      await page.goto(`${at('docs')}/docs/quickstart`);
+      await page.fill('#docs-search', 'acknowledgement');
+      await page.click('#docs-found a[href$="senders#read-the-acknowledgement"]');
+      await page.waitForURL(`${at('docs')}/docs/senders#read-the-acknowledgement`);
+      expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
+    });
+
+    test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
+      if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
+      for (const [name, url] of [
+        ['api', `${at('docs')}/docs`],
+        ['mllp', `${at('docs')}/docs/mllp`],
+        ['errors', `${at('docs')}/docs/errors`],
+        ['changes', `${at('docs')}/docs/changes`],
+        ...CHAPTERS.map(({ page: chapter }) => [chapter, `${at('docs')}/docs/${chapter}`] as const),
+        ['admin', `${at('console')}/docs/admin`],
+      ] as const) {
+        await page.goto(url);
+        const isTried = name === 'api' || name === 'admin';
+        if (isTried) await page.waitForSelector('.swagger-ui .opblock-tag');
+        expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`), name).toBe(true);
+        for (const [width, colorScheme] of [
+          [WIDE, 'light'],
+          [PHONE, 'dark'],
+        ] as const) {
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          await page.setViewportSize({ width, height: 900 });
+          if (PICTURES !== undefined) {
+            await page.screenshot({
+              path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`,
+              fullPage: true,
+            });
+          }
+          const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+          expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
+          // Swagger UI's own markup is Swagger UI's.
+          if (!isTried) await expectAccessible(page);
+        }
+      }
+      // axe-core tries to add a style, which the policy of the pages refuses.
+      expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
+    });
   });
 });

@@ -1,8 +1,7 @@
 /** `npm run reindex` on a database: its work, where it continues after an interruption, and its errors. */
 import { randomUUID } from 'node:crypto';
 
-import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { inSite } from '../../edge/store/in-site.ts';
@@ -10,17 +9,12 @@ import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { runProgram, startProgram } from '../stack/tools/command-line.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { lockWaits } from '../stack/tools/lock-waits.ts';
 import { until } from '../stack/services/until.ts';
 
-let db: TestDatabase;
-let database: ReturnType<typeof neonDatabase>;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
 beforeEach(() => db.client.query('truncate job'));
 
 const reindex = (...args: string[]) => runProgram('reindex', args, { DATABASE_URL: db.ownerUrl });
@@ -56,11 +50,10 @@ test('does the named site and no other, then all', async () => {
   expect(await indexed(other)).toBe(PATIENTS);
 });
 
-test('interrupted, it ends after its step, and the next run continues from there', async () => {
+test('ends after its step when interrupted, and the next run continues', async () => {
   const { site, ids } = await damagedSite();
   // The second step waits for this, so that it is under way at the signal.
-  const holder = new Client({ connectionString: db.ownerUrl });
-  await holder.connect();
+  const holder = await db.connect(db.ownerUrl);
   await holder.query('begin');
   await holder.query('select from resource where site_id = $1 and id = $2 for update', [site, ids[300]]);
   const { child, ended } = startProgram('reindex', ['--site', site], { DATABASE_URL: db.ownerUrl });
@@ -93,7 +86,7 @@ test.each([
   expect((await db.client.query('select from job')).rowCount).toBe(0);
 });
 
-test('without DATABASE_URL it says so', async () => {
+test('reports a missing DATABASE_URL', async () => {
   const { code, stderr } = await runProgram('reindex', [], {});
   expect([code, stderr]).toEqual([1, expect.stringContaining('DATABASE_URL is not set')]);
 });

@@ -1,17 +1,13 @@
 /** `npm run retention` on a database: what it announces, what it deletes, and what it leaves. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createSite } from '../stack/services/seed.ts';
 import { runProgram } from '../stack/tools/command-line.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 const retention = (...args: string[]) => runProgram('retention', args, { DATABASE_URL: db.ownerUrl });
 
@@ -28,7 +24,7 @@ async function siteOfLongAgo(): Promise<string> {
 const left = async (site: string) =>
   (await db.client.query('select from usage where site_id = $1', [site])).rowCount ?? 0;
 
-test('says what would go, does the named site and no other, and nothing under legal hold', async () => {
+test('previews and deletes rows of the named site only, and none under legal hold', async () => {
   const [one, other, held] = [await siteOfLongAgo(), await siteOfLongAgo(), await siteOfLongAgo()];
   await db.client.query('update site set legal_hold = true where site_id = $1', [held]);
   const counts = '0 messages, 0 attempts, 0 refusals, 450 usage, 0 audit';

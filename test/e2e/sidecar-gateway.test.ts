@@ -108,7 +108,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await storedIn('D2')).toEqual([]);
   });
 
-  test('several sidecars need no shared state: sent again by way of another, a message gets the same ACK', async () => {
+  test('a message gets the same ACK through another sidecar, without shared state', async () => {
     const acks: string[] = [];
     for (const sidecar of [0, 1, 0]) acks.push(await (await from('192.0.2.1', sidecar)).exchange(adt('R1')));
     expect(msaOf(acks[0] ?? '')).toEqual({ code: 'AA', controlId: 'R1' });
@@ -183,7 +183,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(JSON.parse(request)).toMatchObject({ traceId, parentSpanId: spanId });
   });
 
-  test('the sidecar’s key taken from the edge: nothing is acknowledged, and readiness says why', async () => {
+  test('a sidecar whose key the gateway no longer knows acknowledges nothing, and its readiness has the reason', async () => {
     const { sidecarPrivateKey } = gateway.secrets;
     const unknown = await startSidecar({
       edgeUrl: gateway.url,

@@ -11,7 +11,7 @@ import { until } from '../stack/services/until.ts';
 
 const MIB = 1024 * 1024;
 
-test('a frame over the limit is refused with AR, or CR where that alone was asked for, and the next one is read', async () => {
+test('rejects a frame over the limit with AR, or CR if only that was requested, and reads the next frame', async () => {
   const { edge, connect } = await setUpSidecar({ MLLP_MAX_FRAME_BYTES: '20000' });
   const peer = await connect();
   const long = (controlId: string, tail = ''): Buffer =>
@@ -32,7 +32,7 @@ test('a frame over the limit is refused with AR, or CR where that alone was aske
   expect(edge.received.map(({ text }) => controlIdOf(text))).toEqual(['O3', 'O6']);
 });
 
-test('a sender that pipelines faster than the edge takes is slowed by TCP, and loses nothing', async () => {
+test('TCP slows a sender that pipelines faster than the edge, and no message is lost', async () => {
   const { edge, connect, metric, sidecar } = await setUpSidecar();
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -48,7 +48,7 @@ test('a sender that pipelines faster than the edge takes is slowed by TCP, and l
   await metric('mllp_held_bytes', (value) => value > MIB);
   // Nothing moves any more: what the sender has left is in its own buffers and in the kernel's.
   let [before, times] = [-1, 0];
-  const bytes = await until('reading stands still', async () => {
+  const bytes = await until('reading has stopped', async () => {
     // Each answer is a pass of the loop in which the sidecar would have read all waiting bytes.
     const now = (await sidecarMetrics(sidecar.healthPort)).get('mllp_bytes_total{direction="in"}') ?? 0;
     times = now === before ? times + 1 : 0;
@@ -63,7 +63,7 @@ test('a sender that pipelines faster than the edge takes is slowed by TCP, and l
   await metric('mllp_held_bytes', (value) => value === 0);
 });
 
-test('more memory than may be held: who has messages under way waits, who holds part of one is closed', async () => {
+test('above the memory limit, connections with messages in progress wait, and connections with a partial frame are closed', async () => {
   const { edge, connect, metric } = await setUpSidecar({ MLLP_MAX_HELD_BYTES: String(MIB) });
   edge.reply = () => ({ status: 503 });
   const waiting = await connect();
@@ -95,7 +95,7 @@ test.each([
   ['a frame', '\u000bMSH|^~\\&|'],
   ['a frame that is begun again and again', '\u000b'],
   ['an over-long frame', `\u000b${'x'.repeat(2000)}`],
-  ['something that is no frame', 'x'],
+  ['bytes without a frame', 'x'],
 ])('%s that does not end in its time is dropped, however steadily it grows', async (_, start) => {
   const { edge, connect, metric } = await setUpSidecar({
     MLLP_FRAME_TIMEOUT_SECONDS: '0.6',
@@ -112,7 +112,7 @@ test.each([
   expect(edge.received).toEqual([]);
 });
 
-test('a connection without a word for the idle time is closed; one whose message is under way is not', async () => {
+test('closes a connection that is silent for the idle time, except while its message is in progress', async () => {
   const { edge, connect, metric } = await setUpSidecar({ MLLP_IDLE_TIMEOUT_SECONDS: '0.4' });
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -173,7 +173,7 @@ test.each(STRANGERS)(
   },
 );
 
-test('limits in all and for each address: what is over them is closed, and a place given back is free', async () => {
+test('closes connections over the total limit and the limit of an address, and reuses released places', async () => {
   const { connect, metric } = await setUpSidecar({
     MLLP_MAX_CONNECTIONS: '5',
     MLLP_MAX_CONNECTIONS_PER_ADDRESS: '3',
@@ -200,7 +200,7 @@ test('limits in all and for each address: what is over them is closed, and a pla
   expect(msaOf(await (await connect()).exchange(message('C6'))).code).toBe('AA');
 });
 
-test('a crowd of idle connections keeps no sender out, and ends where it has never sent', async () => {
+test('many idle connections do not block a sender, and those without a message are closed', async () => {
   const { connect, metric } = await setUpSidecar({
     MLLP_MAX_CONNECTIONS: '40',
     MLLP_MAX_CONNECTIONS_PER_ADDRESS: '10',
@@ -252,7 +252,7 @@ test('a crowd of addresses that no key allows is few questions to the edge', asy
   expect(edge.asked).toBeLessThan(10);
 });
 
-test('while the edge cannot say who is allowed, everybody is let through to it', async () => {
+test('forwards every address while the edge cannot return the allowed ranges', async () => {
   const { edge, connect } = await setUpSidecar({}, (double) => {
     double.ranges = undefined;
   });
@@ -339,7 +339,7 @@ test('the wait of a message before its first attempt does not count against its 
   expect(await first.closed).toBe('');
 });
 
-test('frames that are left half sent take few of an address’s places: its other senders are served', async () => {
+test('incomplete frames use few places of an address, so that its other senders are served', async () => {
   const { connect, metric } = await setUpSidecar({
     MLLP_MAX_CONNECTIONS_PER_ADDRESS: '8',
     MLLP_MAX_UNFINISHED_FRAMES_PER_ADDRESS: '3',

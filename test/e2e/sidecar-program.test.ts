@@ -1,15 +1,15 @@
 /** The sidecar for an operator: its errors when it cannot start, and the one file that is deployed. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { message, startEdgeDouble } from '../stack/tools/edge-double.ts';
 import { connectPeer, msaOf } from '../stack/tools/mllp-peer.ts';
@@ -46,7 +46,7 @@ test('a wrong environment: every problem in one line, none of the values, and 1'
   expect(stdout).not.toContain(secret);
 });
 
-test.each(['MLLP_PORT', 'HEALTH_PORT'])('%s taken: it says so and ends with 1', async (name) => {
+test.each(['MLLP_PORT', 'HEALTH_PORT'])('%s in use: the sidecar reports the port and ends with 1', async (name) => {
   const { sidecarPrivateKey } = await makeSecrets();
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
@@ -67,10 +67,9 @@ test.each(['MLLP_PORT', 'HEALTH_PORT'])('%s taken: it says so and ends with 1', 
   });
 });
 
-test('built into one file, it runs where there is nothing else, and SIGTERM ends it with 0', async () => {
+test('built into one file, it runs without other files, and SIGTERM ends it with 0', async () => {
   await run(process.execPath, [`${ROOT}sidecar/build.ts`]);
-  const folder = await mkdtemp(join(tmpdir(), 'sidecar-program-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await useFolder('sidecar-program', onTestFinished);
   await copyFile(`${ROOT}dist/mllp-sidecar.mjs`, join(folder, 'mllp-sidecar.mjs'));
   const secrets = await makeSecrets();
   const edge = await startEdgeDouble(secrets);
@@ -88,18 +87,18 @@ test('built into one file, it runs where there is nothing else, and SIGTERM ends
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close');
-  const told: { event: string; port?: number }[] = [];
-  createInterface(child.stdout).on('line', (each) => told.push(JSON.parse(each) as (typeof told)[number]));
-  await until('it listens', () => told.some(({ event }) => event === 'mllp.listening'));
-  const port = told.find(({ event }) => event === 'mllp.listening')?.port ?? 0;
+  const lines: { event: string; port?: number }[] = [];
+  createInterface(child.stdout).on('line', (each) => lines.push(JSON.parse(each) as (typeof lines)[number]));
+  await until('it listens', () => lines.some(({ event }) => event === 'mllp.listening'));
+  const port = lines.find(({ event }) => event === 'mllp.listening')?.port ?? 0;
   const peer = await connectPeer({ port });
   expect(msaOf(await peer.exchange(message('B1')))).toEqual({ code: 'AA', controlId: 'B1' });
   // The default host is every interface of both families; the token has the address in its plain spelling.
   expect(edge.received[0]?.claims.src).toBe('127.0.0.1');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
-  // It listens for everybody, in plain text.
-  const events = told.map(({ event }) => event);
+  // It listens on all interfaces, in plain text.
+  const events = lines.map(({ event }) => event);
   expect(events).toContain('mllp.not-encrypted');
   expect(events.slice(-2)).toEqual(['mllp.stopping', 'mllp.stopped']);
   expect(await peer.closed).toBe('');

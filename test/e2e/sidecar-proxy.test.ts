@@ -1,13 +1,13 @@
 /** The PROXY protocol on real sockets: accepted from configured balancers, required of them, refused from others. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { makeAuthority } from '../stack/services/certificate.ts';
 import { message } from '../stack/tools/edge-double.ts';
 import { frame, msaOf } from '../stack/tools/mllp-peer.ts';
@@ -29,14 +29,14 @@ const HEADERS: readonly (readonly [string, Buffer, string])[] = [
 ];
 
 test.each(HEADERS)(
-  '%s: the address in it counts, whole, cut, or with the message behind it',
+  '%s: its address counts when the header arrives in one piece, in bytes, or together with messages',
   async (_, header, address) => {
     const { edge, connect } = await setUpSidecar(BALANCER, (double) => {
       double.ranges = [address];
     });
-    const whole = await connect(FROM_BALANCER);
-    whole.write(header);
-    expect(msaOf(await whole.exchange(message('P1'))).code).toBe('AA');
+    const peer = await connect(FROM_BALANCER);
+    peer.write(header);
+    expect(msaOf(await peer.exchange(message('P1'))).code).toBe('AA');
     const bytewise = await connect(FROM_BALANCER);
     for (const byte of header) bytewise.write(Uint8Array.of(byte));
     expect(msaOf(await bytewise.exchange(message('P2'))).code).toBe('AA');
@@ -57,7 +57,7 @@ const REFUSED: readonly (readonly [string, string, Uint8Array])[] = [
   ['of the balancer itself (LOCAL)', 'balancer-check', v2(0x20, 0x00, [])],
 ];
 
-test.each(REFUSED)('a balancer must send a header; %s is refused (%s)', async (_, reason, bytes) => {
+test.each(REFUSED)('a balancer must send a header; %s is rejected (%s)', async (_, reason, bytes) => {
   const { edge, connect, metric } = await setUpSidecar(BALANCER);
   const peer = await connect(FROM_BALANCER);
   peer.write(bytes);
@@ -67,7 +67,7 @@ test.each(REFUSED)('a balancer must send a header; %s is refused (%s)', async (_
   expect(edge.received).toEqual([]);
 });
 
-test('a header from any other host is refused; without a header, other hosts are served by their source address', async () => {
+test('a header from any other host is rejected; without a header, other hosts are served by their source address', async () => {
   const { edge, connect, metric } = await setUpSidecar(BALANCER);
   for (const [, header] of HEADERS) {
     const liar = await connect();
@@ -80,7 +80,7 @@ test('a header from any other host is refused; without a header, other hosts are
   expect(edge.received.map(({ claims }) => claims.src)).toEqual(['127.0.0.1']);
 });
 
-test('a balancer that connects and says nothing is let go, without a warning', async () => {
+test('a balancer that connects and sends nothing is disconnected without a warning', async () => {
   const { connect, metric, sidecar } = await setUpSidecar({ ...BALANCER, MLLP_OPENING_TIMEOUT_SECONDS: '1' });
   (await connect(FROM_BALANCER)).socket.end();
   await metric('mllp_refusals_total{reason="balancer-check"}', (value) => value === 1);
@@ -106,8 +106,7 @@ test('limits go by the address in the header, not by the balancer’s', async ()
 test('TLS begins behind the header, also when both come in one packet', async () => {
   const authority = makeAuthority();
   const { certificate, privateKey } = authority.issue(['127.0.0.1']);
-  const folder = await mkdtemp(join(tmpdir(), 'sidecar-proxy-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await useFolder('sidecar-proxy', onTestFinished);
   await writeFile(join(folder, 'cert.pem'), certificate);
   await writeFile(join(folder, 'key.pem'), privateKey);
   const { edge, sidecar } = await setUpSidecar({

@@ -1,12 +1,12 @@
 /** MLLP over TLS: versions, client certificates, and certificates exchanged while it runs (SIGHUP). */
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { useFolder } from '../stack/tools/use-folder.ts';
 import { makeAuthority, type Authority, type Certificate } from '../stack/services/certificate.ts';
 import { message } from '../stack/tools/edge-double.ts';
 import { msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
@@ -22,8 +22,7 @@ interface Files {
 }
 
 async function filesOf(certificate: Certificate, clientCa?: Authority): Promise<Files> {
-  const folder = await mkdtemp(join(tmpdir(), 'sidecar-tls-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await useFolder('sidecar-tls', onTestFinished);
   const [certFile, keyFile, caFile] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) => join(folder, name));
   if (certFile === undefined || keyFile === undefined || caFile === undefined) throw new Error('no names');
   const exchange = async (next: Certificate): Promise<void> => {
@@ -49,7 +48,7 @@ const trusting = (authority: Authority, own?: Certificate): ConnectionOptions =>
 
 const serialOf = (peer: MllpPeer): string => (peer.socket as TLSSocket).getPeerCertificate().serialNumber;
 
-test('messages over TLS 1.3 and 1.2, many at once; nothing older, and no plain bytes', async () => {
+test('accepts many messages over TLS 1.3 and 1.2, and rejects older versions and plain text', async () => {
   const authority = makeAuthority();
   const { env } = await filesOf(authority.issue([HOST]));
   const { connect, metric, edge } = await setUpSidecar(env);
@@ -70,7 +69,7 @@ test('messages over TLS 1.3 and 1.2, many at once; nothing older, and no plain b
   expect(edge.received.every(({ claims }) => claims.src === HOST && claims.tls === undefined)).toBe(true);
 });
 
-test('a handshake that does not end is given up', async () => {
+test('closes a connection whose handshake does not end', async () => {
   const { env } = await filesOf(makeAuthority().issue([HOST]));
   const { connect, metric } = await setUpSidecar({ ...env, MLLP_OPENING_TIMEOUT_SECONDS: '0.3' });
   const peer = await connect();
@@ -109,7 +108,7 @@ test('if a certificate is only requested, a sender without one is accepted witho
   expect(edge.received.map(({ claims }) => claims.tls)).toEqual([undefined, 'CN=ward-7.example']);
 });
 
-test('SIGHUP: new connections get the new certificate, open ones go on; unfit files change nothing', async () => {
+test('SIGHUP: new connections get the new certificate, open ones continue; invalid files change nothing', async () => {
   const authority = makeAuthority();
   const [first, second] = [authority.issue([HOST]), authority.issue([HOST])];
   const files = await filesOf(first);

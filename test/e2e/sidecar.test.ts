@@ -32,7 +32,7 @@ describe('forwarding', () => {
     expect(ack).toBe(acknowledge({ text: sent, claims: edge.received[0]!.claims }).body);
   });
 
-  test('the token says who listened and what was seen, lives a minute at most, and is new for each attempt', async () => {
+  test('the token has the sidecar and the source, expires within a minute, and is new for each attempt', async () => {
     const { edge, connect } = await setUpSidecar({ SIDECAR_NAME: 'ward-7' });
     const replies: (DoubleReply | undefined)[] = [{ status: 500 }, undefined];
     edge.reply = (received) => (replies.length > 0 ? replies.shift() : acknowledge(received));
@@ -99,7 +99,7 @@ describe('forwarding', () => {
     await metric('mllp_acks_total{code="none"}', (value) => value === 1);
   });
 
-  test('the edge can have the connection closed: the ACK arrives, what was pipelined behind it is not forwarded', async () => {
+  test('the edge can close the connection: the ACK arrives, and later pipelined messages are not forwarded', async () => {
     const { edge, connect } = await setUpSidecar();
     edge.reply = (received) => {
       const reply = acknowledge(received, 'AR');
@@ -144,7 +144,7 @@ describe('the edge away', () => {
     expect(new Set(edge.received.map(({ text }) => text)).size).toBe(1);
   });
 
-  test('away for longer than the time to retry: closed without an ACK, and what follows is not forwarded', async () => {
+  test('closes the connection without an ACK when the edge is unavailable for the retry time, and forwards no later message', async () => {
     const { edge, connect, metric, sidecar } = await setUpSidecar({ FORWARD_RETRY_SECONDS: '0.6' });
     edge.reply = ({ text }) => (controlIdOf(text) === 'D1' ? acknowledge({ text } as Forwarded) : { status: 503 });
     const peer = await connect();
@@ -155,11 +155,11 @@ describe('the edge away', () => {
     expect(performance.now() - started).toBeGreaterThan(550);
     expect(new Set(edge.received.map(({ text }) => controlIdOf(text)))).toEqual(new Set(['D1', 'D2']));
     await metric('mllp_refusals_total{reason="edge-unavailable"}', (value) => value === 1);
-    const isTold = (line: string) => line.includes('forward.refused') && line.includes('503');
-    await until('it is logged', () => sidecar.logs().some(isTold));
+    const isRefusal = (line: string) => line.includes('forward.refused') && line.includes('503');
+    await until('it is logged', () => sidecar.logs().some(isRefusal));
   });
 
-  test('an edge that hangs for good: closed soon after the time to retry, however long one try may take', async () => {
+  test('closes the connection soon after the retry time when the edge hangs, for any timeout of an attempt', async () => {
     const { edge, connect, metric } = await setUpSidecar({
       FORWARD_RETRY_SECONDS: '0.5',
       FORWARD_ATTEMPT_TIMEOUT_SECONDS: '600',
@@ -174,7 +174,7 @@ describe('the edge away', () => {
     await metric('mllp_refusals_total{reason="edge-unavailable"}', (value) => value === 1);
   });
 
-  test('an edge that hangs is given up and asked again', async () => {
+  test('aborts an attempt when the edge hangs, and retries', async () => {
     const { edge, connect, metric } = await setUpSidecar({ FORWARD_ATTEMPT_TIMEOUT_SECONDS: '0.3' });
     edge.reply = (received) => (edge.received.length === 1 ? new Promise(() => undefined) : acknowledge(received));
     const peer = await connect();
@@ -185,7 +185,7 @@ describe('the edge away', () => {
     await metric('mllp_forward_attempts_total{result="answered"}', (value) => value === 1);
   });
 
-  test('not there at all: the sidecar listens, is not ready, and gets ready when the edge is', async () => {
+  test('without an edge the sidecar listens and is not ready, and becomes ready with the edge', async () => {
     const { edge, sidecar } = await setUpSidecar({}, (double) => {
       double.ranges = undefined;
     });
@@ -197,7 +197,7 @@ describe('the edge away', () => {
     await until('ready', async () => (await ready()).status === 200);
   });
 
-  test('when the sender has gone, its message is not tried any longer', async () => {
+  test('stops the retries of a message whose sender has disconnected', async () => {
     const { edge, connect, metric } = await setUpSidecar();
     edge.reply = () => ({ status: 503 });
     const peer = await connect();
@@ -217,7 +217,7 @@ describe('the edge away', () => {
 });
 
 describe('SIGTERM', () => {
-  test('stops accepting, finishes and acknowledges what has arrived, drops what has not, ends with 0', async () => {
+  test('stops accepting, processes and acknowledges complete frames, drops incomplete ones, and ends with 0', async () => {
     const { edge, sidecar, connect } = await setUpSidecar();
     const slow = held();
     edge.reply = async (received) => {
@@ -257,7 +257,7 @@ describe('SIGTERM', () => {
   });
 });
 
-test('metrics count connections, frames, bytes, ACKs by code and attempts; logs hold nothing of a message', async () => {
+test('metrics count connections, frames, bytes, ACKs by code and attempts; logs contain no part of a message', async () => {
   const { edge, connect, metric, sidecar } = await setUpSidecar({ LOG_LEVEL: 'debug' });
   edge.reply = (received) => acknowledge(received, controlIdOf(received.text) === 'M2' ? 'AE' : 'AA');
   const peer = await connect();

@@ -96,7 +96,7 @@ export async function runFuzz(
   const counts = new Map<string, Map<string, number>>();
   const problems = new Set<string>();
 
-  const look = (): void => {
+  const collectProblems = (): void => {
     for (const line of [...world.console.gateway.logs(), ...world.sidecar.logs()]) {
       if (line.includes('"event":"bug"')) problems.add(line);
     }
@@ -119,7 +119,7 @@ export async function runFuzz(
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, sender));
-    look();
+    collectProblems();
     say(`${done + numRuns} requests, ${problems.size} problems`);
   }
   return { counts, problems: [...problems] };

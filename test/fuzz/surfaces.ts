@@ -420,7 +420,7 @@ const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout';
 export const logout: fc.Arbitrary<Draft> = fc
   .record({
     claims,
-    subject: fc.constantFrom('nobody', 'reader', ''),
+    subject: fc.constantFrom('unknown', 'reader', ''),
     changeToken: seldomChange,
     changeForm: seldomChange,
     headers: oddHeaders,

@@ -18,10 +18,10 @@ export interface Example {
   readonly resource: JsonObject;
 }
 
-/** The same examples, read as the gateway reads a body, again on each call: a test may alter them. */
+/** The examples, read like a request body. Each call reads them again, because a test may change them. */
 export const readExamples = (types?: readonly string[]): Example[] =>
   readExampleTexts(types).map(({ file, text }) => {
     const resource = parseJson(text);
-    if (!isJsonObject(resource)) throw new Error(`${file} is no resource`);
+    if (!isJsonObject(resource)) throw new Error(`${file} does not contain a resource`);
     return { file, resource };
   });

@@ -8,7 +8,7 @@ import { newRecord, toRecord } from '../../edge/members/member.ts';
 import { knownBy } from '../../edge/store/patient-identity.ts';
 import { parseStored } from '../../edge/store/resource.ts';
 import { validate } from '../../edge/fhir/validate/validate.ts';
-import type { UnnamedName } from '../../edge/store/unnamed-name.ts';
+import type { UnmappedName } from '../../edge/store/unmapped-name.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { parseJson, printJson, type JsonObject } from '../../shared/json.ts';
 
@@ -20,6 +20,9 @@ export const SETTINGS: SenderSettings = {
   timeZone: 'Europe/Vienna',
   authorities: new Map([['HOSP', 'urn:example:hosp']]),
   taught: new Map(),
+  confirmed: new Set(),
+  contested: new Map(),
+  shared: new Map(),
   rejected: new Set(),
   settingsState: '',
   charset: 'utf-8',
@@ -31,6 +34,18 @@ export const SETTINGS: SenderSettings = {
   usCore: false,
 };
 
+/** The circumstances of an ordinary message. */
+export const RECEIVED = {
+  isControlIdReused: false,
+  isCrowded: false,
+  isForced: false,
+  messageId: '019b7ca9-8c88-7000-8000-000000000003',
+  requestId: 'request-1',
+  source: 'http',
+  nowMs: Date.parse('2026-01-02T03:04:05Z'),
+  fhirBase: 'https://gateway.example/fhir',
+} as const;
+
 export interface Mapped {
   readonly outcome: string;
   /** As text. */
@@ -38,7 +53,7 @@ export interface Mapped {
   /** `W 102 OBX^1^5^1` of each finding. */
   readonly findings: readonly string[];
   readonly resources: readonly JsonObject[];
-  readonly unnamed: readonly UnnamedName[];
+  readonly unmapped: readonly UnmappedName[];
   /** The FHIR text of the first resource of a type, with decimals as they are stored. */
   readonly json: (type: string) => string;
   /** The first resource of a type; fails when it is not valid FHIR. */
@@ -80,14 +95,7 @@ export function mapped(
     settings: { ...SETTINGS, ...options.settings },
     found: options.found ?? [],
     patients: patientsOf(options.found ?? []),
-    isControlIdReused: false,
-    isCrowded: false,
-    isForced: false,
-    messageId: '019b7ca9-8c88-7000-8000-000000000003',
-    requestId: 'request-1',
-    source: 'http',
-    nowMs: Date.parse('2026-01-02T03:04:05Z'),
-    fhirBase: 'https://gateway.example/fhir',
+    ...RECEIVED,
   });
   const resource = (type: string): JsonObject => {
     const found = effects.resources.find(({ resourceType }) => resourceType === type);
@@ -100,7 +108,7 @@ export function mapped(
     ack: new TextDecoder().decode(ack ?? new Uint8Array(0)),
     findings: findings.map(({ severity, code, at }) => `${severity} ${code} ${at}`),
     resources: effects.resources,
-    unnamed: effects.unnamed,
+    unmapped: effects.unmapped,
     resource,
     everyResourceIsValid: () => effects.resources.forEach(assertValid),
     json: (type) => printJson(resource(type)),

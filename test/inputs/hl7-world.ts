@@ -63,25 +63,34 @@ export function createWorld(): World {
         nowMs: received,
         fhirBase: undefined,
       });
-      const told = findings.map(({ severity, code, at, reason }) => `${severity} ${code} ${at} ${reason}`);
-      if (outcome !== 'AA') throw new Error(`${outcome}: ${told.join(', ')}`);
+      const reported = findings.map(({ severity, code, at, reason }) => `${severity} ${code} ${at} ${reason}`);
+      if (outcome !== 'AA') throw new Error(`${outcome}: ${reported.join(', ')}`);
       for (const { type, id, meta, body, known: said } of effects.writes) {
         if (said !== null) known.set(id, joined(id, said, known.get(id)));
         const version = (resources.get(`${type}/${id}`)?.version ?? 0) + 1;
         resources.set(`${type}/${id}`, { type, id, version, last_updated: '', meta, body });
       }
-      for (const { patient, authority, value } of effects.moved) {
+      for (const { patient, authority, value, led: isLed } of effects.moved) {
         const before = known.get(patient);
-        const isMoved = ([itsDomain, itsValue, , led]: IdentifierRow) =>
-          itsDomain === authority && itsValue === value && !led;
+        const isMoved = ([itsAuthority, itsValue, , led]: IdentifierRow) =>
+          itsAuthority === authority && itsValue === value && (isLed || !led);
         if (before !== undefined)
           known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
       }
+      for (const { from, to, isAbsorbed } of effects.merges) {
+        for (const [name, resource] of resources) {
+          if (resource.type === 'Patient') continue;
+          resources.set(name, { ...resource, body: resource.body.replaceAll(`"Patient/${from}"`, `"Patient/${to}"`) });
+        }
+        const gone = known.get(from);
+        if (isAbsorbed === true && gone !== undefined) known.set(from, { ...gone, numbers: [] });
+      }
       for (const key of effects.identities) keys.set(`${key.type} ${key.key}`, key);
+      for (const { gone } of effects.met) results.delete(gone);
       for (const row of effects.results) results.set(row.id, row);
       for (const { type, id, fields } of effects.precedences) orders.set(`${type}/${id}`, fields);
       attention.push(...effects.attention);
-      return told;
+      return reported;
     },
     state: () => {
       const names = new Map([...resources.values()].map(({ type, id }) => [id, type]));

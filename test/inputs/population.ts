@@ -1,14 +1,16 @@
 /**
- * Many patients and what they have, put into the tables by a few statements: for query plans, which depend on how much
- * there is. Contents are stubs; what is searched is as the gateway writes it.
+ * Many patients and their resources, inserted by a few statements, for query plans, which depend on the number of rows.
+ * The contents are minimal; the search columns are as the gateway writes them.
  */
 import type { Client } from 'pg';
 
 export const GIVEN =
+  // prose-allow: sentence
   'anna maria peter james john mary robert linda michael susan william karen david nancy richard lisa joseph betty ' +
   'thomas helen charles sandra daniel donna matthew carol anthony ruth mark sharon paul michelle steven laura andrew ' +
   'sarah kenneth kimberly george deborah joshua jessica kevin shirley brian cynthia edward angela ronald melissa';
 export const SYLLABLES =
+  // prose-allow: sentence, he
   'mac ber son al ton ri ven gar do mil ler o ka ma ra he in schu sta nov ak bel lo fer nan des ric hard wil li am ' +
   'gon za lez tor res pe kov ski fitz ger ald brad shaw';
 

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { postNotices } from '../../edge/alerts/notices.ts';
 import { watchAlerts } from '../../edge/alerts/watch.ts';
-import type { Database } from '../../edge/deps.ts';
 import { webhookSecret } from '../../edge/http/webhook-signature.ts';
 import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
@@ -17,7 +16,7 @@ import { askForAlerts } from '../../edge/store/alert.ts';
 import { noteUsage } from '../../edge/store/usage.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import { testDeps } from '../stack/tools/test-deps.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
@@ -27,8 +26,6 @@ interface Received {
   readonly body: string;
 }
 
-let db: TestDatabase;
-let database: Database;
 let site: string;
 let key: ApiKey;
 let receiver: Server;
@@ -39,9 +36,9 @@ let isProviderAway: boolean;
 let kinds: { watch: JobKind; post: JobKind };
 const secrets = ['a'.repeat(43), 'b'.repeat(43)];
 
+const db = await useTestDatabase();
+const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
 beforeAll(async () => {
-  db = await createTestDatabase();
-  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   receiver = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += String(chunk)));
@@ -65,10 +62,7 @@ beforeAll(async () => {
   });
   kinds = { watch: watchAlerts(deps.config, async () => isProviderAway), post: postNotices(deps) };
 });
-afterAll(async () => {
-  receiver.close();
-  await db.drop();
-});
+afterAll(() => void receiver.close());
 
 const webhook = () => `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/alerts`;
 
@@ -95,7 +89,7 @@ const ago = (table: string, columns: readonly string[], time: string) =>
     `update ${table} set ${columns.map((column) => `${column} = ${column} - interval '${time}'`).join(', ')}`,
   );
 
-const openAlerts = async () =>
+const firingAlerts = async () =>
   (await db.client.query('select kind, subject, notified from alert where resolved_at is null order by kind')).rows;
 
 const failing = () =>
@@ -122,8 +116,8 @@ test('each cause opens an alert of the affected site only', async () => {
     mllp.clientId,
   ]);
   await ago('api_key', ['updated_at'], '1 hour');
-  const reason = 'the JWKS URI cannot be used: its host answered 503';
-  await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks', reason, requests: 3 })));
+  const reason = 'any text';
+  await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks_uri', reason, requests: 3 })));
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
   // The job has checked without a break for an hour.
   await db.client.query(
@@ -131,15 +125,15 @@ test('each cause opens an alert of the affected site only', async () => {
       where kind = 'alerts'`,
   );
   await turn('watch');
-  expect(await openAlerts()).toEqual([
-    { kind: 'error-rate', subject: 'fhir', notified: 'open' },
-    { kind: 'feed-silent', subject: key.clientId, notified: 'open' },
-    { kind: 'jwks-uri-failing', subject: mllp.clientId, notified: 'open' },
-    { kind: 'replay-needed', subject: '', notified: 'open' },
-    { kind: 'sidecar-silent', subject: 'ward', notified: 'open' },
+  expect(await firingAlerts()).toEqual([
+    { kind: 'error-rate', subject: 'fhir', notified: 'firing' },
+    { kind: 'feed-silent', subject: key.clientId, notified: 'firing' },
+    { kind: 'jwks-uri-failing', subject: mllp.clientId, notified: 'firing' },
+    { kind: 'replay-needed', subject: '', notified: 'firing' },
+    { kind: 'sidecar-silent', subject: 'ward', notified: 'firing' },
   ]);
   expect((await db.client.query('select from alert where site_id = $1', [other])).rowCount).toBe(0);
-  expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.opened'));
+  expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.firing'));
   await turn('post');
   expect(received).toHaveLength(5);
 });
@@ -157,17 +151,17 @@ test.each([
       [key.clientId],
     );
     await ago('api_key', ['updated_at'], '1 hour');
-    const refused = refusalOf(key.clientId, { code: 'jwks', reason: 'the JWKS URI cannot be used: 503', requests: 3 });
+    const refused = refusalOf(key.clientId, { code: 'jwks_uri', reason: 'its host answered 503', requests: 3 });
     await db.client.query(...noteRefusalsSql(refused));
     await ago('refusal', ['since', 'first_at', 'last_at'], '12 minutes');
     const { clientId } = whose === 'own' ? key : other;
     const at = Date.now() - minutes * 60_000;
     await database.run(noteUsage({ counts: [], answers: [], keys: [], kids: [{ site, clientId, kid: 'k', at }] }));
     await turn('watch');
-    expect((await openAlerts()).map(({ kind }) => kind)).toEqual(isFailing ? ['jwks-uri-failing'] : []);
+    expect((await firingAlerts()).map(({ kind }) => kind)).toEqual(isFailing ? ['jwks-uri-failing'] : []);
     await db.client.query(...noteRefusalsSql(refused));
     await turn('watch');
-    expect((await openAlerts()).map(({ kind }) => kind)).toEqual(['jwks-uri-failing']);
+    expect((await firingAlerts()).map(({ kind }) => kind)).toEqual(['jwks-uri-failing']);
   },
 );
 
@@ -177,7 +171,7 @@ test('no feed is silent right after a break of the gateway', async () => {
   await ago('api_key', ['updated_at'], '9 hours');
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '9 hours')`);
   await turn('watch');
-  expect(await openAlerts()).toEqual([]);
+  expect(await firingAlerts()).toEqual([]);
 });
 
 test('a notice is signed by each secret, links to the console and names no person', async () => {
@@ -186,14 +180,14 @@ test('a notice is signed by each secret, links to the console and names no perso
   await turn('post');
   const [{ headers, body } = { headers: {}, body: '' }] = received;
   const { type, data } = JSON.parse(body) as { type: string; data: Record<string, unknown> };
-  expect(type).toBe('alert.opened');
+  expect(type).toBe('alert.firing');
   expect(data).toEqual({
     alertId: expect.any(String),
     site,
     kind: 'replay-needed',
     subject: '',
     summary: expect.any(String),
-    openedAt: expect.stringMatching(/Z$/),
+    firingSince: expect.stringMatching(/Z$/),
     resolvedAt: null,
     times: 1,
     url: 'https://console.example/admin/alerts',
@@ -215,12 +209,12 @@ test('a receiver that was down for a night gets each notice with its id in the m
   await createApiKey(db.client, { site: other });
   await db.client.query(`update site set alert_webhook = 'https://nowhere.invalid/x' where site_id = $1`, [other]);
   await db.client.query(
-    `insert into alert (site_id, alert_id, kind, subject, opened_at, notified, notified_at) values ($1, $2, 'error-rate', 'fhir', now(), 'open', now())`,
+    `insert into alert (site_id, alert_id, kind, subject, firing_since, notified, notified_at) values ($1, $2, 'error-rate', 'fhir', now(), 'firing', now())`,
     [other, randomUUID()],
   );
   await db.client.query(
     `insert into alert_notice (site_id, notice_id, alert_id, state, at, next_at)
-       select $1, gen_random_uuid(), a.alert_id, 'open', now(), now() from alert a, generate_series(1, 30)`,
+       select $1, gen_random_uuid(), a.alert_id, 'firing', now(), now() from alert a, generate_series(1, 30)`,
     [other],
   );
   await failing();
@@ -257,7 +251,7 @@ test('a receiver that was down for a night gets each notice with its id in the m
   expect(logged.filter(({ event }) => event === 'alert.not-delivered').length).toBeGreaterThan(10);
 });
 
-test('a notice is given up after three days, and at once when the site has no webhook', async () => {
+test('a notice is abandoned after three days, and immediately if the site has no webhook', async () => {
   await failing();
   await turn('watch');
   answers = [500];
@@ -302,7 +296,7 @@ test('an alert resolves ten minutes after its cause, and stays acknowledged unti
   expect((await db.client.query('select clear_since, acknowledged_by from alert')).rows).toEqual([
     { clear_since: expect.any(Date), acknowledged_by: 'Alex' },
   ]);
-  await ago('alert', ['clear_since', 'notified_at', 'opened_at'], '20 minutes');
+  await ago('alert', ['clear_since', 'notified_at', 'firing_since'], '20 minutes');
   await turn('watch');
   expect(
     (await db.client.query(`select from alert where resolved_at is not null and notified = 'resolved'`)).rowCount,
@@ -311,8 +305,8 @@ test('an alert resolves ten minutes after its cause, and stays acknowledged unti
   await db.client.query('update hl7_message set has_failed = true');
   await turn('watch');
   const { rows } = await db.client.query('select times, acknowledged_by, notified from alert');
-  expect(rows).toEqual([{ times: 2, acknowledged_by: null, notified: 'open' }]);
-  expect(logged.map(({ event }) => event)).toEqual(['alert.opened', 'alert.resolved', 'alert.opened']);
+  expect(rows).toEqual([{ times: 2, acknowledged_by: null, notified: 'firing' }]);
+  expect(logged.map(({ event }) => event)).toEqual(['alert.firing', 'alert.resolved', 'alert.firing']);
 });
 
 test('adds each job once, and again after the job has failed', async () => {
@@ -328,19 +322,19 @@ test('adds each job once, and again after the job has failed', async () => {
 test('two failed checks of the provider in a row raise an alert; checks before a break do not count', async () => {
   isProviderAway = true;
   await turn('watch');
-  expect(await openAlerts()).toEqual([]);
+  expect(await firingAlerts()).toEqual([]);
   // As if the gateway itself had been away for an hour.
   await db.client.query(
     `update job set cursor = jsonb_set(cursor::jsonb, '{checkedAt}', to_jsonb((cursor::jsonb ->> 'checkedAt')::bigint - 3600000))::json
       where kind = 'alerts'`,
   );
   await turn('watch');
-  expect(await openAlerts()).toEqual([]);
+  expect(await firingAlerts()).toEqual([]);
   await turn('watch');
-  expect(await openAlerts()).toEqual([{ kind: 'provider-away', subject: '', notified: 'open' }]);
+  expect(await firingAlerts()).toEqual([{ kind: 'provider-away', subject: '', notified: 'firing' }]);
   isProviderAway = false;
   await turn('watch');
   await ago('alert', ['clear_since'], '10 minutes');
   await turn('watch');
-  expect(await openAlerts()).toEqual([]);
+  expect(await firingAlerts()).toEqual([]);
 });

@@ -70,7 +70,7 @@ test('runners at once apply each file once between them', async () => {
   expect(runs.map(({ current }) => current)).toEqual(['0002_b', '0002_b', '0002_b']);
 });
 
-test('a file that fails names its line and leaves nothing, nor do those before it in the same run', async () => {
+test('a failing file names its line, and the complete run is rolled back', async () => {
   await file('0001_a.sql', 'create table a (id int);');
   await file('0002_b.sql', '-- é😀\ncreate table b (id int);\ninsert into b\nvalues (nowhere);');
   await expect(run()).rejects.toThrow(/^0002_b\.sql failed at line 4: column "nowhere" does not exist$/);
@@ -183,7 +183,7 @@ describe('function files', () => {
     ['another argument', answers('one', "'x'", 'p_new text')],
     ['another argument with a default', answers('one', "'x'", 'p_new text default null')],
     ['other rows', answers('one', '1').replace('returns text', 'returns integer')],
-  ])('%s under the old name is refused', async (_, changed) => {
+  ])('%s under the old name is rejected', async (_, changed) => {
     await file('functions/one.sql', answers('one', "'first'"));
     await run();
     await file('functions/one.sql', changed);
@@ -191,7 +191,7 @@ describe('function files', () => {
     expect(await functions()).toEqual({ one: ['first', SETTING] });
   });
 
-  test('a function whose file is gone must have been dropped by a numbered file', async () => {
+  test('a function without a file must be dropped by a numbered file', async () => {
     await file('functions/one.sql', answers('one', "'x'"));
     await file('functions/two.sql', answers('two', "'y'"));
     await run();
@@ -217,7 +217,7 @@ describe('function files', () => {
     ['one.sql', answers('one', "'x'") + answers('two', "'x'")],
     ['one.sql', answers('one', "'x'").replace('create or replace', 'create')],
     ['one.sql', 'select 1'],
-  ])('%s that does not define just the function it is named for is refused: %j', async (name, sql) => {
+  ])('%s that does not define just the function it is named for is rejected: %j', async (name, sql) => {
     await file(`functions/${name}`, sql);
     await expect(run()).rejects.toThrow('functions/one.sql must hold one statement, create or replace function one');
   });
@@ -228,12 +228,12 @@ test.each([
   ['a number used twice', ['0001_a.sql', '0001_b.sql'], '0001_b.sql should have number 2'],
   ['another name', ['1-a.sql'], '1-a.sql is not named like'],
   ['nothing', [], 'there are no migrations'],
-])('a folder with %s is refused', async (_, names, message) => {
+])('a folder with %s is rejected', async (_, names, message) => {
   for (const name of names) await file(name, 'select 1');
   await expect(run()).rejects.toThrow(message);
 });
 
-test('the program says what it did and fails with a message', async () => {
+test('the program prints its changes, and fails with a message', async () => {
   const program = (env: NodeJS.ProcessEnv) => promisify(execFile)(process.execPath, [RUNNER], { env });
   const { stdout } = await program({ DATABASE_URL: postgres.url });
   expect(stdout).toMatch(

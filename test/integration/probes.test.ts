@@ -64,7 +64,7 @@ test.each([
     [503, 'the database lacks the functions assert_caller, job_claim: run the migrations'],
   ],
   [
-    'of before the function that every transaction begins with',
+    'without the function that begins every transaction',
     'drop function limit_time',
     [503, 'the database lacks the function limit_time: run the migrations'],
   ],
@@ -82,7 +82,7 @@ test.each([
   expect(await readyAfter(change)).toEqual(expected);
 });
 
-test('a login for which row-level security does not hold', async () => {
+test('reports a login without row-level security', async () => {
   const detail = "the login in DATABASE_URL bypasses row-level security: use the gateway's login";
   expect(await readyAfter('select 1', db.ownerUrl)).toEqual([503, detail]);
 });

@@ -1,13 +1,13 @@
 /** The catalog of the migrated database agrees with the files and the code. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { toWrite } from '../../edge/store/resource.ts';
 import { GENERATION } from '../../edge/store/search/parameters.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
 import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { useTestDatabase } from '../stack/tools/database.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 
@@ -20,11 +20,7 @@ const MUST_HAVE: Readonly<Record<string, readonly string[]>> = {
   hl7_store: STORES_BY_KEPT_PLAN,
 };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = await useTestDatabase();
 
 test('each function has the settings of its file, and those that must have some have them', async () => {
   const { rows } = await database.client.query<{ name: string; settings: string[] | null }>(
@@ -41,7 +37,7 @@ test('each function has the settings of its file, and those that must have some 
   for (const [name, settings] of Object.entries(MUST_HAVE)) expect(inDatabase.get(name)).toEqual(settings);
 });
 
-test('the types that the table of resources takes are the resource types', async () => {
+test('the table of resources accepts exactly the resource types', async () => {
   const { rows } = await database.client.query<{ definition: string }>(
     "select pg_get_constraintdef(oid) as definition from pg_constraint where conname = 'resource_type_check'",
   );
@@ -63,7 +59,7 @@ test('resource_write reads the members that a write has, and no others', async (
   expect(row?.toSorted()).toEqual(Object.keys(write).toSorted());
 });
 
-test('resource_write knows the newest generation of what is indexed', async () => {
+test('resource_write has the newest generation of the search index', async () => {
   const text = (await readFunctions(MIGRATIONS)).find((file) => file.function === 'resource_write')?.sql ?? '';
   expect(/x\.indexed < (\d+)/.exec(text)?.[1]).toBe(String(GENERATION));
 });
@@ -78,7 +74,7 @@ test('each SQLSTATE of the gateway that a function raises has a meaning, and eac
   expect(statesIn(RAISED, files)).toEqual(new Set(OWN_STATES));
 });
 
-test('a transaction catches what its writes may raise', async () => {
+test('a transaction handles the errors of its writes', async () => {
   const files = await readFunctions(MIGRATIONS);
   const called = (...names: string[]) => files.filter((file) => names.includes(file.function));
   const caught = statesIn(/sqlstate '(GW\d{3})'/g, called('fhir_conditional_write'));

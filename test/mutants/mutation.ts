@@ -1,14 +1,18 @@
-/** One defect that a program can seed: a range of a file and the text that replaces it. */
-export interface Mutation {
-  readonly file: string;
-  /** The function, constant, table or policy that the range is in. */
-  readonly symbol: string;
+/** A range of a text and the text that replaces it. */
+export interface Edit {
   /** The kind of change, such as `skip guard` or `drop site condition`. */
   readonly operator: string;
   /** UTF-16 offsets in the file; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+}
+
+/** One defect that a program can seed. */
+export interface Mutation extends Edit {
+  readonly file: string;
+  /** The function, constant, table or policy that the range is in. */
+  readonly symbol: string;
 }
 
 export const applyMutation = (text: string, { start, end, replacement }: Mutation): string =>

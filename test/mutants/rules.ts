@@ -100,9 +100,10 @@ const ROWS: readonly Row[] = [
   ],
   [
     'edge/hl7/patients/resolve.ts',
-    ['holdersOf', 'resolve', 'byLeadingIdentifier', 'found', 'differenceFrom', 'sameValueElsewhere'],
+    ['resolve', 'byLeadingIdentifier', 'found', 'differenceFrom'],
     ['unit/hl7/patients/resolve'],
   ],
+  ['edge/hl7/patients/identifier-holders.ts', ['holdersOf', 'sameValueElsewhere'], ['unit/hl7/patients/resolve']],
   [
     'edge/hl7/ingest/merge-records.ts',
     ['mergeRecords', 'replaceDocument'],
@@ -137,7 +138,15 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/results/choose.ts', ['choose'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/collection-time.ts', ['mayBeSameTime'], ['unit/hl7/results/choose']],
   ['edge/hl7/results/order-number.ts', ['isSameAuthority'], ['unit/hl7/results/choose']],
-  ['edge/hl7/results/result-key.ts', ['mayBeSame'], ['contract/hl7']],
+  ['edge/hl7/results/result-key.ts', ['closenessOf', 'isAlike', 'isAlikeOrder'], ['unit/hl7/results/orders']],
+  ['edge/hl7/results/asked-results.ts', ['isNear'], ['unit/hl7/results/orders']],
+  [
+    'edge/hl7/results/left-results.ts',
+    ['settleGroup', 'settleCancelled', 'notePreliminary'],
+    ['unit/hl7/results/orders'],
+  ],
+  ['edge/hl7/results/join-orders.ts', ['pairsOf'], ['unit/hl7/results/orders']],
+  ['edge/hl7/mapping/segments/obx-lines.ts', ['linesIn', 'textsIn', 'isLike'], ['unit/hl7/results/orders']],
   ['edge/hl7/results/merge-results.ts', ['mergeResults'], ['contract/hl7']],
   [
     'edge/hl7/ingest/sender/select-key.ts',
@@ -214,7 +223,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/admin-key.ts', ['keyStatements', 'changesOf'], ['integration/store/admin-isolation']],
   ['edge/store/admin-message.ts', ['readStoredMessage', 'resourcesOfMessage'], ['integration/store/admin-isolation']],
   ['edge/store/admin-refusal.ts', ['findRefusals'], ['integration/store/refusals']],
-  ['edge/store/admin-unnamed-name.ts', ['listUnnamedNames'], ['integration/store/admin-isolation']],
+  ['edge/store/admin-unmapped-name.ts', ['listUnmappedNames'], ['integration/store/admin-isolation']],
   ['edge/store/authority-synonyms.ts', ['authorityNames'], ['integration/hl7/message-keys']],
   [
     'edge/store/bulk-export.ts',
@@ -243,7 +252,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/search/reindex.ts', ['resourcesAfter', 'endFilling'], ['integration/store/reindex']],
   ['edge/store/search/search.ts', ['searchPage'], ['integration/store/fhir-plans', 'integration/store/isolation']],
   ['edge/store/search/selection.ts', ['selectionSql'], ['integration/store/reindex']],
-  ['edge/store/site.ts', ['siteStatements', 'changesOfSite', 'readSite'], ['integration/store/admin-isolation']],
+  ['edge/store/site.ts', ['siteStatements', 'changesOfSite'], ['integration/store/admin-isolation']],
   ['edge/store/transaction.ts', ['matchedSql'], ['integration/store/isolation']],
   ['edge/store/usage.ts', ['usageOf'], ['integration/store/admin-isolation']],
   ['migrations/0001_site.sql', ['table_of_site'], ['integration/wall/second-wall']],

@@ -1,12 +1,6 @@
 /** Defects in SQL, found in its text: a condition, a lock, a check, a policy or a refusal that is missing. */
 
-/** A range of SQL text and the text that replaces it. */
-export interface SqlDefect {
-  readonly operator: string;
-  readonly start: number;
-  readonly end: number;
-  readonly replacement: string;
-}
+import type { Edit } from './mutation.ts';
 
 interface Operator {
   readonly name: string;
@@ -60,7 +54,7 @@ function closing(text: string, open: number): number | undefined {
   return undefined;
 }
 
-function droppedChecks(text: string): SqlDefect[] {
+function droppedChecks(text: string): Edit[] {
   return [...text.matchAll(/(?:constraint \w+ )?\bcheck (?=\()/g)].flatMap(({ 0: found, index }) => {
     const end = closing(text, index + found.length);
     return end === undefined ? [] : [{ operator: 'drop check', start: index, end, replacement: 'check (true)' }];
@@ -74,7 +68,7 @@ const isInComment = (text: string, at: number): boolean =>
  * Every defect that the operators make of some SQL. It may contain a template's `${}`: a part with one is never
  * replaced.
  */
-export function sqlDefects(text: string): SqlDefect[] {
+export function sqlDefects(text: string): Edit[] {
   const matched = OPERATORS.flatMap(({ name, pattern, replacement }) =>
     [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
       operator: name,

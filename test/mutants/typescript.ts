@@ -1,7 +1,7 @@
 /** Defects in TypeScript, found in its syntax tree: a guard that is skipped, a condition that is turned, an entry that is missing. */
 import { parseSync } from 'vite';
 
-import type { Mutation } from './mutation.ts';
+import type { Edit, Mutation } from './mutation.ts';
 import { sqlDefects } from './sql.ts';
 
 /** A node of ESTree with offsets; its other members are read by `type`. */
@@ -27,14 +27,6 @@ export function children(node: Node): Node[] {
   return Object.values(node).flatMap((value) =>
     Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
   );
-}
-
-/** A replacement of one syntax by another; the offsets are those of the file. */
-interface Edit {
-  readonly operator: string;
-  readonly start: number;
-  readonly end: number;
-  readonly replacement: string;
 }
 
 const TURNED: Readonly<Record<string, string>> = {

@@ -96,7 +96,18 @@ function joinRanges(source: string, ranges: readonly [number, number][]): string
 
 const READ_ATTRIBUTES = new Set(['title', 'placeholder', 'label', 'alt', 'aria-label', 'summary', 'description']);
 const TITLES = /^(?:it|test|describe|scenario)(?:\.\w+)*\b/;
+const EACH = /^(?:it|test|describe)\.(?:each|for)$/;
 const ERRORS = /(?:fault|error|refus|reject|issue|invalid|malformed)\w*$/i;
+
+/** The names of the rows of `test.each`: the first text of a list, or the member `what`. */
+function rowNames(rows: Node | undefined): Node[] {
+  return (rows?.type === 'ArrayExpression' ? nodesAt(rows, 'elements') : []).flatMap((row) => {
+    if (row.type === 'ArrayExpression') return nodesAt(row, 'elements').slice(0, 1);
+    const what = nodesAt(row, 'properties').find((each) => nodeAt(each, 'key')?.['name'] === 'what');
+    return (what && nodeAt(what, 'value')) ?? [];
+  });
+}
+
 function* inSyntax(file: string, source: string): Generator<Piece> {
   // The tree of JavaScript has other offsets of template texts.
   const { program, comments: found, errors } = parseSync(file.replace(/\.js$/, '.ts'), source);
@@ -124,6 +135,12 @@ function* inSyntax(file: string, source: string): Generator<Piece> {
     }
     const callee = nodeAt(node, 'callee');
     const called = callee === undefined ? '' : source.slice(callee.start, callee.end);
+    if (isTest && EACH.test(called))
+      for (const name of rowNames(nodesAt(node, 'arguments')[0]))
+        for (const [start, end] of textRanges(name).slice(0, 1)) {
+          const text = masked(source.slice(start, end));
+          if (isProse(text)) yield { kind: 'part', start, text };
+        }
     const inner = ERRORS.test(called) ? 'error' : kind === 'title' ? 'text' : kind;
     const title = isTest && TITLES.test(called) ? nodesAt(node, 'arguments')[0] : undefined;
     for (const each of children(node))
@@ -156,9 +173,10 @@ const READERS: readonly (readonly [RegExp, (file: string, source: string) => Ite
   [/\.sql$/, inSql],
   [/\.md$/, inMarkdown],
   [/\.css$/, (_, source) => comments(source, [...matches(source, /\/\*[\s\S]*?\*\//g)])],
+  [/\.java$/, (_, source) => comments(source, [...matches(source, /\/\*[\s\S]*?\*\/|(?<=^[^\S\n]*)\/\/.*$/gm)])],
   [
-    /(?:\.(?:ya?ml|toml|sh|service)|Dockerfile|\.ci\/run)$/,
-    (_, source) => comments(source, [...matches(source, /(?<=^[^\S\n]*)#.*$/gm)]),
+    /(?:\.(?:ya?ml|toml|sh|service|py)|Dockerfile|\.ci\/run|\.gitignore|\.npmrc)$/,
+    (_, source) => comments(source, [...matches(source, /(?<=^[^\S\n]*)#.*$|"""[\s\S]*?"""/gm)]),
   ],
 ];
 

@@ -36,7 +36,7 @@ describe('configuration', () => {
     expect(config.INTEGRATION_FHIR_PUBLIC_BASE_URL).toBeUndefined();
   });
 
-  test('a command needs the database and no secrets, and hears what is wrong with the rest that it uses', () => {
+  test('a command needs the database and no secrets, and reports faults of the other variables that it uses', () => {
     const config = readCommandConfig({ DATABASE_URL: 'postgres://u:p@host/db', GATEWAY_SECRET: 'short' });
     expect(config).toEqual({ DATABASE_URL: 'postgres://u:p@host/db', TRUSTED_PROXIES: [], JWKS_TRUSTED_HOSTS: [] });
     const read = () => readCommandConfig({ ADMIN_PUBLIC_BASE_URL: 'x' });

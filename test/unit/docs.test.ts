@@ -107,7 +107,7 @@ test('every command that the documentation or a program names exists, with its s
   expect(unknown.map(([whole]) => whole)).toEqual([]);
 });
 
-test('every section with commands is run by one test, or says why not', () => {
+test('one test runs the commands of each section, or a reason is given', () => {
   const sections = new Set(COMMAND_BLOCKS.map(({ page, heading }) => `${page}, ${heading}`));
   const named = [...ON_LOCAL_STACK, ...ON_DEPLOYMENT, ...ON_USED_DEPLOYMENT, ...Object.keys(NOT_RUN)];
   expect(named.toSorted()).toEqual([...sections].toSorted());
@@ -137,7 +137,7 @@ describe('the rendered chapters', async () => {
     }
   });
 
-  test('hold no two headings of one anchor', () => {
+  test('do not have two headings with one anchor', () => {
     for (const { page } of CHAPTERS) {
       const anchors = anchorsOf(`edge/docs/${page}.md`);
       expect(new Set(anchors).size, page).toBe(anchors.length);

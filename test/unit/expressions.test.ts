@@ -13,13 +13,13 @@ const table = uriTable('namespace', 'a name');
 const SIZE = 4_000;
 
 test.each<[string, (size: number) => string, (text: string) => unknown]>([
-  ['a label of PEM, for ever begun', (size) => 'BEGIN '.repeat(size), holdsPrivateKey],
+  ['a label of PEM that begins many times', (size) => 'BEGIN '.repeat(size), holdsPrivateKey],
   ['a label of PEM without an end', (size) => `BEGIN ${'A '.repeat(size)}`, holdsPrivateKey],
   ['PRIVATE KEY and spaces', (size) => `PRIVATE KEY${' '.repeat(size)}`, holdsPrivateKey],
   ['members of a JWK without a value', (size) => '"d":'.repeat(size), holdsPrivateKey],
   ['quotes behind a member', (size) => `d:${'"'.repeat(size)}`, redactKeys],
-  ['certificates, for ever begun', (size) => 'BEGIN CERT '.repeat(size), redactKeys],
-  ['a label, for ever begun, as a key', (size) => 'BEGIN '.repeat(size), isPem],
+  ['certificates that begin many times', (size) => 'BEGIN CERT '.repeat(size), redactKeys],
+  ['a label that begins many times, as a key', (size) => 'BEGIN '.repeat(size), isPem],
   ['long dashes', (size) => '\u2013'.repeat(size), readPem],
   ['long dashes and spaces', (size) => '\u2013 '.repeat(size), readPem],
   ['spaces behind a label', (size) => `KEY${' '.repeat(size)}`, readPem],

@@ -97,7 +97,7 @@ test('a circle is reported with the imports that make it', () => {
   ).toEqual({ edge: ['edge/config.ts imports edge/admin/staff/x.ts', 'edge/admin/web/x.ts imports edge/config.ts'] });
 });
 
-test('folders import each other one way', () => {
+test('imports between two folders have one direction', () => {
   const files = TOP.flatMap((top) =>
     readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' }).map((name) => join(top, name)),
   ).filter((name) => /\.tsx?$/.test(name));

@@ -18,11 +18,11 @@ const texts = [
 const PLACE = /\b(?:in|at|under|[Ss]ee) ([A-Z][a-z]+(?: keys)?)\b(?!-)|(?<!-)\b([A-Z][a-z]+) (?:lists|shows|says)\b/g;
 const named = texts.flatMap((text) => [...text.matchAll(PLACE)].map(([, after, before]) => after ?? before ?? ''));
 
-test('each is one of the console', () => {
+test('each page in a hint is a page of the console', () => {
   expect(named).toEqual(expect.arrayContaining(['Messages', 'Requests', 'Health']));
   expect(named.filter((name) => !TITLES.has(name))).toEqual([]);
 });
 
-test('a hint is read on several pages, so it names none as “this page”, and no list of limits that is not there', () => {
+test('a hint does not contain “this page”, since several pages show it, nor a reference to a list', () => {
   expect(texts.filter((text) => /\bthis page\b|\breference\b/i.test(text))).toEqual([]);
 });

@@ -61,7 +61,7 @@ test('git ignores the files that documented commands and downloads create in the
   expect(open.filter((name) => !isOutside(name) && !isIgnored(name))).toEqual([]);
 });
 
-test('so is what older commands left, and the folder of the local stack', () => {
+test('ignores files of older commands, and the folder of the local stack', () => {
   const left = ['ring.json', 'ring4.json', 'backup.dump', 'audit.ndjson', 'production/edge.json', 'staging/edge.env'];
   const more = [
     '.dev.vars',

@@ -1,6 +1,6 @@
 /** The linter keeps the rooms apart: for each rule about imports one file that breaks it, and what is allowed beside it. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A file, what it imports, and whether the linter takes it. */
-const IMPORTS: readonly (readonly [file: string, specifier: string, isTaken: boolean])[] = [
+const IMPORTS: readonly (readonly [file: string, specifier: string, isAllowed: boolean])[] = [
   ['shared/hl7/a.ts', '../../edge/deps.ts', false],
   ['shared/hl7/b.ts', 'node:fs', false],
   ['shared/hl7/c.ts', '../json.ts', true],
@@ -95,17 +95,36 @@ const lint = (rule: string): Promise<Set<string>> =>
     });
   });
 
+const PLUGIN = 'test/lint/linear-expressions.ts';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lint-'));
+  await mkdir(join(folder, dirname(PLUGIN)), { recursive: true });
+  for (const file of ['oxlint.config.ts', PLUGIN]) await copyFile(join(ROOT, file), join(folder, file));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test.each([
+  ['two repetitions inside each other', '/^(?:a+)+$/', 'exponential'],
+  ['two repetitions of the same characters', String.raw`/^\s*\s*$/`, 'quadratic'],
+  ['a run that is searched again from each of its characters', String.raw`/\d+$/`, 'quadratic'],
+  ['an expression that is built', 'new RegExp(`^${1 + 1}$`)', 'built'],
+  ['an expression that reads each character once', '/^[a-z]+(?:-[a-z]+)*$/', undefined],
+])('%s: %s is %s', async (_, expression, refused) => {
+  await write('edge/http/expression.ts', `export default ${expression};\n`);
+  const found = await lint('linear-expression');
+  expect([...found]).toEqual(refused === undefined ? [] : ['edge/http/expression.ts']);
+});
+
 describe('imports', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lint-'));
-    await copyFile(join(ROOT, 'oxlint.config.ts'), join(folder, 'oxlint.config.ts'));
     for (const [file, specifier] of IMPORTS) await write(file, `import '${specifier}';\n`);
     reported = await lint('no-restricted-imports');
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test.each(IMPORTS)('%s may import %s: %s', (file, _, isTaken) => {
-    expect(reported.has(file)).toBe(!isTaken);
+  test.each(IMPORTS)('%s may import %s: %s', (file, _, isAllowed) => {
+    expect(reported.has(file)).toBe(!isAllowed);
   });
 
   test('a circle of types is a circle', async () => {

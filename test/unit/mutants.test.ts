@@ -91,7 +91,7 @@ describe('defects in SQL', () => {
   });
 });
 
-test('a sample is the same for the same seed', () => {
+test('a sample depends only on the seed', () => {
   const items = Array.from({ length: 100 }, (_, at) => at);
   expect(sample(items, 5, 1)).toEqual(sample(items, 5, 1));
   expect(sample(items, 5, 1)).not.toEqual(sample(items, 5, 2));

@@ -93,7 +93,7 @@ function namesIn(expression: string): Named {
   return found;
 }
 
-test('a fault in PromQL, a metric and a label that are not there would be seen', () => {
+test('the check finds faulty PromQL, an unknown metric and an unknown label', () => {
   expect(namesIn('sum(rate(x[5m])').errors).not.toEqual([]);
   expect(namesIn('sum by (site) (rate(x_total{code="AA"}[5m])) > 1')).toEqual({
     metrics: ['x_total'],
@@ -102,14 +102,14 @@ test('a fault in PromQL, a metric and a label that are not there would be seen',
   });
 });
 
-/** @param told labels that a text beside the expression names */
-function expectKnown(expr: string, told: readonly string[]): void {
+/** @param reported labels that a text beside the expression names */
+function expectKnown(expr: string, reported: readonly string[]): void {
   const { metrics, labels, errors } = namesIn(expr);
   expect(errors).toEqual([]);
   expect(metrics.length).toBeGreaterThan(0);
   expect(metrics.filter((name) => !known.has(name))).toEqual([]);
   const ofMetrics = new Set(metrics.flatMap((name) => [...(known.get(name) ?? [])]));
-  expect([...labels, ...told].filter((label) => !ofMetrics.has(label))).toEqual([]);
+  expect([...labels, ...reported].filter((label) => !ofMetrics.has(label))).toEqual([]);
 }
 
 const captured = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);

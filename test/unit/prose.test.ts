@@ -27,10 +27,18 @@ describe('a phrase of the table is found', () => {
       'in a title',
       'test/unit/a.test.ts',
       "test.each([['nobody is told']])('%s is told', () => 'nobody is told');",
+      ['1: told', '1: nobody', '1: told'],
+    ],
+    [
+      'in the name of a row',
+      'test/unit/a.test.ts',
+      "test.each([{ what: 'it is told to us', told: 'nobody is here' }])('$what', () => 1);",
       ['1: told'],
     ],
     ['in SQL', 'migrations/a.sql', "-- Fine.\nraise exception 'it''s told to us';\n", ['2: told']],
     ['in CSS', 'edge/a.css', 'a {\n  /* It stands still. */\n}\n', ['2: stands']],
+    ['in Python', 'test/a.py', '"""It is told."""\ntold = 1\n# It is told.\n', ['1: told', '3: told']],
+    ['in Java', 'test/a.java', '/** It is told. */\nint told; // told\n', ['1: told']],
     ['in Markdown', 'README.md', '# Told\n\n```\ntold\n```\n\nA [told](told) `told`.\n', ['1: Told', '7: told']],
   ])('%s', (_, file, source, phrases) => expect(found(file, source)).toEqual(phrases));
 });

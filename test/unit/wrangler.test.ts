@@ -18,7 +18,7 @@ test('a deployment keeps the variables that were set in the dashboard', () => {
   expect(production.vars).toEqual({});
 });
 
-test('the production file has no other environment, of which Wrangler would warn each time, and no preview', () => {
+test('the production file has one environment, without a warning of Wrangler, and no preview', () => {
   expect(production.definedEnvironments ?? []).toEqual([]);
   expect(production.preview_urls).toBe(false);
 });
@@ -82,7 +82,7 @@ test.each([
   await rm(folder, { recursive: true });
 });
 
-test('npm start runs what is deployed, but for its limits', () => {
+test('npm start runs the deployed configuration except for the limits', () => {
   const { main, compatibility_date, durable_objects, migrations, assets, ratelimits, triggers, version_metadata } =
     production;
   const FAR_ABOVE_ANY_ENGINEER = { limit: 1_000_000, period: 60 };

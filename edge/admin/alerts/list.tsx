@@ -6,7 +6,7 @@ import { Badge, Empty, Filter, Pager, Select, When } from '../web/ui.tsx';
 import type { AlertView } from './listing.ts';
 
 /** The choices of the form, in minutes; '' has no end. */
-const MUTES = [
+const SILENCES = [
   { value: '60', label: 'for an hour' },
   { value: '480', label: 'for 8 hours' },
   { value: '1440', label: 'for a day' },
@@ -14,7 +14,6 @@ const MUTES = [
   { value: '', label: 'until you end it' },
 ];
 
-const STATES = { open: 'firing', resolved: 'resolved' } as const;
 const WEBHOOK_STATES = { waiting: 'not delivered yet', delivered: 'delivered', 'given-up': 'given up' } as const;
 
 interface ItemProps {
@@ -31,18 +30,18 @@ const Subject = ({ alert: { subject, keyName }, keysPath }: Pick<ItemProps, 'ale
 };
 
 const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
-  <section class="item" aria-label={`${alert.summary} ${alert.openedAt}`}>
+  <section class="item" aria-label={`${alert.summary} ${alert.firingSince}`}>
     <p>
       <strong>{alert.summary}</strong>
       {alert.subject === '' ? null : ': '}
       <Subject {...{ alert, keysPath }} />{' '}
       {alert.resolvedAt === null ? <Badge tone="bad">firing</Badge> : <Badge tone="good">resolved</Badge>}{' '}
       {alert.acknowledged === null ? null : <Badge tone="plain">acknowledged</Badge>}{' '}
-      {alert.muted === null ? null : <Badge tone="plain">silenced</Badge>}
+      {alert.silenced === null ? null : <Badge tone="plain">silenced</Badge>}
     </p>
     <p>{alert.todo}</p>
     <p class="quiet">
-      Since <When at={alert.openedAt} relative={alert.resolvedAt === null} />
+      Since <When at={alert.firingSince} relative={alert.resolvedAt === null} />
       {alert.times > 1 ? `, the ${alert.times}th time` : ''}
       {alert.resolvedAt === null ? null : (
         <>
@@ -54,14 +53,14 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
           . Acknowledged <When at={alert.acknowledged.at} /> by {alert.acknowledged.by}
         </>
       )}
-      {alert.muted === null ? null : (
+      {alert.silenced === null ? null : (
         <>
-          . Silenced by {alert.muted.by}{' '}
-          {alert.muted.until === null ? (
+          . Silenced by {alert.silenced.by}{' '}
+          {alert.silenced.until === null ? (
             'without an end'
           ) : (
             <>
-              until <When at={alert.muted.until} />
+              until <When at={alert.silenced.until} />
             </>
           )}
         </>
@@ -77,13 +76,13 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
             <button class="secondary">Acknowledge</button>
           </form>
         ) : null}
-        {alert.muted === null ? (
-          <form class="filter" method="post" action={`${path}/${alert.alertId}/mute`}>
-            <Select name="minutes" label="Post no notices" value="480" options={MUTES} />
+        {alert.silenced === null ? (
+          <form class="filter" method="post" action={`${path}/${alert.alertId}/silence`}>
+            <Select name="minutes" label="Post no notices" value="480" options={SILENCES} />
             <button class="secondary">Silence</button>
           </form>
         ) : (
-          <form method="post" action={`${path}/${alert.alertId}/unmute`}>
+          <form method="post" action={`${path}/${alert.alertId}/unsilence`}>
             <button class="secondary">End the silence</button>
           </form>
         )}
@@ -105,11 +104,11 @@ export const AlertList = ({ list, state, query, ...at }: AlertListProps) => (
         name="state"
         label="State"
         value={state}
-        options={ALERT_STATES.map((value) => ({ value, label: STATES[value] }))}
+        options={ALERT_STATES.map((value) => ({ value, label: value }))}
       />
     </Filter>
     {list.items.length === 0 ? (
-      <Empty>{state === 'open' ? 'No alert is firing.' : 'No alert was resolved.'}</Empty>
+      <Empty>{state === 'firing' ? 'No alert is firing.' : 'No alert was resolved.'}</Empty>
     ) : null}
     {list.items.map((alert) => (
       <Item {...{ alert }} {...at} />

@@ -13,8 +13,8 @@ import {
   type AlertRow,
   type Done,
   listAlerts,
-  muteAlert,
-  unmuteAlert,
+  silenceAlert,
+  unsilenceAlert,
   webhookOf,
 } from '../../store/admin-alert.ts';
 import { inSite } from '../../store/in-site.ts';
@@ -22,7 +22,7 @@ import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/c
 import { paging } from '../api/operation.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 
-export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('open') });
+export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('firing') });
 
 const instant = z.iso.datetime();
 
@@ -33,12 +33,12 @@ export const alertItem = z.object({
   keyName: z.string().nullable(),
   summary: z.string(),
   todo: z.string(),
-  openedAt: instant,
+  firingSince: instant,
   resolvedAt: instant.nullable(),
   clearSince: instant.nullable().meta({ description: 'When the cause ended. The alert resolves ten minutes later.' }),
   times: z.number().int(),
   acknowledged: z.object({ at: instant, by: z.string() }).nullable(),
-  muted: z.object({ until: instant.nullable(), by: z.string() }).nullable(),
+  silenced: z.object({ until: instant.nullable(), by: z.string() }).nullable(),
   webhook: z
     .object({
       state: z.enum(['waiting', 'delivered', 'given-up']),
@@ -63,7 +63,7 @@ export const viewAlert = (row: AlertRow): AlertView => ({
   keyName: row.key_name,
   summary: ALERT_KINDS[row.kind].title,
   todo: ALERT_KINDS[row.kind].todo,
-  openedAt: row.opened_at,
+  firingSince: row.firing_since,
   resolvedAt: row.resolved_at,
   clearSince: row.clear_since,
   times: row.times,
@@ -71,7 +71,7 @@ export const viewAlert = (row: AlertRow): AlertView => ({
     row.acknowledged_at === null || row.acknowledged_by === null
       ? null
       : { at: row.acknowledged_at, by: row.acknowledged_by },
-  muted: row.is_muted ? { until: row.muted_until, by: row.muted_by ?? '' } : null,
+  silenced: row.is_silenced ? { until: row.silenced_until, by: row.silenced_by ?? '' } : null,
   webhook: webhookState(row),
 });
 
@@ -87,10 +87,10 @@ export async function findAlerts(
 }
 
 /** A year. */
-export const MAX_MUTE_MINUTES = 527_040;
-const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_MUTE_MINUTES}, or null for no end`;
-export const muteBody = z.strictObject({
-  minutes: z.number({ error: HOW_LONG }).int(HOW_LONG).min(1, HOW_LONG).max(MAX_MUTE_MINUTES, HOW_LONG).nullable(),
+export const MAX_SILENCE_MINUTES = 527_040;
+const HOW_LONG = `must be a whole number of minutes from 1 to ${MAX_SILENCE_MINUTES}, or null for no end`;
+export const silenceBody = z.strictObject({
+  minutes: z.number({ error: HOW_LONG }).int(HOW_LONG).min(1, HOW_LONG).max(MAX_SILENCE_MINUTES, HOW_LONG).nullable(),
 });
 
 async function act(
@@ -110,12 +110,12 @@ export const acknowledge = (database: Database, actor: Actor, id: string) =>
   act(database, actor, id, () => acknowledgeAlert(actor.site, id, authorOf(actor)));
 
 /** @param minutes null for no end @throws Fault as `acknowledge` */
-export const mute = (database: Database, actor: Actor, id: string, minutes: number | null) =>
-  act(database, actor, id, () => muteAlert(actor.site, id, minutes, authorOf(actor)));
+export const silence = (database: Database, actor: Actor, id: string, minutes: number | null) =>
+  act(database, actor, id, () => silenceAlert(actor.site, id, minutes, authorOf(actor)));
 
 /** @throws Fault as `acknowledge` */
-export const unmute = (database: Database, actor: Actor, id: string) =>
-  act(database, actor, id, () => unmuteAlert(actor.site, id));
+export const unsilence = (database: Database, actor: Actor, id: string) =>
+  act(database, actor, id, () => unsilenceAlert(actor.site, id));
 
 /** The address of the webhook, and the secret that signs notices. */
 export async function webhook(config: Pick<Config, 'GATEWAY_SECRET'>, database: Database, site: string) {

@@ -9,9 +9,9 @@ import {
   alertItem,
   alertQuery,
   findAlerts,
-  mute,
-  muteBody,
-  unmute,
+  silence,
+  silenceBody,
+  unsilence,
   viewAlert,
   webhook,
 } from './listing.ts';
@@ -50,22 +50,22 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
     }),
     operation({
       method: 'post',
-      path: '/alerts/{id}/mute',
+      path: '/alerts/{id}/silence',
       permission: 'site.alerts.update',
       summary: 'Silence the cause of an alert: no notices are posted, also when it fires again',
-      body: muteBody,
+      body: silenceBody,
       answer: done,
       handle: async ({ actor, database, param, body: { minutes } }) => ({
-        body: await mute(database, actor, param('id'), minutes),
+        body: await silence(database, actor, param('id'), minutes),
       }),
     }),
     operation({
       method: 'post',
-      path: '/alerts/{id}/unmute',
+      path: '/alerts/{id}/unsilence',
       permission: 'site.alerts.update',
       summary: 'End the silence: if the alert fires, its notice is posted',
       answer: done,
-      handle: async ({ actor, database, param }) => ({ body: await unmute(database, actor, param('id')) }),
+      handle: async ({ actor, database, param }) => ({ body: await unsilence(database, actor, param('id')) }),
     }),
   ];
 }

@@ -1,14 +1,17 @@
 /** `/admin/alerts`: the alerts, and the webhook with its secret. */
+import type { Context } from 'hono';
+
 import type { Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
+import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Copyable, Fact, Notice } from '../web/ui.tsx';
 import { AlertList } from './list.tsx';
-import { acknowledge, alertQuery, findAlerts, mute, muteBody, unmute, viewAlert, webhook } from './listing.ts';
+import { acknowledge, alertQuery, findAlerts, silence, silenceBody, unsilence, viewAlert, webhook } from './listing.ts';
 
 const { path: PLACE } = PLACES.alerts;
 
@@ -64,23 +67,17 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
     return respond(config, page);
   });
 
-  app.post(`${PLACE}/:id/acknowledge`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.alerts.update');
-    await acknowledge(database, actor, c.req.param('id'));
-    return c.redirect(`${path}?done=1`, 303);
-  });
-
-  app.post(`${PLACE}/:id/mute`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.alerts.update');
+  const acting = (action: string, act: (c: Context, visitor: Visitor, id: string) => Promise<unknown>): void => {
+    app.post(`${PLACE}/:id/${action}`, async (c) => {
+      await act(c, await access.page(c, 'site.alerts.update'), c.req.param('id'));
+      return c.redirect(`${path}?done=1`, 303);
+    });
+  };
+  acting('acknowledge', (_, { actor, database }, id) => acknowledge(database, actor, id));
+  acting('unsilence', (_, { actor, database }, id) => unsilence(database, actor, id));
+  acting('silence', async (c, { actor, database }, id) => {
     const given = (await readForm(c)).get('minutes') ?? '';
-    const { minutes } = parse(muteBody, { minutes: given === '' ? null : Number(given) });
-    await mute(database, actor, c.req.param('id'), minutes);
-    return c.redirect(`${path}?done=1`, 303);
-  });
-
-  app.post(`${PLACE}/:id/unmute`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.alerts.update');
-    await unmute(database, actor, c.req.param('id'));
-    return c.redirect(`${path}?done=1`, 303);
+    const { minutes } = parse(silenceBody, { minutes: given === '' ? null : Number(given) });
+    return silence(database, actor, id, minutes);
   });
 }

@@ -30,6 +30,25 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     why: 'A correction matches no stored result, or several, and was stored as a new result.',
     todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection.',
   },
+  'result-unclear': {
+    title: 'Texts of different length',
+    why:
+      'Two final texts have one order number, code and time, and one is much shorter. A shorter newer text was kept beside the ' +
+      'other, since it may be an addendum. A longer newer text replaced the other.',
+    todo:
+      'Compare the text with its history. If both texts are valid, ask the sender to send one with all of it; if one is wrong, ' +
+      'ask the sender to withdraw it.',
+  },
+  'result-missing': {
+    title: 'Final results that are no longer sent',
+    why: 'A newer final message of the order no longer has a final result. The result was kept.',
+    todo: 'Check whether the result is right. If it is, dismiss; if not, ask the sender to withdraw it (OBX-11 W).',
+  },
+  'preliminary-left': {
+    title: 'Preliminary results left',
+    why: 'A preliminary and a final result of one order have an equal code, but their keys differ.',
+    todo: 'Check whether the final result replaces the preliminary one. If it does, ask the sender to withdraw the preliminary result.',
+  },
   'not-moved': {
     title: 'Not moved',
     why: 'A message moves an account or a visit from one patient to another. Resources of the first patient stay there.',
@@ -39,6 +58,11 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     title: 'Merges that were not applied',
     why: 'A merge names a patient that the gateway could not identify.',
     todo: 'Find out which patients to merge, ask the hospital to resend the merge, and dismiss.',
+  },
+  'namespace-contested': {
+    title: 'Namespaces with several URIs',
+    why: 'Messages of one API key have several URIs for one namespace, so the namespace alone identifies no patient.',
+    todo: 'Confirm the right URI under Names, or ask the sender to send the URI with each identifier.',
   },
 };
 
@@ -53,6 +77,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'ambiguous-patient': 'The identifier of a message matches both. The message was rejected.',
   'merge-of-several': 'A merge names both, but their data differs too much for one person.',
   'number-taken': 'A message moves an identifier to the first patient, but the second has it.',
+  'number-reassigned':
+    'The identifier of one patient now belongs to the other, whose name or birth date is another one.',
   'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
 };
 

@@ -139,17 +139,17 @@ const Item = ({ feed, links }: { feed: Feed; links: FeedLinks }) => (
   </li>
 );
 
-const OpenAlerts = ({ alerts, path }: { alerts: Feeds['alerts']; path: string }) => {
-  const open = alerts.filter(({ acknowledged, muted }) => acknowledged === null && muted === null);
-  const [first] = open;
+const FiringAlerts = ({ alerts, path }: { alerts: Feeds['alerts']; path: string }) => {
+  const firing = alerts.filter(({ acknowledged, silenced }) => acknowledged === null && silenced === null);
+  const [first] = firing;
   if (first === undefined) return null;
   const about = first.keyName ?? first.subject;
   return (
     <Notice tone="bad">
-      <a href={path}>{open.length === 1 ? 'An alert is firing' : `${open.length} alerts are firing`}</a>:{' '}
+      <a href={path}>{firing.length === 1 ? 'An alert is firing' : `${firing.length} alerts are firing`}</a>:{' '}
       {first.summary}
-      {about === '' ? '' : ` (${about})`}, since <When at={first.openedAt} relative />
-      {open.length > 1 ? ', and others' : ''}.
+      {about === '' ? '' : ` (${about})`}, since <When at={first.firingSince} relative />
+      {firing.length > 1 ? ', and others' : ''}.
     </Notice>
   );
 };
@@ -192,7 +192,7 @@ export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { 
   );
   return (
     <>
-      <OpenAlerts alerts={alerts} path={links.alerts} />
+      <FiringAlerts alerts={alerts} path={links.alerts} />
       <p class={`health ${health.isUsual ? 'good' : 'warn'}`} role="status">
         {health.sentence}.
       </p>

@@ -86,7 +86,7 @@ export async function readFeeds(
 ): Promise<Feeds> {
   const [rows, alerts, sidecars] = await inSite(database, site).batch([
     feedsNow(site, nowMs),
-    listAlerts(site, 'open', null, MAX_ALERTS),
+    listAlerts(site, 'firing', null, MAX_ALERTS),
     sidecarsSeen(),
   ]);
   return viewFeeds(rows, alerts, sidecars, nowMs, maySeeReasons);

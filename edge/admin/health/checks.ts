@@ -5,7 +5,7 @@
 import { type Config, plainAddresses } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
-import { openAlerts } from '../../store/admin-alert.ts';
+import { unhandledAlerts } from '../../store/admin-alert.ts';
 import { inSite } from '../../store/in-site.ts';
 import { signingKeysSeen } from '../../store/signing-key.ts';
 import { ALERT_KINDS } from '../../alert-kinds.ts';
@@ -74,10 +74,10 @@ async function provider(deps: AdminDeps): Promise<Finding[]> {
 
 /** The firing alerts of the caller's site that are neither acknowledged nor silenced. */
 async function alerts(database: Database, site: string): Promise<Finding[]> {
-  const open = await inSite(database, site).run(openAlerts(site));
-  const [first] = open;
+  const firing = await inSite(database, site).run(unhandledAlerts(site));
+  const [first] = firing;
   if (first === undefined) return [good('alerts', 'none is firing, or each is acknowledged or silenced')];
-  const titles = [...new Set(open.map(({ kind }) => ALERT_KINDS[kind].title))];
+  const titles = [...new Set(firing.map(({ kind }) => ALERT_KINDS[kind].title))];
   return [bad('alerts', `${first.total} firing: ${titles.join('; ')}`, 'see Alerts in the console')];
 }
 

@@ -2,7 +2,7 @@
 import type { Config } from '../../config.ts';
 import { SIDECAR_SILENT_MS } from '../../alert-kinds.ts';
 import type { Database } from '../../deps.ts';
-import { type SidecarRow, sidecarsSeen, sidecarsTurnedAway, type TurnedAwayRow } from '../../store/sidecar.ts';
+import { type SidecarRow, sidecarsSeen, rejectedSidecars, type RejectedSidecarRow } from '../../store/sidecar.ts';
 import { counted } from '../web/counted.ts';
 import { bad, doubtful, type Finding, good } from './finding.ts';
 
@@ -31,7 +31,7 @@ function calling(row: SidecarRow, nowMs: number): Finding {
 }
 
 /** Any client can call with any key, so a person must decide whether it was a sidecar of the deployment. */
-const stranger = ({ kid, source_address: from }: TurnedAwayRow): Finding =>
+const stranger = ({ kid, source_address: from }: RejectedSidecarRow): Finding =>
   doubtful(
     'sidecar key',
     `a sidecar called from ${from} with ${kid === null ? 'a key' : `the key ${kid}`} that is not in MLLP_SIDECAR_KEYS`,
@@ -43,8 +43,8 @@ export async function checkSidecars(
   database: Database,
   nowMs: number,
 ): Promise<Finding[]> {
-  const [seen, turnedAway] = await database.batch([sidecarsSeen(), sidecarsTurnedAway()] as const);
-  const strangers = turnedAway.filter(({ reason }) => reason === 'unknown-key').map(stranger);
+  const [seen, rejected] = await database.batch([sidecarsSeen(), rejectedSidecars()] as const);
+  const strangers = rejected.filter(({ reason }) => reason === 'unknown-key').map(stranger);
   if (domain === undefined) return [good('sidecars', 'MLLP is not offered'), ...strangers];
   if (keys === undefined) {
     const next = 'npm run -s keys -- sidecar; MLLP_SIDECAR_KEYS';
@@ -52,7 +52,7 @@ export async function checkSidecars(
   }
   const lastSeen = new Map(seen.map(({ issuer, last_seen: at }) => [issuer, at]));
   // Its clock may have been set since.
-  const wrongClocks = turnedAway.filter(
+  const wrongClocks = rejected.filter(
     ({ reason, name, at }) => reason === 'clock' && Date.parse(at) > Date.parse(lastSeen.get(name) ?? '1970-01-01'),
   );
   const shut = new Set(wrongClocks.map(({ name }) => name));

@@ -25,7 +25,7 @@ import {
   thumbprintsOf,
 } from './rules.ts';
 import { type KeyRow, readKey, writeKey } from './statements.ts';
-import { keyRefused } from '../../store/admin-key.ts';
+import { findKeyConflicts } from '../../store/admin-key.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 
@@ -223,16 +223,16 @@ async function issuesOfDatabase(
     facility: sender?.hl7_sender_facility ?? null,
     tlsSubject: sender?.tls_subject ?? null,
   };
-  const [[refused], own] = await database.batch([keyRefused(site, clientId, asked), siteAddresses(site)]);
+  const [[conflicts], own] = await database.batch([findKeyConflicts(site, clientId, asked), siteAddresses(site)]);
   const ranges = own.map(({ range, ...only }) => [range, ...senderFilters(only)].join(' '));
   const known = ranges.length === 0 ? 'none so far' : ranges.join(', ');
   return [
-    ...positionsIn(refused?.taken).map((position) => ({
+    ...positionsIn(conflicts?.foreign_keys).map((position) => ({
       code: 'duplicate',
       message: `the public key ${names[position] ?? ''} already belongs to another API key: make a new key pair`,
       at: keysField,
     })),
-    ...positionsIn(refused?.foreign).map((position) => ({
+    ...positionsIn(conflicts?.foreign_addresses).map((position) => ({
       code: 'invalid',
       message:
         `${allowedIps[position] ?? ''} is outside the addresses that the operator has assigned to this site for such ` +

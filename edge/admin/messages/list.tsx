@@ -91,7 +91,7 @@ const Filters = ({ query, path, keys }: Pick<MessageListProps, 'query' | 'path'>
         <Field query={query} name="patient" label="Patient: number or name" hint="4711, 4711^^^EAST, Lovelace Ada" />
         <Field query={query} name="q" label="Control id or sender, in part, or request id" hint="ORU-77, LAB" />
         <Select name="outcome" label="Outcome" value={query['outcome'] ?? ''} options={OUTCOMES} />
-        {['range', 'unnamed'].map((name) =>
+        {['range', 'unmapped'].map((name) =>
           (query[name] ?? '') === '' ? null : <input type="hidden" name={name} value={query[name]} />,
         )}
         <details class="more" open={!isFolded}>
@@ -316,10 +316,10 @@ const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
 export const MessageList = ({ list, query, path, keyPath, requestsPath }: MessageListProps) => (
   <>
     <Filters {...{ query, path }} keys={list?.keys ?? []} />
-    {(query['unnamed'] ?? '') === '' ? null : (
+    {(query['unmapped'] ?? '') === '' ? null : (
       <p>
-        Only those that have the name <code>{query['unnamed']?.slice(query['unnamed'].indexOf(':') + 1)}</code> without
-        a URI. <a href={path}>Show all</a>
+        Only those that have the name <code>{query['unmapped']?.slice(query['unmapped'].indexOf(':') + 1)}</code>{' '}
+        without a URI. <a href={path}>Show all</a>
       </p>
     )}
     {list === null ? (

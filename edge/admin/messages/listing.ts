@@ -21,7 +21,7 @@ import {
 import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
 import { instant } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
-import { readParameter, unnamedParameter } from '../names/parameter.ts';
+import { readParameter, unmappedParameter } from '../names/parameter.ts';
 
 export const messageFilter = z.strictObject({
   patient: z
@@ -56,7 +56,7 @@ export const messageFilter = z.strictObject({
     .meta({ description: 'The last hours or days; `today` begins at midnight in the time zone of the site.' }),
   from: instant,
   to: instant,
-  unnamed: unnamedParameter,
+  unmapped: unmappedParameter,
 });
 
 export const messageQuery = messageFilter.extend({
@@ -137,8 +137,8 @@ const backwards = () =>
   });
 
 /** The filter of the store. */
-function filterOf({ patient, q, unnamed, ...rest }: z.infer<typeof messageFilter>): MessageFilter {
-  return { ...rest, text: q, patient: readPatientText(patient) ?? null, unnamed: readParameter(unnamed) };
+function filterOf({ patient, q, unmapped, ...rest }: z.infer<typeof messageFilter>): MessageFilter {
+  return { ...rest, text: q, patient: readPatientText(patient) ?? null, unmapped: readParameter(unmapped) };
 }
 
 function placeOf(cursor: string | undefined, newer: string | undefined): MessagePlace | null {

@@ -108,6 +108,8 @@ const attemptItem = z.object({
   errors: z.array(ackErrorItem),
 });
 
+const changedElement = z.object({ element: text, before: text.nullable(), after: text.nullable() });
+
 const messageDetail = messageItem.extend({
   requestId: text,
   sha256: text,
@@ -139,7 +141,11 @@ const messageDetail = messageItem.extend({
         isForgotten: z
           .boolean()
           .meta({ description: 'This version or the one before it is no longer kept, so they cannot be compared.' }),
-        elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
+        elements: z.array(
+          changedElement.extend({
+            fields: z.array(text).meta({ description: 'The fields of the message that state it, such as `PID-5`.' }),
+          }),
+        ),
       }),
     )
     .meta({
@@ -176,7 +182,7 @@ export const replayComment = z
 const difference = z.object({
   reference: text.meta({ description: 'A resource that would be created has only its type.' }),
   change: z.enum(['created', 'changed', 'unchanged']),
-  elements: z.array(z.object({ element: text, before: text.nullable(), after: text.nullable() })),
+  elements: z.array(changedElement),
 });
 
 const replayAnswer = z.object({

@@ -1,6 +1,6 @@
 /** One HL7 message: what became of it, what is wrong with it, what it changed, its segments and its ACK, and what is around it. */
 import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.ts';
-import { Differences } from './differences.tsx';
+import { Changed } from './differences.tsx';
 import { Path } from './path.tsx';
 import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
 import { counted } from '../web/counted.ts';
@@ -222,13 +222,13 @@ const CHANGES = {
   unchanged: { tone: 'plain', word: 'no change' },
 } as const;
 
-const Compared = ({ change: { reference, change, isLong, isForgotten, elements } }: { change: ChangeView }) => {
-  if (change === 'unchanged') return <p class="quiet">The resource already said what this message says.</p>;
-  if (isForgotten) {
+const Compared = ({ change }: { change: ChangeView }) => {
+  if (change.change === 'unchanged') return <p class="quiet">The resource already said what this message says.</p>;
+  if (change.isForgotten) {
     return <p class="quiet">This version or the one before it is no longer kept, so the change cannot be shown.</p>;
   }
-  if (isLong) return <p class="quiet">The text is too long to be compared here.</p>;
-  return <Differences label={`Changes in ${reference}`} resources={[{ reference, change, elements }]} isDone />;
+  if (change.isLong) return <p class="quiet">The text is too long to be compared here.</p>;
+  return <Changed change={change} />;
 };
 
 /** The versions that the message wrote, and the resources that it left unchanged, each a link. */

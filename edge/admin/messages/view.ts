@@ -88,7 +88,17 @@ function viewChange(row: MessageResourceRow) {
   const change = version === 1 ? 'created' : 'changed';
   if (isForgotten || row.after === null) return { ...own, change, elements: [] } as const;
   const before = row.before === null ? {} : parsed(type, id, row.before);
-  return { ...own, change, elements: elementDifferences(before, parsed(type, id, row.after)) } as const;
+  const fields = new Map(
+    row.elements.split(',').map((each) => {
+      const [element, ...origins] = each.split(' ');
+      return [element, origins];
+    }),
+  );
+  const elements = elementDifferences(before, parsed(type, id, row.after)).map((each) => ({
+    ...each,
+    fields: fields.get(each.element) ?? [],
+  }));
+  return { ...own, change, elements } as const;
 }
 export type ChangeView = ReturnType<typeof viewChange>;
 

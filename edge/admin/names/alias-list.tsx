@@ -6,7 +6,7 @@ import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
-  taught: { tone: 'plain', text: 'used: a message sent both' },
+  taught: { tone: 'plain', text: 'sent with the namespace' },
   shown: { tone: 'warn', text: 'not used' },
   confirmed: { tone: 'good', text: 'confirmed' },
   rejected: { tone: 'bad', text: 'rejected' },
@@ -49,9 +49,10 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
   <>
     <p class="lead">
       A sender can send a namespace with its URI (<code>HOSP&amp;1.2.3&amp;ISO</code>). From then on, an identifier with{' '}
-      <code>HOSP</code> only of the same API key belongs to that URI. The first URI applies. Another URI, or a URI that
-      only patient records suggest, is listed here and not used until an administrator decides. To set the URI for all
-      keys, use <a href={namesPath}>Names</a> or Settings, which have precedence.
+      <code>HOSP</code> only of the same API key belongs to that URI. If messages of the key have several URIs for a
+      namespace, the namespace only finds a patient whose name and birth date agree, until an administrator decides. A
+      URI that only patient records suggest is not used until then. To set the URI for all keys, use{' '}
+      <a href={namesPath}>Names</a> or Settings, which have precedence.
     </p>
     <dl class="facts">
       <dt>Confirm</dt>

@@ -1,9 +1,9 @@
 /** Names without a URI: how many messages have them, a field to name them, and the way to the messages. */
-import { MAX_COUNT } from '../../store/admin-unnamed-name.ts';
-import type { NameKind } from '../../store/unnamed-name.ts';
+import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
+import type { NameKind } from '../../store/unmapped-name.ts';
 import type { List } from '../api/cursor.ts';
 import { Empty, Pager, Row, Table, When } from '../web/ui.tsx';
-import type { UnnamedView } from './listing.ts';
+import type { UnmappedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
 const KINDS: Readonly<Record<NameKind, string>> = { authority: 'assigning authority', 'code-system': 'code system' };
@@ -16,7 +16,7 @@ export interface Refused {
 }
 
 interface NameProps {
-  readonly item: UnnamedView;
+  readonly item: UnmappedView;
   readonly path: string;
   readonly messagePath: string;
   /** Link to replays; undefined without the permission. */
@@ -48,9 +48,9 @@ const NameForm = ({ item, path, refused }: NameProps) => {
 
 const Name = (props: NameProps) => {
   const { item, messagePath, replayPath, mayName } = props;
-  const unnamed = toParameter(item);
-  const concerned = `${messagePath}?${new URLSearchParams({ unnamed }).toString()}`;
-  const again = `${replayPath}?${new URLSearchParams({ unnamed, count: '1' }).toString()}`;
+  const unmapped = toParameter(item);
+  const concerned = `${messagePath}?${new URLSearchParams({ unmapped }).toString()}`;
+  const again = `${replayPath}?${new URLSearchParams({ unmapped, count: '1' }).toString()}`;
   return (
     <Row>
       <th scope="row">
@@ -87,7 +87,7 @@ const Name = (props: NameProps) => {
 interface NameListProps extends Omit<NameProps, 'item'> {
   /** Link to the URIs of namespaces. */
   readonly aliasPath: string;
-  readonly list: List<UnnamedView>;
+  readonly list: List<UnmappedView>;
   readonly query: Readonly<Record<string, string>>;
 }
 

@@ -3,18 +3,18 @@ import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
-import { listUnnamedNames, MAX_COUNT, type UnnamedNameRow } from '../../store/admin-unnamed-name.ts';
-import { NAME_KINDS } from '../../store/unnamed-name.ts';
+import { listUnmappedNames, MAX_COUNT, type UnmappedNameRow } from '../../store/admin-unmapped-name.ts';
+import { NAME_KINDS } from '../../store/unmapped-name.ts';
 import { fromCursor, type List, toList, viewList } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { noSuchSite, readSettings } from '../settings/site.ts';
 import { findSystem } from './naming.ts';
 
-export const unnamedQuery = z.strictObject(paging);
+export const unmappedQuery = z.strictObject(paging);
 
 const text = z.string();
 
-export const unnamedItem = z.object({
+export const unmappedItem = z.object({
   kind: z.enum(NAME_KINDS).meta({ description: 'An assigning authority (HD.1), or a coding system (CWE.3).' }),
   name: text.meta({ description: 'In capitals: names compare without case.' }),
   system: text.nullable().meta({
@@ -30,12 +30,13 @@ export const unnamedItem = z.object({
   lastClientId: text,
   lastKeyName: text,
 });
-export type UnnamedView = z.infer<typeof unnamedItem>;
+export type UnmappedView = z.infer<typeof unmappedItem>;
 
+// oxlint-disable-next-line gateway/linear-expression -- fixed words
 const KIND_PART = new RegExp(`^(?:${NAME_KINDS.join('|')})$`);
 const NAME_PART = /^[^]{1,1000}$/;
 
-const view = (row: UnnamedNameRow, system: string | null): UnnamedView => ({
+const view = (row: UnmappedNameRow, system: string | null): UnmappedView => ({
   kind: row.kind,
   name: row.name,
   system,
@@ -48,14 +49,14 @@ const view = (row: UnnamedNameRow, system: string | null): UnnamedView => ({
 });
 
 /** The names of the site by kind and name. @throws Fault `malformed` for an invalid cursor */
-export async function findUnnamed(
+export async function findUnmapped(
   database: Database,
   site: string,
-  { limit, cursor }: z.infer<typeof unnamedQuery>,
-): Promise<List<UnnamedView>> {
+  { limit, cursor }: z.infer<typeof unmappedQuery>,
+): Promise<List<UnmappedView>> {
   const after = fromCursor(cursor, KIND_PART, NAME_PART);
   const [rows, [settings]] = await inSite(database, site).batch([
-    listUnnamedNames(site, after, limit + 1),
+    listUnmappedNames(site, after, limit + 1),
     readSettings(site),
   ]);
   if (settings === undefined) throw noSuchSite();

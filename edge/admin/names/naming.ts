@@ -5,7 +5,7 @@ import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
 import { nameKey } from '../../store/patient-identity.ts';
 import type { SettingsRow } from '../../store/site.ts';
-import type { NameKind, UnnamedName } from '../../store/unnamed-name.ts';
+import type { NameKind, UnmappedName } from '../../store/unmapped-name.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
 import { changeSite, requireSite, viewSite } from '../settings/site.ts';
 import type { Actor } from '../staff/actor.ts';
@@ -22,11 +22,11 @@ function entriesOf(settings: SettingsRow, kind: NameKind): Record<string, string
   return entriesAnswered.parse(viewSite(settings)[TABLES[kind].member]);
 }
 
-const isOf = (entry: Readonly<Record<string, string>>, { kind, name }: UnnamedName): boolean =>
+const isOf = (entry: Readonly<Record<string, string>>, { kind, name }: UnmappedName): boolean =>
   nameKey(entry[TABLES[kind].key] ?? '') === nameKey(name);
 
 /** The URI that the settings say a name stands for, or null. */
-export const findSystem = (settings: SettingsRow, named: UnnamedName): string | null =>
+export const findSystem = (settings: SettingsRow, named: UnmappedName): string | null =>
   entriesOf(settings, named.kind).find((entry) => isOf(entry, named))?.['system'] ?? null;
 
 const ATTEMPTS = 3;
@@ -36,7 +36,7 @@ const ATTEMPTS = 3;
  *
  * @throws Fault `invalid` for an invalid URI or if the name has another URI, `forbidden` without the permission
  */
-export async function giveUri(database: Database, actor: Actor, named: UnnamedName, system: string): Promise<void> {
+export async function giveUri(database: Database, actor: Actor, named: UnmappedName, system: string): Promise<void> {
   const { member, key } = TABLES[named.kind];
   for (let attempt = 1; ; attempt += 1) {
     const settings = await requireSite(database, actor.site);

@@ -1,22 +1,22 @@
 /** The JSON API of names without a URI, and of the URIs that messages send for namespaces. */
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { aliasDecided, aliasDecision, aliasItem, aliasQuery, decide, findAliases } from './aliases.ts';
-import { findUnnamed, unnamedItem, unnamedQuery } from './listing.ts';
+import { findUnmapped, unmappedItem, unmappedQuery } from './listing.ts';
 
 export function nameOperations(): Operation[] {
   return [
     operation({
       method: 'get',
-      path: '/unnamed-names',
+      path: '/unmapped-names',
       // A sender can put any text into a name, also patient data.
       permission: 'site.messages.read',
       summary: 'List the namespaces and coding systems of messages that have no URI in the settings, by kind and name',
       description:
         'Set their URIs in `assigningAuthorities` or `codeSystems` of `PATCH /site`. A name stays listed until its messages, ' +
-        'which `GET /messages?unnamed=authority:HOSP` lists, are processed again.',
-      query: unnamedQuery,
-      answer: listOf(unnamedItem),
-      handle: async ({ actor, database, query }) => ({ body: await findUnnamed(database, actor.site, query) }),
+        'which `GET /messages?unmapped=authority:HOSP` lists, are processed again.',
+      query: unmappedQuery,
+      answer: listOf(unmappedItem),
+      handle: async ({ actor, database, query }) => ({ body: await findUnmapped(database, actor.site, query) }),
     }),
     operation({
       method: 'get',

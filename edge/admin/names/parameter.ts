@@ -2,12 +2,12 @@
 import * as z from 'zod';
 
 import { nameKey } from '../../store/patient-identity.ts';
-import { isNameKind, type UnnamedName } from '../../store/unnamed-name.ts';
+import { isNameKind, type UnmappedName } from '../../store/unmapped-name.ts';
 
-export const toParameter = ({ kind, name }: UnnamedName): string => `${kind}:${name}`;
+export const toParameter = ({ kind, name }: UnmappedName): string => `${kind}:${name}`;
 
 /** @returns undefined for an invalid name */
-export function readParameter(text: string): UnnamedName | undefined {
+export function readParameter(text: string): UnmappedName | undefined {
   const at = text.indexOf(':');
   const kind = text.slice(0, Math.max(at, 0));
   const name = nameKey(text.slice(at + 1));
@@ -15,7 +15,7 @@ export function readParameter(text: string): UnnamedName | undefined {
 }
 
 /** In a query or a body; '' for any. */
-export const unnamedParameter = z
+export const unmappedParameter = z
   .string()
   .max(300)
   .default('')

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';
-import { NAME_KINDS } from '../../store/unnamed-name.ts';
+import { NAME_KINDS } from '../../store/unmapped-name.ts';
 import { parse } from '../api/parse.ts';
 import { isOfForm, statusOfForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
@@ -15,7 +15,7 @@ import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { addAliasPages, ALIASES } from './alias-routes.tsx';
 import { NameList, type Refused } from './list.tsx';
-import { findUnnamed, unnamedQuery } from './listing.ts';
+import { findUnmapped, unmappedQuery } from './listing.ts';
 import { giveUri } from './naming.ts';
 
 const { path: PLACE } = PLACES.names;
@@ -34,7 +34,7 @@ async function show(
   failed?: { readonly refused: Refused; readonly fault: Fault },
 ): Promise<Response> {
   const { named, ...query } = c.req.query();
-  const list = await findUnnamed(session.database, session.actor.site, readQuery(unnamedQuery, query));
+  const list = await findUnmapped(session.database, session.actor.site, readQuery(unmappedQuery, query));
   const path = linkTo(config, PLACE);
   const page = (
     <Page title="Names without a URI" config={config} session={session} place={PLACE}>

@@ -17,7 +17,7 @@ import { addJob, resumeJob, stopJob } from '../../store/job.ts';
 import { instant } from '../api/instant.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { replayComment } from '../messages/operations.ts';
-import { readParameter, toParameter, unnamedParameter } from '../names/parameter.ts';
+import { readParameter, toParameter, unmappedParameter } from '../names/parameter.ts';
 import { authorOf, type Actor } from '../staff/actor.ts';
 
 export const replayFilter = z.strictObject({
@@ -30,13 +30,13 @@ export const replayFilter = z.strictObject({
   clientId: z.string().max(40).default(''),
   from: instant,
   to: instant,
-  unnamed: unnamedParameter,
+  unmapped: unmappedParameter,
 });
 
 /** As the store asks: the name, of its parameter. */
-const toStore = ({ unnamed, ...filter }: z.infer<typeof replayFilter>): ReplayFilter => ({
+const toStore = ({ unmapped, ...filter }: z.infer<typeof replayFilter>): ReplayFilter => ({
   ...filter,
-  unnamed: readParameter(unnamed) ?? null,
+  unmapped: readParameter(unmapped) ?? null,
 });
 
 /** The number of messages that match a filter. */
@@ -66,11 +66,11 @@ export type ReplayView = z.infer<typeof replayItem>;
 
 export function viewReplay(row: ReplayRow): ReplayView {
   const { filter, comment }: ReplayCursor = JSON.parse(row.cursor);
-  const { unnamed, ...rest } = filter;
+  const { unmapped, ...rest } = filter;
   return {
     replayId: row.job_id,
     state: row.state,
-    filter: { ...rest, unnamed: unnamed === null ? '' : toParameter(unnamed) },
+    filter: { ...rest, unmapped: unmapped === null ? '' : toParameter(unmapped) },
     askedBy: row.asked_by,
     comment,
     createdAt: row.created_at,

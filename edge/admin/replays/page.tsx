@@ -11,7 +11,7 @@ const FILTER_MEMBERS = [
   ['clientId', 'API key'],
   ['from', 'from'],
   ['to', 'until'],
-  ['unnamed', 'without a URI for'],
+  ['unmapped', 'without a URI for'],
 ] as const;
 
 const filterText = (filter: ReplayView['filter']): string => {
@@ -55,10 +55,10 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
       </label>
       <Moment name="from" label="From" value={query['from'] ?? ''} />
       <Moment name="to" label="To" value={query['to'] ?? ''} />
-      {(query['unnamed'] ?? '') === '' ? null : (
+      {(query['unmapped'] ?? '') === '' ? null : (
         <label>
           <span>Name without a URI</span>
-          <input name="unnamed" value={query['unnamed']} />
+          <input name="unmapped" value={query['unmapped']} />
         </label>
       )}
       <button class="secondary" name="count" value="1">

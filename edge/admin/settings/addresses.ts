@@ -67,7 +67,7 @@ export async function assignAddress(
 ): Promise<ViewedAddress[]> {
   const rows = await database.run(addSiteAddress(site, toAddress(given), by));
   if (rows.some(({ outcome }) => outcome === 'missing')) throw noSuchSite();
-  const conflicts = rows.filter(({ outcome }) => outcome === 'taken');
+  const conflicts = rows.filter(({ outcome }) => outcome === 'conflict');
   if (conflicts.length > 0) {
     throw new Fault(
       'conflict',

@@ -73,8 +73,8 @@ export async function changeSite(
   requirePermission(actor, 'site.settings.update');
   const record = toColumns(SITE_MEMBERS, parse(siteChange, body, 'invalid', 'the change'));
   const write = writeSite({ site: actor.site, expected, by: authorOf(actor), record });
-  const meeting = 'assigning_authorities' in record ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
-  const [[written], [row]] = await inSite(database, actor.site).batch([write, readSettings(actor.site), ...meeting]);
+  const comparing = 'assigning_authorities' in record ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
+  const [[written], [row]] = await inSite(database, actor.site).batch([write, readSettings(actor.site), ...comparing]);
   if (written?.outcome === 'version') throw changedMeanwhile('the site', written.version);
   if (row === undefined) throw noSuchSite();
   return row;

@@ -6,6 +6,7 @@ import * as oauth from 'oauth4webapi';
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
 import { isLoopbackHost } from '../../../shared/ip.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
@@ -93,7 +94,6 @@ function clientAuthentication(server: oauth.AuthorizationServer, secret: string 
 }
 
 const published = z.object({ issuer: z.url() });
-const withoutFinalSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /**
  * Loads the discovery document (OpenID Connect Discovery 1.0 §4). ADMIN_OIDC_ISSUER has no final slash, but the issuer in the
@@ -110,7 +110,7 @@ async function discover(configured: string, http: HttpOptions): Promise<oauth.Au
     );
   }
   const { data } = published.safeParse(await response.clone().json());
-  if (data !== undefined && withoutFinalSlash(data.issuer) !== configured) {
+  if (data !== undefined && withoutFinalSlashes(data.issuer) !== configured) {
     throw new Fault('unavailable', 'issuer of the discovery document is not ADMIN_OIDC_ISSUER: correct the variable');
   }
   return oauth.processDiscoveryResponse(new URL(data?.issuer ?? configured), response);

@@ -2,7 +2,7 @@
 import { LATENCY_BOUNDS_MS } from '../../store/usage.ts';
 
 const LAST_BOUND_MS = LATENCY_BOUNDS_MS.at(-1) ?? 0;
-/** Stands for longer than the last bound; how much longer was not kept. */
+/** The value of a request above the last bound, whose exact duration is not stored. */
 export const LONGER_MS = LAST_BOUND_MS + 1;
 
 export const addUp = (histograms: readonly (readonly number[])[]): number[] =>

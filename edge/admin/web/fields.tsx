@@ -32,73 +32,69 @@ const Errors = ({ name, errors }: { name: string; errors: FieldErrors }) => {
   );
 };
 
-export const Text = (
-  props: FieldProps & { value: string; type?: string; mono?: boolean; attributes?: Record<string, string> },
-) => {
-  const { name, label, hint, errors, value, type = 'text', mono = false, attributes = {} } = props;
-  return (
-    <div class={errors.has(name) ? 'field wrong' : 'field'}>
-      <label for={name}>{label}</label>
-      <input
-        {...{ id: name, name, type, value, ...attributes }}
-        class={mono ? 'mono' : ''}
-        autofocus={isFirst(name, errors)}
-        aria-describedby={described(name, errors)}
-        aria-invalid={errors.has(name) ? 'true' : undefined}
-      />
-      <Errors {...{ name, errors }} />
-      <p class="hint" id={`${name}-hint`}>
-        {hint}
-      </p>
-    </div>
-  );
-};
+/** The attributes of the control of a field. */
+const controlOf = (name: string, errors: FieldErrors) => ({
+  id: name,
+  name,
+  autofocus: isFirst(name, errors),
+  'aria-describedby': described(name, errors),
+  'aria-invalid': errors.has(name) ? 'true' : undefined,
+});
 
-/** A text of several lines. */
-export const Lines = ({ name, label, hint, errors, value, rows }: FieldProps & { value: string; rows: number }) => (
-  <div class={errors.has(name) ? 'field wrong' : 'field'}>
-    <label for={name}>{label}</label>
-    <textarea
-      {...{ id: name, name, rows }}
-      class="mono"
-      spellcheck={false}
-      autofocus={isFirst(name, errors)}
-      aria-describedby={described(name, errors)}
-      aria-invalid={errors.has(name) ? 'true' : undefined}
-    >
-      {value}
-    </textarea>
+const Explained = ({ name, hint, errors }: Pick<FieldProps, 'name' | 'hint' | 'errors'>) => (
+  <>
     <Errors {...{ name, errors }} />
     <p class="hint" id={`${name}-hint`}>
       {hint}
     </p>
+  </>
+);
+
+const classOf = (name: string, errors: FieldErrors): string => (errors.has(name) ? 'field wrong' : 'field');
+
+/** A field of one control. */
+const Labelled = ({ children, ...field }: PropsWithChildren<FieldProps>) => (
+  <div class={classOf(field.name, field.errors)}>
+    <label for={field.name}>{field.label}</label>
+    {children}
+    <Explained {...field} />
   </div>
+);
+
+export const Text = (
+  props: FieldProps & { value: string; type?: string; mono?: boolean; attributes?: Record<string, string> },
+) => {
+  const { value, type = 'text', mono = false, attributes = {}, ...field } = props;
+  return (
+    <Labelled {...field}>
+      <input {...controlOf(field.name, field.errors)} {...{ type, value, ...attributes }} class={mono ? 'mono' : ''} />
+    </Labelled>
+  );
+};
+
+/** A text of several lines. */
+export const Lines = ({ value, rows, ...field }: FieldProps & { value: string; rows: number }) => (
+  <Labelled {...field}>
+    <textarea {...controlOf(field.name, field.errors)} rows={rows} class="mono" spellcheck={false}>
+      {value}
+    </textarea>
+  </Labelled>
 );
 
 /** A choice of one value. A stored value that is not among the options stays selected. */
 export const SelectField = (props: FieldProps & { value: string; options: readonly Option[] }) => {
-  const { name, label, hint, errors, value, options } = props;
+  const { value, options, ...field } = props;
   const isKnown = options.some((option) => option.value === value);
   return (
-    <div class={errors.has(name) ? 'field wrong' : 'field'}>
-      <label for={name}>{label}</label>
-      <select
-        {...{ id: name, name }}
-        autofocus={isFirst(name, errors)}
-        aria-describedby={described(name, errors)}
-        aria-invalid={errors.has(name) ? 'true' : undefined}
-      >
+    <Labelled {...field}>
+      <select {...controlOf(field.name, field.errors)}>
         {(isKnown ? options : [{ value, label: value }, ...options]).map((option) => (
           <option value={option.value} selected={option.value === value}>
             {option.label}
           </option>
         ))}
       </select>
-      <Errors {...{ name, errors }} />
-      <p class="hint" id={`${name}-hint`}>
-        {hint}
-      </p>
-    </div>
+    </Labelled>
   );
 };
 
@@ -138,14 +134,11 @@ export const FieldBox = ({ name, value, isOn, isFirst: isFirstBox, errors }: Fie
 );
 
 /** A field of several controls. */
-export const Fieldset = ({ name, label, hint, errors, children }: PropsWithChildren<FieldProps>) => (
-  <fieldset class={errors.has(name) ? 'field wrong' : 'field'} aria-describedby={described(name, errors)}>
-    <legend>{label}</legend>
+export const Fieldset = ({ children, ...field }: PropsWithChildren<FieldProps>) => (
+  <fieldset class={classOf(field.name, field.errors)} aria-describedby={described(field.name, field.errors)}>
+    <legend>{field.label}</legend>
     {children}
-    <Errors {...{ name, errors }} />
-    <p class="hint" id={`${name}-hint`}>
-      {hint}
-    </p>
+    <Explained {...field} />
   </fieldset>
 );
 

@@ -10,7 +10,7 @@ import { pagedStream } from '../../http/paged-stream.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
 import { assertCaller } from '../../store/api-key.ts';
 import {
-  exportStands,
+  exportExists,
   filePage,
   type FileRow,
   type FileSelection,
@@ -42,12 +42,12 @@ async function* pagesOf(
 ): AsyncGenerator<Uint8Array, undefined> {
   let { after } = selection;
   for (;;) {
-    const [, rows, [standing]] = await database.batch([
+    const [, rows, [stored]] = await database.batch([
       assertCaller(caller),
       filePage({ ...selection, after }),
-      exportStands(selection),
+      exportExists(selection),
     ] as const);
-    if (standing === undefined) throw noExport();
+    if (stored === undefined) throw noExport();
     const { resources, more } = toPage(rows, PAGE_RESOURCES);
     yield utf8.encode(resources.map((resource) => `${renderResource(resource)}\n`).join(''));
     const last = resources.at(-1);

@@ -47,6 +47,7 @@ export interface Type {
 /** Every resource type of R4. */
 export const RESOURCES: ReadonlySet<string> = new Set(R4_RESOURCE_TYPES.split(' '));
 
+// oxlint-disable-next-line gateway/linear-expression -- it reads the generated table
 const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?(\^)?(~)?$/;
 const TYPE = /([\w.]+)(?:\((.+?)\))?/g;
 const types = new Map<string, Type>();

@@ -107,12 +107,16 @@ export const PRIMITIVES: Readonly<Record<string, Primitive>> = {
     'a UUID such as urn:uuid:c757873d-ec9a-4326-a141-556f43239520',
   ),
   base64Binary: text(checkBase64),
+  // oxlint-disable-next-line gateway/linear-expression -- parts of fixed lengths, and one run of digits
   date: day(new RegExp(`^${PARTIAL})?)?$`), 'a date: YYYY, YYYY-MM or YYYY-MM-DD, of the calendar'),
   dateTime: day(
+    // oxlint-disable-next-line gateway/linear-expression -- parts of fixed lengths, and one run of digits
     new RegExp(`^${PARTIAL}(?:T${CLOCK}${TIME_ZONE})?)?)?$`),
     'a dateTime: YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a time zone, of the calendar',
   ),
+  // oxlint-disable-next-line gateway/linear-expression -- parts of fixed lengths, and one run of digits
   instant: day(new RegExp(`^${DATE}T${CLOCK}${TIME_ZONE}$`), 'an instant: YYYY-MM-DDThh:mm:ss with a time zone'),
+  // oxlint-disable-next-line gateway/linear-expression -- parts of fixed lengths, and one run of digits
   time: pattern(new RegExp(`^${CLOCK}$`), 'a time: hh:mm:ss'),
   xhtml: text(checkXhtml),
 };

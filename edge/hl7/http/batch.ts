@@ -5,6 +5,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
 import { hl7Fault } from '../../../shared/hl7/error-code.ts';
+import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 
 /**
  * The messages are processed in their order, because several may be about one patient. Each needs one or two round trips to the
@@ -75,6 +76,28 @@ function cut(bytes: Uint8Array): Uint8Array[] {
     throw broken('101', `${trailer}^1`, `The batch has no ${trailer}. It may be incomplete.`);
   }
   return messages;
+}
+
+/** The headers of a complete batch or file, for its answer. */
+export interface BatchHeaders {
+  /** FHS; undefined without a file. */
+  readonly file: Header | undefined;
+  /** In their order, with the number of their messages. Messages outside of batches have the header of their file. */
+  readonly batches: readonly { readonly header: Header; readonly messages: number }[];
+}
+
+export function headersOf(bytes: Uint8Array): BatchHeaders {
+  let file: Header | undefined;
+  const batches: { header: Header; messages: number; isOpen: boolean }[] = [];
+  for (const { at, id } of linesOf(bytes)) {
+    const last = batches.at(-1);
+    if (id === 'FHS') file = salvageHeader(bytes.subarray(at));
+    else if (id === 'BHS') batches.push({ header: salvageHeader(bytes.subarray(at)), messages: 0, isOpen: true });
+    else if (id === 'BTS' && last !== undefined) last.isOpen = false;
+    else if (id === 'MSH' && last?.isOpen === true) last.messages += 1;
+    else if (id === 'MSH' && file !== undefined) batches.push({ header: file, messages: 1, isOpen: true });
+  }
+  return { file, batches };
 }
 
 function* linesOf(bytes: Uint8Array): Generator<{ at: number; id: string; line: string }> {

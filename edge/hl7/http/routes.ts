@@ -14,7 +14,7 @@ import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bear
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { isBatch, messagesOf } from './batch.ts';
+import { headersOf, isBatch, messagesOf } from './batch.ts';
 import { replyToBatch } from './batch-reply.ts';
 import { refusalReason, refusalOfFault } from '../ingest/refusal-reason.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
@@ -82,7 +82,7 @@ export function createHl7(
     // again. The accepted messages then get their ACK again and change nothing.
     const ingested: Ingested[] = [];
     for (const bytes of cut) ingested.push(await receive(bytes));
-    return replyToBatch(header, ingested, type, deps.now());
+    return replyToBatch(headersOf(body), ingested, type, deps.now());
   });
 
   app.all(PATH, () => {

@@ -1,5 +1,5 @@
 /** The answer to a message, and the bytes of every ACK. */
-import { ackDecision, type AcknowledgmentCode } from '../../../shared/hl7/ack-mode.ts';
+import { ackDecision, isAcknowledgment, type AcknowledgmentCode } from '../../../shared/hl7/ack-mode.ts';
 import { buildAck, type AckError } from '../../../shared/hl7/ack.ts';
 import { applicationCodeFor, type ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
@@ -9,7 +9,7 @@ import type { KeyRecord } from '../../members/api-key.ts';
 export interface Answer {
   /** AA, AE or AR, also without an ACK. */
   readonly outcome: ApplicationCode;
-  /** Null if MSH-15 and MSH-16 ask for none. Over HTTP an error always has one. */
+  /** Null for an acknowledgement, and if MSH-15 and MSH-16 ask for none. Over HTTP an error always has one. */
   readonly ack: Uint8Array | null;
 }
 
@@ -30,7 +30,8 @@ export function answerTo(input: AnswerInput, findings: readonly AckError[]): Ans
   // Without a control id the sender cannot match a correction with the message: sending it again does not help.
   const outcome = errors.length > 0 && header.controlId === undefined ? 'AR' : judged;
   const { send } = ackDecision(header, outcome);
-  const code = send ?? (source === 'http' && outcome !== 'AA' ? outcome : undefined);
+  const isExplained = source === 'http' && outcome !== 'AA' && !isAcknowledgment(header);
+  const code = send ?? (isExplained ? outcome : undefined);
   const reported = settings.hl7_information ? findings : findings.filter(({ severity }) => severity !== 'I');
   return { outcome, ack: code === undefined ? null : ackBytes(header, code, reported, requestId, nowMs) };
 }

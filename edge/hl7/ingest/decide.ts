@@ -54,7 +54,7 @@ const NO_EFFECTS: Effects = {
   moved: [],
   aliases: [],
   attention: [],
-  unnamed: [],
+  unmapped: [],
 };
 
 export function decide(input: DecisionInput): Decision {
@@ -73,7 +73,7 @@ export function decide(input: DecisionInput): Decision {
 function effectsOfRejected(mapped: Effects | undefined, found: readonly Found[]): Effects {
   const known = new Set(found.map(({ resource }) => resource.id));
   const attention = mapped?.attention.filter(({ patients }) => patients.every((id) => known.has(id))) ?? [];
-  return { ...NO_EFFECTS, attention, unnamed: mapped?.unnamed ?? [] };
+  return { ...NO_EFFECTS, attention, unmapped: mapped?.unmapped ?? [] };
 }
 
 /**

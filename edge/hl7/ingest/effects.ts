@@ -6,9 +6,9 @@ import type { Header } from '../../../shared/hl7/header.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
-import type { UnnamedName } from '../../store/unnamed-name.ts';
+import type { UnmappedName } from '../../store/unmapped-name.ts';
 import type { NewAlias } from '../../store/hl7.ts';
-import { authoritiesOf } from '../patients/authorities.ts';
+import { authoritiesOf, noteContestedNamespace } from '../patients/authorities.ts';
 import { patientContext } from '../patients/patient-context.ts';
 import { linkPatients, unlinkPatients } from '../patients/link.ts';
 import type { Merge } from '../patients/merge.ts';
@@ -20,10 +20,11 @@ import { createDrafts, type Draft, type DraftResult, type Found, type FoundPatie
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { fileResults } from '../results/file-results.ts';
 import { filedResults } from '../results/filed-results.ts';
+import { settleLeft } from '../results/left-results.ts';
 import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
-import type { MessageClock } from '../precedence/clock.ts';
+import { timed, type MessageClock } from '../precedence/clock.ts';
 import { mergeRecords, type Met } from './merge-records.ts';
 import { attendStaleCorrection, attendTie, noteStale } from '../mapping/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
@@ -39,7 +40,7 @@ export interface MapRequest {
   readonly patients: readonly FoundPatient[];
   /** A minor statement is mapped only if Allowed scopes permit writing its type. */
   readonly settings: SenderSettings;
-  readonly context: Omit<MapContext, 'attend' | 'domains' | 'unnamed'>;
+  readonly context: Omit<MapContext, 'attend' | 'assigningAuthorities' | 'unmapped'>;
   readonly clock: MessageClock;
   /** The authority of order numbers without one. */
   readonly ownNumbers: Authority;
@@ -55,28 +56,37 @@ export interface Effects extends DraftResult {
   readonly moved: readonly MovedIdentifier[];
   readonly aliases: readonly NewAlias[];
   readonly attention: readonly NewAttention[];
-  readonly unnamed: readonly UnnamedName[];
+  readonly unmapped: readonly UnmappedName[];
 }
+
+const LINKS: ReadonlyMap<EventRule['patient'], typeof linkPatients> = new Map([
+  ['link', linkPatients],
+  ['unlink', unlinkPatients],
+]);
 
 /** The limit of an HD (HL7 v2.5.1 §2.A.36). */
 const MAX_NAME_LENGTH = 227;
 /** A real message has a handful. */
-const MAX_UNNAMED = 100;
+const MAX_UNMAPPED = 100;
+
+/** Events whose changes come from MRG, as far as no other field makes them. */
+const MOVES: ReadonlySet<EventRule['patient']> = new Set(['merge', 'renumber']);
 
 export function effectsOf(request: MapRequest): Effects {
   const { header, outline, rule, settings, clock, newId, source } = request;
-  const { authorities, aliases } = authoritiesOf(settings, header.segment, identifierFields(outline, rule));
+  const { authorities, aliases, contested } = authoritiesOf(settings, header.segment, identifierFields(outline, rule));
   const attention: NewAttention[] = [];
-  const unnamed = new Map<string, UnnamedName>();
+  const unmapped = new Map<string, UnmappedName>();
   const context: MapContext = {
     ...request.context,
-    domains: authorities,
+    assigningAuthorities: authorities,
     attend: (item) => void attention.push(item),
-    unnamed: (item) => {
-      if (item.name.length <= MAX_NAME_LENGTH && unnamed.size < MAX_UNNAMED)
-        unnamed.set(`${item.kind} ${item.name}`, item);
+    unmapped: (item) => {
+      if (item.name.length <= MAX_NAME_LENGTH && unmapped.size < MAX_UNMAPPED)
+        unmapped.set(`${item.kind} ${item.name}`, item);
     },
   };
+  for (const { namespace, at } of contested) noteContestedNamespace(namespace, at, context);
   const names = new Map([...authorities.taught, ...authorities.named]);
   const drafts = createDrafts(request.found, request.patients, names);
   const results = filedResults(request.found, drafts);
@@ -91,36 +101,42 @@ export function effectsOf(request: MapRequest): Effects {
     clock,
     newId,
   });
+  const joined: Met[] = [];
   const mapped = outline.patients.flatMap(({ statements, ...segments }): MappedPatient[] => {
     const found = mapPatient(segments, rule, identity);
     if (found === undefined) return [];
-    const filed = fileResults(statements, found.patient, { drafts, results, context, keyContext, newId });
+    const filing = { drafts, results, context, keyContext, newId, clock };
+    const filed = fileResults(statements, found.patient, filing);
     const visit = visitOf(
       segments.pid,
       segments.more.find(({ id }) => id === 'PV1'),
       context,
     );
-    const record = patientRecord(found.patient, drafts, newId, filed);
+    const record = patientRecord(found.patient, drafts, newId, filed.drafts, filed.besides);
     applyStatements(statements, record, visit, settings.allowedScopes, { context, clock });
+    settleLeft(filed, found.patient, filing);
+    joined.push(...filed.joined.map(({ gone, kept }) => ({ gone: gone.draft.id, kept: kept.draft.id })));
     return [found];
   });
   const [first, ...others] = mapped.map(({ patient }) => patient);
+  const [head] = outline.patients;
   for (const other of others) {
     if (first === undefined) break;
-    if (rule.patient === 'link') linkPatients(first, other, drafts);
-    if (rule.patient === 'unlink' && !unlinkPatients(first, other, drafts)) noteNotLinked(context);
+    const change = LINKS.get(rule.patient)?.(first, other, clock.precedenceOf(head?.timing ?? timed()), drafts);
+    if (change === 'not-linked') noteNotLinked(context);
+    if (change === 'stale' && head !== undefined) noteStale(head.pid, context);
   }
   const merges = mapped.flatMap((each) => each.merges);
   const met = mergeRecords(merges, drafts, results, context.attend);
   return {
-    ...drafts.result(source),
+    ...drafts.result(source, MOVES.has(rule.patient) ? 'MRG-1' : 'MSH-9'),
     results: results.rows(),
     merges,
-    met,
+    met: [...joined, ...met],
     moved: mapped.flatMap(({ moved }) => moved),
     aliases: [...aliases, ...mapped.flatMap((each) => each.aliases)],
     attention,
-    unnamed: [...unnamed.values()],
+    unmapped: [...unmapped.values()],
   };
 }
 
@@ -133,26 +149,36 @@ function applyStatements(
 ): void {
   const skipped = new Set<string>();
   for (const statement of statements) {
-    const { type, key, segment, scope, subject, unlessKnown } = statement;
+    const { type, key, segment, scope, subject } = statement;
     if (scope !== undefined && !allowedScopes.has(scope)) {
       if (!skipped.has(scope)) noteSkipped(statement, scope, context);
       skipped.add(scope);
       continue;
     }
-    const known = statement.result === undefined ? record.find(type, key) : record.resultOf(statement.segment);
-    if (known === undefined && unlessKnown !== undefined) context.report(unlessKnown);
+    const known =
+      statement.result === undefined ? knownOf(statement, record, context) : record.resultOf(statement.segment);
     const draft = known ?? record.create(type, key);
     const precedence = clock.precedenceOf(statement.timing);
     const said = statement.contributions(record, context, draft, precedence);
-    const whose = fixed(subject, { reference: `Patient/${record.patient.id}` });
+    const whose = fixed(subject, { reference: `Patient/${record.patient.id}` }, 'PID-3');
     const { isCorrection, isWithdrawal } = statement.timing.standing;
     const contributions = [whose, ...ofVisit(draft, visit), ...said];
-    const { isStale, isTied } = record.apply(draft, contributions, precedence, isWithdrawal);
+    const { isStale, isTied } = record.apply(draft, contributions, precedence, isWithdrawal, segment.id);
     if (isTied) attendTie(draft, record.patient.id, precedence, context.attend);
     if (!isStale) continue;
     noteStale(segment, context);
     if (isCorrection) attendStaleCorrection(statement, draft, record.patient, precedence, context);
   }
+}
+
+function knownOf(statement: Statement, record: PatientRecord, context: MapContext): Draft | undefined {
+  const { type, key, number, unlessKnown } = statement;
+  const known = record.find(type, key);
+  if (known !== undefined) return known;
+  const [only, ...more] = number === undefined ? [] : record.documentsNumbered(number.value);
+  const finding = more.length > 0 ? number?.ifSeveral : only === undefined ? unlessKnown : undefined;
+  if (finding !== undefined) context.report(finding);
+  return more.length > 0 ? undefined : only;
 }
 
 /** The visit of resources that have one. An allergy has none: every visit states it again. */

@@ -21,7 +21,7 @@ import {
 } from './commit.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import type { Sender } from './sender/sender.ts';
-import { load, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
+import { load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
 
 /** The runtime's part of processing a message. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
@@ -128,6 +128,10 @@ async function decideAndCommit(
     // A changed snapshot may have been the cause.
     if (failed.status !== 'changed') logged(error);
     return failed;
+  }
+  if (decision.effects.merges.length > 0) {
+    const more = await loadForMerge(deps, request, loaded);
+    if (more !== undefined) return { status: 'changed', loaded: more };
   }
   try {
     return await commit(deps, request, loaded, decision, attempt);

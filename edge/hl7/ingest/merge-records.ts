@@ -3,13 +3,14 @@
  * Which resource). If two have one key, the survivor's stays, with the later value of each element. The other is entered in
  * error. So the record equals that of an earlier merge. `hl7_merge` moves everything else, keys and references too.
  */
-import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../patients/merge.ts';
 import type { MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { keyOf } from '../mapping/key.ts';
+import { referringTo } from '../mapping/references.ts';
 import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../precedence/element.ts';
 import type { Precedence } from '../precedence/precedence.ts';
@@ -19,7 +20,7 @@ import { WITHDRAWN } from '../precedence/stated-value.ts';
 import type { FiledResults } from '../results/filed-results.ts';
 import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
-import { CONDITION_IN_ERROR } from '../mapping/segments/dg1.ts';
+import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
 
 const STATUS_IN_ERROR = [fixed('status', 'entered-in-error'), fixed('_status', null)];
 const IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>> = {
@@ -93,15 +94,6 @@ const isOfPatient = ({ content }: Draft, patients: ReadonlySet<string>): boolean
   const reference = isJsonObject(whose) ? whose['reference'] : undefined;
   return typeof reference === 'string' && patients.has(reference.split('/')[1] ?? '');
 };
-
-function referringTo(content: JsonObject, stays: ReadonlyMap<string, string>): JsonObject {
-  const printed = printJson(content).replaceAll(
-    /"([A-Za-z]+\/[0-9a-f-]{36})"/g,
-    (_, reference: string) => `"${stays.get(reference) ?? reference}"`,
-  );
-  const renamed = parseJson(printed);
-  return isJsonObject(renamed) ? renamed : content;
-}
 
 function inError({ type, content }: Draft): JsonObject {
   const next = { ...content };

@@ -9,7 +9,7 @@ import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/head
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
 import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
-import { headerFindings } from '../message/header-findings.ts';
+import { eventFindings, headerFindings, withEvent } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
@@ -34,7 +34,8 @@ export function readBytes(bytes: Uint8Array, assumedCharset: Charset): Reading {
     const header = salvageHeader(bytes);
     return { ...UNREAD, header, assumedCharset, findings: errorsOfFault(message) };
   }
-  const header = readHeader(message);
+  const sent = readHeader(message);
+  const header = withEvent(sent, message);
   const findings = headerFindings(message, header);
   const { messageType = '', triggerEvent = '', versionId = '' } = header;
   const rule = ruleOf(messageType, triggerEvent);
@@ -49,7 +50,7 @@ export function readBytes(bytes: Uint8Array, assumedCharset: Charset): Reading {
     outline,
     lookup,
     assumedCharset,
-    findings: [...doubtfulCharset(bytes, message), ...outline.findings],
+    findings: [...eventFindings(sent, header), ...doubtfulCharset(bytes, message), ...outline.findings],
   };
 }
 

@@ -3,7 +3,7 @@
  * identifier is a pair of authority and value; its type is not part of it. Pure: the namespaces of the site and the key are
  * parameters.
  */
-import { bareNameDomain, nameKey } from '../../store/patient-identity.ts';
+import { bareAuthority, isBareName, nameKey, nameOfAuthority } from '../../store/patient-identity.ts';
 
 /** An HD as sent (HL7 v2.5.1 §2.A.36). */
 export interface HierarchicDesignator {
@@ -17,6 +17,10 @@ export interface Authorities {
   readonly named: ReadonlyMap<string, string>;
   /** Namespace to URI, from messages of this key that had both. */
   readonly taught: ReadonlyMap<string, string>;
+  /** Namespace to the URIs that messages of this key had for it, if they are several and no administrator has decided. */
+  readonly contested: ReadonlyMap<string, readonly string[]>;
+  /** Namespace to the URIs that messages of other keys of the site had for it. */
+  readonly shared: ReadonlyMap<string, readonly string[]>;
   /** Namespaces and URIs that an administrator separated for this key (`aliasKey`). */
   readonly rejected: ReadonlySet<string>;
   /** The authority of identifiers without one: the key's default authority, else MSH-4, else the key itself. */
@@ -30,6 +34,12 @@ export interface AssigningAuthority {
   readonly ids: readonly string[];
   /** The message names no authority. An assumed one teaches nothing. */
   readonly isAssumed: boolean;
+  /** Those of `ids` that only a taught alias connects with the sent authority. */
+  readonly taught?: readonly string[];
+  /** Further ids with the same meaning for another key, or of a contested namespace: they find only a matching person. */
+  readonly uncertain?: readonly string[];
+  /** The message names only a namespace of which messages of this key had several URIs. */
+  readonly isContested?: boolean;
 }
 
 /** A namespace and its URI, as a message of the key had them. */
@@ -75,9 +85,32 @@ export function assigningAuthorityOf(
   facility: HierarchicDesignator,
   authorities: Authorities,
 ): AssigningAuthority {
-  const [sent] = [authority, facility].flatMap((designator) => authorityNamedBy(designator, authorities) ?? []);
-  const id = sent ?? authorityNamedBy(authorities.assumed, authorities) ?? bareNameDomain('');
-  return { id, ids: [...new Set([id, ...namesOf(id, authorities)])], isAssumed: sent === undefined };
+  const [sent] = [authority, facility].filter(isNamed);
+  const id = authorityNamedBy(sent ?? authorities.assumed, authorities);
+  const ids = [...new Set([id, ...namesOf(id, authorities)])];
+  return { id, ids, isAssumed: sent === undefined, ...doubtsAbout(sent ?? authorities.assumed, id, ids, authorities) };
+}
+
+/** The uncertain meanings of an authority as it was sent. An administrator's names are certain. */
+function doubtsAbout(
+  { namespace, universalId }: HierarchicDesignator,
+  id: string,
+  ids: readonly string[],
+  { named, contested, shared }: Authorities,
+): Pick<AssigningAuthority, 'taught' | 'uncertain' | 'isContested'> {
+  const name = nameKey(namespace ?? universalId ?? '');
+  const sentAs = uriOfUniversalId(universalId) ?? uriOfName(namespace) ?? bareAuthority(name);
+  const isCertain = sentAs === id || named.get(name) === id;
+  const taught = ids.filter(
+    (each) => each !== sentAs && !(isCertain && (each === id || named.get(nameOfAuthority(each) ?? '') === id)),
+  );
+  const meanings = [contested, shared].flatMap((uris) =>
+    isBareName(id)
+      ? (uris.get(name) ?? [])
+      : [...uris].filter(([, each]) => each.includes(id)).map(([each]) => bareAuthority(each)),
+  );
+  const uncertain = [...new Set(meanings)].filter((each) => !ids.includes(each));
+  return { taught, uncertain, isContested: isBareName(id) && contested.has(name) };
 }
 
 /** A namespace beside a universal id in CX.4. */
@@ -87,19 +120,16 @@ export function taughtBy({ namespace, universalId }: HierarchicDesignator): Taug
   return { namespace: nameKey(namespace), uri };
 }
 
-function authorityNamedBy(
-  { namespace, universalId }: HierarchicDesignator,
-  authorities: Authorities,
-): string | undefined {
-  const uri = uriOfUniversalId(universalId);
-  if (uri !== undefined) return uri;
+const isNamed = ({ namespace, universalId }: HierarchicDesignator): boolean =>
+  namespace !== undefined || universalId !== undefined;
+
+function authorityNamedBy({ namespace, universalId }: HierarchicDesignator, authorities: Authorities): string {
   // A universal id that is not a URI, such as a domain name, is another name.
-  const name = namespace ?? universalId;
-  return name === undefined ? undefined : authorityOfName(name, authorities);
+  return uriOfUniversalId(universalId) ?? authorityOfName(namespace ?? universalId ?? '', authorities);
 }
 
 const authorityOfName = (name: string, authorities: Authorities): string =>
-  uriOfNamespace(name, authorities) ?? bareNameDomain(name);
+  uriOfNamespace(name, authorities) ?? bareAuthority(name);
 
 /**
  * The URI of a namespace. The site's setting has precedence over messages. Some senders put an OID in the place of the name.
@@ -112,5 +142,5 @@ export function uriOfNamespace(name: string, { named, taught }: Authorities): st
 /** The bare namespaces with this URI. */
 function namesOf(id: string, authorities: Authorities): string[] {
   const names = [...authorities.named.keys(), ...authorities.taught.keys()];
-  return names.filter((name) => uriOfNamespace(name, authorities) === id).map(bareNameDomain);
+  return names.filter((name) => uriOfNamespace(name, authorities) === id).map(bareAuthority);
 }

@@ -8,7 +8,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate, locatePart, type Part } from '../../../shared/hl7/value.ts';
 import type { Authorities } from './assigning-authority.ts';
 import type { NewAttention } from '../../store/attention.ts';
-import type { UnnamedName } from '../../store/unnamed-name.ts';
+import type { UnmappedName } from '../../store/unmapped-name.ts';
 import { textOf } from './datatypes/text.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 
@@ -24,14 +24,14 @@ export interface MapContext {
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;
   /** The URIs of identifiers' namespaces, from the site and this key's messages. */
-  readonly domains: Authorities;
+  readonly assigningAuthorities: Authorities;
   readonly messageId: string;
   /** Collects findings for ERR segments. */
   readonly report: (finding: AckError) => void;
   /** Collects issues to review. */
   readonly attend: (attention: NewAttention) => void;
   /** Collects unmapped names. */
-  readonly unnamed: (name: UnnamedName) => void;
+  readonly unmapped: (name: UnmappedName) => void;
 }
 
 /**

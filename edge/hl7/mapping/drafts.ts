@@ -2,13 +2,15 @@
  * The resources that one message creates or changes: stored ones, new ones, and the writes at the end. It does not depend on
  * segments.
  */
-import { isJsonObject, sortedJson, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { IdentifierRow } from '../../store/patient-identity.ts';
+import { elementDifferences } from '../../store/resource-differences.ts';
 import { parseStored, toWrite, type ResourceWrite, type StoredResource } from '../../store/resource.ts';
 import { applyStatement, supersede, type Applied } from '../precedence/apply.ts';
-import { combined } from '../precedence/combine.ts';
+import { combined, filled } from '../precedence/combine.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
+import { isOfElement } from '../precedence/element.ts';
 import { editIdentifiers } from '../precedence/identifiers.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
@@ -38,8 +40,12 @@ export interface Draft {
   readonly numbers: IdentifierRow[];
   /** The identifiers that this message added. */
   readonly taught: IdentifierRow[];
-  /** A patient's earlier names and birth dates (`KnownBy`). */
-  readonly traits: readonly string[];
+  /** A patient's names and birth dates (`KnownBy`), stored ones and those of this message. */
+  readonly traits: Set<string>;
+  /** The traits of this message. */
+  readonly said: string[];
+  /** The fields that state its elements; `''` for no field. */
+  readonly origins: { readonly element: string; readonly field: string }[];
 }
 
 /** The identifiers and traits of a patient beside its record. */
@@ -61,32 +67,50 @@ export interface Drafts {
   readonly keysOf: (patientId: string) => readonly { readonly key: string; readonly draft: Draft }[];
   /** A key that `hl7_merge` will give to a resource. */
   readonly expectKey: (draft: Draft, key: string) => void;
+  /** @param segment the origin of contributions without a field */
   readonly apply: (
     draft: Draft,
     contributions: readonly Contribution[],
     precedence: Precedence,
     isWithdrawal?: boolean,
+    segment?: string,
   ) => Pick<Applied, 'isStale' | 'isTied'>;
   /** Combines another record of the same resource: its later values count. */
   readonly absorb: (draft: Draft, other: Recorded) => Pick<Applied, 'isTied'>;
+  /** Adds the elements of another record of the same patient that this one lacks. */
+  readonly fill: (draft: Draft, other: Recorded) => void;
   /** Marks a document that another one replaced. */
   readonly supersede: (draft: Draft, precedence: Precedence) => void;
   /** Changes the content without changing precedences. */
   readonly rewrite: (draft: Draft, content: JsonObject) => void;
+  /** Keeps the precedence of a statement that has no element, under a name. */
+  readonly remember: (draft: Draft, name: string, precedence: Precedence) => void;
   /** Marks a resource as one of the message, even if it does not change. */
   readonly touch: (draft: Draft) => void;
   /** Adds identifiers. */
   readonly teach: (draft: Draft, numbers: readonly IdentifierRow[]) => void;
-  /** Removes an identifier that was only listed with the patient. */
-  readonly forget: (draft: Draft, number: { readonly authority: string; readonly value: string }) => void;
+  /** Adds names and birth dates. */
+  readonly rememberPerson: (draft: Draft, traits: readonly string[]) => void;
+  /** Removes an identifier that leads to another patient now. @param number.led true if it also led to this one */
+  readonly forget: (
+    draft: Draft,
+    number: { readonly authority: string; readonly value: string; readonly led: boolean },
+  ) => void;
   /** Edits the identifiers of a patient in place. */
   readonly identifiers: (draft: Draft, change: (items: readonly JsonObject[]) => readonly JsonObject[]) => void;
-  readonly result: (source: string) => DraftResult;
+  /** @param event the origin of changes that no field makes, such as `MSH-9` */
+  readonly result: (source: string, event: string) => DraftResult;
+}
+
+/** The write of a resource, and its record of effects. */
+export interface DraftWrite extends ResourceWrite {
+  /** The members that change, with the fields that state them: `name PID-5 PID-9,birthDate PID-7`. */
+  readonly elements: string;
 }
 
 export interface DraftResult {
   readonly resources: readonly JsonObject[];
-  readonly writes: readonly ResourceWrite[];
+  readonly writes: readonly DraftWrite[];
   readonly identities: readonly { readonly type: ResourceType; readonly key: string; readonly id: string }[];
   readonly precedences: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
 }
@@ -126,7 +150,9 @@ export function createDrafts(
       remembered: rememberedOf(resource.id, contributions),
       numbers: [...(ofPatient.get(resource.id)?.numbers ?? [])],
       taught: [],
-      traits: ofPatient.get(resource.id)?.traits ?? [],
+      traits: new Set(ofPatient.get(resource.id)?.traits),
+      said: [],
+      origins: [],
     };
     drafts.set(at(resource.type, resource.id), draft);
     if (role === 'identity') keys.set(at(resource.type, key), draft);
@@ -143,7 +169,9 @@ export function createDrafts(
         remembered: nothingRemembered,
         numbers: [],
         taught: [],
-        traits: [],
+        traits: new Set<string>(),
+        said: [],
+        origins: [],
       };
       const draft: Draft = { type, id, ...made };
       drafts.set(at(type, id), draft);
@@ -164,7 +192,9 @@ export function createDrafts(
       change(draft, said);
       return said;
     },
-    apply: (draft, contributions, precedence, isWithdrawal = false) => {
+    fill: (draft, other) => change(draft, filled(draft, other)),
+    apply: (draft, contributions, precedence, isWithdrawal = false, segment = '') => {
+      for (const { field, element } of contributions) draft.origins.push({ element, field: field || segment });
       const subject = { isPatient: draft.type === 'Patient', names, isWithdrawal };
       const said = applyStatement(draft.content, draft.remembered, contributions, precedence, subject);
       change(draft, said);
@@ -172,16 +202,24 @@ export function createDrafts(
     },
     supersede: (draft, precedence) => change(draft, supersede(draft.content, draft.remembered, precedence)),
     rewrite: (draft, content) => change(draft, { ...draft, content }),
+    remember: (draft, name, precedence) => {
+      const registers = new Map(draft.remembered.registers).set(name, { precedence, held: null });
+      change(draft, { ...draft, remembered: { ...draft.remembered, registers } });
+    },
     touch: (draft) => void touched.add(draft),
     teach: (draft, numbers) => {
       touched.add(draft);
       draft.numbers.push(...numbers);
       draft.taught.push(...numbers);
     },
-    forget: (draft, { authority, value }) => {
+    rememberPerson: (draft, traits) => {
+      draft.said.push(...traits.filter((trait) => !draft.traits.has(trait)));
+      for (const trait of traits) draft.traits.add(trait);
+    },
+    forget: (draft, { authority, value, led }) => {
       touched.add(draft);
-      const at = draft.numbers.findIndex((row) => row[0] === authority && row[1] === value && !row[3]);
-      if (at >= 0) draft.numbers.splice(at, 1);
+      const isGone = (row: IdentifierRow): boolean => row[0] === authority && row[1] === value && (led || !row[3]);
+      draft.numbers.splice(0, draft.numbers.length, ...draft.numbers.filter((row) => !isGone(row)));
     },
     identifiers: (draft, edit) => {
       const { content, remembered } = draft;
@@ -190,9 +228,9 @@ export function createDrafts(
       const registers = editIdentifiers(items, identifier, remembered.registers, names);
       change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers } });
     },
-    result: (source) => ({
+    result: (source, event) => ({
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
-      writes: [...touched].map((draft) => writeOf(draft, source)),
+      writes: [...touched].map((draft) => writeOf(draft, source, event)),
       identities: newKeys,
       precedences: [...touched].map(({ type, id, remembered }) => ({
         type,
@@ -209,16 +247,29 @@ function asResource({ type, id, stored, content }: Draft, source: string): JsonO
 }
 
 /** An unchanged resource keeps its stored text, and so its version and source. */
-function writeOf(draft: Draft, source: string): ResourceWrite {
-  const { stored, id, content, taught } = draft;
+function writeOf(draft: Draft, source: string, event: string): DraftWrite {
+  const { stored, id, content, taught, said } = draft;
   const resource = asResource(draft, source);
   const made = toWrite(resource, id, stored === undefined ? 'create' : 'update', stored?.version ?? null);
   const known =
     made.known === null
       ? null
-      : { ...made.known, numbers: taught, values: [...made.known.values, ...taught.map(([, value]) => value)] };
-  const write: ResourceWrite = { ...made, writer: 'message', known };
-  if (stored === undefined) return write;
-  const { resourceType: _type, id: _id, meta: _meta, ...before } = parseStored(stored);
-  return sortedJson(before) === sortedJson(content) ? { ...write, meta: stored.meta, body: stored.body } : write;
+      : {
+          numbers: taught,
+          values: [...made.known.values, ...taught.map(([, value]) => value)],
+          traits: said,
+        };
+  const changed =
+    stored === undefined
+      ? Object.keys(content)
+      : elementDifferences(parseStored(stored), content).map(({ element }) => element);
+  const elements = changed.map((member) => [member, ...originsOf(member, draft, event)].join(' ')).join(',');
+  const write: DraftWrite = { ...made, writer: 'message', known, elements };
+  return stored !== undefined && changed.length === 0 ? { ...write, meta: stored.meta, body: stored.body } : write;
+}
+
+function originsOf(member: string, { origins }: Draft, event: string): string[] {
+  const isOf = (element: string): boolean => isOfElement(element, member) || element.startsWith(`${member} `);
+  const fields = new Set(origins.flatMap(({ element, field }) => (isOf(element) ? [field || event] : [])));
+  return fields.size === 0 ? [event] : [...fields];
 }

@@ -23,11 +23,40 @@ export function numberKey(part: Part | undefined, sender: string): readonly (str
   return [number, namespace ?? (universalId === undefined ? sender : undefined), universalId];
 }
 
+/** EI without an authority: its number; undefined for another one. */
+export function bareNumber(part: Part | undefined): string | undefined {
+  const [number, ...authority] = entityKey(part);
+  return authority.every((each) => each === undefined) ? number : undefined;
+}
+
+/** The lookup key of the documents with a number, of any authority. */
+export const numberedKey = (number: string): string => `number ${number.toWellFormed()}`;
+
 /** CWE: code and coding system, else the text. */
 export const conceptKey = (part: Part | undefined): readonly (string | undefined)[] => {
   const code = codeOf(part);
   return code === undefined ? [textOf(part, 2) ?? textOf(part, 9)] : [code, textOf(part, 3)];
 };
+
+/**
+ * The observation of a result key (`SentKey.what`): the codings of a CWE as sent, else its text, and `more`. The codings are
+ * components 1 and 3, 4 and 6, 10 and 12.
+ */
+export function observedKey(concept: Part | undefined, more: readonly (string | undefined)[]): string {
+  const codings = CODINGS.flatMap(([code, system]) => {
+    const value = textOf(concept, code);
+    return value === undefined ? [] : [[value, textOf(concept, system) ?? '']];
+  }).filter((coding, at) => at === 0 || coding.every((each) => each.length <= MAX_ALTERNATE_LENGTH));
+  const text = codings.length === 0 ? (textOf(concept, 2) ?? textOf(concept, 9)) : '';
+  return join(JSON.stringify(codings), text, ...more);
+}
+const CODINGS = [
+  [1, 3],
+  [4, 6],
+  [10, 12],
+] as const;
+/** The key has no longer alternate code. */
+const MAX_ALTERNATE_LENGTH = 100;
 
 /** The stored key (`migrations/functions/hl7_matches.sql` splits it again). */
 export const keyOf = (key: string, patientId: string): string => `${key}@${patientId}`;

@@ -8,7 +8,11 @@ export interface PatientRecord {
   readonly patient: Draft;
   /** The result or report that begins with this segment of the message. */
   readonly resultOf: (segment: Segment) => Draft | undefined;
+  /** The text that begins with this segment was stored beside an older one, as an addendum is. */
+  readonly isBeside: (segment: Segment) => boolean;
   readonly find: (type: ResourceType, key: string) => Draft | undefined;
+  /** The documents with a number, of any authority, as far as they were looked up. */
+  readonly documentsNumbered: (number: string) => readonly Draft[];
   readonly create: (type: ResourceType, key: string) => Draft;
   /** Adds another key to a resource. */
   readonly addKey: (draft: Draft, key: string) => void;
@@ -20,16 +24,24 @@ export interface PatientRecord {
 /**
  * @param newId creates the id of a new resource
  * @param results the results and reports of the message, by their segments
+ * @param besides segments of texts that were stored beside others
  */
 export function patientRecord(
   patient: Draft,
   drafts: Drafts,
   newId: () => string,
   results: ReadonlyMap<Segment, Draft>,
+  besides: ReadonlySet<Segment>,
 ): PatientRecord {
+  let numbered: Map<string, Draft[]> | undefined;
   return {
     patient,
+    documentsNumbered: (number) => {
+      numbered ??= documentsByNumber(patient.id, drafts);
+      return numbered.get(number) ?? [];
+    },
     resultOf: (segment) => results.get(segment),
+    isBeside: (segment) => besides.has(segment),
     find: (type, key) => drafts.byKey(type, keyOf(key, patient.id)),
     create: (type, key) => drafts.create(type, newId(), keyOf(key, patient.id)),
     addKey: (draft, key) => drafts.addKey(draft, keyOf(key, patient.id)),
@@ -37,4 +49,19 @@ export function patientRecord(
     supersede: drafts.supersede,
     rewrite: drafts.rewrite,
   };
+}
+
+/** The key of a document begins with its number. A key under which another document replaced it does not count. */
+function documentsByNumber(patientId: string, drafts: Drafts): Map<string, Draft[]> {
+  const found = new Map<string, Draft[]>();
+  for (const { key, draft } of drafts.keysOf(patientId)) {
+    if (draft.type !== 'DocumentReference' || !key.startsWith('[')) continue;
+    const parts: unknown = JSON.parse(key);
+    const number: unknown = Array.isArray(parts) ? parts[0] : undefined;
+    if (typeof number !== 'string') continue;
+    const known = found.get(number);
+    if (known === undefined) found.set(number, [draft]);
+    else if (!known.includes(draft)) known.push(draft);
+  }
+  return found;
 }

@@ -12,22 +12,38 @@ import type { Precedence } from '../precedence/precedence.ts';
 
 /** The result key as sent, before anything is looked up. */
 export interface SentKey {
-  /** OBX-3, OBX-4 and OBX-21; of a report OBR-4. Without an order number also the ordered service and its time. */
+  /**
+   * A JSON list: the codings and text of OBX-3 (of a report OBR-4), OBX-4, OBX-21, and the code and sub-id of OBR-26. Without
+   * an order number also the ordered service and its time.
+   */
   readonly what: string;
+  /** The parent of a result; undefined without OBR-26 and OBR-29. */
+  readonly parent: SentParent | undefined;
   /** OBR-3 and OBR-2, else those of ORC. */
   readonly filler: Part | undefined;
   readonly placer: Part | undefined;
-  /** OBX-14, else OBR-7. */
+  /** OBX-14, else OBR-7; of a result without an order EVN-2. */
   readonly time: string | undefined;
 }
 
-/** The result key, and the value that distinguishes results with equal keys. */
+/** OBR-26.3 and the numbers of OBR-29, as sent; `''` for none. Two parents differ if both have a part and it differs. */
+export interface SentParent {
+  readonly value: string;
+  readonly placer: string;
+  readonly filler: string;
+}
+
+/** The result key, and what distinguishes results with equal keys. */
 export interface ResultStatement {
   readonly sent: SentKey;
   /** As `valueText` prints it. */
   readonly value: (context: MapContext) => string;
+  /** OBX-2 is TX or FT. */
+  readonly isText: boolean;
   /** Corrected, wrong or deleted. */
   readonly isCorrection: boolean;
+  /** The OBR of the result or report; undefined without an order. */
+  readonly obr: Segment | undefined;
 }
 
 export interface Statement {
@@ -46,6 +62,8 @@ export interface Statement {
   readonly scope?: string;
   /** Keys of resources of the same type that it refers to. */
   readonly refersTo?: readonly string[];
+  /** A number without an authority: the patient's only document with it is meant if no resource has the key. */
+  readonly number?: { readonly value: string; readonly ifSeveral: AckError };
   /** Reported if the resource is unknown; it is created all the same. */
   readonly unlessKnown?: AckError;
   /**

@@ -1,6 +1,5 @@
 /** The value of an Observation as a text: equal values have equal texts. */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
-import { sortedJson } from '../../../shared/json.ts';
+import { isJsonObject, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 
 /** @param content members of an Observation */
@@ -9,6 +8,13 @@ export function valueText(content: JsonObject): string {
   const extensions = Array.isArray(content['extension']) ? content['extension'].filter(isJsonObject) : [];
   const attachments = extensions.flatMap(({ valueAttachment }) => valueAttachment ?? []);
   return sortedJson({ ...Object.fromEntries(values), attachments });
+}
+
+/** The lines of a text; 0 for another value. @param value as `valueText` prints it */
+export function linesOf(value: string): number {
+  const content = parseJson(value);
+  const text = isJsonObject(content) ? content['valueString'] : undefined;
+  return typeof text === 'string' ? text.split('\n').length : 0;
 }
 
 /** The same of a message's contributions. */

@@ -10,6 +10,7 @@ import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../precedence/clock.ts';
 import type { Precedence } from '../precedence/precedence.ts';
+import { bareNumber, numberedKey } from '../mapping/key.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../mapping/segments/txa.ts';
 import type { DocumentAction, EventRule } from '../mapping/tables/events.ts';
 import { groupsOf } from './segment-groups.ts';
@@ -93,13 +94,21 @@ function statementOf(
 ): Statement {
   const { txa } = source;
   const isCancelled = action === 'cancel';
+  // A new document with another sender's number is another document.
+  const number = isCancelled || action === 'change' ? bareNumber(first(txa, 12)) : undefined;
+  const parentNumber = parentKey === undefined ? undefined : bareNumber(first(txa, 13));
   return {
     type: 'DocumentReference',
     key,
     segment: txa,
     timing: timed(fieldText(txa, 8), recorded),
     subject: 'subject',
-    refersTo: [replacementKey(key), ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)])],
+    refersTo: [
+      replacementKey(key),
+      ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)]),
+      ...[number, parentNumber].flatMap((each) => (each === undefined ? [] : [numberedKey(each)])),
+    ],
+    ...(number !== undefined && { number: { value: number, ifSeveral: severalDocuments(txa, 12) } }),
     ...(isCancelled && { unlessKnown: unknownDocument(txa) }),
     contributions: (record, context, draft, precedence) => {
       const replacement = record.find('DocumentReference', replacementKey(key));
@@ -113,6 +122,14 @@ function statementOf(
     },
   };
 }
+
+const severalDocuments = (txa: Segment, field: 12 | 13): AckError => ({
+  code: '204',
+  severity: 'E',
+  at: locate(txa, field),
+  message: `TXA-${field} has no authority, and several documents of the patient have this number. Send the authority.`,
+  reason: 'ambiguous-document',
+});
 
 const unknownDocument = (txa: Segment): AckError => ({
   code: '204',
@@ -133,9 +150,14 @@ interface Stating {
 function parentOf(txa: Segment, key: string, action: DocumentAction, stating: Stating): ParentDocument {
   const { record, context, draft, precedence } = stating;
   const code = action === 'append' ? 'appends' : 'replaces';
-  const parent = record.find('DocumentReference', key);
+  const number = bareNumber(first(txa, 13));
+  const candidates = number === undefined ? [] : record.documentsNumbered(number).filter((each) => each !== draft);
+  const known = record.find('DocumentReference', key);
+  const isUnclear = known === undefined && candidates.length > 1;
+  const parent = known ?? (candidates.length === 1 ? candidates[0] : undefined);
   if (parent === undefined) {
-    note(context, 'W', '204', locate(txa, 13), 'TXA-13 names an unknown parent document.', 'unknown-document');
+    if (isUnclear) context.report(severalDocuments(txa, 13));
+    else note(context, 'W', '204', locate(txa, 13), 'TXA-13 names an unknown parent document.', 'unknown-document');
     // The replaced document may arrive later: then it has been superseded already.
     const isFirst = record.find('DocumentReference', replacementKey(key)) === undefined;
     if (code === 'replaces' && isFirst) record.addKey(draft, replacementKey(key));

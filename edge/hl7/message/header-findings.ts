@@ -5,13 +5,37 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
+import { fieldText } from '../mapping/datatypes/text.ts';
 import { envelopeFault } from './envelope.ts';
-import { isMappedType, ruleOf, VERSIONS } from '../mapping/tables/events.ts';
+import { isAcknowledgment } from '../../../shared/hl7/ack-mode.ts';
+import { isMappedType, isQuery, ruleOf, usualEventOf, VERSIONS } from '../mapping/tables/events.ts';
 
-/** All errors at once. If the body is not one message, its fields are not checked. */
+/**
+ * Type and event in capitals. A message without an event has the one in EVN-1, else the usual one of its type.
+ *
+ * @param header as sent
+ */
+export function withEvent(header: Header, message: Message): Header {
+  const messageType = header.messageType?.toUpperCase();
+  const [recorded] = message.named('EVN').map((evn) => fieldText(evn, 1)?.toUpperCase());
+  const usual = recorded !== undefined && /^[A-Z]\d\d$/.test(recorded) ? recorded : usualEventOf(messageType ?? '');
+  return { ...header, messageType, triggerEvent: header.triggerEvent?.toUpperCase() ?? usual };
+}
+
+/** @param sent the header before `withEvent` */
+export function eventFindings(sent: Header, { messageType, triggerEvent }: Header): AckError[] {
+  if (sent.triggerEvent !== undefined || triggerEvent === undefined) return [];
+  const message = `MSH-9.2 (trigger event) is empty. The message was processed as ${messageType}^${triggerEvent}.`;
+  return [{ code: '101', severity: 'W', at: 'MSH^1^9^1^2', message, reason: NO_EVENT }];
+}
+
+export const NO_EVENT = 'no-event';
+
+/** All errors at once. If the body is not one message, its fields are not checked. An acknowledgement is only stored. */
 export function headerFindings(message: Message, header: Header): AckError[] {
   const envelope = envelopeFault(message);
   if (envelope !== undefined) return errorsOfFault(envelope);
+  if (isAcknowledgment(header)) return [];
   return [...missingFields(header), ...unsupported(header)];
 }
 
@@ -58,17 +82,22 @@ export const NO_PROCESSING_ID = 'no-processing-id';
 
 /** MSH-9.1 and MSH-11 against the settings. */
 export function settingFindings(header: Header, settings: HeaderSettings): AckError[] {
-  return [...typeFindings(header, settings), ...processingFindings(header, settings)];
+  const types = typeFindings(header, settings);
+  return isAcknowledgment(header) ? types : [...types, ...processingFindings(header, settings)];
 }
 
 function typeFindings({ messageType }: Header, { hl7_unsupported_types: unsupported }: HeaderSettings): AckError[] {
   if (messageType === undefined || isMappedType(messageType)) return [];
   const at = 'MSH^1^9^1^1';
-  if (unsupported === 'keep') {
+  if (isQuery(messageType)) {
+    return [refused('200', at, 'Queries are not answered. Search with the FHIR API.', 'unsupported-type')];
+  }
+  if (unsupported === 'keep' || isAcknowledgment({ messageType })) {
     const message = 'Messages of this type are stored and not mapped.';
     return [{ code: '200', severity: 'I', at, message, reason: 'type-not-mapped' }];
   }
-  return [refused('200', at, 'Messages of this type are not supported. Send ADT, ORU or MDM.', 'unsupported-type')];
+  const message = 'Messages of this type are not supported. Send ADT, ORU, OUL, MDM, PPR, ORM or OML.';
+  return [refused('200', at, message, 'unsupported-type')];
 }
 
 function processingFindings({ segment, processingId }: Header, { processingIds }: HeaderSettings): AckError[] {

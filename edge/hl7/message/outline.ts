@@ -11,17 +11,26 @@ import { valuesOfField, type ReadIdentifier } from '../patients/sent-identifiers
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
-import { lookupKeyOf } from '../results/result-key.ts';
+import { lookupKeyOf, orderLookupKeyOf } from '../results/result-key.ts';
 import { isOfPatient, mustFollowPid } from '../mapping/segments/registry.ts';
 import { timed } from '../precedence/clock.ts';
 import { documents } from './documents.ts';
+import { isQualityControl, orderFirst } from './laboratory-automation.ts';
 import { hasPatientResults, type EventRule, type PatientAction } from '../mapping/tables/events.ts';
 import { admission, results } from './results.ts';
 import { groupsOf } from './segment-groups.ts';
 import { singleSegments } from './single-segments.ts';
 import { excessOf, resourceExcess } from './cost.ts';
-import type { Statement } from '../mapping/statement.ts';
-import { misplaced, missing, reportUnmapped, type Report } from './structure-findings.ts';
+import type { MessageKind } from './message-kind.ts';
+import type { SentKey, Statement } from '../mapping/statement.ts';
+import {
+  misplaced,
+  missing,
+  reportLeftOut,
+  reportOtherNotes,
+  reportUnmapped,
+  type Report,
+} from './structure-findings.ts';
 
 export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
@@ -39,16 +48,6 @@ export interface Outline {
   readonly findings: readonly AckError[];
 }
 
-/** The facts of a message's header that decide how it is read. */
-export interface MessageKind {
-  readonly messageType: string;
-  /** MSH-12.1 */
-  readonly versionId: string;
-  readonly rule: EventRule;
-  /** MSH-3 and MSH-4: the authority of numbers of documents, diagnoses and others without one. */
-  readonly sender: string;
-}
-
 type StatementsOf = (
   members: readonly Segment[],
   kind: MessageKind,
@@ -56,22 +55,51 @@ type StatementsOf = (
   report: Report,
 ) => readonly Statement[];
 
+/** Segments of an order message that are facts about its patient. Its procedures are not done yet, its results are prior ones. */
+const OF_ORDERS: ReadonlySet<string> = new Set(['AL1', 'IAM', 'DG1']);
+
 /** By message type: the statements in the segments that follow a PID. */
 const STATEMENTS: ReadonlyMap<string, StatementsOf> = new Map<string, StatementsOf>([
   [
     'ADT',
-    (members, { sender }, recorded, report) => [
+    (members, kind, recorded, report) => [
       ...admission(members, recorded, report),
-      ...singleSegments(members, recorded, sender, report),
+      ...singleSegments(members, recorded, kind, report),
     ],
   ],
   [
     'ORU',
-    (members, { versionId, sender }, recorded, report) => [
-      ...results(members, hasPatientResults(versionId), recorded, report),
-      ...singleSegments(members, recorded, sender, report),
+    (members, kind, recorded, report) => [
+      ...results(members, hasPatientResults(kind.versionId), recorded, report),
+      ...singleSegments(members, recorded, kind, report),
     ],
   ],
+  [
+    'OUL',
+    (members, kind, recorded, report) => [
+      ...results(orderFirst(members, report), false, recorded, report),
+      ...singleSegments(members, recorded, kind, report),
+    ],
+  ],
+  [
+    'PPR',
+    (members, kind, recorded, report) => {
+      reportOtherNotes(members, [], report);
+      if (!members.some(({ id }) => id === 'PRB')) report(missing('PRB^1', 'A problem message needs a PRB segment.'));
+      reportLeftOut(members, ['OBX', 'ORC', 'OBR'], report);
+      return singleSegments(members, recorded, kind, report);
+    },
+  ],
+  ...['ORM', 'OML'].map((type): [string, StatementsOf] => [
+    type,
+    (members, kind, recorded, report) =>
+      singleSegments(
+        members.filter(({ id }) => OF_ORDERS.has(id)),
+        recorded,
+        kind,
+        report,
+      ),
+  ]),
   ['MDM', (members, { rule, sender }, recorded, report) => documents(members, rule, recorded, sender, report)],
 ]);
 
@@ -84,7 +112,10 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
   const report: Report = (finding) => void findings.push(finding);
   const recorded = recordedIn(message);
   const groups = groupsOf(message.segments, ['PID']);
-  const ofPatients = groups.filter(({ head }) => head !== undefined);
+  const pids = groups.filter(({ head }) => head !== undefined);
+  // Further PIDs of an order message are of prior results.
+  const ofPatients = rule.beyond === 'no-resource' ? pids.slice(0, 1) : pids;
+  if (messageType === 'OUL' && isQualityControl(message.segments)) return { patients: [], findings: [QUALITY_CONTROL] };
   if (ofPatients.length === 0 && rule.mayLackPatient !== true)
     report(missing('PID^1', 'The message has no PID segment.'));
   if (rule.beyond !== undefined) report(BEYOND[rule.beyond]);
@@ -131,6 +162,21 @@ const BEYOND: Readonly<Record<NonNullable<EventRule['beyond']>, AckError>> = {
     message: 'This event needs no further action. Patient data was updated.',
     reason: 'no-effect',
   },
+  'no-resource': {
+    code: '201',
+    severity: 'I',
+    at: 'MSH^1^9^1^2',
+    message: 'The order was stored with the message and not mapped. The patient, allergies and diagnoses were updated.',
+    reason: 'no-resource',
+  },
+};
+
+const QUALITY_CONTROL: AckError = {
+  code: '0',
+  severity: 'I',
+  at: 'MSH^1^9',
+  message: 'Quality control is about no patient. It was stored with the message and not mapped.',
+  reason: 'no-patient',
 };
 
 /**
@@ -145,6 +191,19 @@ const MEETING = [
   'DiagnosticReport',
 ] as const;
 
+/** The results and reports of the order of an OBR at any time. */
+function orderLookupKeysOf(sent: SentKey): LookupKeys['keys'][number][] {
+  const key = orderLookupKeyOf(sent);
+  return key === undefined ? [] : RESULT_TYPES.map((type) => ({ type, key }));
+}
+const RESULT_TYPES = ['Observation', 'DiagnosticReport'] as const;
+
+const MEETING_KEYS = MEETING.map((type) => ({ type, key: '' }));
+
+/** The same for a merge; undefined if the lookup is one already. */
+export const ofMerge = ({ identifierValues, keys }: LookupKeys): LookupKeys | undefined =>
+  keys.some(({ key }) => key === '') ? undefined : { identifierValues, keys: [...keys, ...MEETING_KEYS] };
+
 /** @param offset MSH-7's: `+01:00` */
 export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
   const alternates = outline.patients.flatMap(({ pid }) => [2, 4].map((field) => ({ segment: pid, field })));
@@ -153,12 +212,13 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
   const keys = outline.patients.flatMap(({ statements }) =>
     statements.flatMap(({ type, key, result, refersTo = [] }) => {
       const own = result === undefined ? key : lookupKeyOf(result.sent, offset);
-      return [own, ...refersTo].map((each) => ({ type, key: each }));
+      const orders = type === 'DiagnosticReport' && result !== undefined ? orderLookupKeysOf(result.sent) : [];
+      return [...[own, ...refersTo].map((each) => ({ type, key: each })), ...orders];
     }),
   );
   const merges =
     outline.patients.some(({ mrg }) => mrg !== undefined) && (rule.patient === 'merge' || rule.patient === 'renumber');
-  const met = merges ? MEETING.map((type) => ({ type, key: '' })) : [];
+  const met = merges ? MEETING_KEYS : [];
   const each = new Map([...keys, ...met].map((asked) => [`${asked.type} ${asked.key}`, asked]));
   return { identifierValues: [...new Set(values)], keys: [...each.values()] };
 }

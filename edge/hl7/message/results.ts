@@ -6,10 +6,11 @@ import type { PatientRecord } from '../mapping/patient-record.ts';
 import type { MapContext } from '../mapping/context.ts';
 import { hasConcept } from '../mapping/datatypes/cwe.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { fieldText } from '../mapping/datatypes/text.ts';
+import { fieldText, isValued } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { reportKey, report as diagnosticReport, type ReportSource } from '../mapping/segments/obr.ts';
+import { linesIn, type ObservationLines } from '../mapping/segments/obx-lines.ts';
 import { TEXT_TYPES, valueType } from '../mapping/segments/obx-value.ts';
 import { textOfKey } from '../results/result-key.ts';
 import type { SentKey } from '../mapping/statement.ts';
@@ -23,7 +24,9 @@ import {
   type Parents,
 } from '../mapping/segments/parent-result.ts';
 import { basedOn } from '../mapping/segments/service-request.ts';
-import type { Timing } from '../precedence/clock.ts';
+import { withContained, type SpecimenSource } from '../mapping/segments/spm.ts';
+import { instantMs, type Timing } from '../precedence/clock.ts';
+import { timeOfId } from '../precedence/precedence.ts';
 import { standingOfReport, standingOfResult } from '../precedence/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from '../mapping/statement.ts';
@@ -43,6 +46,7 @@ export function results(
 ): Statement[] {
   const groups = groupsOf(members, ['OBR']);
   const statements: Statement[] = [];
+  const ofPatient = patientNotes(members);
   const isObx = ({ id }: Segment) => id === 'OBX';
   if (!groups.some(({ head, members: own }) => head !== undefined || (hasPatientResults && own.some(isObx)))) {
     report(missing('OBR^1', 'A result message needs an OBR segment.'));
@@ -53,24 +57,45 @@ export function results(
   for (const { head: obr, members: following } of groups) {
     const order = obr && orders.get(obr);
     if (order === undefined && hasPatientResults) {
-      statements.push(...admission(following, recorded, report));
+      statements.push(...patientResults(following, ofPatient, recorded, report));
     } else if (order === undefined) {
       for (const segment of following) if (segment.id === 'OBX') report(misplaced(segment, 'an OBR'));
-      reportOtherNotes(following, [], report);
+      reportOtherNotes(following, ofPatient, report);
     } else {
       if (!hasConcept(order.obr, 4))
         report(missing(locate(order.obr, 4), 'OBR-4 (universal service identifier) is required.'));
-      const observations = observationsOf(following, { order, parents, recorded: undefined }, report);
+      const specimens = specimensIn(following);
+      const observations = observationsOf(following, { order, parents, recorded: undefined, ofPatient }, report);
       // An ORC, and the notes after it, belong to the next order.
       const others = following.findIndex(({ id }) => id === 'OBX' || id === 'ORC');
-      const notes = following.filter(({ id }, at) => id === 'NTE' && (others < 0 || at < others));
-      reportOtherNotes(following, notes, report);
-      const specimens = following.filter(({ id }) => id === 'SPM');
-      const source = { ...order, notes, specimens };
+      const ofSpecimens = new Set(specimens.flatMap(({ notes }) => notes));
+      const own = following.filter(
+        (segment, at) => segment.id === 'NTE' && (others < 0 || at < others) && !ofSpecimens.has(segment),
+      );
+      reportOtherNotes(following, [...own, ...ofSpecimens], report);
+      const source = { ...order, notes: [...ofPatient, ...own], specimens };
       statements.push(...observations, reportOf(source, reportKey(order.obr, order.numbers), observations, parents));
     }
   }
   return statements;
+}
+
+/** NTE directly after PID or PD1: notes about the patient, which this message's results keep. */
+function patientNotes(members: readonly Segment[]): Segment[] {
+  const end = members.findIndex(({ id }) => id !== 'NTE' && id !== 'PD1');
+  return members.slice(0, end < 0 ? members.length : end).filter(({ id }) => id === 'NTE');
+}
+
+/** Each SPM with the NTE directly after it. */
+function specimensIn(members: readonly Segment[]): SpecimenSource[] {
+  const specimens: { spm: Segment; notes: Segment[] }[] = [];
+  let isBehindSpecimen = false;
+  for (const segment of members) {
+    if (segment.id === 'SPM') specimens.push({ spm: segment, notes: [] });
+    if (segment.id !== 'NTE') isBehindSpecimen = segment.id === 'SPM';
+    else if (isBehindSpecimen) specimens.at(-1)?.notes.push(segment);
+  }
+  return specimens;
 }
 
 /** All orders of the message's patient, by their OBR: a result may have its parent under another order. */
@@ -97,11 +122,17 @@ function reportOf(
     type: 'DiagnosticReport',
     key: textOfKey(sent),
     // A report with results is corrected by its results.
-    result: { sent, value: () => '', isCorrection: observations.length === 0 && isCorrection(fieldText(obr, 25)) },
+    result: {
+      sent,
+      value: () => '',
+      isText: false,
+      isCorrection: observations.length === 0 && isCorrection(fieldText(obr, 25)),
+      obr,
+    },
     segment: source.obr,
     timing: timingOf(source, undefined, undefined),
     subject: 'subject',
-    contributions: (record, context) => {
+    contributions: (record, context, draft) => {
       const referenceTo = (segment: Segment) => {
         const found = record.resultOf(segment);
         return found && `Observation/${found.id}`;
@@ -109,7 +140,9 @@ function reportOf(
       const numbers = parentNumbers(obr, orc);
       const parent = parents.orderOf(numbers);
       const id = parent === undefined || parent.obr === obr ? undefined : record.resultOf(parent.obr)?.id;
-      return [...diagnosticReport(source, referenceTo, context), ...partOf(numbers, id, context)];
+      const isBeside = source.obx.some(record.isBeside);
+      const said = withContained(diagnosticReport(source, referenceTo, context, isBeside), draft.content);
+      return [...said, ...partOf(numbers, id, context)];
     },
   };
 }
@@ -119,9 +152,19 @@ function reportOf(
  *
  * @param recorded EVN-2
  */
-export function admission(members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] {
-  reportOtherNotes(members, [], report);
-  return observationsOf(members, { order: undefined, parents: NO_PARENTS, recorded }, report);
+export const admission = (members: readonly Segment[], recorded: string | undefined, report: Report): Statement[] =>
+  patientResults(members, [], recorded, report);
+
+/** @param ofPatient notes that each of the results keeps */
+function patientResults(
+  members: readonly Segment[],
+  ofPatient: readonly Segment[],
+  recorded: string | undefined,
+  report: Report,
+): Statement[] {
+  const ofSpecimens = specimensIn(members).flatMap(({ notes }) => notes);
+  reportOtherNotes(members, [...ofPatient, ...ofSpecimens], report);
+  return observationsOf(members, { order: undefined, parents: NO_PARENTS, recorded, ofPatient }, report);
 }
 
 /** OBR-22 is the time of the report or of its status change. OBX-19 and TXA-6 stay the same in a correction. */
@@ -136,7 +179,6 @@ function timingOf(
 }
 
 const NO_PARENTS = parentsAmong([]);
-const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
 
 /** The report of the parent's order: by its id if it is in the same message, else by its number. */
 function partOf(numbers: OrderNumbers, id: string | undefined, context: MapContext): Contribution[] {
@@ -168,69 +210,82 @@ function derivedFrom(child: Order, parents: Parents, { content }: Draft, record:
 /** The result corrects an earlier one: corrected, wrong, deleted (table 0085; table 0123 has C). */
 const isCorrection = (status: string | undefined): boolean => ['C', 'W', 'D'].includes(status?.toUpperCase() ?? '');
 
+/** A result of an admission without OBX-14 is dated by EVN-2: several weights are then in order. */
+function issuedOf(obx: Segment, recorded: string | undefined, { zone, messageId }: MapContext): Contribution[] {
+  if (isValued(obx, 14)) return [];
+  const ms = instantMs(recorded, zone, timeOfId(messageId));
+  return ms === undefined ? [] : [fixed('issued', new Date(ms).toISOString(), 'EVN-2')];
+}
+
 interface OrderOfResults {
   readonly order: Order | undefined;
   readonly parents: Parents;
   /** EVN-2, for results without an order. */
   readonly recorded: string | undefined;
+  /** NTE after PID. */
+  readonly ofPatient: readonly Segment[];
 }
 
-interface ObservationGroup {
-  readonly sent: SentKey;
-  readonly obx: [Segment, ...Segment[]];
-  readonly specimen: Segment | undefined;
+interface ObservationGroup extends ObservationLines {
+  readonly specimen: SpecimenSource | undefined;
   readonly notes: Segment[];
 }
 
-/**
- * One Observation for each OBX. Consecutive TX or FT with equal OBX-3 and OBX-4 are the lines of one text. A repetition of
- * another type is another Observation.
- */
+/** One Observation for each OBX, or for the lines of one text. */
 function observationsOf(
   segments: readonly Segment[],
-  { order, parents, recorded }: OrderOfResults,
+  { order, parents, recorded, ofPatient }: OrderOfResults,
   report: Report,
 ): Statement[] {
-  const { obr, orc, numbers } = order ?? { obr: undefined, orc: undefined, numbers: NO_NUMBERS };
-  const groups: ObservationGroup[] = [];
-  const specimens = segments.filter(({ id }) => id === 'SPM');
-  let latest: Segment | undefined;
-  let base = '';
-  let isBehindObx = false;
-  for (const segment of segments) {
-    const last = groups.at(-1);
-    if (segment.id === 'NTE' && isBehindObx) last?.notes.push(segment);
-    if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
-    if (segment.id === 'SPM') latest = segment;
-    if (segment.id !== 'OBX') continue;
+  const { obr, orc } = order ?? { obr: undefined, orc: undefined };
+  return groupsOfLines(segments, report).map(({ obx, sub, specimen, notes }) => {
+    const [first] = obx;
+    const last = obx.at(-1) ?? first;
+    const sent = observationKey(first, sub, order, recorded);
+    return {
+      type: 'Observation',
+      key: textOfKey(sent),
+      result: {
+        sent,
+        value: (context) => observedAs(obx, context),
+        isText: obx.some((line) => TEXT_TYPES.has(valueType(line) ?? '')),
+        isCorrection: isCorrection(fieldText(last, 11) ?? (obr && fieldText(obr, 25))),
+        obr,
+      },
+      segment: first,
+      timing: timingOf(order, last, recorded),
+      subject: 'subject',
+      contributions: (record, context, draft) => [
+        ...withContained(observation({ obx, obr, specimen, notes: [...ofPatient, ...notes] }, context), draft.content),
+        ...(obr === undefined ? issuedOf(first, recorded, context) : basedOn(obr, orc, context)),
+        ...(order === undefined ? [] : derivedFrom(order, parents, draft, record)),
+      ],
+    };
+  });
+}
 
-    if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required.'));
-    const sent = observationKey(segment, obr, numbers);
-    const key = JSON.stringify([sent.what, sent.time]);
-    const isLine = last !== undefined && key === base && last.notes.length === 0;
-    if (isLine && [segment, last.obx[0]].every((line) => TEXT_TYPES.has(valueType(line) ?? ''))) {
-      last.obx.push(segment);
-      continue;
-    }
-    base = key;
+/** The OBX of each result, with its specimen and the notes behind it. */
+function groupsOfLines(segments: readonly Segment[], report: Report): ObservationGroup[] {
+  const groups: ObservationGroup[] = [];
+  const specimens = specimensIn(segments);
+  const sourceOf = new Map(specimens.map((specimen) => [specimen.spm, specimen]));
+  let latest: SpecimenSource | undefined;
+  let run: Segment[] = [];
+  let isBehindObx = false;
+  const endRun = (): void => {
     const specimen = specimens.length === 1 ? specimens[0] : latest;
-    groups.push({ sent, obx: [segment], specimen, notes: [] });
+    for (const lines of linesIn(run)) groups.push({ ...lines, specimen, notes: [] });
+    run = [];
+  };
+  for (const segment of segments) {
+    if (segment.id === 'OBX') {
+      if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required.'));
+      run.push(segment);
+    } else endRun();
+    if (segment.id === 'NTE' && isBehindObx) groups.at(-1)?.notes.push(segment);
+    if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
+    if (segment.id === 'SPM') latest = sourceOf.get(segment);
   }
-  return groups.map(({ sent, ...source }) => ({
-    type: 'Observation',
-    key: textOfKey(sent),
-    result: {
-      sent,
-      value: (context) => observedAs(source.obx, context),
-      isCorrection: isCorrection(fieldText(source.obx.at(-1) ?? source.obx[0], 11) ?? (obr && fieldText(obr, 25))),
-    },
-    segment: source.obx[0],
-    timing: timingOf(order, source.obx.at(-1), recorded),
-    subject: 'subject',
-    contributions: (record, context, draft) => [
-      ...observation({ ...source, obr }, context),
-      ...(obr === undefined ? [] : basedOn(obr, orc, context)),
-      ...(order === undefined ? [] : derivedFrom(order, parents, draft, record)),
-    ],
-  }));
+  endRun();
+  return groups;
 }

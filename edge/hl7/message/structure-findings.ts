@@ -34,10 +34,25 @@ export function reportOtherNotes(members: readonly Segment[], mapped: readonly S
   for (const [at, segment] of members.entries()) {
     if (segment.id !== 'NTE') behind = segment.id;
     if (!isNote(segment) || isNote(members[at - 1]) || behind === 'OBX') continue;
-    const message = `This note of ${isSegmentId(behind) ? behind : 'the patient'} was stored with the message and not mapped.`;
-    report({ code: '0', severity: 'I', at: locate(segment), message, reason: 'segment-not-mapped' });
+    report(leftOut(segment, `This note of ${isSegmentId(behind) ? behind : 'the patient'}`));
   }
 }
+
+/** One finding for each of the segment types, which are mapped in messages of other types. */
+export function reportLeftOut(members: readonly Segment[], names: readonly string[], report: Report): void {
+  for (const name of names) {
+    const segment = members.find(({ id }) => id === name);
+    if (segment !== undefined) report(leftOut(segment, `Segment ${name}`));
+  }
+}
+
+const leftOut = (segment: Segment, what: string): AckError => ({
+  code: '0',
+  severity: 'I',
+  at: locate(segment),
+  message: `${what} was stored with the message and not mapped.`,
+  reason: 'segment-not-mapped',
+});
 
 /** One finding for each segment type that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {
@@ -46,7 +61,6 @@ export function reportUnmapped(message: Message, report: Report): void {
     const name = isSegmentId(segment.id) ? segment.id : '???';
     if (isKnown(name) || seen.has(name)) continue;
     seen.add(name);
-    const sentence = `${name === '???' ? 'A line without a segment name' : `Segment ${name}`} was stored with the message and not mapped.`;
-    report({ code: '0', severity: 'I', at: locate(segment), message: sentence, reason: 'segment-not-mapped' });
+    report(leftOut(segment, name === '???' ? 'A line without a segment name' : `Segment ${name}`));
   }
 }

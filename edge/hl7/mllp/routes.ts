@@ -3,7 +3,7 @@
  * all keys. For other callers the path does not exist.
  */
 import { Fault } from '../../../shared/fault.ts';
-import { ackDecision } from '../../../shared/hl7/ack-mode.ts';
+import { ackDecision, isAcknowledgment } from '../../../shared/hl7/ack-mode.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { type Header, salvageHeader } from '../../../shared/hl7/header.ts';
 import { canonicalRange, parseAddress, parseRange, rangeContains } from '../../../shared/ip.ts';
@@ -24,7 +24,7 @@ import type { NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
-import { noteSidecar, noteTurnedAway } from '../../store/sidecar.ts';
+import { noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
@@ -68,9 +68,12 @@ export function createMllpIngest(
       const what = state === undefined ? 'called' : 'reported';
       return { claims, key, noteCall: () => note(`${what} ${iss}`, noteSidecar(iss, clockSeconds, state)) };
     }
-    const { turnedAway, cause } = caller;
-    if (turnedAway !== undefined) {
-      note(`${turnedAway.reason} ${turnedAway.name}`, noteTurnedAway(turnedAway, deps.sourceAddress(request)));
+    const { rejectedSidecar, cause } = caller;
+    if (rejectedSidecar !== undefined) {
+      note(
+        `${rejectedSidecar.reason} ${rejectedSidecar.name}`,
+        noteRejectedSidecar(rejectedSidecar, deps.sourceAddress(request)),
+      );
     }
     throw notThere(cause);
   };
@@ -170,7 +173,7 @@ const takesTwo = (request: Request): boolean => Number(request.headers.get(MLLP_
 /** @param acceptAck precedes the ACK in a separate frame */
 function answer(ack: Uint8Array | null, connection: 'keep' | 'close', acceptAck?: Uint8Array): Response {
   const headers = headersOf(connection);
-  // MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.
+  // An acknowledgement, or MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.
   if (ack === null) return new Response(null, { status: 204, headers });
   if (acceptAck === undefined) return new Response(Uint8Array.from(ack).buffer, { status: 200, headers });
   return new Response(Uint8Array.from([...acceptAck, ...ack]).buffer, {
@@ -188,6 +191,7 @@ function refuse(
   requestId: string,
   connection: 'keep' | 'close',
 ): Response {
+  if (isAcknowledgment(header)) return answer(null, connection);
   const code = ackDecision(header, 'AR').send ?? 'AR';
   const bytes = ackBytes(header, code, [{ code: '207', severity: 'E', message, reason }], requestId, nowMs);
   return answer(bytes, connection);

@@ -17,7 +17,7 @@ import {
 import type { SidecarKey } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
 import { sha256Of } from '../../http/crypto.ts';
-import type { TurnedAway } from '../../store/sidecar.ts';
+import type { RejectedSidecar } from '../../store/sidecar.ts';
 
 /** The allowed difference between the clocks of sidecar and edge. */
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -57,13 +57,13 @@ export async function useToken({ jtiStore }: Pick<Deps, 'jtiStore'>, { exp, jti 
 /** A registered sidecar, or a rejected caller that an operator may want to see. */
 export type Caller =
   | { readonly claims: SidecarClaims; readonly clockSeconds: number; readonly key: SidecarKey }
-  | { readonly turnedAway: TurnedAway | undefined; readonly cause?: unknown };
+  | { readonly rejectedSidecar: RejectedSidecar | undefined; readonly cause?: unknown };
 
 /** Sent by strangers and shown to staff: only characters that registered keys have. */
 const KID = /^[A-Za-z0-9._~-]{1,64}$/;
 
 /** The claims of a stranger's token that looks like a sidecar's; none of them is verified. */
-function strangerOf(token: string): TurnedAway | undefined {
+function strangerOf(token: string): RejectedSidecar | undefined {
   try {
     const { typ, alg, kid } = decodeProtectedHeader(token);
     if (typ !== SIDECAR_TOKEN_TYPE || alg !== SIDECAR_TOKEN_ALGORITHM) return undefined;
@@ -80,7 +80,7 @@ function strangerOf(token: string): TurnedAway | undefined {
 }
 
 /** A registered sidecar whose clock is too far off. */
-const lateOrEarly = (name: string, clockSeconds: number): TurnedAway => ({
+const lateOrEarly = (name: string, clockSeconds: number): RejectedSidecar => ({
   reason: 'clock',
   name,
   kid: null,
@@ -91,8 +91,8 @@ const lateOrEarly = (name: string, clockSeconds: number): TurnedAway => ({
 export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Request): Promise<Caller> {
   const keys = deps.config.MLLP_SIDECAR_KEYS;
   const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1];
-  if (token === undefined) return { turnedAway: undefined };
-  if (keys === undefined) return { turnedAway: strangerOf(token) };
+  if (token === undefined) return { rejectedSidecar: undefined };
+  if (keys === undefined) return { rejectedSidecar: strangerOf(token) };
   const behind = (claims: SidecarClaims): number => Math.round(deps.now() / 1000 - claims.iat);
   try {
     const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(keys), {
@@ -106,20 +106,20 @@ export async function callerOf(deps: Pick<Deps, 'config' | 'now'>, request: Requ
     const clockSeconds = behind(claims);
     const key = keys.keys.find(({ kid }) => kid === protectedHeader.kid);
     if (key === undefined || claims.exp - claims.iat > SIDECAR_TOKEN_MAX_LIFETIME_SECONDS)
-      return { turnedAway: undefined };
-    if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { turnedAway: lateOrEarly(claims.iss, clockSeconds) };
+      return { rejectedSidecar: undefined };
+    if (clockSeconds < -CLOCK_TOLERANCE_SECONDS) return { rejectedSidecar: lateOrEarly(claims.iss, clockSeconds) };
     return { claims, clockSeconds, key };
   } catch (cause) {
     // The signature was valid: jose checks times last.
     if (cause instanceof errors.JWTExpired) {
       const { data } = sidecarClaims.safeParse(cause.payload);
-      return { turnedAway: data && lateOrEarly(data.iss, behind(data)), cause };
+      return { rejectedSidecar: data && lateOrEarly(data.iss, behind(data)), cause };
     }
     if (cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed)
-      return { turnedAway: strangerOf(token), cause };
+      return { rejectedSidecar: strangerOf(token), cause };
     // Invalid claims or shape. Any other error is a bug of the gateway.
     if (cause instanceof errors.JOSEError || (cause instanceof Error && cause.name === 'ZodError'))
-      return { turnedAway: undefined, cause };
+      return { rejectedSidecar: undefined, cause };
     throw cause;
   }
 }

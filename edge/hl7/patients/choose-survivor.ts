@@ -4,7 +4,8 @@
  */
 import { fit } from './person.ts';
 import { isSamePerson, resolveMerged, type MergedRequest } from './resolve-merged.ts';
-import { agrees, holdersOf, survivorOf, type StoredIdentifier, type SentIdentifier } from './resolve.ts';
+import { holdersOf, survivorOf, type StoredIdentifier, type SentIdentifier } from './identifier-holders.ts';
+import { agrees } from './resolve.ts';
 import { isSame, type ReadIdentifier } from './sent-identifiers.ts';
 
 export interface SurvivorChoice {

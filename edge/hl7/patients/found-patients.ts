@@ -4,7 +4,7 @@ import { namesOf, readTraits } from '../../store/patient-identity.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
 import type { StoredPerson } from './person.ts';
-import type { StoredPatient, StoredIdentifier } from './resolve.ts';
+import type { StoredPatient, StoredIdentifier } from './identifier-holders.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
 import { survivorOf } from './survivor.ts';
 
@@ -20,14 +20,14 @@ export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatien
 }
 
 function storedPersonOf({ content, traits }: Draft): StoredPerson {
-  const { names, birthDates } = readTraits(traits);
+  const { said, isDescribed } = readTraits([...traits]);
   return {
     names: namesOf(content),
     birthDate: textOf(content, 'birthDate'),
     sex: textOf(content, 'gender'),
     birthOrder: typeof content['multipleBirthInteger'] === 'number' ? content['multipleBirthInteger'] : undefined,
-    pastNames: names,
-    pastBirthDates: birthDates,
+    said,
+    isDescribed,
   };
 }
 
@@ -38,15 +38,11 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
 
 export function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
   return drafts.patients().flatMap(({ id, numbers }) =>
-    numbers.map(([authority, value, type, led, isAssumed]) => ({
-      patient: id,
-      authority,
-      value,
-      identifies:
-        isIdentifyingType(type === '' ? undefined : type, rules.identifyingTypes) &&
-        !isPlaceholder(value, rules.placeholders),
-      led,
-      isAssumed,
-    })),
+    numbers.map(([authority, value, sentType, led, isAssumed]) => {
+      const type = sentType === '' ? undefined : sentType;
+      const isReal = !isPlaceholder(value, { type, hasAuthority: !isAssumed }, rules.placeholders);
+      const identifies = isReal && isIdentifyingType(type, rules.identifyingTypes);
+      return { patient: id, authority, value, identifies, led, isAssumed };
+    }),
   );
 }

@@ -11,25 +11,37 @@ export function isIdentifyingType(type: string | undefined, more: ReadonlySet<st
   return IDENTIFYING_TYPES.has(code) || (more.has(code) && !NEVER_IDENTIFYING.has(code));
 }
 
-/** `999-99-9999` and similar: social security numbers that are entered if the real one is unknown. */
-const PLACEHOLDER_SHAPES: readonly RegExp[] = [/^(\d)\1\1-?\1\1-?\1\1\1\1$/, /^123-?45-?6789$/, /^987-?65-?4321$/];
+/** Social security numbers that are entered if the real one is unknown, in the form of that number. */
+const HYPHENATED = /^(?:(\d)\1\1-\1\1-\1{4}|123-45-6789|987-65-4321)$/;
 
-/** One character repeated. Short repeated digits are identifiers of small clinics: 7, 11, 222, 99. */
-const REPEATED = /^([^0-9])\1*$|^0+$|^9{3,}$|^([1-8])\2{3,}$/;
+/** Zeros, and letters or punctuation alone. */
+const NEVER_A_NUMBER = /^(?:([^0-9])\1*|0+)$/;
 
 const PLACEHOLDER_TEXTS: ReadonlySet<string> = new Set(['UNKNOWN', 'UNK', 'NONE', 'NULL', 'N/A', 'NA', 'TEMP', 'TEST']);
 
+/** One digit repeated, and ascending or descending digits. Real medical record numbers have these shapes too. */
+const DOUBTFUL = /^(?:9{3,}|([1-8])\1{3,}|123456789|987654321)$/;
+
+/** The parts of an identifier, beside its value, that show a real identifier. */
+export interface IdentifierKind {
+  /** CX.5 */
+  readonly type: string | undefined;
+  readonly hasAuthority: boolean;
+}
+
 /**
- * Checks for a value that stands for no identifier: many people share it.
+ * Checks for a value that stands for no identifier: many people share it. A doubtful value is one if it is a social security
+ * number, or if nothing shows what it is.
  *
  * @param more values of the site's list, in capitals
  */
-export function isPlaceholder(value: string, more: ReadonlySet<string>): boolean {
+export function isPlaceholder(
+  value: string,
+  { type, hasAuthority }: IdentifierKind,
+  more: ReadonlySet<string>,
+): boolean {
   const text = value.trim().toUpperCase();
-  return (
-    REPEATED.test(text) ||
-    PLACEHOLDER_TEXTS.has(text) ||
-    more.has(text) ||
-    PLACEHOLDER_SHAPES.some((shape) => shape.test(text))
-  );
+  if (NEVER_A_NUMBER.test(text) || PLACEHOLDER_TEXTS.has(text) || more.has(text) || HYPHENATED.test(text)) return true;
+  const isDoubted = type === undefined ? !hasAuthority : /^SSN?$/i.test(type.trim());
+  return isDoubted && DOUBTFUL.test(text);
 }

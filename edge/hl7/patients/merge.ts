@@ -5,7 +5,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { sortedJson, type JsonObject } from '../../../shared/json.ts';
-import { domainOfIdentifier } from '../../store/patient-identity.ts';
+import { authorityOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
@@ -16,13 +16,15 @@ import type { PatientContext } from './patient-context.ts';
 import { itemsOf, link } from './survivor.ts';
 import { resolveMerged, type MergedPatients } from './resolve-merged.ts';
 import type { Person } from './person.ts';
-import { holdersOf } from './resolve.ts';
+import { holdersOf } from './identifier-holders.ts';
 import { isItemOf, isSame, namesOfField, identifiersOfField, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 /** Ids of a patient and of the survivor that gets all its data. */
 export interface Merge {
   readonly from: string;
   readonly to: string;
+  /** The survivor also gets the identifiers: none leads to the merged patient. */
+  readonly isAbsorbed?: true;
 }
 
 /** The patient that a merge keeps. */
@@ -177,7 +179,9 @@ export function keepAsOld(
   { drafts }: PatientContext,
 ): void {
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
-    items.some((other) => other['value'] === item['value'] && domainOfIdentifier(other) === domainOfIdentifier(item));
+    items.some(
+      (other) => other['value'] === item['value'] && authorityOfIdentifier(other) === authorityOfIdentifier(item),
+    );
   const stored = itemsOf(survivor.content['identifier']);
   const copied = new Set(before.map(sortedJson));
   const gone = identifiers.filter((item) => !copied.has(sortedJson(item)) || isOf(item, stored));

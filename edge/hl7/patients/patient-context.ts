@@ -2,6 +2,7 @@
 import type { MapContext } from '../mapping/context.ts';
 import type { Drafts } from '../mapping/drafts.ts';
 import type { MessageClock } from '../precedence/clock.ts';
+import { timeOfId } from '../precedence/precedence.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
 import { storedPatients, storedIdentifiers } from './found-patients.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
@@ -17,12 +18,17 @@ export interface PatientContext {
   readonly clock: MessageClock;
   readonly newId: () => string;
   /** The patients as they are now: a message about several patients finds its new patients too. */
-  readonly found: () => Pick<ResolveRequest, 'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates'>;
+  readonly found: () => Pick<
+    ResolveRequest,
+    'stored' | 'patients' | 'namedUris' | 'rejected' | 'placeholderDates' | 'today'
+  >;
 }
 
 export function patientContext(parts: Omit<PatientContext, 'found'>): PatientContext {
-  const { authorities, rules, drafts } = parts;
-  const namedUris = new Set([...authorities.named.values(), ...authorities.taught.values()]);
+  const { authorities, rules, drafts, context } = parts;
+  const { named, taught, contested } = authorities;
+  const namedUris = new Set([...named.values(), ...taught.values(), ...[...contested.values()].flat()]);
+  const today = new Date(timeOfId(context.messageId)).toISOString().slice(0, 'YYYY-MM-DD'.length);
   return {
     ...parts,
     found: () => ({
@@ -31,6 +37,7 @@ export function patientContext(parts: Omit<PatientContext, 'found'>): PatientCon
       namedUris,
       rejected: authorities.rejected,
       placeholderDates: rules.placeholderBirthDates,
+      today,
     }),
   };
 }

@@ -6,6 +6,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
 import type { NewAlias } from '../../store/hl7.ts';
+import { DESCRIBED, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
@@ -14,9 +15,12 @@ import type { Timing } from '../precedence/clock.ts';
 import { noteStale } from '../mapping/stale.ts';
 import { PATIENT_SEGMENTS } from '../mapping/segments/registry.ts';
 import type { PatientContext } from './patient-context.ts';
+import { absorb } from './absorb.ts';
+import { noteContestedNamespace } from './authorities.ts';
 import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
+import type { SentIdentifier } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Resolution } from './resolve.ts';
 import { itemsOf } from './survivor.ts';
 import type { Person } from './person.ts';
@@ -65,6 +69,7 @@ export function mapPatient(
   const { pid, mrg } = segments;
   const isExternal = rule.isExternal === true;
   const identifiers = identifiersOfPid(pid, isExternal, identity);
+  noteContested(identifiers, identity);
   if (!identifiers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
   const sent: SentPatient = { identifiers, person: personOf(pid, identity.context) };
   if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, sent, identity);
@@ -85,6 +90,13 @@ function identifiersOfPid(pid: Segment, isExternal: boolean, { authorities, rule
   const own = (isExternal ? [3, 2] : [3]).flatMap(read);
   const alternates = [2, 4].flatMap(read).filter((identifier) => !own.some((other) => isSame(other, identifier)));
   return [...own, ...alternates.map((identifier) => ({ ...identifier, isAlternate: true }))];
+}
+
+/** Reports a namespace of which messages had several URIs: the sender learns why a patient is not found. */
+function noteContested(identifiers: readonly ReadIdentifier[], { context }: PatientContext): void {
+  for (const { authority, at } of identifiers) {
+    if (authority.isContested === true) noteContestedNamespace(nameOfAuthority(authority.id) ?? '', at, context);
+  }
 }
 
 function noteUnusable(pid: Segment, { context }: PatientContext): undefined {
@@ -141,7 +153,18 @@ function byPid(
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
   const before = itemsOf(record.content['identifier']);
   const foreign = new Set([...resolution.foreign, ...repeated]);
-  describe({ segments, action, record, state, identifiers, foreign }, identity);
+  const leading = resolution.leading ?? leadingOf(identifiers);
+  const aliasRefused = resolution.isAliasRefused ? leading : undefined;
+  const isOldest = isOlderThanAll(segments.timing, record, identity);
+  describe({ segments, action, record, state, identifiers, leading, foreign, aliasRefused }, identity);
+  if (isAdmission) for (const each of new Set([record, patient])) drafts.rememberPerson(each, [DESCRIBED]);
+  // A contradicting statement counts only while it is current, unless it is older than all others.
+  const isRemembered = !resolution.isContradicted || isOldest;
+  if (state === 'new' || (isAdmission && action !== 'deactivate' && isRemembered)) {
+    for (const each of new Set([record, patient]))
+      drafts.rememberPerson(each, traitsOf(person.names, person.birthDate));
+  }
+  const absorbed = resolution.absorbed.map((id) => absorb(id, patient, identity));
   if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
   if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
 
@@ -149,7 +172,7 @@ function byPid(
   const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
-  return { patient, merges, moved: resolution.moved, aliases };
+  return { patient, merges: [...absorbed, ...merges], moved: resolution.moved, aliases };
 }
 
 /** Without a merge, the order of PID-3 and all stored identifiers count. */
@@ -179,18 +202,21 @@ interface Description {
   /** `merged`: the record belongs to a merged patient, and stays inactive. */
   readonly state: 'new' | 'known' | 'merged';
   readonly identifiers: readonly ReadIdentifier[];
+  readonly leading: SentIdentifier | undefined;
   readonly foreign: Resolved['foreign'];
+  /** An identifier that a taught alias does not apply to. */
+  readonly aliasRefused: SentIdentifier | undefined;
 }
 
 /** Writes the personal data to the record of the identifier. */
 function describe(
-  { segments, action, record, state, identifiers, foreign }: Description,
+  { segments, action, record, state, identifiers, leading, foreign, aliasRefused }: Description,
   identity: PatientContext,
 ): void {
   const { drafts, context, clock } = identity;
   const { pid, timing } = segments;
   const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
-  const contributions = demographics(segments, foreign, identity);
+  const contributions = demographics(segments, foreign, aliasRefused, identity);
   // A result's or document's data about its patient has the lowest precedence: it fills only elements without a value.
   const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
   if (isDescribed && state === 'merged') {
@@ -204,14 +230,24 @@ function describe(
   const applied = [...isActive, ...(action === 'deactivate' ? onlyIdentifiers : contributions)];
   if (drafts.apply(record, applied, precedence).isStale && action !== 'ensure') noteStale(pid, context);
 
-  const leading = leadingOf(identifiers);
   const own = identifiers.filter(
     (identifier) => !foreign.has(identifier) && (isDescribed || identifier.isAlternate !== true),
   );
   drafts.teach(
     record,
-    own.flatMap((identifier) => rowsOf(identifier, identifier === leading)),
+    own.flatMap((identifier) =>
+      rowsOf(identifier, identifier === leading).filter(
+        ([domain]) => identifier !== aliasRefused || identifier.authority.taught?.includes(domain) !== true,
+      ),
+    ),
   );
+}
+
+/** Checks whether a message is older than every statement of ADT messages that counts. */
+function isOlderThanAll(timing: Timing, { remembered }: Draft, { clock }: PatientContext): boolean {
+  const precedence = clock.precedenceOf(timing);
+  const others = [...remembered.registers.values()].filter((register) => register.precedence.startsWith('1'));
+  return others.length > 0 && others.every((register) => register.precedence > precedence);
 }
 
 /** A43 and similar events: data stays with its patient, and the administrator gets an issue to review. */
@@ -241,6 +277,7 @@ function noteNotMoved(
 function demographics(
   { pid, more }: PatientSegments,
   foreign: Resolved['foreign'],
+  aliasRefused: SentIdentifier | undefined,
   { context }: PatientContext,
 ): Contribution[] {
   const sent = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
@@ -251,11 +288,24 @@ function demographics(
     if (contribution.element !== 'identifier' || !Array.isArray(contribution.value)) return contribution;
     const isForeign = (item: Json): boolean =>
       isJsonObject(item) && [...foreign].some((identifier) => isItemOf(item, identifier));
-    return { ...contribution, value: contribution.value.filter((item) => !isForeign(item)) };
+    const own = contribution.value.filter((item) => !isForeign(item));
+    return {
+      ...contribution,
+      value: own.map((item) => (aliasRefused === undefined ? item : asSent(item, aliasRefused))),
+    };
   });
 }
 
-/** Removes an identifier that was only listed with the patient. */
+/** The Identifier without the URI that an alias gave it. */
+function asSent(item: Json, identifier: SentIdentifier): Json {
+  const { id, ids, taught = [] } = identifier.authority;
+  const name = ids.filter((each) => !taught.includes(each)).flatMap((each) => nameOfAuthority(each) ?? [])[0];
+  if (!isJsonObject(item) || !taught.includes(id) || !isItemOf(item, identifier) || name === undefined) return item;
+  const { system: _system, ...others } = item;
+  return { ...others, assigner: { display: name } };
+}
+
+/** Removes identifiers that lead to another patient now. */
 function move(moved: readonly MovedIdentifier[], { drafts }: PatientContext): void {
   for (const identifier of moved) {
     const from = drafts.byId('Patient', identifier.patient);
@@ -272,6 +322,7 @@ const WHY_DUPLICATES: ReadonlySet<string> = new Set([
   'possible-duplicate',
   'number-of-several',
   'ambiguous-patient',
+  'number-reassigned',
 ]);
 
 /** @param patient undefined if the message is rejected: the patients are possible duplicates of each other */

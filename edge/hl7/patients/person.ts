@@ -3,9 +3,9 @@
  * rejects messages. Twins, fathers and sons do not agree. A person who married or whose birth date was corrected does not
  * contradict.
  */
-import type { PersonName } from '../../store/patient-identity.ts';
+import type { PersonName, Said } from '../../store/patient-identity.ts';
 import { isProvisionalGiven, mayBeProvisional } from '../../store/provisional-name.ts';
-import { fold } from '../../store/search/fold.ts';
+import { fold, MAX_FOLDED } from '../../store/search/fold.ts';
 
 export interface Person {
   readonly names: readonly PersonName[];
@@ -17,10 +17,11 @@ export interface Person {
   readonly birthOrder?: number | undefined;
 }
 
-/** The current personal data, and every earlier family name and birth date. */
+/** The current personal data, and every earlier name with its birth date. */
 export interface StoredPerson extends Person {
-  readonly pastNames: readonly PersonName[];
-  readonly pastBirthDates: readonly string[];
+  readonly said: readonly Said[];
+  /** By an ADT message or a FHIR client; else only results and documents mention the patient. */
+  readonly isDescribed: boolean;
 }
 
 const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -61,6 +62,9 @@ const UNKNOWN_SEX: ReadonlySet<string> = new Set(['unknown']);
 
 const MAX_PLAUSIBLE_CORRECTION_YEARS = 12;
 
+/** Current names that a statement without a name may mean. */
+const MOST_NAMES = 5;
+
 /**
  * `short`: an initial, or the first of several given names, is enough. Twins may have equal initials, so `short` is only for
  * identifiers that hardly belong to another person.
@@ -86,26 +90,97 @@ export function agree(
 }
 
 /**
- * Compares a message with every name and birth date of a stored person. The person contradicts if the birth dates are a
- * generation apart, or birth date and family name differ. So do three differences of family name, first given name, sex and birth
- * date; two are doubtful. Absent and placeholder values never differ.
+ * Checks whether a result or document may be about a stored person. It does not contradict the person. The family names are
+ * equal, and so is the birth date or a given name, of which an initial is enough.
  */
-export function fit(
-  sent: Person,
-  stored: StoredPerson,
-  placeholders: ReadonlySet<string>,
-): 'fits' | 'doubtful' | 'contradicts' {
+export function mayBeAbout(sent: Person, stored: StoredPerson, placeholders: ReadonlySet<string>): boolean {
+  if (fit(sent, stored, placeholders) === 'contradicts') return false;
   const sentDate = usableDate(sent.birthDate, placeholders);
-  const dates = [stored.birthDate, ...stored.pastBirthDates].flatMap((date) => usableDate(date, placeholders) ?? []);
-  const isOtherDate = sentDate !== undefined && dates.length > 0 && !dates.includes(sentDate);
-  if (isOtherDate && dates.every((date) => yearsBetween(date, sentDate) > MAX_PLAUSIBLE_CORRECTION_YEARS))
-    return 'contradicts';
-  const names = [...stored.names, ...stored.pastNames];
-  const isOtherFamily = isNoneOf(sent.names.filter(hasFamily), names.filter(hasFamily), isSameFamily);
-  if (isOtherDate && isOtherFamily) return 'contradicts';
-  const isOtherGiven = isNoneOf(sent.names, names, mayHaveSameGiven);
-  const differences = [isOtherDate, isOtherFamily, isOtherGiven, differ(bornAs(sent), bornAs(stored))].filter(Boolean);
-  return differences.length > 2 ? 'contradicts' : differences.length === 2 ? 'doubtful' : 'fits';
+  const isSameDate = sentDate !== undefined && sentDate === usableDate(stored.birthDate, placeholders);
+  return sent.names.some((a) =>
+    stored.names.some((b) => {
+      const isNewborns = comparable(a).isProvisional || comparable(b).isProvisional;
+      return isSameFamily(a, b) && (isSameDate || (!isNewborns && hasSameGiven(a, b, 'short') === true));
+    }),
+  );
+}
+
+/** Checks whether a message repeats what is known: the full name, and neither birth date nor sex differs. */
+export function isRepetition(sent: Person, stored: StoredPerson, placeholders: ReadonlySet<string>): boolean {
+  const [date, other] = [sent, stored].map(({ birthDate }) => usableDate(birthDate, placeholders));
+  if (differ(date, other) || differ(sexOf(sent), sexOf(stored))) return false;
+  return sent.names.some((a) => stored.names.some((b) => !comparable(a).isProvisional && isSameName(a, b, 'full')));
+}
+
+/** Checks for a name in common, with a given name that is not provisional. */
+export const hasNameOf = (a: Person, b: Person): boolean =>
+  a.names.some((one) => b.names.some((other) => !comparable(one).isProvisional && isSameName(one, other, 'short')));
+
+/** Checks for a person born within a year before a day, who may be named or numbered like the mother. */
+export function isNewborn({ birthDate, names }: Person, today: string): boolean {
+  if (birthDate !== undefined && COMPLETE_DATE.test(birthDate)) return yearsBetween(birthDate, today) <= 1;
+  return birthDate === undefined && names.some((name) => comparable(name).hasProvisionalGiven);
+}
+
+/**
+ * Compares a message with every statement about a stored person: name and birth date as they were said together. The person
+ * contradicts if it contradicts each of them; see `compare`.
+ */
+export function fit(sent: Person, stored: StoredPerson, placeholders: ReadonlySet<string>): Fit {
+  const current = { names: stored.names, date: usableDate(stored.birthDate, placeholders) };
+  const past = stored.said.map(({ name, birthDate }): Statement => {
+    const isNamed = hasFamily(name) || comparable(name).given !== undefined;
+    // An absent value would fit every person, so the current one takes its place.
+    return {
+      names: isNamed ? [name] : current.names.slice(0, MOST_NAMES),
+      date: usableDate(birthDate, placeholders) ?? current.date,
+    };
+  });
+  const sentDate = usableDate(sent.birthDate, placeholders);
+  const isOtherSex = differ(bornAs(sent), bornAs(stored));
+  let best: Fit = 'contradicts';
+  for (const statement of [current, ...past]) {
+    const found = compare({ names: sent.names, date: sentDate }, statement, isOtherSex);
+    if (found === 'fits') return found;
+    if (found === 'doubtful') best = found;
+  }
+  return best;
+}
+
+export type Fit = 'fits' | 'doubtful' | 'contradicts';
+
+interface Statement {
+  readonly names: readonly PersonName[];
+  readonly date: string | undefined;
+}
+
+/**
+ * Two statements contradict if the birth dates are a generation apart, or if birth date and family name differ. They contradict
+ * if birth date and given name differ, unless the birth date is a typing error. So do three differences of family name, first
+ * given name, sex and birth date. Two are doubtful, and so is another given name. Absent and placeholder values never differ.
+ */
+function compare(sent: Statement, stored: Statement, isOtherSex: boolean): Fit {
+  const isOtherDate = differ(sent.date, stored.date);
+  const isOtherFamily = isNoneOf(sent.names.filter(hasFamily), stored.names.filter(hasFamily), isSameFamily);
+  const isOtherGiven = isNoneOf(sent.names, stored.names, mayHaveSameGiven);
+  if (isOtherDate && sent.date !== undefined && stored.date !== undefined) {
+    if (yearsBetween(sent.date, stored.date) > MAX_PLAUSIBLE_CORRECTION_YEARS || isOtherFamily) return 'contradicts';
+    if (isOtherGiven && !mayBeMistyped(sent.date, stored.date)) return 'contradicts';
+  }
+  const differences = [isOtherDate, isOtherFamily, isOtherGiven, isOtherSex].filter(Boolean).length;
+  return differences > 2 ? 'contradicts' : differences === 2 || isOtherGiven ? 'doubtful' : 'fits';
+}
+
+/** Another digit, two digits transposed, or day and month swapped. */
+function mayBeMistyped(a: string, b: string): boolean {
+  const [year, month, day] = a.split('-');
+  if (`${year}-${day}-${month}` === b) return true;
+  const [left, right] = [a, b].map((date) => date.replaceAll('-', ''));
+  if (left === undefined || right === undefined) return false;
+  const others = Array.from({ length: left.length }, (_, at) => at).filter((at) => left[at] !== right[at]);
+  const [first = 0, second] = others;
+  if (others.length === 1) return true;
+  return others.length === 2 && second === first + 1 && left[first] === right[second] && left[second] === right[first];
 }
 
 /** Values that only one side has do not differ. */
@@ -120,6 +195,10 @@ function mayHaveSameGiven(a: PersonName, b: PersonName): boolean {
   const [one, two] = [comparable(a), comparable(b)];
   const [given, other] = [one.given, two.given];
   if (given === undefined || other === undefined || one.hasProvisionalGiven || two.hasProvisionalGiven) return true;
+  return areSome(given, other, mayBeShort);
+}
+
+function mayBeShort(given: string, other: string): boolean {
   const [left, right] = [letters(given), letters(other)];
   return left.startsWith(right) || right.startsWith(left) || terms(given).some((word) => terms(other).includes(word));
 }
@@ -132,7 +211,7 @@ const bornAs = ({ sex }: Person): string | undefined => (sex === 'male' || sex =
  * provisional names never differ.
  */
 export function isOtherName(name: PersonName, stored: StoredPerson): boolean {
-  const names = [...stored.names, ...stored.pastNames].filter(hasFamily);
+  const names = [...stored.names, ...stored.said.map((said) => said.name)].filter(hasFamily);
   const mayBeSame = (other: PersonName): boolean =>
     isSameFamily(name, other) &&
     (comparable(name).isProvisional || comparable(other).isProvisional || hasSameGiven(name, other, 'short') !== false);
@@ -156,13 +235,25 @@ const birthOrderOf = ({ birthOrder }: Person): number | undefined => birthOrder 
 
 const differ = <T>(a: T | undefined, b: T | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
-const usable = (name: string | undefined): string | undefined => {
+/** A folded name, and the same with `ä` as `ae`, if that differs: senders without such letters write either. */
+type Spellings = readonly [string, ...string[]];
+
+const DIGRAPHS: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
+
+function usable(name: string | undefined): Spellings | undefined {
   const folded = name === undefined ? '' : fold(name);
-  return folded === '' || PLACEHOLDER_NAMES.has(folded) ? undefined : folded;
-};
+  if (name === undefined || folded === '' || PLACEHOLDER_NAMES.has(folded)) return undefined;
+  // `fold` reads no more of a name. A name in combining characters is composed first.
+  const composed = name.slice(0, MAX_FOLDED).normalize('NFC').toLowerCase();
+  const long = fold(composed.replaceAll(/[äöüøå]/g, (letter) => DIGRAPHS[letter] ?? letter));
+  return long === folded ? [folded] : [folded, long];
+}
+
+const areSome = (a: Spellings, b: Spellings, isSame: (a: string, b: string) => boolean): boolean =>
+  a.some((one) => b.some((other) => isSame(one, other)));
 
 /** The folded parts of a name, without placeholders. */
-interface ComparableName extends Pick<PersonName, 'family' | 'given' | 'otherGiven' | 'text'> {
+interface ComparableName extends Readonly<Record<'family' | 'given' | 'otherGiven' | 'text', Spellings | undefined>> {
   readonly isProvisional: boolean;
   readonly hasProvisionalGiven: boolean;
 }
@@ -180,7 +271,7 @@ function comparable(name: PersonName): ComparableName {
     otherGiven: usable(name.otherGiven),
     text: usable(name.text),
     isProvisional: mayBeProvisional(name),
-    hasProvisionalGiven: given !== undefined && isProvisionalGiven(given),
+    hasProvisionalGiven: given !== undefined && isProvisionalGiven(given[0]),
   };
   COMPARABLE.set(name, made);
   return made;
@@ -210,10 +301,11 @@ function contains(text: string, name: string): boolean {
 function isSameFamily(a: PersonName, b: PersonName): boolean {
   const { family, text } = comparable(a);
   const { family: other, text: otherText } = comparable(b);
-  if (family !== undefined && other !== undefined) return letters(family) === letters(other);
-  if (family !== undefined && otherText !== undefined) return contains(otherText, family);
-  if (other !== undefined && text !== undefined) return contains(text, other);
-  return text !== undefined && text === otherText;
+  if (family !== undefined && other !== undefined)
+    return areSome(family, other, (left, right) => letters(left) === letters(right));
+  if (family !== undefined && otherText !== undefined) return areSome(otherText, family, contains);
+  if (other !== undefined && text !== undefined) return areSome(text, other, contains);
+  return text !== undefined && text[0] === otherText?.[0];
 }
 
 function isSameName(a: PersonName, b: PersonName, givenNames: GivenNames): boolean {
@@ -224,11 +316,13 @@ function isSameName(a: PersonName, b: PersonName, givenNames: GivenNames): boole
 /** Undefined if one of the names has no given name. */
 function hasSameGiven(a: PersonName, b: PersonName, givenNames: GivenNames): boolean | undefined {
   const [given, other] = [comparable(a).given, comparable(b).given];
-  if (given !== undefined && other !== undefined) return isSameGiven(given, other, givenNames);
+  if (given !== undefined && other !== undefined)
+    return areSome(given, other, (left, right) => isSameGiven(left, right, givenNames));
   const [text, otherText] = [textOnly(a), textOnly(b)];
-  if (given !== undefined && otherText !== undefined) return !isInitial(given) && contains(otherText, given);
-  if (other !== undefined && text !== undefined) return !isInitial(other) && contains(text, other);
-  return text !== undefined && text === otherText && terms(text).length > 1 ? true : undefined;
+  if (given !== undefined && otherText !== undefined)
+    return !isInitial(given[0]) && areSome(otherText, given, contains);
+  if (other !== undefined && text !== undefined) return !isInitial(other[0]) && areSome(text, other, contains);
+  return text !== undefined && text[0] === otherText?.[0] && terms(text[0]).length > 1 ? true : undefined;
 }
 
 function isSameGiven(given: string, other: string, givenNames: GivenNames): boolean {
@@ -241,13 +335,18 @@ function isSameGiven(given: string, other: string, givenNames: GivenNames): bool
 
 /** Twins with one first name: MUHAMMAD ALI and MUHAMMAD HASAN. An initial or the first of several does not differ. */
 function haveOtherFurtherNames(a: PersonName, b: PersonName): boolean {
-  const [left, right] = [letters(comparable(a).otherGiven ?? ''), letters(comparable(b).otherGiven ?? '')];
-  return !left.startsWith(right) && !right.startsWith(left);
+  const furtherOf = (name: PersonName): Spellings => comparable(name).otherGiven ?? [''];
+  const [left, right] = [furtherOf(a), furtherOf(b)];
+  return !areSome(
+    left,
+    right,
+    (one, other) => letters(one).startsWith(letters(other)) || letters(other).startsWith(letters(one)),
+  );
 }
 
 /** One letter of a script in which that is not a name. */
 const isInitial = (name: string): boolean =>
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]$/u.test(letters(name));
 
-const textOnly = (name: PersonName): string | undefined =>
+const textOnly = (name: PersonName): Spellings | undefined =>
   name.family === undefined ? comparable(name).text : undefined;

@@ -5,7 +5,7 @@ import type { Draft } from '../mapping/drafts.ts';
 import type { PatientContext } from './patient-context.ts';
 import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
-import { holdersOf } from './resolve.ts';
+import { holdersOf } from './identifier-holders.ts';
 import type { Person } from './person.ts';
 import { isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 

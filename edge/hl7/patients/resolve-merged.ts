@@ -6,13 +6,13 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
 import { agree, fit, isOtherName } from './person.ts';
 import {
-  agrees,
+  heldUncertainly,
   holdersOf,
   sameValueElsewhere,
   survivorOf,
-  type ResolveRequest,
   type SentIdentifier,
-} from './resolve.ts';
+} from './identifier-holders.ts';
+import { agrees, type ResolveRequest } from './resolve.ts';
 
 export interface MergedRequest extends Pick<
   ResolveRequest,
@@ -106,7 +106,9 @@ function isOther(id: string, { patients, person, names, placeholderDates }: Merg
 function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
   const { survivor, patients, names } = request;
   const endOf = (id: string): string => survivorOf(id, request);
-  const holders = holdersOf(identifier, request);
+  const holders = identifier.authority.isContested === true ? [] : holdersOf(identifier, request);
+  const uncertain = holders.length > 0 ? [] : heldUncertainly(identifier, request);
+  if (uncertain.length > 0) return uncertainTarget(unique(uncertain.map(({ patient }) => endOf(patient))), request);
   if (holders.some(({ patient }) => endOf(patient) === survivor)) {
     // FHIR clients may give one identifier to several patients: another record of the same person is merged into the survivor.
     const others = unique(holders.filter(({ led }) => led).map(({ patient }) => endOf(patient)));
@@ -137,6 +139,15 @@ function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
   const elsewhere = sameValueElsewhere(identifier, request).map(({ stored }) => endOf(stored.patient));
   const candidates = unique([...listed, ...elsewhere]).filter((id) => id !== survivor && !isAnotherPerson(id));
   return candidates.length === 0 ? { kind: 'unknown' } : { kind: 'unclear', candidates };
+}
+
+/** The authority of the identifier is uncertain: it means only a patient that agrees with PID. */
+function uncertainTarget(ends: readonly string[], request: MergedRequest): Target {
+  const { survivor } = request;
+  const candidates = ends.filter((id) => id !== survivor);
+  const [only, ...more] = candidates.filter((id) => agrees(id, request));
+  if (only !== undefined && more.length === 0) return { kind: 'patient', id: only };
+  return only === undefined && ends.includes(survivor) ? { kind: 'merged' } : { kind: 'unclear', candidates };
 }
 
 export function isSamePerson(

@@ -5,74 +5,69 @@
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
-import { isBareName, nameOfDomain } from '../../store/patient-identity.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
-import { aliasKey, type AssigningAuthority, type Taught } from '../mapping/assigning-authority.ts';
-import { agree, fit, type StoredPerson, type GivenNames, type Person } from './person.ts';
+import type { Taught } from '../mapping/assigning-authority.ts';
+import {
+  aliasOf,
+  heldUncertainly,
+  holdersOf,
+  sameValueElsewhere,
+  survivorOf,
+  survivors,
+  type SentIdentifier,
+  type StoredIdentifier,
+  type StoredIdentity,
+} from './identifier-holders.ts';
+import {
+  agree,
+  fit,
+  hasNameOf,
+  isNewborn,
+  isRepetition,
+  mayBeAbout,
+  type Fit,
+  type GivenNames,
+  type Person,
+} from './person.ts';
 
-/** An identifier of PID-3 or MRG-1. */
-export interface SentIdentifier {
-  readonly value: string;
-  readonly authority: AssigningAuthority;
-  /** By its type code; see `identifier-rules.ts`. */
-  readonly identifies: boolean;
-  /** Code of table 0203; `''` without one. */
-  readonly type: string;
-  /** From PID-2 or PID-4: it finds only an agreeing patient. */
-  readonly isAlternate?: boolean;
-  /** Its location, for ERR-2. */
-  readonly at: string;
-}
-
-export interface StoredIdentifier {
-  readonly patient: string;
-  readonly authority: string;
-  readonly value: string;
-  readonly identifies: boolean;
-  /** It was the leading identifier of a PID-3, or a FHIR client wrote it; else a message only listed it. */
-  readonly led: boolean;
-  readonly isAssumed: boolean;
-}
-
-export interface StoredPatient {
-  readonly id: string;
-  /** The patient at the end of the chain of merges; its own id if it was not merged. */
-  readonly survivor: string;
-  readonly person: StoredPerson;
-}
-
-export interface ResolveRequest {
+export interface ResolveRequest extends StoredIdentity {
   /** In the order of the field, without placeholders. */
   readonly identifiers: readonly SentIdentifier[];
   readonly person: Person;
-  readonly stored: readonly StoredIdentifier[];
-  readonly patients: ReadonlyMap<string, StoredPatient>;
   /** An ADT describes a patient; a result or a document only refers to one. */
   readonly isAdmission: boolean;
+  /** The day of the receipt. */
+  readonly today: string;
   /** The effect of a contradiction: `hl7IdentityCheck` of the key. */
   readonly check: KeyRecord['hl7_identity_check'];
   /** The site's placeholders for a birth date. */
   readonly placeholderDates: ReadonlySet<string>;
-  /** URIs of namespaces, from the site or this key. */
-  readonly namedUris: ReadonlySet<string>;
-  /** Namespaces and URIs that an administrator separated (`aliasKey`). */
-  readonly rejected: ReadonlySet<string>;
 }
 
-/** An identifier that was only listed with a patient, and that now leads to another one. */
+/** An identifier of a patient that now leads to another one. */
 export interface MovedIdentifier {
   readonly patient: string;
   readonly authority: string;
   readonly value: string;
+  /** It also led to the patient before; else it was only listed with it. */
+  readonly led: boolean;
 }
 
 interface Judged {
   readonly findings: readonly AckError[];
+  /** The identifier that led to the patient; undefined if none identifies. */
+  readonly leading: SentIdentifier | undefined;
+  /** A taught alias does not apply to the leading identifier: it is stored with the authority as it was sent. */
+  readonly isAliasRefused: boolean;
+  /** The person contradicts the stored one. */
+  readonly isContradicted: boolean;
   /** Possible duplicates. */
   readonly duplicates: readonly string[];
   /** Identifiers of other patients: they are not copied. */
   readonly foreign: ReadonlySet<SentIdentifier>;
   readonly moved: readonly MovedIdentifier[];
+  /** Records that only results and documents made, of the same person. */
+  readonly absorbed: readonly string[];
   /** URIs that a namespace may stand for, for the administrator to decide. */
   readonly proposed: readonly Taught[];
 }
@@ -83,7 +78,7 @@ export type Resolution =
       /** The patient that clinical content belongs to. */
       readonly patient: string;
       /**
-       * The merged patient that has the identifier: the personal data belongs there. It equals `patient` if the message
+       * The merged patient that has the identifier: the personal data belongs there. It equals `patient` if a result
        * contradicts the survivor, because the identifier was given to another person.
        */
       readonly oldRecord: string | undefined;
@@ -108,10 +103,15 @@ const finding = (severity: 'E' | 'W', at: string, message: string, reason: Error
 export function resolve(request: ResolveRequest): Resolution {
   const { identifiers } = request;
   const identifying = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
-  const [leading] = identifying;
-  if (leading === undefined) return byOtherIdentifiers(request);
+  if (identifying.length === 0) return byOtherIdentifiers(request);
+  const [leading, ...rivals] = ownIdentifiers(identifying, request);
+  if (leading === undefined) throw new TypeError('a person has an identifier');
+  if (rivals.length > 0) {
+    const holders = [leading, ...rivals].flatMap((identifier) => holdersOf(identifier, request));
+    return refusedAsAmbiguous(leading, survivors(holders, request));
+  }
 
-  const holders = holdersOf(leading, request);
+  const holders = leading.authority.isContested === true ? [] : holdersOf(leading, request);
   const led = survivors(
     holders.filter(({ led }) => led),
     request,
@@ -123,35 +123,80 @@ export function resolve(request: ResolveRequest): Resolution {
   if (agreeing.length > 1) return refusedAsAmbiguous(leading, agreeing);
   const moved = holders
     .filter((identifier) => !agreeing.includes(survivorOf(identifier.patient, request)))
-    .map(({ patient, authority, value }) => ({ patient, authority, value }));
+    .map(({ patient, authority, value, led }) => ({ patient, authority, value, led }));
   const [byListed] = agreeing;
   if (byListed !== undefined) return found(byListed, leading, holders, request, { moved });
 
+  const uncertain = heldUncertainly(leading, request);
+  const [matching, ...others] = survivors(uncertain, request).filter((id) => matches(id, leading, request));
+  if (matching !== undefined && others.length === 0) return found(matching, leading, uncertain, request, { moved });
+
   // A later identifier finds the patient only if the person agrees.
-  const others = identifiers.filter((identifier) => identifier.identifies && identifier !== leading);
-  const through = others.flatMap((identifier) => holdersOf(identifier, request));
-  const [later] = survivors(through, request).filter((id) => agrees(id, request));
-  if (later !== undefined) return found(later, leading, through, request, { moved });
+  const through = identifiers
+    .filter((identifier) => identifier.identifies && identifier !== leading)
+    .flatMap((identifier) => holdersOf(identifier, request));
+  const later = survivors(through, request).filter((id) => agrees(id, request));
+  const best = later.find((id) => isDescribed(id, request)) ?? later[0];
+  if (best !== undefined) return found(best, leading, through, request, { moved });
 
   const elsewhere = identifying.flatMap((identifier) => sameValueElsewhere(identifier, request));
-  const likely = survivors(
-    elsewhere.map(({ stored }) => stored),
-    request,
-  );
+  const likely = survivors([...uncertain, ...elsewhere.map(({ stored }) => stored)], request);
   const [only, ...more] = likely;
   const isByLeading = elsewhere.some(
     ({ sent, stored }) => sent === leading && survivorOf(stored.patient, request) === only,
   );
-  const givenNames = isByLeading ? 'short' : 'full';
+  const givenNames = isByLeading && uncertain.length === 0 ? 'short' : 'full';
   if (moved.length === 0 && only !== undefined && more.length === 0 && agrees(only, request, givenNames)) {
     const message = 'The assigning authority is uncertain. The name and birth date identified the patient.';
-    const warning = finding('W', leading.at, message, 'domain-assumed');
+    const warning = finding('W', leading.at, message, 'authority-assumed');
     const proposed = elsewhere.flatMap(({ sent, stored }) =>
       sent.authority.isAssumed || stored.isAssumed ? [] : (aliasOf(sent.authority.id, stored.authority) ?? []),
     );
     return found(only, leading, [], request, { findings: [warning], proposed });
   }
-  return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], moved, request);
+  return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], request, { moved });
+}
+
+/**
+ * The identifiers that may be the person's own: the first one of PID-3, unless its patient is another person. A message may begin
+ * with the number of the mother or of a twin.
+ *
+ * @returns several if they cannot be distinguished
+ */
+function ownIdentifiers(identifying: readonly SentIdentifier[], request: ResolveRequest): readonly SentIdentifier[] {
+  const [first, ...others] = identifying;
+  const ledBy = (identifier: SentIdentifier): readonly string[] =>
+    survivors(
+      holdersOf(identifier, request).filter(({ led }) => led),
+      request,
+    );
+  const [owner, ...more] = first === undefined ? [] : ledBy(first);
+  if (first === undefined || owner === undefined || more.length > 0) return identifying.slice(0, 1);
+  const fitting = fitOf(owner, request);
+  if (fitting === 'fits' || agrees(owner, request)) return [first];
+  const agreeing = others.find((other) => ledBy(other).some((id) => id !== owner && agrees(id, request)));
+  if (agreeing !== undefined) return [agreeing];
+  const stored = request.patients.get(owner)?.person;
+  const isChildOf =
+    isNewborn(request.person, request.today) && stored !== undefined && !isNewborn(stored, request.today);
+  if (fitting !== 'contradicts' || !isChildOf) return [first];
+  const own = others.filter((other) => ledBy(other).every((id) => id !== owner && !contradicts(id, request)));
+  // A result does not show whose number a new one is: it is rejected for the contradiction.
+  if (!request.isAdmission && own.some((other) => ledBy(other).length === 0)) return [first];
+  return own.length === 0 ? [first] : own;
+}
+
+/** The test for a patient that an uncertain authority finds: an ADT must agree, a result may lack the birth date. */
+function matches(id: string, { authority }: SentIdentifier, request: ResolveRequest): boolean {
+  if (!request.isAdmission) return isAbout(id, request);
+  if (agrees(id, request)) return true;
+  // A contested namespace may have patients without a birth date: a repeated message must not create them again.
+  const stored = request.patients.get(id)?.person;
+  return (
+    authority.isContested === true &&
+    stored !== undefined &&
+    isRepetition(request.person, stored, request.placeholderDates)
+  );
 }
 
 /** Without an identifying identifier: an agreeing patient with one of them, else a new one for an ADT. */
@@ -171,26 +216,84 @@ function byOtherIdentifiers(request: ResolveRequest): Resolution {
   return { kind: 'refused', findings: [refusal], duplicates: [] };
 }
 
-const PLAIN: Judged = { findings: [], duplicates: [], foreign: new Set(), moved: [], proposed: [] };
+const PLAIN: Judged = {
+  findings: [],
+  leading: undefined,
+  isAliasRefused: false,
+  isContradicted: false,
+  duplicates: [],
+  foreign: new Set(),
+  moved: [],
+  absorbed: [],
+  proposed: [],
+};
 
 /** Resolves the patients that the leading identifier finds. FHIR clients may give one identifier to several. */
-function byLeadingIdentifier(leading: SentIdentifier, led: readonly string[], request: ResolveRequest): Resolution {
+function byLeadingIdentifier(leading: SentIdentifier, all: readonly string[], request: ResolveRequest): Resolution {
+  const holders = holdersOf(leading, request);
+  const { taught = [] } = leading.authority;
+  // A patient with the authority as it was sent has precedence over those that an alias finds.
+  const exact = survivors(
+    holders.filter(({ led, authority }) => led && !taught.includes(authority)),
+    request,
+  );
+  const led = exact.length > 0 ? exact : all;
+  const duplicates = all.filter((id) => !led.includes(id));
   const [only, ...more] = led;
-  if (only !== undefined && more.length === 0) {
-    const isAssumedOnce = holdersOf(leading, request).some(
-      ({ isAssumed }) => isAssumed !== leading.authority.isAssumed,
-    );
-    // Equal values, but one side only assumes the authority: if the persons contradict, it is another patient's identifier.
-    if (isAssumedOnce && contradicts(only, request)) return unknown(leading, [only], [], request);
-    return found(only, leading, holdersOf(leading, request), request, {});
-  }
+  if (only !== undefined && more.length === 0)
+    return byOwner(only, leading, holders, request) ?? found(only, leading, holders, request, { duplicates });
   const agreeing = led.filter((id) => agrees(id, request));
   const [one, ...several] = agreeing;
   if (one === undefined || several.length > 0) return refusedAsAmbiguous(leading, led);
   const message = 'Several patients have this identifier. The patient that agrees in name and birth date was used.';
   const warning = finding('W', leading.at, message, 'number-of-several');
-  const duplicates = led.filter((id) => id !== one);
-  return found(one, leading, holdersOf(leading, request), request, { findings: [warning], duplicates });
+  return found(one, leading, holders, request, {
+    findings: [warning],
+    duplicates: [...duplicates, ...led.filter((id) => id !== one)],
+  });
+}
+
+/** The cases in which the patient with the leading identifier is not the person of the message; undefined if none applies. */
+function byOwner(
+  owner: string,
+  leading: SentIdentifier,
+  holders: readonly StoredIdentifier[],
+  request: ResolveRequest,
+): Resolution | undefined {
+  const { isAdmission, check } = request;
+  const { id, taught = [], isAssumed } = leading.authority;
+  const isRecordOfResults = !isDescribed(owner, request);
+  if (contradicts(owner, request)) {
+    // Equal values, but one side only assumes the authority.
+    if (holders.some((holder) => holder.isAssumed !== isAssumed)) return unknown(leading, [owner], request, {});
+    if (!isAdmission || check === 'refuse') return undefined;
+    if (isRecordOfResults || oldRecordOf(owner, holders, request) !== undefined || isOfNewborn(owner, request)) {
+      const reassigned = [...new Set([owner, ...holders.map(({ patient }) => patient)])].flatMap((patient) =>
+        leading.authority.ids.map((authority) => ({ patient, authority, value: leading.value, led: true })),
+      );
+      const message = 'The identifier belonged to another person. It now identifies a new patient.';
+      const findings = [finding('W', leading.at, message, 'number-reassigned')];
+      return unknown(leading, [], request, { moved: reassigned, findings, duplicates: [owner] });
+    }
+    if (taught.includes(id) || holders.every(({ authority }) => taught.includes(authority)))
+      return unknown(leading, [owner], request, { isAliasRefused: true });
+    return undefined;
+  }
+  if (!isAdmission || !isRecordOfResults || !agrees(owner, request)) return undefined;
+  // Results were first with this identifier, and the person has a record with another identifier.
+  const through = request.identifiers
+    .filter((identifier) => identifier.identifies && identifier !== leading && identifier.isAlternate !== true)
+    .flatMap((identifier) => holdersOf(identifier, request));
+  const [described, ...several] = survivors(through, request).filter(
+    (each) => each !== owner && isDescribed(each, request) && agrees(each, request),
+  );
+  return described === undefined || several.length > 0 ? undefined : found(described, leading, through, request, {});
+}
+
+/** Checks for a newborn with another name than the person: the newborn's message began with the identifier of the mother. */
+function isOfNewborn(owner: string, { patients, person, today }: ResolveRequest): boolean {
+  const stored = patients.get(owner)?.person;
+  return stored !== undefined && isNewborn(stored, today) && !isNewborn(person, today) && !hasNameOf(person, stored);
 }
 
 /** Completes a found patient: compares the person, and separates identifiers of other patients. */
@@ -203,27 +306,47 @@ function found(
 ): Resolution {
   const { findings = [], duplicates = [], moved = [], proposed = [] } = extra;
   const oldRecord = oldRecordOf(patient, through, request);
-  const differs = differenceFrom(patient, leading, request);
+  const fitting = fitOf(patient, request);
+  const differs = differenceFrom(fitting, leading, request);
   if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
-  const foreign = foreignIdentifiers(patient, leading, request);
-  const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
-  const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
+  const absorbed = absorbedInto(patient, request);
+  const { foreign, owners, findings: several } = foreignIdentifiers(patient, leading, absorbed, request);
   return {
     kind: 'known',
-    patient: oldRecord !== undefined && contradicts(patient, request) ? oldRecord : patient,
+    leading,
+    isAliasRefused: isHeldByOther(patient, leading, request),
+    isContradicted: fitting === 'contradicts',
+    patient: oldRecord !== undefined && fitting === 'contradicts' ? oldRecord : patient,
     oldRecord,
     findings: [...findings, ...several, ...(differs === undefined ? [] : [differs])],
     duplicates: [
       ...new Set([
-        ...duplicates,
-        ...copied.flatMap(([, owners]) => owners),
+        ...duplicates.filter((id) => !absorbed.includes(id)),
+        ...owners,
         ...moved.map((identifier) => identifier.patient),
       ]),
     ],
-    foreign: new Set(foreign.keys()),
+    foreign,
     moved,
+    absorbed,
     proposed,
   };
+}
+
+/** The records that only results made with identifiers of PID-3, if the person of an ADT agrees with the patient and with them. */
+function absorbedInto(patient: string, request: ResolveRequest): readonly string[] {
+  const { identifiers, isAdmission } = request;
+  if (!isAdmission || !agrees(patient, request)) return [];
+  const own = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+  const holders = own.flatMap((identifier) => holdersOf(identifier, request));
+  return survivors(holders, request).filter((id) => id !== patient && !isDescribed(id, request) && agrees(id, request));
+}
+
+/** Checks whether another patient has the identifier with the URI that a taught alias gives it. */
+function isHeldByOther(patient: string, leading: SentIdentifier, request: ResolveRequest): boolean {
+  const { id, taught = [] } = leading.authority;
+  const holders = taught.includes(id) ? holdersOf(leading, request) : [];
+  return holders.some((holder) => holder.authority === id && survivorOf(holder.patient, request) !== patient);
 }
 
 /** The merged patient that has the identifier. */
@@ -237,97 +360,66 @@ const oldRecordOf = (
 function unknown(
   leading: SentIdentifier,
   likely: readonly string[],
-  moved: readonly MovedIdentifier[],
   request: ResolveRequest,
+  extra: Partial<Judged>,
 ): Resolution {
-  const foreign = foreignIdentifiers(undefined, leading, request);
-  const copied = [...foreign].filter(([{ isAlternate }]) => isAlternate !== true);
-  const several = copied.map(([{ at }]) => identifiersOfSeveral(at));
+  const { findings = [], moved = [], duplicates = [], isAliasRefused = false } = extra;
+  const { foreign, owners, findings: several } = foreignIdentifiers(undefined, leading, [], request);
   return {
     kind: 'new',
-    findings: [...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])],
-    duplicates: [...new Set([...likely, ...copied.flatMap(([, owners]) => owners)])],
-    foreign: new Set(foreign.keys()),
+    leading,
+    isContradicted: false,
+    isAliasRefused,
+    findings: [...findings, ...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])],
+    duplicates: [...new Set([...likely, ...duplicates, ...owners])],
+    foreign,
     moved,
+    absorbed: [],
     proposed: [],
   };
+}
+
+interface ForeignIdentifiers {
+  readonly foreign: ReadonlySet<SentIdentifier>;
+  /** The patients that have those of PID-3, with a finding for each of these. */
+  readonly owners: readonly string[];
+  readonly findings: readonly AckError[];
 }
 
 /** Identifying identifiers, without the leading one, that only other patients have. */
 function foreignIdentifiers(
   patient: string | undefined,
   leading: SentIdentifier,
+  absorbed: readonly string[],
   request: ResolveRequest,
-): Map<SentIdentifier, readonly string[]> {
-  const found = request.identifiers.flatMap((identifier): [SentIdentifier, readonly string[]][] => {
+): ForeignIdentifiers {
+  const found = request.identifiers.flatMap((identifier) => {
     if (!identifier.identifies || identifier === leading) return [];
-    const owners = survivors(holdersOf(identifier, request), request);
-    return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [[identifier, owners]];
+    const owners = survivors(holdersOf(identifier, request), request).filter((id) => !absorbed.includes(id));
+    return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [{ identifier, owners }];
   });
-  return new Map(found);
+  const own = found.filter(({ identifier: { isAlternate } }) => isAlternate !== true);
+  return {
+    foreign: new Set(found.map(({ identifier }) => identifier)),
+    owners: own.flatMap(({ owners }) => owners),
+    findings: own.map(({ identifier: { at } }) => identifiersOfSeveral(at)),
+  };
 }
 
 /** Compares the person; undefined if it fits. People are renamed: a person who only may be another one is never rejected. */
-function differenceFrom(chart: string, leading: SentIdentifier, request: ResolveRequest): AckError | undefined {
-  const { check, isAdmission } = request;
-  const found = fitOf(chart, request);
+function differenceFrom(
+  found: Fit,
+  leading: SentIdentifier,
+  { check, isAdmission }: ResolveRequest,
+): AckError | undefined {
   if (found === 'fits') return undefined;
   const isRefused = found === 'contradicts' && (check === 'refuse' || (check === 'refuse-results' && !isAdmission));
   const message =
     found === 'contradicts'
       ? 'Name, birth date or sex contradict the patient with this identifier.'
-      : 'Two of family name, given name, birth date and sex differ from the patient with this identifier.';
+      : 'Name, birth date or sex differ from the patient with this identifier.';
   return finding(isRefused ? 'E' : 'W', leading.at, message, 'patient-differs');
 }
-
-export const holdersOf = (
-  { value, authority, identifies }: SentIdentifier,
-  { stored }: Pick<ResolveRequest, 'stored'>,
-): readonly StoredIdentifier[] =>
-  stored.filter(
-    (identifier) =>
-      identifier.value === value &&
-      authority.ids.includes(identifier.authority) &&
-      identifier.identifies === identifies,
-  );
-
-/** An identifier of the message and a stored one with equal values, whose authorities may be one but are not known to be. */
-export interface SameValue {
-  readonly sent: SentIdentifier;
-  readonly stored: StoredIdentifier;
-}
-
-export function sameValueElsewhere(
-  sent: SentIdentifier,
-  { stored, namedUris, rejected }: Pick<ResolveRequest, 'stored' | 'namedUris' | 'rejected'>,
-): readonly SameValue[] {
-  const { value, authority } = sent;
-  const mayBeSame = (identifier: StoredIdentifier): boolean => {
-    if (identifier.value !== value || !identifier.identifies || authority.ids.includes(identifier.authority))
-      return false;
-    const alias = aliasOf(authority.id, identifier.authority);
-    if (alias !== undefined && rejected.has(aliasKey(alias))) return false;
-    if (authority.isAssumed || identifier.isAssumed) return true;
-    if (isBareName(authority.id) === isBareName(identifier.authority)) return false;
-    const uri = isBareName(authority.id) ? identifier.authority : authority.id;
-    return !namedUris.has(uri);
-  };
-  return stored.filter(mayBeSame).map((identifier) => ({ sent, stored: identifier }));
-}
-
-/** The namespace of one and the URI of the other, which would be one authority. */
-function aliasOf(one: string, other: string): Taught | undefined {
-  const [bare, uri] = isBareName(one) ? [one, other] : [other, one];
-  const namespace = nameOfDomain(bare);
-  return namespace === undefined || isBareName(uri) ? undefined : { namespace, uri };
-}
-
-export const survivorOf = (patient: string, { patients }: Pick<ResolveRequest, 'patients'>): string =>
-  patients.get(patient)?.survivor ?? patient;
-
-const survivors = (identifiers: readonly StoredIdentifier[], request: ResolveRequest): readonly string[] => [
-  ...new Set(identifiers.map(({ patient }) => survivorOf(patient, request))),
-];
 
 export function agrees(
   chart: string,
@@ -338,7 +430,16 @@ export function agrees(
   return of !== undefined && agree(person, of.person, placeholderDates, givenNames);
 }
 
-function fitOf(chart: string, { patients, person, placeholderDates }: ResolveRequest): ReturnType<typeof fit> {
+function isAbout(chart: string, { patients, person, placeholderDates }: ResolveRequest): boolean {
+  const of = patients.get(chart);
+  return of !== undefined && mayBeAbout(person, of.person, placeholderDates);
+}
+
+/** A patient that was not looked up counts as described. */
+const isDescribed = (chart: string, { patients }: ResolveRequest): boolean =>
+  patients.get(chart)?.person.isDescribed ?? true;
+
+function fitOf(chart: string, { patients, person, placeholderDates }: ResolveRequest): Fit {
   const of = patients.get(chart);
   return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
 }

@@ -3,8 +3,8 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import {
-  bareNameDomain,
-  domainOfIdentifier,
+  bareAuthority,
+  authorityOfIdentifier,
   MAX_NAMES,
   type IdentifierRow,
   type PersonName,
@@ -16,9 +16,9 @@ import { date } from '../mapping/datatypes/time.ts';
 import { ADMINISTRATIVE_SEX } from '../mapping/tables/concept-maps.ts';
 import { designator } from './authorities.ts';
 import { assigningAuthorityOf, uriOfUniversalId, type Authorities } from '../mapping/assigning-authority.ts';
-import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
+import { isIdentifyingType, isPlaceholder, type IdentifierKind } from './identifier-rules.ts';
 import type { Person } from './person.ts';
-import type { SentIdentifier } from './resolve.ts';
+import type { SentIdentifier } from './identifier-holders.ts';
 
 /** The site's rules for identifiers. */
 export interface IdentifierRules {
@@ -43,11 +43,18 @@ const MAX_VALUE_LENGTH = 200;
 export function valuesOfField(segment: Segment, field: number): string[] {
   return repetitions(segment, field).flatMap((part) => {
     const value = textOf(part, 1);
-    return value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, NONE) ? [] : [value];
+    return value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, kindOf(part), NONE)
+      ? []
+      : [value];
   });
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+function kindOf(part: Part): IdentifierKind {
+  const { namespace, universalId } = designator(part, 4);
+  return { type: textOf(part, 5), hasAuthority: (namespace ?? universalId) !== undefined };
+}
 
 /** The identifiers of a field without placeholders and repetitions, in their order. */
 export function identifiersOfField(
@@ -66,14 +73,15 @@ export function identifiersOfField(
 
 function numberOf(part: Part, authorities: Authorities, rules: IdentifierRules): ReadIdentifier | undefined {
   const value = textOf(part, 1);
-  if (value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, rules.placeholders))
+  const kind = kindOf(part);
+  if (value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, kind, rules.placeholders))
     return undefined;
-  const type = textOf(part, 5);
+  const { type } = kind;
   const designated = designator(part, 4);
   const authority = assigningAuthorityOf(designated, designator(part, 6), authorities);
   const { namespace, universalId } = designated;
   const sentAs =
-    namespace !== undefined && uriOfUniversalId(universalId) === undefined ? [bareNameDomain(namespace)] : [];
+    namespace !== undefined && uriOfUniversalId(universalId) === undefined ? [bareAuthority(namespace)] : [];
   return {
     value,
     type: (type ?? '').slice(0, MAX_VALUE_LENGTH),
@@ -95,8 +103,8 @@ export const rowsOf = ({ storedAs, value, type, authority }: ReadIdentifier, led
 /** Checks whether a stored Identifier is this identifier. */
 export function isItemOf(item: JsonObject, { value, authority }: SentIdentifier): boolean {
   if (item['value'] !== value) return false;
-  const stored = domainOfIdentifier(item);
-  return authority.ids.includes(stored) || (authority.isAssumed && stored === bareNameDomain(''));
+  const stored = authorityOfIdentifier(item);
+  return authority.ids.includes(stored) || (authority.isAssumed && stored === bareAuthority(''));
 }
 
 export const isSame = (a: ReadIdentifier, b: ReadIdentifier): boolean =>

@@ -22,6 +22,8 @@ export interface MessageClock {
   readonly precedenceOf: (timing: Timing) => Precedence;
   /** The precedence of a statement that only mentions the patient: lower than any other. */
   readonly lowPrecedenceOf: (timing: Timing) => Precedence;
+  /** The time of a statement, milliseconds since the epoch, also in a forced replay. */
+  readonly timeOf: (timing: Timing) => number;
 }
 
 /** A clock that is further ahead is wrong. */
@@ -34,20 +36,21 @@ const MAX_AHEAD_MS = 15 * 60_000;
 export function clockOf(messageId: string, sent: string | undefined, zone: ZoneFallback): MessageClock {
   const receivedMs = timeOfId(messageId);
   const sentMs = instantMs(sent, zone, receivedMs) ?? receivedMs;
-  const precedence = ({ times, standing }: Timing, tier: 0 | 1): Precedence => {
-    const known = times.map((time) => instantMs(time, zone, receivedMs)).find((ms) => ms !== undefined);
-    return precedenceOf({ tier, timeMs: known ?? sentMs, rank: standing.rank, sentMs, messageId });
-  };
+  const timeOf = ({ times }: Timing): number =>
+    times.map((time) => instantMs(time, zone, receivedMs)).find((ms) => ms !== undefined) ?? sentMs;
+  const precedence = (timing: Timing, tier: 0 | 1): Precedence =>
+    precedenceOf({ tier, timeMs: timeOf(timing), rank: timing.standing.rank, sentMs, messageId });
   return {
     precedenceOf: (timing) => precedence(timing, timing.standing.isFinal ? 1 : 0),
     lowPrecedenceOf: (timing) => precedence(timing, 0),
+    timeOf,
   };
 }
 
 /** The clock of a forced replay: an administrator decides that the message applies now. Low precedences stay low. */
-export function clockOfNow(messageId: string, nowMs: number, { lowPrecedenceOf }: MessageClock): MessageClock {
+export function clockOfNow(messageId: string, nowMs: number, clock: MessageClock): MessageClock {
   const now = precedenceOf({ tier: 1, timeMs: nowMs, rank: MAX_RANK, sentMs: nowMs, messageId });
-  return { precedenceOf: () => now, lowPrecedenceOf };
+  return { ...clock, precedenceOf: () => now };
 }
 
 /** @returns undefined for a time that does not count */

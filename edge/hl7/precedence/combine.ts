@@ -4,7 +4,6 @@
  */
 import { settled, union, type Applied } from './apply.ts';
 import { setOrDelete } from './element.ts';
-import { later } from './registers.ts';
 import {
   elementsOf,
   GAINING,
@@ -30,11 +29,8 @@ export function combined(kept: Recorded, other: Recorded): Applied {
   const theirs = other.remembered.registers;
   for (const name of [REPLACED, WITHDRAWN]) {
     const register = theirs.get(name);
-    if (register !== undefined)
-      registers.set(name, {
-        ...register,
-        precedence: later(register.precedence, registers.get(name)?.precedence ?? ''),
-      });
+    if (register !== undefined && register.precedence > (registers.get(name)?.precedence ?? ''))
+      registers.set(name, register);
   }
   const withdrawal = withdrawalOf([registers, theirs], '');
   for (const element of elementsOf(kept, other)) {
@@ -50,4 +46,25 @@ export function combined(kept: Recorded, other: Recorded): Applied {
   const remembered = { ...kept.remembered, registers };
   const isTied = hidesOwnTime([kept.remembered.registers, theirs], withdrawal.precedence);
   return { content: settled(content, remembered, false), remembered, isStale: false, isTied };
+}
+
+/** Elements of a Patient with one of several members (FHIR R4, choice of data types). */
+const CHOICES: readonly string[] = ['deceased', 'multipleBirth'];
+/** Elements that say which record it is. */
+const OWN: ReadonlySet<string> = new Set(['identifier', 'link', 'active']);
+
+/** Adds the elements of another record of the same patient that `kept` lacks, with their precedences. */
+export function filled(kept: Recorded, other: Recorded): Recorded {
+  const elementOf = (member: string): string => CHOICES.find((choice) => member.startsWith(choice)) ?? member;
+  const present = new Set(Object.keys(kept.content).map(elementOf));
+  const lacking = Object.entries(other.content).filter(
+    ([member]) => !OWN.has(member) && !present.has(elementOf(member)),
+  );
+  const added = new Set(lacking.map(([member]) => elementOf(member)));
+  const isAdded = (register: string): boolean => added.has(register.split(/[ [_]/)[0] ?? '');
+  const registers = [...other.remembered.registers].filter(([name]) => isAdded(name));
+  return {
+    content: { ...kept.content, ...Object.fromEntries(lacking) },
+    remembered: { ...kept.remembered, registers: new Map([...registers, ...kept.remembered.registers]) },
+  };
 }

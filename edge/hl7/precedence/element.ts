@@ -3,12 +3,16 @@ import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../s
 
 const EXTENSION = 'extension ';
 
-/** Matches `valueQuantity` and `_valueQuantity`. The seven types have no other element that begins so, such as `valueSet`. */
-const choiceOf = (element: string): RegExp => new RegExp(`^_?${element.slice(0, -3)}[A-Z]`);
+/** True for `valueQuantity` and `_valueQuantity`. The seven types have no other element that begins so, such as `valueSet`. */
+function isChoiceOf(element: string, member: string): boolean {
+  const base = element.slice(0, -3);
+  const name = member.startsWith('_') ? member.slice(1) : member;
+  return name.startsWith(base) && /[A-Z]/.test(name.charAt(base.length));
+}
 
 /** Checks whether a member, by its name in `stamps`, belongs to the element. */
 export function isOfElement(element: string, member: string): boolean {
-  return element.endsWith('[x]') ? choiceOf(element).test(member) : member === element;
+  return element.endsWith('[x]') ? isChoiceOf(element, member) : member === element;
 }
 
 /** Returns the value of an element: an object with its member for a choice, a list for extensions, undefined for no value. */
@@ -18,8 +22,7 @@ export function readElement(content: JsonObject, element: string): Json | undefi
     return found.length === 0 ? undefined : found;
   }
   if (!element.endsWith('[x]')) return content[element];
-  const choice = choiceOf(element);
-  const found = Object.entries(content).filter(([member]) => choice.test(member));
+  const found = Object.entries(content).filter(([member]) => isChoiceOf(element, member));
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
@@ -34,8 +37,7 @@ export function writeElement(content: JsonObject, element: string, value: Json):
     const isSaid = sortedJson(all.filter((extension) => isOfUrl(extension, element))) === sortedJson(extensions);
     if (!isSaid) setOrDelete(content, 'extension', [...others, ...extensions]);
   } else if (element.endsWith('[x]')) {
-    const choice = choiceOf(element);
-    for (const member of Object.keys(content)) if (choice.test(member)) delete content[member];
+    for (const member of Object.keys(content)) if (isChoiceOf(element, member)) delete content[member];
     if (isJsonObject(value)) Object.assign(content, value);
   } else setOrDelete(content, element, value);
 }

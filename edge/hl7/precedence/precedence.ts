@@ -50,8 +50,16 @@ export const timeOfId = (id: string): number => Number.parseInt(id.replace('-', 
 export const asDefault = (precedence: Precedence): Precedence => `-${precedence}`;
 export const isDefault = (precedence: Precedence): boolean => precedence.startsWith('-');
 
+/** The precedence of a statement of the same time below final. */
+export const belowFinal = (precedence: Precedence): Precedence => `0${precedence.slice(1)}`;
+export const isBelowFinalTier = (precedence: Precedence): boolean => precedence.startsWith('0');
+
 /** Compares the times of two statements without their tiers. */
 export const isLater = (a: Precedence, b: Precedence): boolean => a.slice(2) > b.slice(2);
+
+/** The time of a statement or default, milliseconds since the epoch. */
+export const timeMsOf = (precedence: Precedence): number =>
+  Number((isDefault(precedence) ? precedence.slice(1) : precedence).split('|')[1]);
 
 export const isSameTime = (a: Precedence, b: Precedence): boolean => a.split('|')[1] === b.split('|')[1];
 

@@ -38,7 +38,7 @@ export const WITHDRAWN = 'withdrawn';
 /** The register of a document that another replaced (TXA-13 of an MDM T09 or T10). */
 export const REPLACED = 'replaced';
 /** The register of an element's newest value below final. It exists only while it is newer than the final value that counts. */
-const waitingName = (element: string): string => `waiting ${element}`;
+export const waitingName = (element: string): string => `waiting ${element}`;
 
 /** Elements that only grow. */
 export const GAINING: ReadonlySet<string> = new Set(['relatesTo', 'result']);

@@ -34,6 +34,17 @@ const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00Z'), Date.parse('9999-1
 const minuteOf = (ms: number): string =>
   `${new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString().slice(0, 16)}Z`;
 
+/** The second of a time that has one; undefined for a time that is precise to the minute. */
+export function secondOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return readTimestamp(text, '').second;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
 /** The first and last minute that the text may be in any time zone, before the zone of its site is known; null for any. */
 export function minutesAround(text: string | undefined, offset: string | undefined): readonly [string, string] | null {
   const time = collectionTime(text, { offset: offset ?? '+00:00' });
@@ -56,6 +67,22 @@ export function daysAround([from, to]: readonly [string, string]): readonly stri
   let ms = Date.parse(from) - (24 + MAX_OFFSET_HOURS) * HOUR_MS;
   for (; ms < end + 24 * HOUR_MS; ms += 24 * HOUR_MS) days.push(new Date(ms).toISOString().slice(0, 10));
   return days;
+}
+
+export const isMinute = (time: string): boolean => time.length > 10;
+
+interface Collected {
+  readonly at: string;
+  readonly second?: number | undefined;
+}
+
+/** Checks whether one time is given to the minute, and the other in seconds that round up to it. */
+export function mayBeRounded(a: Collected, b: Collected): boolean {
+  const isUp = (rounded: Collected, precise: Collected): boolean =>
+    rounded.second === undefined &&
+    (precise.second ?? 0) >= 30 &&
+    Date.parse(rounded.at) - Date.parse(precise.at) === MINUTE_MS;
+  return isMinute(a.at) && isMinute(b.at) && (isUp(a, b) || isUp(b, a));
 }
 
 const isDay = (time: string): boolean => time.length === 10;

@@ -5,119 +5,179 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { note, quietly, type MapContext } from '../mapping/context.ts';
-import type { Draft, Drafts } from '../mapping/drafts.ts';
-import type { ResultStatement, Statement } from '../mapping/statement.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import type { Statement } from '../mapping/statement.ts';
+import type { Precedence } from '../precedence/precedence.ts';
+import { later } from '../precedence/registers.ts';
+import { findAlike } from './alike-results.ts';
+import { withoutOld, type Asked, type FilingRequest, type Keyed } from './asked-results.ts';
 import { choose, type Choice } from './choose.ts';
-import type { FiledResult, FiledResults } from './filed-results.ts';
-import { isUnidentified, mayBeSame, resultKeyOf, type KeyContext, type ResultKey } from './result-key.ts';
+import type { FiledResult } from './filed-results.ts';
+import { joinOrders, type JoinedResults } from './join-orders.ts';
+import { closenessOf, closestOf, isUnidentified, resultKeyOf } from './result-key.ts';
+import { finalPrecedence } from './result-state.ts';
 
 /** `hl7_matches` finds at most one more. */
 const MAX_EQUAL_RESULTS = 5000;
 
-interface Request {
-  readonly drafts: Drafts;
-  readonly results: FiledResults;
-  readonly context: MapContext;
-  readonly keyContext: KeyContext;
-  readonly newId: () => string;
+/** A result of the message, with its resource. */
+export interface FiledStatement extends Keyed {
+  readonly draft: Draft;
+  readonly precedence: Precedence;
+  readonly status: Choice<unknown>['status'];
+  /** As `valueText` prints the stored value before the message; `''` for a new result. */
+  readonly before: string;
+  /** A newer final message had not had it (`isMissing`). */
+  readonly wasMissing: boolean;
 }
 
-interface Keyed {
-  readonly statement: Statement;
-  readonly result: ResultStatement;
-  readonly key: ResultKey;
+/** The results of one key in a message. */
+export interface FiledGroup {
+  /** OBR with equal keys are one report. */
+  readonly members: readonly FiledStatement[];
+  /** The stored results of this key before the message. */
+  readonly stored: readonly FiledResult[];
+  /** The newest final statement about one of them. */
+  readonly membership: Precedence;
 }
 
-/** @returns the resources of results, by the segment at which they begin */
-export function fileResults(
-  statements: readonly Statement[],
-  patient: Draft,
-  request: Request,
-): ReadonlyMap<Segment, Draft> {
-  const filed = new Map<Segment, Draft>();
+export interface Filing {
+  readonly groups: readonly FiledGroup[];
+  /** The resources of results, by the segment at which they begin. */
+  readonly drafts: ReadonlyMap<Segment, Draft>;
+  /** Segments of texts that were stored beside others. */
+  readonly besides: ReadonlySet<Segment>;
+  readonly joined: readonly JoinedResults[];
+}
+
+export function fileResults(statements: readonly Statement[], patient: Draft, request: FilingRequest): Filing {
   const keyed = statements.flatMap((statement): Keyed[] => {
     const { result } = statement;
     return result === undefined ? [] : [{ statement, result, key: resultKeyOf(result.sent, request.keyContext) }];
   });
-  const groups = Map.groupBy(keyed, ({ statement: { type }, key }) => JSON.stringify([type, key]));
-  const asked = [...groups.values()].map((group) => ({
-    group,
-    candidates: candidatesFor(group, patient, request.results),
-  }));
+  const nameOf = ({ statement: { type }, key: { second: _second, ...key } }: Keyed): string =>
+    JSON.stringify([type, key]);
+  const asked = [...Map.groupBy(keyed, nameOf).values()].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [askedOf([first, ...more], patient, request)],
+  );
+  const joined = joinOrders(asked, patient, request);
   // A stored result with an unknown time belongs to a group that finds no result with its time.
-  const isExact = ({ group: [first], candidates }: (typeof asked)[number]): boolean =>
-    candidates.some(({ at }) => at === first?.key.at);
   const used = new Set<Draft>();
-  for (const { group, candidates } of [...asked.filter(isExact), ...asked.filter((each) => !isExact(each))])
-    fileEquals(group, candidates, used, patient, request, filed);
-  return filed;
+  const groups: FiledGroup[] = [];
+  const rest: Asked[] = [];
+  for (const each of [...asked.filter(({ isExact }) => isExact), ...asked.filter(({ isExact }) => !isExact)]) {
+    const free = each.candidates.filter(({ draft }) => !used.has(draft));
+    if (free.length === 0) rest.push(each);
+    else groups.push(fileEquals(each, free, used, patient, request));
+  }
+  const alike = findAlike(rest, used, patient, request);
+  for (const each of rest) {
+    const one = alike.get(each);
+    groups.push(fileEquals(each, one === undefined ? [] : [one], used, patient, request));
+  }
+  const members = groups.flatMap((group) => group.members);
+  const besides = members.filter(({ status }) => status === 'beside').map(({ statement }) => statement.segment);
+  return {
+    groups,
+    drafts: new Map(members.map(({ statement, draft }) => [statement.segment, draft])),
+    besides: new Set(besides),
+    joined,
+  };
 }
 
-function candidatesFor([first]: readonly Keyed[], patient: Draft, results: FiledResults): readonly FiledResult[] {
-  if (first === undefined) return [];
-  return results.of(first.statement.type, patient.id, first.key).filter((known) => mayBeSame(known.key, first.key));
+function askedOf(group: readonly [Keyed, ...Keyed[]], patient: Draft, { results, clock }: FilingRequest): Asked {
+  const [{ statement, key }] = group;
+  const all = results.of(statement.type, patient.id, key).filter((known) => closenessOf(known.key, key) !== undefined);
+  const place = all.reduce((last, known) => Math.max(last, known.place), 0);
+  const closest = closestOf(all, key);
+  const [known] = closest;
+  const isExact = known !== undefined && known.at === key.at;
+  return { group, candidates: withoutOld(closest, group[0], clock), isExact, place };
 }
 
 /**
  * Files the results of one key. OBR with equal keys are one report.
  *
+ * @param free stored results that may match and that the message has not stated already
  * @param used stored results that the message has stated already. Grows.
  */
 function fileEquals(
-  group: readonly Keyed[],
-  candidates: readonly FiledResult[],
+  { group, candidates, isExact, place: last }: Asked,
+  free: readonly FiledResult[],
   used: Set<Draft>,
   patient: Draft,
-  request: Request,
-  filed: Map<Segment, Draft>,
-): void {
+  request: FilingRequest,
+): FiledGroup {
   const [first] = group;
-  if (first === undefined) return;
   const { key, statement } = first;
   const { type } = statement;
+  const { drafts, results, context, clock } = request;
   const isReport = type === 'DiagnosticReport';
   const stating = isReport ? [first] : group;
-  const equals = candidates.filter((known) => known.at === key.at).length;
-  if (equals > MAX_EQUAL_RESULTS) {
+  const stored = isExact ? candidates : [];
+  if (stored.length > MAX_EQUAL_RESULTS) {
     const message = `More than ${MAX_EQUAL_RESULTS} stored results have the order number, code and time of this one.`;
-    note(request.context, 'E', '207', locate(statement.segment), message, 'too-many-resources');
+    note(context, 'E', '207', locate(statement.segment), message, 'too-many-resources');
   }
-  const quiet = quietly(request.context);
-  const sent = stating.map(({ result }) => ({ value: result.value(quiet), isCorrection: result.isCorrection }));
-  const free = candidates.filter(({ draft }) => !used.has(draft));
-  const choices = choose(sent, free, key.at, isUnidentified(key));
+  const quiet = quietly(context);
+  const sent = stating.map(({ result, statement: { timing } }) => ({
+    ...result,
+    value: result.value(quiet),
+    isFinal: timing.standing.isFinal,
+    precedence: clock.precedenceOf(timing),
+  }));
+  const membership = stored.reduce<Precedence>((newest, { draft }) => later(newest, finalPrecedence(draft)), '');
+  const choices = choose(sent, free, isUnidentified(key));
 
-  let place = Math.max(0, ...candidates.map((known) => known.place));
-  for (const [at, choice] of choices.entries()) {
-    const keyedOne = stating[at] ?? first;
-    const draft = choice.status === 'known' ? choice.known.draft : request.drafts.create(type, request.newId());
-    if (choice.status === 'known') request.results.refile(choice.known, key);
-    else request.results.file(draft, patient.id, key, (place += 1));
+  let place = last;
+  const members = choices.flatMap((choice, at): FiledStatement[] => {
+    const own = stating[at] ?? first;
+    const before = choice.status === 'known' ? choice.known.value : '';
+    const wasMissing = choice.status === 'known' && choice.known.isMissing;
+    const draft = choice.status === 'known' ? choice.known.draft : drafts.create(type, request.newId());
+    if (choice.status === 'known') results.refile(choice.known, own.key);
+    else results.file(draft, patient.id, own.key, (place += 1));
     used.add(draft);
-    for (const { statement: each } of isReport ? group : [keyedOne]) filed.set(each.segment, draft);
-    noteUncertain(choice, keyedOne.statement, draft, patient, request.context);
-  }
+    noteUncertain(choice, own.statement, draft, patient, context);
+    return (isReport ? group : [own]).map((each) => ({
+      ...each,
+      draft,
+      status: choice.status,
+      precedence: clock.precedenceOf(each.statement.timing),
+      before,
+      wasMissing,
+    }));
+  });
+  return { members, stored, membership };
 }
 
 function noteUncertain(
-  { status }: Choice<FiledResult>,
+  choice: Choice<FiledResult>,
   { type, segment }: Statement,
   draft: Draft,
   patient: Draft,
   context: MapContext,
 ): void {
+  const { status } = choice;
+  const isDoubtful = choice.status === 'known' && choice.isDoubtful === true;
   if (status === 'unclear') {
     const message = 'Several stored results have this order number, code and time. This result was stored beside them.';
+    note(context, 'W', '205', locate(segment), message, 'result-unclear');
+  }
+  if (status === 'beside') {
+    const message = 'One of this text and the stored text has less than half of the lines of the other. Both are kept.';
+    note(context, 'W', '205', locate(segment), message, 'result-unclear');
+  }
+  if (isDoubtful) {
+    const message =
+      'The newer of this text and the stored text has more than twice the lines of the other. It was kept.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'unmatched') {
     const message = 'This correction matches no stored result, or several. It was stored beside them.';
     note(context, 'W', '205', locate(segment), message, 'correction-unmatched');
-    context.attend({
-      kind: 'correction-unmatched',
-      patients: [patient.id],
-      about: `${type}/${draft.id}`,
-      detail: { at: locate(segment) },
-    });
   }
+  if (status !== 'unmatched' && status !== 'beside' && !isDoubtful) return;
+  const kind = status === 'unmatched' ? 'correction-unmatched' : 'result-unclear';
+  context.attend({ kind, patients: [patient.id], about: `${type}/${draft.id}`, detail: { at: locate(segment) } });
 }

@@ -1,7 +1,7 @@
 /** Pairs the results of two patients that are merged (edge/docs/behaviour.md, HL7 v2, Which result). Pure. */
 import { choose } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
-import { isUnidentified, mayBeSame } from './result-key.ts';
+import { closestOf, isUnidentified } from './result-key.ts';
 
 export interface MetResults {
   readonly gone: FiledResult;
@@ -20,11 +20,14 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
       const [first] = group;
       if (first === undefined) return [];
       const sent = group.toSorted((a, b) => a.place - b.place);
-      const candidates = results
-        .of(type, to, first.key)
-        .filter((each) => !kept.has(each) && mayBeSame(each.key, first.key));
-      const said = sent.map(({ value }) => ({ value, isCorrection: false }));
-      return choose(said, candidates, first.at, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
+      const candidates = closestOf(
+        results.of(type, to, first.key).filter((each) => !kept.has(each)),
+        first.key,
+      );
+      const said = sent.map(({ value, isFinal, precedence }) => {
+        return { value, isFinal, precedence, isCorrection: false, isText: false };
+      });
+      return choose(said, candidates, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
         const gone = sent[at];
         if (choice.status !== 'known' || gone === undefined) return [];
         kept.add(choice.known);

@@ -63,6 +63,10 @@ export function isSameAuthority(a: Authority, b: Authority): boolean {
 export const isSameNumber = (a: OrderNumber, b: OrderNumber): boolean =>
   a.value === b.value && isSameAuthority(a.authority, b.authority);
 
+/** Checks for a number with the authority of its sender: it was probably sent without an authority. */
+export const isAssumed = ({ authority }: OrderNumber, own: Authority): boolean =>
+  authority.uri === own.uri && authority.name === own.name;
+
 /**
  * The authority of a sender's numbers without one.
  *

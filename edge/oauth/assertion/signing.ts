@@ -22,7 +22,7 @@ async function signingWith(
   algorithm: AssertionAlgorithm,
   found: ClientKeys,
 ): Promise<Signing> {
-  if ('reason' in found) return { isSigned: false, failed: 'keys', refusal: { code: 'jwks', reason: found.reason } };
+  if ('reason' in found) return { isSigned: false, failed: 'keys', refusal: found };
   const chosen = chooseKeys(header, algorithm, found.jwks.keys);
   if ('reason' in chosen) return { isSigned: false, failed: 'fit', refusal: chosen };
   const { keys } = chosen;

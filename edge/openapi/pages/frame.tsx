@@ -56,15 +56,15 @@ export const Frame = ({ site, page, title, styles, scripts = [], children }: Pro
         <a class="skip" href="#main">
           Skip to content
         </a>
-        <header class="reference-bar">
-          <a class="reference-brand" href={linkTo(site, 'api')}>
+        <header class="side">
+          <a class="brand" href={linkTo(site, 'api')}>
             <img src={asset('icon.svg')} alt="" width="28" height="28" />
             <span>
               <strong>Integration gateway</strong>
               <small>Documentation</small>
             </span>
           </a>
-          <nav aria-label="Pages">
+          <nav class="tabs" aria-label="Pages">
             {(Object.keys(PAGES) as PageName[])
               .filter((name) => name !== 'admin' || admin !== undefined)
               .map((name) => (
@@ -74,7 +74,7 @@ export const Frame = ({ site, page, title, styles, scripts = [], children }: Pro
               ))}
           </nav>
           {admin === undefined ? null : (
-            <a class="reference-back" href={`${admin}/admin`}>
+            <a class="button secondary" href={`${admin}/admin`}>
               Console
             </a>
           )}

@@ -22,11 +22,11 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
       Each request that you try below then has the token.
     </p>
     <form id="token-form" autocomplete="off">
-      <div class="token-field">
+      <div class="field">
         <label for="token-client">Client ID</label>
-        <input id="token-client" name="client" placeholder="svc-…" spellcheck={false} required />
+        <input id="token-client" class="mono" name="client" placeholder="svc-…" spellcheck={false} required />
       </div>
-      <div class="token-field token-key">
+      <div class="field token-key">
         <label for="token-key">Private key</label>
         <textarea
           id="token-key"
@@ -39,12 +39,12 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
         <label class="token-file">
           or its file <input id="token-file" type="file" accept=".pem,.key,.json,.jwk,.jwks,application/json" />
         </label>
-        <p class="token-hint" id="token-key-hint">
+        <p class="hint" id="token-key-hint">
           PEM (PKCS #8), JWK or JWKS: also the file that the console saved. On a live gateway you see and change live
           data.
         </p>
       </div>
-      <div class="token-field">
+      <div class="field">
         <label for="token-audience">For</label>
         <select id="token-audience" name="audience">
           {AUDIENCES.map((audience) => (
@@ -52,27 +52,28 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
           ))}
         </select>
       </div>
-      <div class="token-field">
+      <div class="field">
         <label for="token-scope">Scopes</label>
         <input
           id="token-scope"
+          class="mono"
           name="scope"
           value="system/*.read"
           spellcheck={false}
           aria-describedby="token-scope-hint"
           required
         />
-        <p class="token-hint" id="token-scope-hint">
+        <p class="hint" id="token-scope-hint">
           The token gets the scopes that the key allows; <code>system/*.*</code> requests all.
         </p>
       </div>
       <details class="token-more">
         <summary>kid and algorithm</summary>
-        <div class="token-field">
+        <div class="field">
           <label for="token-kid">kid</label>
-          <input id="token-kid" name="kid" spellcheck={false} placeholder="that of the JWK, else none" />
+          <input id="token-kid" class="mono" name="kid" spellcheck={false} placeholder="that of the JWK, else none" />
         </div>
-        <div class="token-field">
+        <div class="field">
           <label for="token-alg">Algorithm</label>
           <select id="token-alg" name="alg">
             <option value="">as the key says</option>
@@ -82,7 +83,7 @@ const TokenForm = ({ base, errors }: { base: string; errors: string }) => (
           </select>
         </div>
       </details>
-      <p class="token-actions">
+      <p class="actions token-actions">
         <button type="submit">Sign and get a token</button>
         <button type="button" id="token-forget" class="secondary">
           Forget key and token

@@ -3,10 +3,10 @@ import {
   acknowledge,
   alertQuery,
   findAlerts,
-  mute,
-  MAX_MUTE_MINUTES,
-  muteBody,
-  unmute,
+  silence,
+  MAX_SILENCE_MINUTES,
+  silenceBody,
+  unsilence,
   viewAlert,
 } from '../../admin/alerts/listing.ts';
 import type { Actor } from '../../admin/staff/actor.ts';
@@ -29,9 +29,7 @@ const acting = (
   options: readonly string[],
   act: (database: Database, actor: Actor, id: string, options: Options) => Promise<{ alertId: string }>,
 ): Command => ({
-  usage: ['SITE', 'ID', ...options.map((name) => `[--${name} NUMBER]`)],
-  options,
-  operands: 2,
+  usage: ['SITE', 'ID', ...options],
   async run(deps, given, [site = '', id = '']) {
     const actor = operator(site);
     await knownSite(deps.database, site);
@@ -42,25 +40,26 @@ const acting = (
 /** Null means until a person ends the silence. @throws UsageError */
 function minutesOf(options: Options): number | null {
   const text = textOf(options, 'minutes');
-  const { data } = muteBody.safeParse({ minutes: text === '' ? null : Number(text) });
-  if (data === undefined) throw new UsageError(`--minutes must be a whole number from 1 to ${MAX_MUTE_MINUTES}`);
+  const { data } = silenceBody.safeParse({ minutes: text === '' ? null : Number(text) });
+  if (data === undefined) throw new UsageError(`--minutes must be a whole number from 1 to ${MAX_SILENCE_MINUTES}`);
   return data.minutes;
 }
 
 export const ALERT_COMMANDS: Readonly<Record<string, Command>> = {
   'alert list': {
-    next: 'alert acknowledge SITE ID marks an alert as being handled; alert mute SITE ID silences it',
-    usage: [SITE, '[--state open|resolved]'],
-    options: ['site', 'state'],
+    next: 'alert acknowledge SITE ID marks an alert as being handled; alert silence SITE ID stops its notices',
+    usage: [SITE, '[--state firing|resolved]'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       const { data } = alertQuery.safeParse({ state: textOf(options, 'state') || undefined, limit: NEWEST });
-      if (data === undefined) throw new UsageError('--state must be open or resolved');
+      if (data === undefined) throw new UsageError('--state must be firing or resolved');
       await knownSite(database, site);
       return (await findAlerts(database, site, data)).items.map(viewAlert);
     },
   },
   'alert acknowledge': acting([], acknowledge),
-  'alert mute': acting(['minutes'], (database, actor, id, options) => mute(database, actor, id, minutesOf(options))),
-  'alert unmute': acting([], unmute),
+  'alert silence': acting(['[--minutes NUMBER]'], (database, actor, id, options) =>
+    silence(database, actor, id, minutesOf(options)),
+  ),
+  'alert unsilence': acting([], unsilence),
 };

@@ -32,8 +32,10 @@ import {
   knownSite,
   need,
   NEWEST,
+  operandCount,
   operator,
   operatorAsks,
+  optionsIn,
   type Options,
   SITE,
   textOf,
@@ -58,9 +60,6 @@ async function connect(): Promise<CommandDeps> {
 
 const CLIENT_ID = '--client-id svc-…';
 
-const siteOptions = Object.keys(optionsOf(SITE_MEMBERS));
-const keyOptions = Object.keys(optionsOf(KEY_MEMBERS));
-
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -74,7 +73,6 @@ async function readText(path: string): Promise<string> {
 
 const setStatus = (status: 'active' | 'disabled'): Command => ({
   usage: [SITE, CLIENT_ID],
-  options: ['site', 'client-id'],
   async run(deps, options) {
     const actor = operator(need(options, 'site'));
     const { key } = await changeKey(asOperator(deps, actor), actor, need(options, 'client-id'), [], { status });
@@ -89,7 +87,6 @@ const ADDRESS = [
   '[--sender-facility MSH-4]',
   '[--tls-subject SUBJECT]',
 ] as const;
-const addressOptions = ['site', 'range', 'sender-application', 'sender-facility', 'tls-subject'];
 
 function addressOf(options: Options): GivenAddress {
   const text = (name: string): string | undefined => {
@@ -111,7 +108,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       'FOLDER/jwks.json. For MLLP: the first site has every source address (*). A further site has none until ' +
       'npm run -s admin -- site address add assigns some',
     usage: usageOf(SITE_MEMBERS, true),
-    options: siteOptions,
     async run(deps, options) {
       need(options, 'name');
       const { database } = deps;
@@ -127,12 +123,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'site show': {
     usage: [SITE],
-    options: ['site'],
     run: async ({ database }, options) => viewSite(await requireSite(database, operator(need(options, 'site')).site)),
   },
   'site update': {
     usage: [SITE, ...usageOf(SITE_MEMBERS, false)],
-    options: ['site', ...siteOptions],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
@@ -141,7 +135,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'site list': {
     usage: [],
-    options: [],
     async run({ database }) {
       const sites = await database.run(listSites());
       return sites.map(({ site_id: site, name, time_zone: timeZone }) => ({ site, name, timeZone }));
@@ -150,7 +143,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'site address add': {
     next: 'API keys of the site for hl7-mllp may now allow these addresses; sidecars use them within 15 s',
     usage: [SITE, ...ADDRESS],
-    options: addressOptions,
     async run({ database }, options) {
       const actor = operator(need(options, 'site'));
       return assignAddress(database, actor.site, authorOf(actor), addressOf(options));
@@ -158,14 +150,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'site address remove': {
     usage: [SITE, ...ADDRESS],
-    options: addressOptions,
     async run({ database }, options) {
       return withdrawAddress(database, operator(need(options, 'site')).site, addressOf(options));
     },
   },
   'site address list': {
     usage: [`[${SITE}]`],
-    options: ['site'],
     async run({ database }, options) {
       return listAddresses(database, options['site'] === undefined ? null : operator(need(options, 'site')).site);
     },
@@ -173,7 +163,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'key create': {
     next: 'the Client ID is `iss` and `sub` of the client’s assertions (edge/docs/quickstart.md)',
     usage: [SITE, ...usageOf(KEY_MEMBERS, true)],
-    options: ['site', ...keyOptions],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       need(options, 'name');
@@ -185,7 +174,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'key update': {
     usage: [SITE, CLIENT_ID, ...usageOf(KEY_MEMBERS, false)],
-    options: ['site', 'client-id', ...keyOptions],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const body = await bodyOfFlags(KEY_MEMBERS, options, readText);
@@ -195,7 +183,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'key list': {
     usage: [SITE],
-    options: ['site'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       await knownSite(database, site);
@@ -205,7 +192,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'refusal list': {
     usage: [SITE, '[--client-id svc-…]', '[--text TEXT]'],
-    options: ['site', 'client-id', 'text'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       await knownSite(database, site);
@@ -216,7 +202,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'message list': {
     usage: [SITE, '[--client-id svc-…]', '[--outcome AA|AE|AR]', '[--text TEXT]'],
-    options: ['site', 'client-id', 'outcome', 'text'],
     async run({ database }, options) {
       const actor = operator(need(options, 'site'));
       const given = { clientId: textOf(options, 'client-id'), outcome: textOf(options, 'outcome') };
@@ -230,8 +215,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'patient erase': {
     usage: ['SITE', 'ID'],
-    options: [],
-    operands: 2,
     async run(deps, _, [site = '', patient = '']) {
       const actor = operator(site);
       await knownSite(deps.database, site);
@@ -249,22 +232,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'key enable': setStatus('active'),
 };
 
+/** Every option of a command, for `parseArgs`. */
 const OPTIONS = {
-  text: { type: 'string', multiple: false },
-  outcome: { type: 'string', multiple: false },
-  site: { type: 'string', multiple: false },
-  'client-id': { type: 'string', multiple: false },
-  range: { type: 'string', multiple: false },
-  reason: { type: 'string', multiple: false },
-  from: { type: 'string', multiple: false },
-  to: { type: 'string', multiple: false },
-  apply: { type: 'string', multiple: false },
-  comment: { type: 'string', multiple: false },
-  state: { type: 'string', multiple: false },
-  minutes: { type: 'string', multiple: false },
+  ...Object.fromEntries(
+    Object.values(COMMANDS)
+      .flatMap(optionsIn)
+      .map((name) => [name, { type: 'string', multiple: false } as const]),
+  ),
   ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
-} as const;
+};
 
 const MAX_COLUMNS = 110;
 
@@ -312,15 +289,15 @@ function findCommand(words: readonly string[]): { name: string; command: Command
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const { name, command, operands } = findCommand(positionals);
-  if (operands.length !== (command.operands ?? 0)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
-  const foreign = Object.keys(values).find((option) => !command.options.includes(option));
+  if (operands.length !== operandCount(command)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
+  const foreign = Object.keys(values).find((option) => !optionsIn(command).includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} does not have the option --${foreign}`);
   const deps = await connect();
   try {
     const answer = await command.run(deps, values, operands).catch(async (error: unknown) => {
       // Wrong values are reported first; any other failure may be caused by a missing site.
       const isInvalid = error instanceof UsageError || (error instanceof Fault && error.kind === 'invalid');
-      if (!isInvalid && values.site !== undefined) await knownSite(deps.database, values.site);
+      if (!isInvalid && values['site'] !== undefined) await knownSite(deps.database, textOf(values, 'site'));
       throw error;
     });
     process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);

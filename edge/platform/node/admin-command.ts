@@ -40,15 +40,21 @@ export interface CommandDeps {
 }
 
 export interface Command {
-  /** The usage of each option. */
+  /** The usage of each operand and option, such as `SITE` and `[--text TEXT]`. */
   readonly usage: readonly string[];
   /** The next step for the operator. */
   readonly next?: string;
-  readonly options: readonly string[];
-  /** The number of words after its name. */
-  readonly operands?: number;
   readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
+
+const isOption = (usage: string): boolean => usage.includes('--');
+
+/** The names of a command's options. */
+export const optionsIn = ({ usage }: Command): string[] =>
+  usage.filter(isOption).map((each) => /--([\w-]+)/.exec(each)?.[1] ?? '');
+
+/** The number of words after a command's name. */
+export const operandCount = ({ usage }: Command): number => usage.filter((each) => !isOption(each)).length;
 
 const noSite = (site: string) =>
   new UsageError(`the site ${site} does not exist: \`npm run -s admin -- site list\` lists the sites`);

@@ -10,8 +10,6 @@ const FILTERS = ['outcome', 'reason', 'from', 'to'] as const;
 
 const ending = (change: 'stop' | 'resume'): Command => ({
   usage: ['SITE', 'ID'],
-  options: [],
-  operands: 2,
   async run({ database }, _, [site = '', id = '']) {
     await knownSite(database, operator(site).site);
     await endReplay(database, site, id, change);
@@ -32,7 +30,6 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
       '[--apply nothing|newest]',
       '[--comment TEXT]',
     ],
-    options: ['site', 'client-id', ...FILTERS, 'apply', 'comment'],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const given = Object.fromEntries(FILTERS.map((name) => [name, textOf(options, name)]));
@@ -51,7 +48,6 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
   },
   'replay list': {
     usage: [SITE],
-    options: ['site'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       await knownSite(database, site);

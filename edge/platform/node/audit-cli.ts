@@ -10,7 +10,7 @@ import { toAuditEvent } from '../../admin/audit/event.ts';
 import { auditFilter, exportAudit } from '../../admin/audit/listing.ts';
 import { audited } from '../../store/audit.ts';
 import { listSites } from '../../store/site.ts';
-import { connectDatabase } from './database.ts';
+import { databaseUrl, withDatabase } from './database.ts';
 import { runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s audit -- --from INSTANT --to INSTANT [--site ID]     with DATABASE_URL in the environment
@@ -33,10 +33,7 @@ async function main(): Promise<void> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ options: { from: option, to: option, site: option } });
   const filter = auditFilter.parse({ from: instantOf('from', values.from), to: instantOf('to', values.to) });
-  const url = process.env['DATABASE_URL'];
-  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set');
-  const database = await connectDatabase(url);
-  try {
+  await withDatabase(databaseUrl(), async (database) => {
     const sites = (await database.run(listSites())).filter(({ site_id: id }) => id === (values.site ?? id));
     if (values.site !== undefined && sites.length === 0) throw new UsageError(`the site ${values.site} does not exist`);
     for (const { site_id: site } of sites) {
@@ -52,9 +49,7 @@ async function main(): Promise<void> {
         if (!process.stdout.write(text)) await once(process.stdout, 'drain');
       }
     }
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 await runProgram(USAGE, main);

@@ -32,7 +32,7 @@ const escaped = (text: string): string =>
 
 const plain = (html: string): string =>
   html
-    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/<[^<>]+>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 

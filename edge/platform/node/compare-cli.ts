@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 
 import { schemaVersion } from '../../store/schema-version.ts';
 import { raw, read } from '../../store/sql.ts';
-import { type CommandDatabase, connectDatabase } from './database.ts';
-import { runProgram, UsageError } from './program.ts';
+import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
+import { runProgram } from './program.ts';
 
 const USAGE = `usage: npm run -s compare -- [--exact]     with DATABASE_URL and RESTORED_DATABASE_URL in the environment, of the owner
 
@@ -49,24 +49,9 @@ function faultOf(original: number | undefined, restored: number | undefined, exa
   return exact && restored < original ? 'has fewer rows in the copy' : undefined;
 }
 
-function need(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new UsageError(`${name} is not set`);
-  return value;
-}
-
-async function withDatabase<T>(url: string, use: (database: CommandDatabase) => Promise<T>): Promise<T> {
-  const database = await connectDatabase(url);
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { exact: { type: 'boolean' } } });
-  const [from, to] = [need('DATABASE_URL'), need('RESTORED_DATABASE_URL')];
+  const [from, to] = [databaseUrl(), databaseUrl('RESTORED_DATABASE_URL')];
   // The copy is read first: rows written meanwhile can then only be missing in the copy.
   const restored = await withDatabase(to, contentOf);
   const original = await withDatabase(from, contentOf);

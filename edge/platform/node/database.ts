@@ -7,6 +7,7 @@ import pg from 'pg';
 import type { Database, Param, Query, Results } from '../../deps.ts';
 import { columnTypes } from '../../store/column-types.ts';
 import { faultOfState } from '../../store/sqlstate.ts';
+import { UsageError } from './program.ts';
 
 const toFault = (error: unknown): unknown =>
   error instanceof pg.DatabaseError ? (faultOfState(error.code ?? '', error.detail, error) ?? error) : error;
@@ -53,4 +54,21 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
     },
     close: () => client.end(),
   };
+}
+
+/** The connection string in a variable of the environment. @throws UsageError if it is not set */
+export function databaseUrl(variable = 'DATABASE_URL'): string {
+  const url = process.env[variable];
+  if (url === undefined || url === '') throw new UsageError(`${variable} is not set`);
+  return url;
+}
+
+/** Connects while `use` runs. */
+export async function withDatabase<T>(url: string, use: (database: CommandDatabase) => Promise<T>): Promise<T> {
+  const database = await connectDatabase(url);
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
 }

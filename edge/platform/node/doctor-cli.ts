@@ -3,6 +3,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 
 import { checkAddress } from './doctor/address.ts';
+import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
 import { checkConsole } from './doctor/console.ts';
 import { checkConnection } from './doctor/database.ts';
 import type { Finding } from '../../admin/health/finding.ts';
@@ -28,7 +29,7 @@ function baseOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new UsageError(`${text} must be an http or https URL`);
-  return new URL(`${url.origin}${url.pathname.replace(/\/+$/, '')}/`);
+  return new URL(`${url.origin}${withoutFinalSlashes(url.pathname)}/`);
 }
 
 const shown = ({ state, subject, says, next }: Finding): string =>

@@ -12,8 +12,8 @@ import { REINDEX, reindexJob } from '../../fhir/search/reindex.ts';
 import { addJob, stopJob } from '../../store/job.ts';
 import { countResources, sitesBehind } from '../../store/search/reindex.ts';
 import type { SiteRow } from '../../store/site.ts';
-import { type CommandDatabase, connectDatabase } from './database.ts';
-import { runProgram, UsageError } from './program.ts';
+import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
+import { runProgram } from './program.ts';
 import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-jobs.ts';
 
 const USAGE = `usage: npm run reindex -- [--site ID] [--restart]     with DATABASE_URL in the environment
@@ -37,10 +37,7 @@ async function ask(database: CommandDatabase, { site_id: site }: SiteRow, restar
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { site: { type: 'string' }, restart: { type: 'boolean' } } });
-  const url = process.env['DATABASE_URL'];
-  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set');
-  const database = await connectDatabase(url);
-  try {
+  await withDatabase(databaseUrl(), async (database) => {
     const sites = await chooseSites(database, values.site);
     const ids: string[] = [];
     for (const site of sites) ids.push(await ask(database, site, values.restart === true));
@@ -54,9 +51,7 @@ async function main(): Promise<void> {
     const behind = await database.run(sitesBehind(sites.map(({ site_id }) => site_id)));
     for (const { site_id } of behind) process.stdout.write(`${site_id}: ${BEHIND}\n`);
     if (behind.length > 0 || jobs.some(({ state }) => state !== 'done')) process.exitCode = 1;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 await runProgram(USAGE, main);

@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import { RETENTION, retentionCursor } from '../../jobs/retention.ts';
 import { addJob } from '../../store/job.ts';
 import { findForgotten, type Forgotten, KEPT_KINDS, retentionDue, retentionJob, sumOf } from '../../store/retention.ts';
-import { type CommandDatabase, connectDatabase } from './database.ts';
-import { runProgram, UsageError } from './program.ts';
+import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
+import { runProgram } from './program.ts';
 import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-jobs.ts';
 
 const USAGE = `usage: npm run retention -- [--site ID] [--dry-run]     with DATABASE_URL, the owner's, in the environment
@@ -32,10 +32,7 @@ async function ask(database: CommandDatabase, site: string, total: number): Prom
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { site: { type: 'string' }, 'dry-run': { type: 'boolean' } } });
-  const url = process.env['DATABASE_URL'];
-  if (url === undefined || url === '') throw new UsageError('DATABASE_URL is not set');
-  const database = await connectDatabase(url);
-  try {
+  await withDatabase(databaseUrl(), async (database) => {
     const sites = await chooseSites(database, values.site);
     const ids: string[] = [];
     for (const site of sites) {
@@ -53,9 +50,7 @@ async function main(): Promise<void> {
     const none = retentionCursor.parse({});
     process.stdout.write(reportJobs(sites, jobs, ({ job_id }) => `${describe(forgotten.get(job_id) ?? none)} deleted`));
     if (jobs.some(({ state }) => state !== 'done')) process.exitCode = 1;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 await runProgram(USAGE, main);

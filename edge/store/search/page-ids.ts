@@ -51,9 +51,7 @@ export interface PageIds {
 
 const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' => (descending ? 'desc' : 'asc');
 
-/**
- * Up to so many changed resources are found by their time and then sorted by id. A walk by id would first read all older ones.
- */
+/** Up to this count, changed resources are found by time and then sorted by id. A walk by id would read older resources first. */
 const FEW_CHANGED = 5_000;
 /** The same limit for older resources that changed in the time, where more resources are new. */
 const FEW_OLDER = 50_000;

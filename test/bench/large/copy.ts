@@ -1,18 +1,18 @@
-/** Rows as text into a table that is emptied first (PostgreSQL: Frontend/Backend Protocol, COPY Operations; COPY, File Formats). */
+/** Empties a table and copies rows into it as text (PostgreSQL: Frontend/Backend Protocol, COPY Operations; COPY, File Formats). */
 import { once } from 'node:events';
 
 import { Client, type Connection } from 'pg';
 
-/** So much is sent at once, in characters. */
+/** The size of one write, in characters. */
 const CHUNK = 256 * 1024;
 const COPY_DATA = 0x64;
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]);
 const HEADER_BYTES = 5;
 
 export interface TableCopy {
-  /** @param lines whole ones, of ASCII @returns what has to be waited for; undefined: nothing */
+  /** @param lines complete lines of ASCII @returns a promise to wait for before the next write, or undefined */
   write(lines: string): Promise<unknown> | undefined;
-  /** They are there for everybody. */
+  /** Commits the rows. */
   end(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\t': String.raw`\t`,
 };
 
-/** @param text of ASCII */
+/** @param text ASCII */
 function copyData(text: string): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + text.length);
   frame[0] = COPY_DATA;
@@ -35,7 +35,7 @@ function copyData(text: string): Buffer {
   return frame;
 }
 
-/** Emptied and filled in one transaction, so that nothing of it is logged, and each row is frozen and visible to all. */
+/** Empties and fills the table in one transaction. PostgreSQL therefore writes no log, and each row is frozen and visible to all. */
 export async function copyInto(url: string, table: string, columns: readonly string[]): Promise<TableCopy> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -64,9 +64,9 @@ export async function copyInto(url: string, table: string, columns: readonly str
   let waiting = '';
   const send = (): Promise<unknown> | undefined => {
     if (failure !== undefined) throw new Error(`${table}: ${failure.message}`, { cause: failure });
-    const taken = stream.write(copyData(waiting));
+    const hasSpace = stream.write(copyData(waiting));
     waiting = '';
-    return taken ? undefined : Promise.race([once(stream, 'drain'), ended.promise]);
+    return hasSpace ? undefined : Promise.race([once(stream, 'drain'), ended.promise]);
   };
   return {
     write(lines) {

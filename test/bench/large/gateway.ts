@@ -1,4 +1,4 @@
-/** The gateway in this process, asking PostgreSQL over TCP by one connection, as several sites' clients and staff see it. */
+/** The gateway in this process with one TCP connection to PostgreSQL, and requests of the clients and staff of several sites. */
 import { randomUUID } from 'node:crypto';
 
 import type { Client } from 'pg';
@@ -18,7 +18,7 @@ import { postgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
 import { createWorkbench } from '../../../edge/workbench.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { ALL_SCOPES } from '../../stack/services/seed.ts';
-import { inProcess } from '../in-process.ts';
+import type { Deps } from '../../../edge/deps.ts';
 import type { Audience } from '../../../shared/oauth/audience.ts';
 
 const ROOT_URL = 'http://gateway.bench';
@@ -32,9 +32,9 @@ export interface SiteKeys {
   readonly hl7Client: string;
 }
 
-/** Asks as a site's clients and staff do. */
+/** Makes requests of a site's clients and staff. */
 export interface Asker extends SiteKeys {
-  /** A GET; with a body a POST. */
+  /** A GET, or a POST with a body. */
   readonly fhir: (path: string, body?: string) => Request;
   readonly put: (path: string, body: string) => Request;
   readonly hl7: (message: string) => Request;
@@ -42,15 +42,15 @@ export interface Asker extends SiteKeys {
 }
 
 export interface LargeGateway {
-  /** @throws for an answer that is no success */
+  /** @throws for an answer that is not a success */
   readonly ask: (request: Request) => Promise<string>;
   readonly askerOf: (keys: SiteKeys) => Promise<Asker>;
-  /** PostgreSQL's process of the connection, which must have been used just now. */
+  /** PostgreSQL's process of the connection. A request must have used the connection immediately before. */
   readonly pid: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
-/** @param url the application's @param owner to the same database */
+/** @param url the application's connection string @param owner the owner's connection to the same database */
 export async function startLargeGateway(url: string, owner: Client): Promise<LargeGateway> {
   const config = readConfig({
     ...(await makeSecrets()).env,
@@ -66,7 +66,20 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   const connection = readConnectionString(url);
   if (!('host' in connection)) throw new Error(connection.join());
   const database = postgresDatabase({ connection, connections: 1, prepares: true });
-  const deps = inProcess(config, database);
+  const deps: Deps = {
+    config,
+    database,
+    measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
+    jtiStore: { claim: async () => true },
+    rateLimiter: { allow: async () => true },
+    now: () => Date.now(),
+    background: () => undefined,
+    log: () => undefined,
+    fetch: (address, init) => fetch(address, init),
+    resolveHost: async () => [],
+    asset: async () => new Response(null, { status: 404 }),
+    sourceAddress: () => '192.0.2.10',
+  };
   const surfaces = {
     fhir: createFhir(deps),
     hl7: createHl7(deps, createSnapshotCache()),
@@ -79,7 +92,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
       Date.now(),
     );
 
-  /** Somebody of the staff is signed in. */
+  /** The cookie of an administrator with a session. */
   const cookieOf = async (site: string): Promise<string> => {
     const session = randomUUID();
     const { rows } = await owner.query<{ site_name: string; time_zone: string }>(

@@ -1,4 +1,4 @@
-/** A world's rows put into the tables: what happened is written as the gateway wrote it once (scenarios.ts), in the order of time. */
+/** Loads the rows of a world into the tables, in the order of time. Each event is a copy of rows that the gateway wrote (scenarios.ts). */
 import type { Client } from 'pg';
 
 import type { ProgressLine } from '../../../edge/platform/node/progress-line.ts';
@@ -29,16 +29,16 @@ const REFUSED_EACH = 500;
 const CORRECTED_SHARE = 0.2;
 const STEP_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Sorting for an index is done in memory of this size, twice at a time. */
+/** Two indexes are made at a time, and each sorts in memory of this size. */
 const MAKING_INDEXES = `set maintenance_work_mem = '1GB'; set max_parallel_maintenance_workers = 0`;
 const INDEX_MAKERS = 2;
 
 export interface Load {
-  /** The owner's. */
+  /** The owner's connection string. */
   readonly url: string;
   readonly owner: Client;
   readonly world: World;
-  /** Of each site. */
+  /** The keys of each site. */
   readonly keys: readonly SiteKeys[];
   readonly columns: ReadonlyMap<string, readonly Column[]>;
   readonly templates: Templates;
@@ -76,7 +76,7 @@ export async function loadWorld({ url, owner, world, keys, columns, templates, p
   });
   progress.end();
   say('statistics');
-  // As autovacuum does.
+  // Autovacuum does it in production.
   await owner.query('analyze');
 }
 
@@ -97,8 +97,8 @@ async function copyAll(
     const given = blanksOf(world, of, patient, atMs, seed, thing);
     const values = valuesFor(template, given, idsOf(atMs, thing));
     for (const [table, parts] of template.tables) {
-      const taken = copies.get(table)?.write(filled(parts, values));
-      if (taken !== undefined) await taken;
+      const full = copies.get(table)?.write(filled(parts, values));
+      if (full !== undefined) await full;
     }
   };
   const happen = ({ kind, patient, atMs, seed }: Happening): Promise<void> => {
@@ -131,13 +131,13 @@ async function copyAll(
   progress.show(world.patients, world.patients);
 }
 
-/** What stands in the blanks of a scenario. */
+/** The values for the blanks of a scenario. */
 function blanksOf(world: World, keys: SiteKeys, patient: number, atMs: number, seed: number, thing: number) {
   const person = personOf(patient);
   const id = patientId(world, patient);
   let found: readonly Result[] | undefined;
   const result = (n: number): Result | undefined => (found ??= resultsOf(seed))[n];
-  // Messages and what they say of times have no fractions of a second, and results were collected at a minute.
+  // Messages and their times have no fractions of a second, and collection times are exact to the minute.
   const sent = new Date(Math.floor(atMs / 1000) * 1000);
   const collected = new Date(Math.floor((atMs - HOUR_MS) / 60_000) * 60_000);
   return (name: string, n: number): string | Date | undefined => {
@@ -184,13 +184,13 @@ function blanksOf(world: World, keys: SiteKeys, patient: number, atMs: number, s
   };
 }
 
-/** MSH-10 of the nth thing that happened. */
+/** MSH-10 of the nth event. */
 export const controlOf = (thing: number): string => `C${String(thing).padStart(9, '0')}`;
 
-/** What is counted behind the answers, from what was answered. */
 const QUARTER = (column: string): string => `date_bin('15 minutes', ${column}, 'epoch')`;
-/** All took so long: the third bound (edge/store/usage.ts). */
+/** Every request counts in the third bucket (edge/store/usage.ts). */
 const LATENCY = 'array[0, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0]::bigint[]';
+/** The counts that background work would have made from the answers. */
 const COUNTS: readonly string[] = [
   'truncate usage, usage_total, answer_total, feed, key_usage, refusal',
   `insert into usage (site_id, bucket, surface, outcome, requests, latency)
@@ -214,8 +214,8 @@ const COUNTS: readonly string[] = [
   `insert into key_usage (site_id, client_id, bucket, surface, accepted, refused, rejected)
    select site_id, client_id, ${QUARTER('at')}, 'fhir', count(*), 0, 0
      from audit where actor_kind = 'key' and action <> 'message' group by 1, 2, 3`,
-  `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_id, source_address)
+  `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_ids, source_address)
    select site_id, client_id, ${QUARTER('received_at')}, 'hl7', 'AE', 'required-field-missing', 'PID-3 is required', count(*),
-          min(received_at), max(received_at), max(request_id), max(source_address)
+          min(received_at), max(received_at), array[max(request_id)], max(source_address)
      from hl7_message where outcome = 'AE' group by 1, 2, 3`,
 ];

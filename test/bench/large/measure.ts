@@ -1,19 +1,19 @@
-/** One request after the other, in several worlds by turns: what each costs PostgreSQL, and how long one connection waits for it. */
+/** Measures requests one after another, alternating between worlds: the CPU of PostgreSQL, and the time that one connection waits. */
 import { cpuMicros } from '../cpu.ts';
 import { inRounds, median, ratios } from '../rounds.ts';
 import type { LargeGateway } from './gateway.ts';
 import type { Operation } from './requests.ts';
 
 const ROUNDS = 5;
-/** Of an operation in a turn, unless they take longer than this. */
+/** Requests of an operation in a round; the time limit ends a round earlier. */
 const TIMES = 10;
-const TURN_MS = 1_500;
+const ROUND_MS = 1_500;
 
 export interface Cost {
-  /** Of one connection, in milliseconds: the median and the longest. */
+  /** The median time of one connection, in milliseconds. */
   readonly ms: number;
   readonly longest: number;
-  /** Of PostgreSQL, in microseconds a request. */
+  /** CPU time of PostgreSQL, in microseconds for each request. */
   readonly cpu: number;
 }
 
@@ -22,18 +22,18 @@ export interface Measured {
   readonly operation: Operation;
 }
 
-interface Turn {
-  /** Of each request, in milliseconds. */
-  readonly took: readonly number[];
+interface Round {
+  /** The time of each request, in milliseconds. */
+  readonly times: readonly number[];
   readonly cpu: number;
 }
 
-/** @throws where an answer is wrong @returns the cost in each, and the ratio of the last one's CPU to the first one's */
-export async function measureByTurns(
+/** @throws if an answer is wrong @returns the cost in each world, and the ratio of the last world's CPU to the first one's */
+export async function measureAlternately(
   each: readonly Measured[],
 ): Promise<{ readonly costs: Cost[]; readonly ratio: number }> {
   let n = 0;
-  const turn = async ({ gateway, operation: { what, next } }: Measured): Promise<Turn> => {
+  const measureRound = async ({ gateway, operation: { what, next } }: Measured): Promise<Round> => {
     const ask = async (): Promise<number> => {
       const { request, check } = next((n += 1));
       const begun = performance.now();
@@ -42,27 +42,27 @@ export async function measureByTurns(
       try {
         check(text);
       } catch (cause) {
-        throw new Error(`${what}: ${request.url} was answered wrongly: ${String(cause)}`, { cause });
+        throw new Error(`${what}: ${request.url} has a wrong answer: ${String(cause)}`, { cause });
       }
       return took;
     };
-    // The connection is there, and its process is known.
+    // Opens the connection, so that its process is known.
     await ask();
     const pid = await gateway.pid();
     const before = cpuMicros(pid);
     const begun = performance.now();
-    const took: number[] = [];
-    while (took.length < TIMES && performance.now() - begun < TURN_MS) took.push(await ask());
-    return { took, cpu: (cpuMicros(pid) - before) / took.length };
+    const times: number[] = [];
+    while (times.length < TIMES && performance.now() - begun < ROUND_MS) times.push(await ask());
+    return { times, cpu: (cpuMicros(pid) - before) / times.length };
   };
-  const turns = await inRounds(
+  const measured = await inRounds(
     ROUNDS,
-    each.map((one) => () => turn(one)),
+    each.map((one) => () => measureRound(one)),
   );
-  const costs = turns.map((rounds): Cost => {
-    const waits = rounds.flatMap(({ took }) => took);
+  const costs = measured.map((rounds): Cost => {
+    const waits = rounds.flatMap(({ times }) => times);
     return { ms: median(waits), longest: Math.max(...waits), cpu: median(rounds.map(({ cpu }) => cpu)) };
   });
-  const cpus = turns.map((rounds) => rounds.map(({ cpu }) => cpu));
+  const cpus = measured.map((rounds) => rounds.map(({ cpu }) => cpu));
   return { costs, ratio: median(ratios(cpus.at(-1) ?? [], cpus[0] ?? [])) };
 }

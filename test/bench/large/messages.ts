@@ -1,6 +1,5 @@
-/** What senders say, for what is loaded and for what is measured: messages and resources of one shape, with what differs. */
+/** The messages and resources of senders, for the load and for the measurement. */
 
-/** Who is meant. */
 export interface Person {
   readonly mrn: string;
   readonly family: string;
@@ -10,10 +9,10 @@ export interface Person {
 }
 
 export interface Result {
-  /** Of LOINC. */
+  /** A LOINC code. */
   readonly code: string;
   readonly name: string;
-  /** A number, as it is written. */
+  /** A number as text. */
   readonly value: string;
 }
 
@@ -22,7 +21,7 @@ export interface MessageHead {
   readonly at: Date;
 }
 
-/** Whose the numbers are. */
+/** The assigning authority of the identifiers. */
 export const SYSTEM = 'urn:oid:1.2.276.0.76.3.1.99';
 const AUTHORITY = `&${SYSTEM.slice('urn:oid:'.length)}&ISO`;
 const LOINC = 'http://loinc.org';
@@ -37,13 +36,13 @@ const msh = ({ control, at }: MessageHead, type: string): string =>
 const pid = ({ mrn, family, given, birthDate }: Person, street: string): string =>
   `PID|1||${mrn}^^^${AUTHORITY}^MR||${family}^${given}||${birthDate.replaceAll('-', '')}|F|||${street}^^Town^^12345^DE`;
 
-/** @param event A04 or A08, which has another address */
+/** @param event A04, or A08 with another address */
 export function adt(head: MessageHead, event: 'A04' | 'A08', person: Person): string {
   const street = event === 'A04' ? '1 First Street' : '2 Second Street';
   return `${[msh(head, `ADT^${event}^ADT_A01`), `EVN|${event}|${hl7Time(head.at)}`, pid(person, street), 'PV1|1|O'].join('\r')}\r`;
 }
 
-/** Without PID-3: nobody knows whom it is about. */
+/** A message without PID-3, which the gateway rejects. */
 export const refusedAdt = (head: MessageHead, { family, given }: Person): string =>
   `${[msh(head, 'ADT^A04^ADT_A01'), `EVN|A04|${hl7Time(head.at)}`, `PID|1||||${family}^${given}||19000101|F`, 'PV1|1|O'].join('\r')}\r`;
 
@@ -73,7 +72,7 @@ export const patientOf = ({ mrn, family, given, birthDate }: Person) => ({
 
 const CATEGORY = 'http://terminology.hl7.org/CodeSystem/observation-category';
 
-/** As JSON text: numbers keep their digits. */
+/** JSON text, in which numbers keep their digits. */
 export const observationOf = (patient: string, at: Date, { code, name, value }: Result, status = 'final'): string =>
   `{"resourceType":"Observation","status":"${status}","category":[{"coding":[{"system":"${CATEGORY}","code":"vital-signs"}]}],` +
   `"code":{"coding":[{"system":"${LOINC}","code":"${code}","display":"${name}"}]},"subject":{"reference":"Patient/${patient}"},` +

@@ -1,4 +1,4 @@
-/** What happens in a hospital, once each, through the gateway: the rows that it leaves are what is loaded a million times. */
+/** Sends each typical event of a hospital once through the gateway. Copies of the resulting rows are loaded a million times. */
 import { randomUUID } from 'node:crypto';
 
 import type { Client } from 'pg';
@@ -9,7 +9,7 @@ import { adt, observationOf, oru, patientOf, type Person, refusedAdt, type Resul
 import { type Column, type Marks, type Rows, rowsOf, type Template, templateOf } from './template.ts';
 import { PANEL } from './world.ts';
 
-/** Where the template's marks look for what is left of them. */
+/** The texts that a template replaces by blanks. */
 const SENT = new Date('2021-03-04T05:06:07Z');
 const AGAIN = new Date('2021-03-04T05:16:07Z');
 const COLLECTED = new Date('2021-03-04T04:05:00Z');
@@ -38,7 +38,6 @@ const observed: Step = async (scene) => {
   const patient = await patientIn(scene);
   return scene.ask(scene.fhir('', transactionOf(RESULTS.map((result) => observationOf(patient, COLLECTED, result)))));
 };
-/** One of them is another hour's. */
 const corrected: Step = async (scene) => {
   const patient = await patientIn(scene);
   const id = idIn(await scene.ask(scene.fhir('/Observation')), 'Observation');
@@ -49,7 +48,7 @@ const corrected: Step = async (scene) => {
   return scene.ask(scene.put(`/Observation/${id}`, body));
 };
 
-/** What has happened before is no part of what is taken. */
+/** The rows of `before` are not a part of the template. */
 interface Scenario {
   readonly before?: readonly Step[];
   readonly steps: readonly Step[];
@@ -79,7 +78,7 @@ export async function createSiteKeys(client: Client, name: string): Promise<Site
   return { site, fhirClient, hl7Client };
 }
 
-/** Of a site and of nobody's record. */
+/** Tables of a site without data of a patient. */
 const NOT_LOADED = new Set([
   'site',
   'site_change',
@@ -90,7 +89,7 @@ const NOT_LOADED = new Set([
   'search_behind',
 ]);
 
-/** Rows that were not there before; of those of the patient, which was there before, none. */
+/** The rows that the steps have added, without rows of a patient that existed before. */
 function newRows(
   before: Rows,
   after: Rows,
@@ -111,7 +110,7 @@ function newRows(
   return found;
 }
 
-async function take(
+async function record(
   client: Client,
   gateway: LargeGateway,
   columns: ReadonlyMap<string, readonly Column[]>,
@@ -159,14 +158,14 @@ async function take(
   return templateOf({ rows, columns, marks, steps: begun });
 }
 
-/** All of them, in sites of their own, which stay. */
-export async function takeTemplates(
+/** Records all scenarios, each in a separate site, which stays in the database. */
+export async function recordTemplates(
   client: Client,
   gateway: LargeGateway,
   columns: ReadonlyMap<string, readonly Column[]>,
 ): Promise<Templates> {
-  const taken: Partial<Record<ScenarioName, Template>> = {};
+  const templates: Partial<Record<ScenarioName, Template>> = {};
   for (const name of Object.keys(SCENARIOS) as ScenarioName[])
-    taken[name] = await take(client, gateway, columns, SCENARIOS[name]);
-  return taken as Templates;
+    templates[name] = await record(client, gateway, columns, SCENARIOS[name]);
+  return templates as Templates;
 }

@@ -1,4 +1,4 @@
-/** A database with a world in it, and the gateway before it. */
+/** A database with a world, and the gateway. */
 import { totalmem } from 'node:os';
 
 import { Client } from 'pg';
@@ -8,15 +8,15 @@ import { prepareDatabase } from '../../stack/services/application-login.ts';
 import { UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 import { type LargeGateway, type SiteKeys, startLargeGateway } from './gateway.ts';
 import { loadWorld } from './load.ts';
-import { createSiteKeys, takeTemplates } from './scenarios.ts';
+import { createSiteKeys, recordTemplates } from './scenarios.ts';
 import { tablesOf } from './template.ts';
 import { SITES, type World, worldOf } from './world.ts';
 
 const MB = 1024 ** 2;
 
 /**
- * A quarter of the memory for PostgreSQL's own cache, as its manual advises. What is loaded is not logged (copy.ts), and
- * nothing runs by itself while it is measured.
+ * PostgreSQL's cache has a quarter of the memory, as its manual recommends. The load is not logged (copy.ts), and no
+ * background work runs during the measurement.
  */
 export const SETTINGS: Readonly<Record<string, string>> = {
   ...UNSAFE_BUT_FAST,
@@ -38,7 +38,7 @@ export interface Settled {
   readonly close: () => Promise<void>;
 }
 
-/** @param server the owner's connection string @param name of the database that is made there */
+/** @param server the owner's connection string @param name the name of the new database */
 export async function settle(
   server: string,
   name: string,
@@ -57,7 +57,7 @@ export async function settle(
   await owner.connect();
   const gateway = await startLargeGateway(application, owner);
   const columns = await tablesOf(owner);
-  const templates = await takeTemplates(owner, gateway, columns);
+  const templates = await recordTemplates(owner, gateway, columns);
   const keys: SiteKeys[] = [];
   for (let n = 0; n < SITES; n += 1) keys.push(await createSiteKeys(owner, `Site ${n}`));
   const world = worldOf(patients, Date.now());

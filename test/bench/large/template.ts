@@ -1,6 +1,6 @@
 /**
- * The rows that something leaves, as the gateway wrote them once, with blanks: for whom, when, what. Filled in, they are what
- * the gateway would have written for somebody else. What is no blank and should be is an error, not a row of nobody.
+ * Rows that the gateway wrote for one event, with blanks for the patient, the time and the values. With other values, they are
+ * the rows that the gateway would write for another patient. A value that should be a blank, and is not, is an error.
  */
 import { createHash } from 'node:crypto';
 
@@ -9,10 +9,10 @@ import type { Client } from 'pg';
 import { cellOf } from './copy.ts';
 import { hl7Time } from './messages.ts';
 
-/** What was written in the place of a blank. */
+/** The original values of the blanks. */
 export type Marks = Readonly<Record<string, string | Date>>;
 
-/** Of a blank: its name and number (`code:3`), the form in which it is written, and whether its bytes are written in hexadecimal. */
+/** A blank with a name and a number (`code:3`), the format of its value, and true if its bytes are in hexadecimal. */
 export interface Blank {
   readonly name: string;
   readonly n: number;
@@ -22,9 +22,9 @@ export interface Blank {
 
 export interface Template {
   readonly blanks: readonly Blank[];
-  /** By table: texts, and numbers of blanks. */
+  /** By table: texts, and positions of blanks. */
   readonly tables: ReadonlyMap<string, readonly (string | number)[]>;
-  /** Of the messages in it, in order: what their hash is of. */
+  /** The messages, in order, for their hashes. */
   readonly messages: readonly (readonly (string | number)[])[];
 }
 
@@ -33,7 +33,7 @@ export interface Column {
   readonly type: string;
 }
 
-/** The tables of a site's data, with the columns that are written, in the order of COPY. */
+/** The tables of a site's data with their writable columns, in the order of COPY. */
 export async function tablesOf(client: Client): Promise<ReadonlyMap<string, readonly Column[]>> {
   const { rows } = await client.query<{ table: string; name: string; type: string }>(
     `select c.relname as table, a.attname as name, format_type(a.atttypid, -1) as type
@@ -48,7 +48,7 @@ export async function tablesOf(client: Client): Promise<ReadonlyMap<string, read
 type Row = readonly (string | null)[];
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
-/** All that a site has, by table. */
+/** All rows of a site, by table. */
 export async function rowsOf(
   client: Client,
   site: string,
@@ -66,7 +66,7 @@ export async function rowsOf(
   return found;
 }
 
-/** Instants, in the forms in which one is written. Where two are the same text, the first. */
+/** The formats of an instant. If two give the same text, the first is used. */
 const INSTANTS: Readonly<Record<string, (at: Date) => string>> = {
   hl7: hl7Time,
   offset: (at) => `${at.toISOString().slice(0, 19)}+00:00`,
@@ -77,38 +77,38 @@ const INSTANTS: Readonly<Record<string, (at: Date) => string>> = {
   postgres: (at) => `${at.toISOString().slice(0, 19).replace('T', ' ')}+00`,
   next: (at) => `${new Date(at.getTime() + 1000).toISOString().slice(0, 19).replace('T', ' ')}+00`,
 };
-/** And texts: as they are, as searches fold them, and dates as HL7 has them. */
+/** The formats of a text: unchanged, folded for searches, and a date of HL7. */
 const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   lower: (text) => text.toLowerCase(),
   date: (text) => text.replaceAll('-', ''),
 };
 
-/** @returns what a blank of this form is filled with */
+/** @returns the value of a blank in this format */
 export function formOf(value: string | Date, form: string): string {
   const made = typeof value === 'string' ? TEXTS[form]?.(value) : INSTANTS[form]?.(value);
   if (made === undefined) throw new TypeError(`no form ${form}`);
   return made;
 }
 
-/** In all marks: what is left of one is no blank. */
+/** A part that all marks have: a match outside the blanks is an error. */
 const MARKED = /2021-?03-?04|qqq/i;
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('base64url');
 const hex = (text: string): string => Buffer.from(text, 'latin1').toString('hex');
 
-export interface Taken {
+export interface Recording {
   readonly rows: Rows;
   readonly columns: ReadonlyMap<string, readonly Column[]>;
-  /** Blanks by name; `site` among them. Ids that are none of these are new each time. */
+  /** Blanks by name, including `site`. All other ids are new each time. */
   readonly marks: Marks;
-  /** When each step after the first began, by the database's clock: what was written in step n is blank `now:n`. */
+  /** The start of each step after the first, by the database's clock: a time in step n is the blank `now:n`. */
   readonly steps: readonly Date[];
 }
 
-/** @throws where a row has something of the day, or of the marks, that is no blank */
-export function templateOf({ rows, columns, marks, steps }: Taken): Template {
+/** @throws if a row has a part of the marks outside the blanks */
+export function templateOf({ rows, columns, marks, steps }: Recording): Template {
   const blanks: Blank[] = [];
   const blankOf = (numbered: string, form: string, isHex: boolean): number => {
     const [name = '', number = '0'] = numbered.split(':');
@@ -116,21 +116,21 @@ export function templateOf({ rows, columns, marks, steps }: Taken): Template {
     const at = blanks.findIndex((one) => one.name === name && one.n === n && one.form === form && one.isHex === isHex);
     return at < 0 ? blanks.push({ name, n, form, isHex }) - 1 : at;
   };
-  const words = new Map<string, readonly [name: string, form: string]>();
+  const marked = new Map<string, readonly [name: string, form: string]>();
   for (const [name, value] of Object.entries(marks)) {
     for (const form of Object.keys(typeof value === 'string' ? TEXTS : INSTANTS)) {
-      const word = formOf(value, form);
-      if (!words.has(word)) words.set(word, [name, form]);
+      const text = formOf(value, form);
+      if (!marked.has(text)) marked.set(text, [name, form]);
     }
   }
-  // What hashes are of stands in the rows themselves.
+  // The rows contain the messages whose hashes they have.
   const place = (table: string, column: string): number =>
     (columns.get(table) ?? []).findIndex(({ name }) => name === column);
   const raws = (rows.get('hl7_message') ?? []).map((row) =>
     Buffer.from((row[place('hl7_message', 'raw')] ?? '').slice(2), 'hex').toString('latin1'),
   );
-  raws.forEach((raw, n) => words.set(sha256(raw), [`sha:${n}`, 'plain']));
-  const ordered = [...words.keys()].toSorted((a, b) => b.length - a.length).map(escaped);
+  raws.forEach((raw, n) => marked.set(sha256(raw), [`sha:${n}`, 'plain']));
+  const ordered = [...marked.keys()].toSorted((a, b) => b.length - a.length).map(escaped);
   const pattern = new RegExp(`${ordered.join('|')}|${UUID}`, 'g');
   const ids: string[] = [];
 
@@ -138,16 +138,16 @@ export function templateOf({ rows, columns, marks, steps }: Taken): Template {
     const parts: (string | number)[] = [];
     let from = 0;
     const plain = (piece: string): void => {
-      if (MARKED.test(piece)) throw new Error(`no blank: ${piece}`);
+      if (MARKED.test(piece)) throw new Error(`a mark outside the blanks: ${piece}`);
       if (piece !== '') parts.push(written(piece));
     };
     for (const match of text.matchAll(pattern)) {
       const [found] = match;
       plain(text.slice(from, match.index));
       from = match.index + found.length;
-      const word = words.get(found);
-      if (word === undefined && !ids.includes(found)) ids.push(found);
-      parts.push(blankOf(...(word ?? ([`id:${ids.indexOf(found)}`, 'plain'] as const)), written === hex));
+      const mark = marked.get(found);
+      if (mark === undefined && !ids.includes(found)) ids.push(found);
+      parts.push(blankOf(...(mark ?? ([`id:${ids.indexOf(found)}`, 'plain'] as const)), written === hex));
     }
     plain(text.slice(from));
     return parts;
@@ -179,7 +179,7 @@ export function templateOf({ rows, columns, marks, steps }: Taken): Template {
   return { blanks, tables, messages: raws.map((raw) => split(raw, String)) };
 }
 
-/** Texts that follow each other are one. */
+/** Joins texts that follow each other. */
 function joined(parts: readonly (string | number)[]): (string | number)[] {
   const result: (string | number)[] = [];
   for (const part of parts) {
@@ -197,8 +197,8 @@ export function filled(parts: readonly (string | number)[], values: readonly str
 }
 
 /**
- * @param given a blank's value; undefined for those that nobody gives
- * @param newId of the nth id that is new
+ * @param given returns the value of a blank, or undefined for an unknown name
+ * @param newId returns the nth new id
  * @returns the values of the blanks, in order
  */
 export function valuesFor(
@@ -215,7 +215,7 @@ export function valuesFor(
       continue;
     }
     const value = name === 'id' ? newId(n) : given(name, n);
-    if (value === undefined) throw new Error(`nobody gives ${name}`);
+    if (value === undefined) throw new Error(`the blank ${name} has no value`);
     const text = form === 'plain' && typeof value === 'string' ? value : formOf(value, form);
     values.push(isHex ? hex(text) : text);
   }

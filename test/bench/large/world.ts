@@ -1,20 +1,20 @@
 /**
- * Who is there and what happened: patients over a hundred sites, of which one has half of all, as in life. All of it follows
- * from numbers, so that what is measured knows what was loaded without reading it back.
+ * The patients of a hundred sites and their events. One site has half of the patients. Everything is calculated from numbers, so
+ * that the measurement knows the loaded data without reading it.
  */
 import { GIVEN, SYLLABLES } from '../../inputs/population.ts';
 import type { Person, Result } from './messages.ts';
 
 export const SITES = 100;
-/** It has half of the patients, and each other one the same share of the rest. */
+/** The site with half of the patients. The other sites have equal shares of the rest. */
 export const LARGE = 0;
 export const SMALL = 7;
 
-/** All happened in these days, up to now. */
+/** The days before now in which all events happened. */
 const DAYS = 60;
 const DAY_MS = 86_400_000;
 
-/** A name that so many have, and one of which each family name of one in a hundred begins so. */
+/** A family name of 1.5 % of the patients. */
 export const COMMON_FAMILY = 'Smithson';
 const COMMON_SHARE = 0.015;
 export const COMMON_GIVEN = 'Anna';
@@ -25,7 +25,7 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Of [0, 1): the same for the same numbers, and without a pattern. */
+/** A number in [0, 1) without a pattern; equal for equal arguments. */
 export function random(n: number, salt: number): number {
   let h = Math.imul(n ^ Math.imul(salt + 1, 0x9e3779b1), 0x85ebca6b);
   h ^= h >>> 13;
@@ -37,14 +37,14 @@ export function random(n: number, salt: number): number {
 const below = (n: number, salt: number, count: number): number => Math.floor(random(n, salt) * count);
 const among = (list: readonly string[], n: number, salt: number): string => list[below(n, salt, list.length)] ?? '';
 
-/** Patients of whom more is known than of others, in the large and in the small site. */
+/** Patients with more resources than others, in the large and in the small site. */
 export const SPECIALS = ['fifty', 'thousands', 'reports'] as const;
 export type Special = (typeof SPECIALS)[number];
-/** How many times five Observations they have: by FHIR, and by messages. */
+/** The number of their events with five Observations, by FHIR or by messages. */
 const TIMES: Readonly<Record<Special, number>> = { fifty: 10, thousands: 20_000, reports: 1_000 };
 const SPECIAL_SITES = [LARGE, SMALL];
 
-/** The number of a special patient, below those of the others. */
+/** The number of a special patient, which is negative. */
 export const specialOf = (site: number, special: Special): number =>
   -1 - SPECIAL_SITES.indexOf(site) * SPECIALS.length - SPECIALS.indexOf(special);
 export const ALL_SPECIALS: readonly number[] = SPECIAL_SITES.flatMap((site) =>
@@ -78,19 +78,19 @@ export function personOf(patient: number): Person {
   return { mrn: `M${10_000_000 + patient}`, family, given: among(GIVEN_NAMES, patient, 8), birthDate: day };
 }
 
-/** A message made the record; else a FHIR client. Those of whom reports come are known by messages. */
+/** True if a message created the patient; else a FHIR client did. Special patients are from messages. */
 export const isOfMessage = (patient: number): boolean => random(patient, 9) < 0.6 || patient < 0;
-/** Of those: another message followed. */
+/** True for patients with a second message. */
 export const hasMoved = (patient: number): boolean => random(patient, 10) < 1 / 6;
 
-/** When the nth of so many things happened. */
+/** The time of the nth of several events. */
 export const momentOf = ({ startMs, endMs }: World, n: number, of: number): number =>
   Math.floor(startMs + ((n + 0.5) / of) * (endMs - startMs));
 
 export const createdAt = (world: World, patient: number): number =>
   patient < 0 ? world.startMs : momentOf(world, patient, world.patients);
 
-/** UUIDv7s, whose time is that of what happened: a number tells those of one thing apart, `thing` the things. */
+/** UUIDv7s with the time of an event. `n` distinguishes the ids of one event, `thing` the events. */
 export function idsOf(atMs: number, thing: number): (n: number) => string {
   const time = atMs.toString(16).padStart(12, '0');
   const start = `${time.slice(0, 8)}-${time.slice(8)}-7`;
@@ -100,7 +100,7 @@ export function idsOf(atMs: number, thing: number): (n: number) => string {
 const PATIENT = 0xfff;
 export const patientId = (world: World, patient: number): string => idsOf(createdAt(world, patient), patient)(PATIENT);
 
-/** Five results, of forty panels, some of them common and some rare. */
+/** A panel has five results. There are forty panels, some common and some rare. */
 const PANELS = 40;
 export const PANEL = 5;
 export const codeOf = (code: number): string => `${20_000 + code}-${code % 10}`;
@@ -115,16 +115,16 @@ export function resultsOf(seed: number): Result[] {
   });
 }
 
-/** What happened to a patient: five Observations of a FHIR client, or a message with a report of five. */
+/** An event of a patient: five Observations of a FHIR client, or a message with a report of five. */
 export interface Happening {
   readonly kind: 'observed' | 'reported';
   readonly patient: number;
   readonly atMs: number;
-  /** Of what was found. */
+  /** The seed of its results. */
   readonly seed: number;
 }
 
-/** All that happened to a special patient, in order. */
+/** All events of a special patient, in order. */
 export function* happeningsOf(world: World, patient: number): Generator<Happening> {
   const special = kindOf(patient);
   const times = TIMES[special];
@@ -134,7 +134,7 @@ export function* happeningsOf(world: World, patient: number): Generator<Happenin
   }
 }
 
-/** What happened to others when the nth patient came. */
+/** The events of other patients at the registration of the nth patient. */
 export function happeningsAt(world: World, n: number): Happening[] {
   const atMs = momentOf(world, n, world.patients) + 1;
   const one = (kind: Happening['kind'], salt: number, share: number): Happening[] =>
@@ -144,7 +144,7 @@ export function happeningsAt(world: World, n: number): Happening[] {
   return [...one('reported', 20, 0.3), ...one('observed', 22, 0.7)];
 }
 
-/** Some patients of a site, of all times, no special ones. */
+/** Some patients of a site from all times, without special patients. */
 export function someOf(world: World, site: number, count: number): number[] {
   const found: number[] = [];
   const step = Math.max(1, Math.floor(world.patients / (count * (site === LARGE ? 2 : 2 * (SITES - 1)) * 2)));

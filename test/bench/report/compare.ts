@@ -1,8 +1,8 @@
 /**
- * What got slower between two commits by more than the noise. The noise is what the rounds of both runs say of it: how far
- * they lie apart, of both together as errors that know nothing of each other (the root of the sum of squares), and since five
- * rounds may lie close together by chance, at least what is usual for that figure in the middle over all rows. No percentage
- * is fixed: a quiet machine shows smaller slowdowns than a busy one.
+ * Finds the figures that are worse than those of another commit by more than the noise. The noise is the spread of the rounds of
+ * both runs, combined like independent errors (the root of the sum of squares). Five rounds may be close together by chance, so
+ * it is at least the median noise of that figure over all rows. There is no fixed percentage: a quiet machine shows smaller
+ * slowdowns than a busy one.
  */
 import { median } from '../rounds.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from './figures.ts';
@@ -14,23 +14,23 @@ export interface Change {
   readonly figure: FigureName;
   readonly before: KeptFigure;
   readonly now: KeptFigure;
-  /** Of the median before, as what came of it now; more is worse: 1.2 is a fifth slower or dearer. */
+  /** The ratio to the median before; more is worse: 1.2 is a fifth slower or more expensive. */
   readonly worse: number;
 }
 
 export interface Comparison {
   readonly slower: readonly Change[];
   readonly faster: readonly Change[];
-  /** How many figures both runs have. */
+  /** The number of figures that both runs have. */
   readonly compared: number;
-  /** The share by which a figure must be worse to be seen, in the middle over all figures. */
+  /** The median share by which a figure must be worse to be reported. */
   readonly noise: number;
-  /** Rows of which only one run knows. */
+  /** Rows that only one run has. */
   readonly onlyBefore: readonly string[];
   readonly onlyNow: readonly string[];
 }
 
-/** How far the rounds lie apart, as a share of the median. */
+/** The range of the rounds, as a share of the median. */
 const spread = ([middle, low, high]: KeptFigure): number => (middle === 0 ? 0 : (high - low) / middle);
 
 export function compare(before: Kept, now: Kept): Comparison {
@@ -51,7 +51,7 @@ export function compare(before: Kept, now: Kept): Comparison {
   );
   const changes = pairs.map(({ change, noise: own }) => {
     const noise = Math.max(own, usual.get(change.figure) ?? 0);
-    // Of a share that is better when it is higher a tenth is ten times worse, not nine tenths.
+    // A tenth of a figure for which higher is better is ten times worse, not nine tenths.
     const changed = Math.max(change.worse, 1 / change.worse) - 1;
     return { change, noise, isBeyondNoise: changed > noise };
   });
@@ -72,7 +72,7 @@ const ranged = ([middle, low, high]: KeptFigure): string => `${middle} (${low} t
 /** The comparison as text, the worst first. */
 function textOf(before: Kept, now: Kept, comparison: Comparison): string {
   const { slower, faster, compared, noise, onlyBefore, onlyNow } = comparison;
-  const told = (changes: readonly Change[]): string[] =>
+  const linesOf = (changes: readonly Change[]): string[] =>
     changes
       .toSorted((a, b) => b.worse - a.worse)
       .map(
@@ -81,29 +81,30 @@ function textOf(before: Kept, now: Kept, comparison: Comparison): string {
       );
   const isElsewhere = before.machine.processor !== now.machine.processor || before.machine.cores !== now.machine.cores;
   return [
-    `beside ${before.commit} of ${before.at}: ${compared} figures; in half of them less than ${(noise * 100).toFixed(0)} % is noise`,
-    ...(isElsewhere ? [`warning: that was kept on another machine, ${before.machine.processor}`] : []),
-    ...onlyBefore.map((row) => `  ${row}: kept then, not measured now`),
-    ...onlyNow.map((row) => `  ${row}: not kept then`),
-    ...(faster.length === 0 ? [] : ['faster or cheaper by more than the noise', ...told(faster)]),
+    `compared with ${before.commit} of ${before.at}: ${compared} figures; the median noise is ${(noise * 100).toFixed(0)} %`,
+    ...(isElsewhere ? [`warning: the stored figures are of another machine, ${before.machine.processor}`] : []),
+    ...onlyBefore.map((row) => `  ${row}: stored then, not measured now`),
+    ...onlyNow.map((row) => `  ${row}: not stored then`),
+    ...(faster.length === 0 ? [] : ['better by more than the noise', ...linesOf(faster)]),
     ...(slower.length === 0
-      ? ['nothing is slower or dearer by more than the noise']
-      : ['SLOWER or dearer by more than the noise', ...told(slower)]),
+      ? ['nothing is worse by more than the noise']
+      : ['WORSE by more than the noise', ...linesOf(slower)]),
     '',
   ].join('\n');
 }
 
 /**
- * A run beside what was kept last.
+ * Compares a run with the newest stored figures.
  *
- * @returns what to say, and whether anything is worse, or failed
- * @throws where there is nothing to compare
+ * @returns the report, and true if a figure is worse or an answer failed
+ * @throws if there is nothing to compare
  */
 export function checkRun(run: Run, history: readonly Kept[]): { readonly text: string; readonly isWorse: boolean } {
   const before = history.at(-1);
-  if (before === undefined) throw new Error('nothing is kept yet with which to compare');
+  if (before === undefined) throw new Error('no figures are stored to compare with');
   const now = keptOf(run, run.commit ?? '');
   const comparison = compare(before, now);
-  if (comparison.compared === 0) throw new Error(`nothing that was kept of ${before.commit} was measured`);
+  if (comparison.compared === 0)
+    throw new Error(`the run has none of the figures that are stored for ${before.commit}`);
   return { text: textOf(before, now, comparison), isWorse: comparison.slower.length > 0 || failuresOf(run) > 0 };
 }

@@ -1,4 +1,4 @@
-/** What is told of a row beside its limits: ratios within a round, which a slow machine leaves as they are. */
+/** The figures of a row relative to its limits: ratios within a round, which do not depend on the speed of the machine. */
 import { median, ratios } from '../rounds.ts';
 import { limitOf, type Row, type Run } from './run.ts';
 
@@ -26,12 +26,12 @@ export const figureOf = (values: readonly number[]): Figure => ({
   high: Math.max(...values),
 });
 
-/** Of each round. */
+/** Requests per second of each round. */
 export const rates = ({ rounds }: Row): number[] => rounds.map(({ perSecond }) => perSecond);
 export const cpu = ({ rounds }: Row, process: string): number[] =>
   rounds.map(({ cpuMicros }) => cpuMicros[process] ?? Number.NaN);
 
-/** What is kept of a row of the gateway, and compared with other commits. @returns those that the row has */
+/** The figures of a row that are stored and compared with other commits. @returns those that the row has */
 export function figuresOf(run: Run, row: Row): Partial<Record<FigureName, Figure>> {
   const { connections, rounds } = row;
   const hello = limitOf(run, 'hello', connections);

@@ -1,4 +1,4 @@
-/** The figures of commits, in the repository. */
+/** The stored figures of commits, in the repository. */
 import { readFile, writeFile } from 'node:fs/promises';
 
 import * as z from 'zod';
@@ -15,12 +15,12 @@ const history = z.array(kept);
 export const readHistory = async (): Promise<readonly Kept[]> =>
   history.parse(JSON.parse(await readFile(ROOT + HISTORY, 'utf8')));
 
-/** Adds a run's figures, in the place of those of the same commit. */
+/** Stores the figures of a run, and replaces those of the same commit. */
 export async function keep(entry: Kept): Promise<void> {
   const others = (await readHistory()).filter(({ commit }) => commit !== entry.commit);
   await writeFile(ROOT + HISTORY, historyText([...others, entry]));
 }
 
-/** As the repository's formatter writes it: each figure on a line. */
+/** The text as the repository's formatter writes it: each figure on a line. */
 export const historyText = (entries: readonly Kept[]): string =>
   `${JSON.stringify(entries, null, 2).replaceAll(/\[\s+([\d.,\s]+?)\s+\]/g, (_, numbers: string) => `[${numbers.replaceAll(/\s+/g, ' ')}]`)}\n`;

@@ -1,10 +1,10 @@
-/** What is kept of a commit's run: ratios only, small enough to be kept for each commit that matters. */
+/** The stored figures of a run: only ratios, small enough to store them for each important commit. */
 import * as z from 'zod';
 
 import { FIGURE_NAMES, type Figure, type FigureName, figuresOf } from './figures.ts';
 import { machine, nameOf, type Run } from './run.ts';
 
-/** Its median over the rounds, the lowest and the highest. */
+/** The median over the rounds, the lowest and the highest value. */
 const figure = z.tuple([z.number(), z.number(), z.number()]);
 
 export const kept = z.object({
@@ -19,12 +19,12 @@ export const kept = z.object({
 export type Kept = z.infer<typeof kept>;
 export type KeptFigure = z.infer<typeof figure>;
 
-/** More digits than any figure is good for. */
+/** More digits than any figure is exact to. */
 const DIGITS = 4;
 const short = (value: number): number => Number(value.toPrecision(DIGITS));
 const shortened = ({ median, low, high }: Figure): KeptFigure => [short(median), short(low), short(high)];
 
-/** What would be kept of a run. @param commit what it is kept as, or compared as */
+/** The figures of a run to store or compare. @param commit the commit of the run */
 export function keptOf(run: Run, commit: string): Kept {
   const rows = run.rows
     .filter(({ group }) => group !== 'limit')

@@ -1,7 +1,7 @@
-/** A run of the whole chain, as it is written down: every figure of every round. All that is told of it is made of this. */
+/** A run of the complete chain as a JSON file: every figure of every round. All reports are made from it. */
 import * as z from 'zod';
 
-/** By what workerd, Node and PostgreSQL allow the gateway is told. */
+/** The limits of workerd, Node and PostgreSQL, with which the gateway is compared. */
 export const LIMITS = {
   node: 'Node, a constant answer',
   hello: 'workerd, a constant answer',
@@ -35,9 +35,9 @@ const row = z.object({
 export const machine = z.object({ processor: z.string(), cores: z.number(), memoryGb: z.number(), kernel: z.string() });
 
 export const run = z.object({
-  /** When it began. */
+  /** The start of the run. */
   at: z.iso.datetime(),
-  /** Which commit was measured; undefined where the working tree was not that of a commit. */
+  /** The measured commit; undefined if the working tree had changes. */
   commit: z.string().optional(),
   machine,
   versions: z.record(z.string(), z.string()),
@@ -51,13 +51,13 @@ export type Run = z.infer<typeof run>;
 export const nameOf = ({ group, what, connections }: Pick<Row, 'group' | 'what' | 'connections'>): string =>
   `${group}: ${what}, ${connections} connection${connections === 1 ? '' : 's'}`;
 
-/** What a row of the same run and as many connections says of a limit. */
+/** The row of a limit in the same run, with the same number of connections. */
 export function limitOf({ rows }: Run, limit: keyof typeof LIMITS, connections: number): Row {
   const found = rows.find((other) => other.what === LIMITS[limit] && other.connections === connections);
   if (found === undefined) throw new Error(`the run has no ${LIMITS[limit]} with ${connections} connections`);
   return found;
 }
 
-/** How many answers were not the expected ones. */
+/** The number of unexpected answers. */
 export const failuresOf = ({ rows }: Pick<Run, 'rows'>): number =>
   rows.reduce((sum, { rounds }) => sum + rounds.reduce((of, { failed }) => of + failed, 0), 0);

@@ -1,15 +1,15 @@
-/** A run as text: a table for each number of connections, the targets, and what makes its figures doubtful. */
+/** A run as text: a table for each number of connections, the targets, and warnings about doubtful figures. */
 import { median, ratios } from '../rounds.ts';
 import { cpu, type Figure, rates } from './figures.ts';
 import { failuresOf, limitOf, type Row, type Run } from './run.ts';
 import { targetsOf } from './targets.ts';
 import { GENERATOR_IS_LIMIT, warningsOf } from './warnings.ts';
 
-/** Nothing where there is no figure. */
+/** An empty text for a missing figure. */
 const number = (value: number, digits = 0): string => (Number.isFinite(value) ? value.toFixed(digits) : '');
 const middle = (row: Row, of: (round: Row['rounds'][number]) => number): number => median(row.rounds.map(of));
 
-/** Its own limit: of workerd a bare Worker, of Deno, which has no subrequest, PostgreSQL's point read. */
+/** The limit of a row: a bare Worker for workerd; PostgreSQL's point read for Deno, which makes no subrequest. */
 const ownLimit = (run: Run, { group, connections }: Row): Row | undefined =>
   group === 'limit' ? undefined : limitOf(run, group === 'workerd' ? 'bare' : 'pointRead', connections);
 
@@ -128,9 +128,9 @@ export function reportOf(run: Run): string {
       .join(', '),
     '',
     ...counts.flatMap((connections) => tableOf(run, connections)),
-    'of hello: the rate as a share of what workerd says in a constant answer, in the same round; of limit: of the bare',
-    "Worker's, on Deno of PostgreSQL's point read; database requests: without what is counted in the background;",
-    `*: the load generator took more than ${GENERATOR_IS_LIMIT} of its core, so that it was itself the limit`,
+    'of hello: the rate as a share of the rate of a constant answer of workerd in the same round; of limit: of the bare',
+    "Worker's, on Deno of PostgreSQL's point read; database requests: without those of background work;",
+    `*: the load generator used more than ${GENERATOR_IS_LIMIT} of its core, so that it was the limit`,
     '',
     'targets, with 16 connections',
     ...targets.map(

@@ -1,4 +1,4 @@
-/** What the gateway is to reach, and whether a run did. */
+/** The targets of the gateway, and the result of a run for each. */
 import { ratios } from '../rounds.ts';
 import { cpu, type Figure, figureOf, figuresOf } from './figures.ts';
 import { limitOf, type Row, type Run } from './run.ts';
@@ -14,7 +14,7 @@ export interface Seen {
 const CONNECTIONS = 16;
 const READ = 'Patient read';
 
-/** At least such a share of what workerd's constant answer gives. */
+/** The lowest share of the rate of workerd's constant answer. */
 const SHARES: Readonly<Record<'workerd' | 'Deno', Readonly<Record<string, number>>>> = {
   workerd: {
     [READ]: 0.09,
@@ -32,7 +32,7 @@ const SHARES: Readonly<Record<'workerd' | 'Deno', Readonly<Record<string, number
   },
 };
 
-/** A Worker's read takes at most so often the CPU of one that verifies a token and makes one subrequest. */
+/** The highest ratio of the CPU of a read to that of a Worker that verifies a token and makes one subrequest. */
 const READ_IN_BARE_CPU = 1.25;
 
 /** @returns every target whose operation was measured */

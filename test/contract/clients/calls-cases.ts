@@ -8,7 +8,7 @@ import * as kit from './fhir-kit-client.ts';
 import * as smart from './fhirclient-js.ts';
 import * as hapi from './hapi-calls.ts';
 import * as medplum from './medplum.ts';
-import { expectTold } from './outcomes.ts';
+import { expectOutcomes } from './outcomes.ts';
 import { PYTHON_CLIENTS, pythonCalls } from './python-calls.ts';
 
 const withoutPython = await isPythonMissing();
@@ -17,20 +17,20 @@ const withoutHapi = await hapi.isHapiMissing();
 export function callsCases(subject: () => Subject): void {
   describe('every call of', () => {
     test('fhir-kit-client', async () => {
-      expectTold('fhir-kit-client', await kit.fhirKitClientCalls(subject()), kit.ASKS_NOTHING);
+      expectOutcomes('fhir-kit-client', await kit.fhirKitClientCalls(subject()), kit.ASKS_NOTHING);
     });
 
     test('fhirclient (JavaScript)', async () => {
-      expectTold('fhirclient (JavaScript)', await smart.fhirclientJsCalls(subject()), smart.ASKS_NOTHING);
+      expectOutcomes('fhirclient (JavaScript)', await smart.fhirclientJsCalls(subject()), smart.ASKS_NOTHING);
     });
 
     test('@medplum/core', async () => {
-      expectTold('@medplum/core', await medplum.medplumCalls(subject()), medplum.ASKS_NOTHING);
+      expectOutcomes('@medplum/core', await medplum.medplumCalls(subject()), medplum.ASKS_NOTHING);
     });
 
     test.for(['fhirpy', 'fhirclient (Python)'] as const)('%s', async (client, { skip }) => {
       skip(withoutPython, NO_PYTHON);
-      expectTold(client, await pythonCalls(subject(), client), PYTHON_CLIENTS[client].asksNothing);
+      expectOutcomes(client, await pythonCalls(subject(), client), PYTHON_CLIENTS[client].asksNothing);
     });
 
     // To compile and to start a JVM are ten seconds of a core, which other tests want too.
@@ -38,7 +38,7 @@ export function callsCases(subject: () => Subject): void {
       skip(withoutHapi, hapi.NO_HAPI);
       // A JVM for each is too slow for both every time.
       skip(subject().gateway.runtime === 'deno' && !isFull, 'on the other runtime; TEST_SIZE=full runs it on both');
-      expectTold('HAPI FHIR', await hapi.hapiCalls(subject()), hapi.ASKS_NOTHING);
+      expectOutcomes('HAPI FHIR', await hapi.hapiCalls(subject()), hapi.ASKS_NOTHING);
     });
   });
 }

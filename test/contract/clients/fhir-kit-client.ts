@@ -5,7 +5,7 @@ import { Client } from 'fhir-kit-client';
 import { expect } from 'vitest';
 
 import { type Body, patient, type Subject } from '../fhir/subject.ts';
-import { methodsOf, outcomesOf, type Refused, type Told } from './outcomes.ts';
+import { methodsOf, outcomesOf, type Refused, type CallReport } from './outcomes.ts';
 
 /** Getters and setters of the client, and the beginning of a search's address. */
 export const ASKS_NOTHING = ['baseUrl', 'customHeaders', 'bearerToken', 'baseSearch'];
@@ -20,7 +20,7 @@ function refusedOf(error: unknown): Refused | undefined {
   return { status: response.status, text: JSON.stringify(response.data) };
 }
 
-export async function fhirKitClientCalls(subject: Subject): Promise<Told> {
+export async function fhirKitClientCalls(subject: Subject): Promise<CallReport> {
   const { root, token } = subject;
   const client = new Client({ baseUrl: root, bearerToken: token });
   const value = randomUUID();

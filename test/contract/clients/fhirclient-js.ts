@@ -7,7 +7,7 @@ import smart from 'fhirclient';
 import { expect } from 'vitest';
 
 import { type Body, observation, patient, type Subject } from '../fhir/subject.ts';
-import { methodsOf, outcomesOf, type Refused, type Told } from './outcomes.ts';
+import { methodsOf, outcomesOf, type Refused, type CallReport } from './outcomes.ts';
 
 /** Methods about the client's state, or that only read their arguments. */
 export const ASKS_NOTHING = [
@@ -40,7 +40,7 @@ function refusedOf(error: unknown): Refused | undefined {
   return { status, text: message };
 }
 
-export async function fhirclientJsCalls(subject: Subject): Promise<Told> {
+export async function fhirclientJsCalls(subject: Subject): Promise<CallReport> {
   const { root, token } = subject;
   const value = randomUUID();
   const id = await subject.create(patient(value, { gender: 'other' }));

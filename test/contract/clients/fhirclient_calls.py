@@ -16,9 +16,9 @@ from fhirclient.server import (
     FHIRUnauthorizedException,
 )
 
-from outcomes import methods_of, outcomes_of, subject, tell
+from outcomes import methods_of, outcomes_of, subject, report
 
-# Two of its calls are deprecated, and called all the same.
+# Two of the calls are deprecated.
 warnings.simplefilter('ignore')
 OF_STATUS = (FHIRUnauthorizedException, FHIRPermissionDeniedException, FHIRNotFoundException, requests.HTTPError)
 
@@ -76,7 +76,7 @@ def transaction():
 
 
 outcomes = outcomes_of({
-    # of the client and its server
+    # Calls of the client and its server
     'prepare': prepare,
     'get_capability': lambda: server.get_capability(force=True),
     'patient': lambda: the_one([client.patient]),
@@ -87,7 +87,7 @@ outcomes = outcomes_of({
     'post_as_form': lambda: server.post_as_form(f'{root}/Patient/_search', {'identifier': value}),
     'put_json': lambda: server.put_json(f'Patient/{patient.id}', patient.as_json()),
     'delete_json': lambda: server.delete_json(f'Patient/{patient.id}'),
-    # of a resource
+    # Calls of a resource
     'read': lambda: the_one([Patient.read(patient.id, server)]),
     'read_from': lambda: Patient.read_from(f'Patient/{patient.id}/_history/1', server),
     'read_from of a history': lambda: Bundle.read_from(f'Patient/{patient.id}/_history', server),
@@ -96,12 +96,12 @@ outcomes = outcomes_of({
     'update': update,
     'delete': lambda: patient.delete(),
     'resolved': lambda: the_one([observed.subject.resolved(Patient)]),
-    # of a search
+    # Calls of a search
     'where': lambda: the_one(mine().perform_resources(server)),
     'search': lambda: the_one(patient.search({'_id': patient.id}).perform_resources(server)),
     'search chained': lambda: Observation.where({'patient': {'name': 'smartson'}}).perform_resources(server),
     'search exactly': lambda: Patient.where({'name': {'$exact': 'Smartson'}}).perform_resources(server),
-    'search by what is missing': lambda: Patient.where({'gender': {'$missing': 'true'}}).perform_resources(server),
+    'search by missing value': lambda: Patient.where({'gender': {'$missing': 'true'}}).perform_resources(server),
     'search by a day before': lambda: Patient.where({'birthdate': {'$lt': '2000'}}).perform_resources(server),
     'include': lambda: Observation.where({}).include('subject').perform_resources(server),
     'include in reverse': lambda: mine().include('subject', Observation, reverse=True).perform_resources(server),
@@ -110,4 +110,4 @@ outcomes = outcomes_of({
     'perform_resources': lambda: the_one(mine().perform_resources(server)),
     'perform_resources_iter': all_pages,
 }, refused_of)
-tell(outcomes, methods_of(FHIRClient, FHIRServer, Patient, FHIRSearch, FHIRReference))
+report(outcomes, methods_of(FHIRClient, FHIRServer, Patient, FHIRSearch, FHIRReference))

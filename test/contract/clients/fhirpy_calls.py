@@ -1,4 +1,4 @@
-"""Every call of fhirpy, of its synchronous client and, of what differs there, of its asynchronous one."""
+"""Every call of fhirpy's synchronous client, and the calls of its asynchronous client that differ."""
 import asyncio
 import datetime
 import json
@@ -13,7 +13,7 @@ from fhirpy.base.exceptions import (
 )
 from fhirpy.lib import SyncFHIRReference, SyncFHIRResource, SyncFHIRSearchSet
 
-from outcomes import methods_of, outcomes_of, subject, tell
+from outcomes import methods_of, outcomes_of, subject, report
 
 STATUS = {ResourceNotFound: 404, MultipleResourcesFound: 412}
 
@@ -37,7 +37,7 @@ def new(business_id=None, **more):
 
 
 class Typed:
-    """A model of somebody's own, as its newer calls want one."""
+    """A client class, which the newer calls of fhirpy expect."""
     resourceType = 'Patient'
 
     def __init__(self, id=None, **content):
@@ -98,7 +98,7 @@ def asynchronously():
 
 
 outcomes = outcomes_of({
-    # of the client
+    # Calls of the client
     'get': lambda: the_one([typed.get(Typed, patient.id)]),
     'create': lambda: typed.create(Typed(gender='other')),
     'save': lambda: typed.save(Typed(gender='other')),
@@ -107,7 +107,7 @@ outcomes = outcomes_of({
     'delete': lambda: typed.delete(Typed, patient.id),
     'execute': lambda: client.execute('Patient/$validate', data=new().serialize()),
     'execute $everything': lambda: client.execute(f'Patient/{patient.id}/$everything', method='get'),
-    # of a search
+    # Calls of a search
     'fetch': lambda: the_one(mine.fetch()),
     'fetch_raw': lambda: mine.fetch_raw()['entry'],
     'fetch_raw of a count': lambda: mine.search(_summary='count').fetch_raw()['total'],
@@ -126,7 +126,7 @@ outcomes = outcomes_of({
     'search by reference': lambda: observations.search(patient=patient).get(),
     'search by subject': lambda: observations.search(subject=patient).fetch(),
     'search exactly': lambda: mine.search(name__exact='Pyrenees').fetch(),
-    'search by what is missing': lambda: mine.search(gender__missing=True).fetch(),
+    'search by missing value': lambda: mine.search(gender__missing=True).fetch(),
     'search chained': lambda: observations.search(patient__Patient__name='Pyrenees').fetch(),
     'include': lambda: observations.include('Observation', 'patient').fetch(),
     'revinclude': lambda: mine.revinclude('Observation', 'patient').fetch(),
@@ -136,7 +136,7 @@ outcomes = outcomes_of({
     'update by search': update_one,
     'patch by search': lambda: mine.patch(gender='female'),
     'delete by search': lambda: mine.delete(),
-    # of a resource
+    # Calls of a resource
     'create of a resource': lambda: new().create(),
     'create of a resource by search': lambda: new(value).create(identifier=value),
     'save of a resource': lambda: new().save(),
@@ -147,7 +147,7 @@ outcomes = outcomes_of({
     'refresh': lambda: patient.refresh(),
     'is_valid': is_valid,
     'execute of a resource': lambda: patient.execute('$validate', data=patient.serialize()),
-    # of a reference
+    # Calls of a reference
     'to_resource': lambda: the_one([observed['subject'].to_resource()]),
     'to_reference': lambda: patient.to_reference(),
     'execute of a reference': lambda: patient.to_reference().execute('$validate', data=patient.serialize()),
@@ -155,4 +155,4 @@ outcomes = outcomes_of({
     'delete of a reference': lambda: patient.to_reference().delete(),
     'asynchronously': asynchronously,
 }, refused_of)
-tell(outcomes, methods_of(SyncFHIRClient, SyncFHIRSearchSet, SyncFHIRResource, SyncFHIRReference))
+report(outcomes, methods_of(SyncFHIRClient, SyncFHIRSearchSet, SyncFHIRResource, SyncFHIRReference))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { Subject } from '../fhir/subject.ts';
-import { namesIn, type Told } from './outcomes.ts';
+import { namesIn, type CallReport } from './outcomes.ts';
 import { recipeOf } from './recipes.ts';
 
 const run = promisify(execFile);
@@ -34,7 +34,7 @@ export const ASKS_NOTHING = namesIn(`
   getServerBase getFhirContext getHttpClient fetchConformance
 `);
 
-export async function hapiCalls({ root, gateway, key }: Subject): Promise<Told> {
+export async function hapiCalls({ root, gateway, key }: Subject): Promise<CallReport> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-hapi-'));
   try {
     await writeFile(join(folder, 'Gateway.java'), await recipeOf('java', 'ca.uhn.fhir'));
@@ -43,7 +43,7 @@ export async function hapiCalls({ root, gateway, key }: Subject): Promise<Told> 
     await run('javac', ['-d', folder, '-cp', classpath, ...sources]);
     const args = [root, `${gateway.oauthBaseUrl}/oauth2/token`, key.clientId, JSON.stringify(key.privateJwk)];
     const { stdout } = await run('java', ['-cp', classpath, 'Calls', ...args]);
-    return JSON.parse(stdout) as Told;
+    return JSON.parse(stdout) as CallReport;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

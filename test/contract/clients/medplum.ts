@@ -6,7 +6,7 @@ import type { Patient } from '@medplum/fhirtypes';
 import { expect } from 'vitest';
 
 import { observation, patient, type Subject } from '../fhir/subject.ts';
-import { methodsOf, namesIn, outcomesOf, type Refused, type Told } from './outcomes.ts';
+import { methodsOf, namesIn, outcomesOf, type Refused, type CallReport } from './outcomes.ts';
 
 /** Methods about the client's state, addresses and cache, the parts of all calls, and features for browser apps. */
 const OWN = namesIn(`
@@ -43,7 +43,7 @@ function refusedOf(error: unknown): Refused | undefined {
   return error instanceof OperationOutcomeError ? { status: null, text: JSON.stringify(error.outcome) } : undefined;
 }
 
-export async function medplumCalls(subject: Subject): Promise<Told> {
+export async function medplumCalls(subject: Subject): Promise<CallReport> {
   const client = new MedplumClient({
     baseUrl: `${subject.gateway.fhirBaseUrl}/`,
     fhirUrlPath: 'fhir',

@@ -1,20 +1,20 @@
-"""What becomes of each call of a client library, as JSON: null where it worked, else its refusal (outcomes.ts)."""
+"""The outcome of each call of a client library, as JSON: null if it worked, else its refusal (outcomes.ts)."""
 import json
 import sys
 
 
 def subject():
-    """What is called: root, token, and the recipe of README.md that connects to it, as its functions by name."""
-    told = json.load(sys.stdin)
+    """Reads root and token, and runs the recipe of the documentation; returns the functions of the recipe by name."""
+    given = json.load(sys.stdin)
     functions = {}
-    exec(told['recipe'], functions)
-    return told['root'], told['token'], functions
+    exec(given['recipe'], functions)
+    return given['root'], given['token'], functions
 
 
 def outcomes_of(calls, refused_of):
     """
-    calls: by name, functions without arguments; refused_of: an exception as (status or None, text), None where it is no
-    refusal. Of what is no refusal the program ends.
+    Runs functions without arguments, by name. `refused_of` converts an exception to (status or None, text), or returns
+    None if it is not a refusal. Such an exception ends the program.
     """
     outcomes = {}
     for name, call in calls.items():
@@ -30,12 +30,12 @@ def outcomes_of(calls, refused_of):
 
 
 def methods_of(*classes):
-    """The public methods of classes, as they would be called."""
+    """The names of the public methods of classes."""
     return sorted({
         name for each in classes for name in dir(each)
         if not name.startswith('_') and not hasattr(dict, name) and callable(getattr(each, name))
     })
 
 
-def tell(outcomes, methods):
+def report(outcomes, methods):
     print(json.dumps({'outcomes': outcomes, 'methods': methods}))

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 
 import { type ClientName, REFUSALS } from './refusals.ts';
 
-/** A refusal as the library shows it: its status, where it keeps that, and the words that a developer reads. */
+/** A refusal as the library shows it: its status, where it keeps that, and the text that a developer reads. */
 export interface Refused {
   readonly status: number | null;
   readonly text: string;
@@ -18,14 +18,14 @@ export interface Refused {
 export type Outcomes = Readonly<Record<string, Refused | null>>;
 
 /** The report of a library's program, and the names of all its methods. */
-export interface Told {
+export interface CallReport {
   readonly outcomes: Outcomes;
   readonly methods: readonly string[];
 }
 
 const WORKS = 'works';
 
-/** The row that says so, else the refusal as it was. */
+/** The matching row of the table, else the refusal itself. */
 function rowOf({ status, text }: Refused): string {
   const row = REFUSALS.find((each) => (status === null || each.status === status) && each.says.test(text));
   return row?.what ?? `${status} ${text}`;
@@ -35,11 +35,15 @@ function rowOf({ status, text }: Refused): string {
  * Expects the outcome that the table of refusals lists for each call. Each method of the library is in the outcomes, or in the
  * list of methods that send no request.
  */
-export function expectTold(client: ClientName, { outcomes, methods }: Told, asksNothing: readonly string[]): void {
+export function expectOutcomes(
+  client: ClientName,
+  { outcomes, methods }: CallReport,
+  asksNothing: readonly string[],
+): void {
   const expected = new Map(Object.keys(outcomes).map((call) => [call, WORKS]));
   for (const { what, calls } of REFUSALS) for (const call of calls[client] ?? []) expected.set(call, what);
-  const told = Object.entries(outcomes).map(([call, refused]) => [call, refused === null ? WORKS : rowOf(refused)]);
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(expected));
+  const actual = Object.entries(outcomes).map(([call, refused]) => [call, refused === null ? WORKS : rowOf(refused)]);
+  expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
   const tried = new Set(Object.keys(outcomes).map((call) => call.split(' ')[0]));
   expect(methods.filter((name) => !tried.has(name) && !asksNothing.includes(name))).toEqual([]);
 }

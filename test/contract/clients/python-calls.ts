@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { runPython } from '../../stack/tools/python.ts';
 import type { Subject } from '../fhir/subject.ts';
-import { namesIn, type Told } from './outcomes.ts';
+import { namesIn, type CallReport } from './outcomes.ts';
 import { recipeOf } from './recipes.ts';
 
 /** By package: the program, and what is about its own state or reads what it was given. */
@@ -24,8 +24,8 @@ export const PYTHON_CLIENTS = {
   },
 } as const;
 
-export async function pythonCalls(subject: Subject, client: keyof typeof PYTHON_CLIENTS): Promise<Told> {
+export async function pythonCalls(subject: Subject, client: keyof typeof PYTHON_CLIENTS): Promise<CallReport> {
   const program = fileURLToPath(new URL(PYTHON_CLIENTS[client].program, import.meta.url));
   const recipe = await recipeOf('python', 'connect_fhirpy');
-  return (await runPython([program], { root: subject.root, token: subject.token, recipe })) as Told;
+  return (await runPython([program], { root: subject.root, token: subject.token, recipe })) as CallReport;
 }

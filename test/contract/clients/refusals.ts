@@ -151,9 +151,9 @@ export const REFUSALS: readonly Refusal[] = [
     says: /the modifier of [\w.:]+ is not supported; supported: _id, /,
     instead: 'the parameter without a modifier; the client then filters the results',
     calls: {
-      fhirpy: ['search exactly', 'search by what is missing', 'search chained'],
-      'fhirclient (Python)': ['search exactly', 'search by what is missing'],
-      'HAPI FHIR': ['search exactly', 'search by what is missing'],
+      fhirpy: ['search exactly', 'search by missing value', 'search chained'],
+      'fhirclient (Python)': ['search exactly', 'search by missing value'],
+      'HAPI FHIR': ['search exactly', 'search by missing value'],
     },
   },
   {

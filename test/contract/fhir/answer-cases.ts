@@ -70,7 +70,7 @@ export function answerCases(subject: () => Subject): void {
 
   test('a page in a batch contains the resources that fit, and its next link leads to the rest', async () => {
     const search = `DocumentReference?patient=${subjectId}&_count=500`;
-    const [first, second, third, nobody] = entriesOf(
+    const [first, second, third, unknown] = entriesOf(
       await send('batch', [
         get(`${search}&_sort=-_lastUpdated`),
         get(search),
@@ -82,7 +82,7 @@ export function answerCases(subject: () => Subject): void {
     expect(matchesIn(first)).toEqual(documents.toReversed().slice(0, 8));
     expect(matchesIn(second)).toEqual(documents.slice(0, 8));
     expectTooCostly(third);
-    expect(nobody?.['resource']).toMatchObject({ type: 'searchset', total: 0 });
+    expect(unknown?.['resource']).toMatchObject({ type: 'searchset', total: 0 });
 
     const reads = documents.slice(0, 5).map((id) => get(`DocumentReference/${id}`));
     const short = entriesOf(await send('batch', [get(search), ...reads, get(search)])).at(-1);

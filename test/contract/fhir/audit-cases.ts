@@ -288,7 +288,7 @@ export function auditCases(subject: () => Subject): void {
     expect(row.resources).toHaveLength(998);
   });
 
-  test('a batch has the data that its entries reached, and none of refused entries', async () => {
+  test('a batch has the data that its entries reached, and none of rejected entries', async () => {
     const { p, o } = await made();
     const q = await subject().create(patient(randomUUID()));
     const get = (url: string) => ({ request: { method: 'GET', url } });
@@ -309,7 +309,7 @@ export function auditCases(subject: () => Subject): void {
     expect(none.rows).toEqual([]);
   });
 
-  test('without its row there is no access', async () => {
+  test('without its audit row, access fails', async () => {
     const { client, call, create } = subject();
     const { p } = await made();
     const requestId = `unwritable-${randomUUID()}`;

@@ -87,7 +87,7 @@ export function bulkCases(subject: () => Subject): void {
     expect(p).toBeTruthy();
   });
 
-  test('since a moment: what changed after it; from one transactionTime to the next nothing is missed or seen twice', async () => {
+  test('_since exports later changes; a series of exports from transactionTime to transactionTime misses and repeats no change', async () => {
     const { token, p, o, withoutPatient } = await siteOf(subject());
     const first = await manifestOf(subject(), '/$export', { token });
     expect(first.output).toHaveLength(2);
@@ -123,7 +123,7 @@ export function bulkCases(subject: () => Subject): void {
     expect(without.body).toMatchObject({ request: `${subject().root}${path}`, output: [] });
   });
 
-  describe('a kick-off is refused', () => {
+  describe('a kick-off is rejected', () => {
     const kickOff = (query: string, headers: Record<string, string> = ASYNC): Promise<Reply> =>
       subject().call('GET', `/$export${query}`, { headers });
 
@@ -182,7 +182,7 @@ export function bulkCases(subject: () => Subject): void {
       expectOutcome(await kickOff('', { ...ASYNC, accept: 'application/fhir+xml' }), 406, 'not-supported');
     });
 
-    test('when two of the key are under way, until one is complete or cancelled', async () => {
+    test('while two exports of the key are in progress', async () => {
       const { token } = await siteOf(subject());
       const [one, two] = [await begin(subject(), '/$export', { token }), await begin(subject(), '/$export', { token })];
       const third = await subject().call('GET', '/$export', { token, headers: ASYNC });
@@ -228,7 +228,7 @@ export function bulkCases(subject: () => Subject): void {
     expectOutcome(await subject().call('GET', '/$export', { token: none, headers: ASYNC }), 403, 'forbidden');
   });
 
-  test('status and files are of the key that began it, with scopes for all of it', async () => {
+  test('status and files are only for the key that started the export, with scopes for all its types', async () => {
     const { site } = await siteOf(subject());
     const key = await createApiKey(subject().client, { site });
     const newToken = (scope: string) => getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir', scope });
@@ -259,7 +259,7 @@ export function bulkCases(subject: () => Subject): void {
     expect((await complete(subject(), at, { token })).status).toBe(200);
   });
 
-  test('cancelled or expired it is not there any more', async () => {
+  test('a cancelled or expired export is not found', async () => {
     const { token, site } = await siteOf(subject());
     const gone = async (at: string, file: string) => {
       for (const url of [at, file])
@@ -307,7 +307,7 @@ export function bulkCases(subject: () => Subject): void {
     },
   );
 
-  test('a file is NDJSON and takes no parameters', async () => {
+  test('a file is NDJSON and accepts no parameters', async () => {
     const { token } = await siteOf(subject());
     const { output } = await manifestOf(subject(), '/$export', { token });
     const url = output[0]?.url ?? '';

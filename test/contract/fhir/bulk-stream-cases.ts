@@ -140,7 +140,7 @@ export function bulkStreamCases(subject: () => Subject): void {
       expect((await file.rest()) === fullText).toBe(true);
     });
 
-    test('breaks off when the export is cancelled, the token revoked, its scope taken from the key or the key disabled', async () => {
+    test('breaks off when the export is cancelled, the token is revoked, the key loses its scope or the key is disabled', async () => {
       const { client, gateway } = subject();
       const cancelled = await begin(subject(), '/$export?_type=Observation', { token });
       const [first] = (await complete(subject(), cancelled, { token })).body.output;

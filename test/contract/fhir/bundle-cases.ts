@@ -72,7 +72,7 @@ export function bundleCases(subject: () => Subject): void {
       expect(stored.body).toEqual(note);
     });
 
-    test('all or nothing, with every fault at its place', async () => {
+    test('a transaction with faults writes nothing and reports every fault with its location', async () => {
       const bad = await send('transaction', [
         post(patient('t2')),
         post({ ...patient('t2'), gender: 'x' }),
@@ -269,7 +269,7 @@ export function bundleCases(subject: () => Subject): void {
       expect(entries[11]).not.toHaveProperty('resource');
     });
 
-    test('a condition may hold letters that a header could not', async () => {
+    test('a condition can contain characters that a header cannot', async () => {
       const entry = post(patient('b6', { name: [{ text: '王小明' }] }), { request: { ifNoneExist: 'name=王小明' } });
       expect(statuses(await send('batch', [entry]))).toEqual(['201']);
       expect(statuses(await send('transaction', [entry]))).toEqual(['200']);
@@ -289,7 +289,13 @@ export function bundleCases(subject: () => Subject): void {
   test.each<[string, unknown, number, string, string | undefined]>([
     ['a resource', { resourceType: 'Patient' }, 400, 'structure', 'Bundle'],
     ['another type of Bundle', { resourceType: 'Bundle', type: 'collection' }, 400, 'value', 'Bundle.type'],
-    ['entries that are none', { resourceType: 'Bundle', type: 'batch', entry: {} }, 400, 'structure', 'Bundle.entry'],
+    [
+      'entries that are not a list',
+      { resourceType: 'Bundle', type: 'batch', entry: {} },
+      400,
+      'structure',
+      'Bundle.entry',
+    ],
     [
       'an entry without a request',
       { resourceType: 'Bundle', type: 'batch', entry: [{}] },
@@ -315,7 +321,7 @@ export function bundleCases(subject: () => Subject): void {
       'too-costly',
       undefined,
     ],
-  ])('refuses %s', async (_, body, status, code, place) => {
+  ])('rejects %s', async (_, body, status, code, place) => {
     expectOutcome(await subject().call('POST', '', { body: body as object }), status, code, place);
   });
 

@@ -206,7 +206,7 @@ export function conditionCases(subject: () => Subject): void {
       expect(found.body['entry'][0].resource.result[0].reference).toBe(`Observation/${result}`);
     });
 
-    test('a name beside a reference that finds nothing is rejected, and reveals nothing', async () => {
+    test('rejects a name beside a reference without a match, and reveals no data', async () => {
       const token = await subject().tokenWith(['system/Observation.write']);
       const { ids, value } = await world('one');
       const query = (name: string) =>
@@ -295,7 +295,7 @@ export function conditionCases(subject: () => Subject): void {
     });
   });
 
-  describe('the answer does not say what is stored', () => {
+  describe('the answer does not reveal stored data', () => {
     const writer = () => subject().tokenWith(['system/Patient.write']);
 
     test.each(['alone', 'batch', 'transaction'])('rejects an update whose body has another id, %s', async (how) => {
@@ -342,7 +342,7 @@ export function conditionCases(subject: () => Subject): void {
     });
   });
 
-  describe('a refused write leaves the row of its condition', () => {
+  describe('a rejected write leaves the row of its condition', () => {
     const stale = { 'if-match': 'W/"77"' };
     const REFUSED: Readonly<
       Record<string, readonly [number, (w: World, headers: Record<string, string>) => Promise<Reply>]>

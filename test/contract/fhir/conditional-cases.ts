@@ -15,7 +15,7 @@ export function conditionalCases(subject: () => Subject): void {
     (await call('GET', `/Patient?identifier=${value}&_summary=count`)).body['total'] as number;
 
   describe('create', () => {
-    test('makes one, then answers with the one there is', async () => {
+    test('creates a resource once, then returns the existing one', async () => {
       const made = await createIfNone('cc1', 'identifier=urn:mrn|cc1');
       expect(made.status).toBe(201);
       const found = await createIfNone('cc1', 'identifier=urn:mrn|cc1', { active: false });
@@ -45,7 +45,7 @@ export function conditionalCases(subject: () => Subject): void {
       expect([first.status, second.status, second.body['id']]).toEqual([201, 200, first.body['id']]);
     });
 
-    test('shows nothing to a caller who may only write', async () => {
+    test('returns no content to a caller without read scopes', async () => {
       await subject().create(patient('cc5', { name: [{ family: 'Secret' }] }));
       const token = await subject().tokenWith(['system/Patient.write']);
       const headers = { 'if-none-exist': 'identifier=cc5' };

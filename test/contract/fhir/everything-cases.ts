@@ -73,7 +73,7 @@ export function everythingCases(subject: () => Subject): void {
     await create({ resourceType: 'Observation', status: 'final', code: TEXT });
   });
 
-  test('the patient first, then all that is about it and nothing else, for any page size', async () => {
+  test('returns the patient first, then exactly its resources, for any page size', async () => {
     const complete = await everything();
     expect(complete.body).toMatchObject({ resourceType: 'Bundle', type: 'searchset', total: ids.length });
     expect(idsOf(complete)[0]).toBe(id);
@@ -87,7 +87,7 @@ export function everythingCases(subject: () => Subject): void {
     }
   });
 
-  test('_type, given once or again, and _since narrow it', async () => {
+  test('_type, once or repeated, and _since restrict the result', async () => {
     for (const query of ['?_type=Observation,Patient', '?_type=Patient&_type=Observation']) {
       expect(typesOf(await everything(query))).toEqual(['Patient', 'Observation']);
       expect((await walk(subject(), `/Patient/${id}/$everything${query}&_count=1`)).flatMap(idsOf)).toHaveLength(3);
@@ -229,7 +229,7 @@ export function everythingCases(subject: () => Subject): void {
       expect(warningsOf(await get(`/Patient/${oldest}/$everything?_count=1`))).toHaveLength(1);
     });
 
-    test('a circle of links ends, with everybody once', async () => {
+    test('a circle of links ends, with each patient once', async () => {
       const { create, call } = subject();
       const [a, b] = [await create(patient('a')), await create(patient('b'))];
       for (const [one, next] of [
@@ -249,7 +249,7 @@ export function everythingCases(subject: () => Subject): void {
     ])('a link to %s is stored, and adds no patient', async (reference) => {
       const link = [
         { type: 'replaced-by', other: { reference } },
-        { type: 'replaced-by', other: { display: 'somebody' } },
+        { type: 'replaced-by', other: { display: 'a person' } },
       ];
       const one = await subject().create(patient('linked', { link }));
       const all = await get(`/Patient/${one}/$everything`);

@@ -258,7 +258,7 @@ export function httpCases(subject: () => Subject): void {
       }
     });
 
-    test('the SMART configuration, where SMART clients look', async () => {
+    test('serves the SMART configuration at the address for SMART clients', async () => {
       const reply = await call('GET', '/.well-known/smart-configuration', {
         token: null,
         headers: { origin: 'https://a.test' },

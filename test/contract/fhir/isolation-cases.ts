@@ -216,7 +216,7 @@ export function isolationCases(subject: () => Subject): void {
     ]);
   });
 
-  test('every search parameter finds nothing', async () => {
+  test('no search parameter finds a resource of the other site', async () => {
     const queries = [
       `Patient?_id=${theirs.patient}`,
       'Patient?identifier=theirs',
@@ -247,7 +247,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('an export has nothing of the other site', async () => {
+  test('an export contains no data of the other site', async () => {
     const { token } = await subject().newSite();
     expect((await manifestOf(subject(), '/$export', { token })).output).toEqual([]);
     const own = await subject().create(patient('mine'), token);
@@ -270,7 +270,7 @@ export function isolationCases(subject: () => Subject): void {
     }
   });
 
-  test('a link to a patient of the other site shows nothing of that site, and adds nothing to it', async () => {
+  test('a link to a patient of the other site reveals no data of that site and changes none', async () => {
     const link = [{ type: 'replaced-by', other: { reference: `Patient/${theirs.patient}` } }];
     const { token } = await subject().newSite();
     const id = await subject().create(patient('impostor', { link }), token);
@@ -306,7 +306,7 @@ export function isolationCases(subject: () => Subject): void {
     });
   });
 
-  test('nothing of the other site has changed', async () => {
+  test('the other site is unchanged', async () => {
     expect(await snapshot()).toBe(before);
   });
 }

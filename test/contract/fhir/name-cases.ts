@@ -48,7 +48,7 @@ export function nameCases(subject: () => Subject): void {
     subject().call('POST', '/', { body: { resourceType: 'Bundle', type: 'batch', entry } });
   const resource = { resourceType: 'Patient' };
 
-  test('a search for twenty names is answered, for twenty-one refused with a word of the limit', async () => {
+  test('answers a search for twenty names, and rejects one for twenty-one with the limit', async () => {
     expect((await find(`name=${NAMES.slice(1).join(',')}&_total=accurate`)).body['total']).toBe(0);
     for (const rest of ['', '&_sort=-_lastUpdated', '&_total=accurate', '&_summary=count'])
       refused(await find(`name=${NAMES.join(',')}${rest}`));
@@ -57,7 +57,7 @@ export function nameCases(subject: () => Subject): void {
     refused(await subject().call('POST', '/Patient/_search', { headers: form, body: `name=${NAMES.join(',')}` }));
   });
 
-  test('a condition for twenty-one names is refused like a search, in a bundle too', async () => {
+  test('a condition for twenty-one names is rejected like a search, in a bundle too', async () => {
     const query = `name=${NAMES.join(',')}`;
     refused(await subject().call('POST', '/Patient', { headers: { 'if-none-exist': query }, body: resource }));
     refused(await subject().call('PUT', `/Patient?${query}`, { body: resource }));
@@ -73,7 +73,7 @@ export function nameCases(subject: () => Subject): void {
     ]);
   });
 
-  test('the names that a bundle looks for are counted, and those that no index finds', async () => {
+  test('counts the name searches of a bundle, and those without an index', async () => {
     const get = (one: string) => ({ request: { method: 'GET', url: `Patient?name=${one}` } });
     expect((await batch(...list(20, () => get('q')))).status).toBe(200);
     const short = await batch(...list(21, () => get('q')));
@@ -84,7 +84,7 @@ export function nameCases(subject: () => Subject): void {
     expect(many.body['issue'][0].diagnostics).toContain('500 names');
   });
 
-  test('a value longer than the indexed part of a name is refused by its parameter', async () => {
+  test('a value longer than the indexed part of a name is rejected by its parameter', async () => {
     expect((await find(`name=${'x'.repeat(256)}`)).status).toBe(200);
     for (const value of ['x'.repeat(257), LIGATURE.repeat(20), `x${'\u0315\u0300'.repeat(200)}`]) {
       const reply = await subject().call('POST', '/Patient/_search', {

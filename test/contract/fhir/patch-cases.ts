@@ -39,7 +39,7 @@ export function patchCases(subject: () => Subject): void {
   };
   const versionOf = async (path: string): Promise<string | null> => (await call('GET', path)).headers.get('etag');
 
-  test('changes a part, leaves the rest digit for digit, in two round trips', async () => {
+  test('changes a part and keeps the rest digit for digit, in two round trips', async () => {
     const o = await noted();
     const before = subject().db.endpoint.requests();
     const reply = await patch(
@@ -65,7 +65,7 @@ export function patchCases(subject: () => Subject): void {
     expect([await found(was), await found(is)]).toEqual([0, 1]);
   });
 
-  test('a patch that changes nothing, or only the order of members, makes no version', async () => {
+  test('a patch without a change, or only of the order of members, makes no version', async () => {
     const id = await subject().create(patient(randomUUID(), { gender: 'other' }));
     const operations = [
       { op: 'move', from: '/identifier', path: '/contact' },
@@ -78,7 +78,7 @@ export function patchCases(subject: () => Subject): void {
     }
   });
 
-  test('a patch cannot change what the server assigns', async () => {
+  test('a patch cannot change elements that the server assigns', async () => {
     const id = await made();
     const path = `/Patient/${id}`;
     const other = [{ op: 'replace', path: '/id', value: randomUUID() }];
@@ -101,7 +101,7 @@ export function patchCases(subject: () => Subject): void {
 
   test.each<[string, unknown, number, string]>([
     ['a test that fails', [{ op: 'test', path: '/gender', value: 'male' }, ...female], 422, 'conflict'],
-    ['what is not there', [...female, { op: 'remove', path: '/maritalStatus' }], 422, 'processing'],
+    ['a missing element', [...female, { op: 'remove', path: '/maritalStatus' }], 422, 'processing'],
     ['an index behind the last', [{ op: 'add', path: '/identifier/2', value: {} }], 422, 'processing'],
     ['all of it removed', [{ op: 'remove', path: '' }], 422, 'processing'],
     [
@@ -116,11 +116,11 @@ export function patchCases(subject: () => Subject): void {
       422,
       'too-costly',
     ],
-    ['a result that is no resource', [{ op: 'replace', path: '', value: [] }], 400, 'structure'],
+    ['a result that is not a resource', [{ op: 'replace', path: '', value: [] }], 400, 'structure'],
     ['a result that is not FHIR', [{ op: 'add', path: '/gender', value: 'x' }], 400, 'code-invalid'],
     ['no array', { op: 'add', path: '/gender', value: 'female' }, 400, 'structure'],
     ['no operation', [{ op: 'merge', path: '/gender', value: 'female' }], 400, 'structure'],
-    ['a path that is no pointer', [{ op: 'remove', path: 'gender' }], 400, 'structure'],
+    ['a path that is not a pointer', [{ op: 'remove', path: 'gender' }], 400, 'structure'],
     ['no value', [{ op: 'add', path: '/gender' }], 400, 'structure'],
     ['a value into itself', [{ op: 'move', from: '/name', path: '/name/0' }], 400, 'structure'],
     ['a member twice', '[{"op":"add","path":"/gender","value":"female","op":"remove"}]', 400, 'structure'],
@@ -239,7 +239,7 @@ export function patchCases(subject: () => Subject): void {
       expectOutcome(await patch(`/Patient/${id}?identifier=${value}`, female), 400, 'not-supported', 'http.identifier');
     });
 
-    test('means the survivor of a merge', async () => {
+    test('patches the survivor of a merge', async () => {
       const value = randomUUID();
       const survivor = await made(value);
       const link = [{ other: { reference: `Patient/${survivor}` }, type: 'replaced-by' }];
@@ -290,7 +290,7 @@ export function patchCases(subject: () => Subject): void {
       expect(await versionOf(`/Patient/${three}`)).toBe('W/"1"');
     });
 
-    test('two of one resource: a transaction refuses them, a batch does the first', async () => {
+    test('two of one resource: a transaction rejects them, a batch does the first', async () => {
       const id = await made();
       const both = [
         entry(`Patient/${id}`, female),
@@ -303,7 +303,7 @@ export function patchCases(subject: () => Subject): void {
       expect(reply.body['entry'][1].response.outcome.issue[0].code).toBe('conflict');
     });
 
-    test('a transaction is all or nothing, and its entries can refer to each other', async () => {
+    test('a transaction is atomic, and its entries can refer to each other', async () => {
       const [p, o] = [await made(), await noted()];
       const fullUrl = `urn:uuid:${randomUUID()}`;
       const entries = (status: string) => [
@@ -384,7 +384,7 @@ export function patchCases(subject: () => Subject): void {
       expect(subject().db.endpoint.requests() - before).toBe(4);
     });
 
-    test('a patch whose test no longer holds, or whose version is gone, is refused', async () => {
+    test('rejects a patch whose test fails by now, or whose version is not current', async () => {
       const tested = [{ op: 'test', path: '/status', value: 'final' }, ...commented];
       const one = await noted();
       expectOutcome(await overtaken(one, () => patch(`/Observation/${one}`, tested)), 422, 'conflict');

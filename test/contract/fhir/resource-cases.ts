@@ -76,12 +76,12 @@ export function resourceCases(subject: () => Subject): void {
       expect(reply.body['focus']).toEqual([{ reference: 'Procedure/x' }, focus[1]]);
     });
 
-    test('takes what R4 allows for a subject', async () => {
+    test('accepts every subject that R4 allows', async () => {
       const allowed: Body[] = [
         { reference: 'Group/1' },
         { reference: 'Device/x' },
         { reference: 'https://elsewhere.test/fhir/Location/1' },
-        { display: 'somebody' },
+        { display: 'a person' },
         { identifier: { system: 'urn:mrn', value: '1' }, type: 'Patient' },
       ];
       for (const given of allowed) await create(observation('', { subject: given }));
@@ -90,7 +90,7 @@ export function resourceCases(subject: () => Subject): void {
       await create({ ...none, contained: [{ resourceType: 'Patient', id: 'p' }], subject: { reference: '#p' } });
     });
 
-    test('refuses a patient that is not there: 422', async () => {
+    test('rejects a missing patient with 422', async () => {
       const references = [
         `Patient/${randomUUID()}`,
         'Patient/example',
@@ -141,11 +141,11 @@ export function resourceCases(subject: () => Subject): void {
       ['an array', '[]', 400, 'structure'],
       ['a lone surrogate', '{"resourceType":"Patient","name":[{"text":"\\ud800"}]}', 400, 'value'],
       ['a NUL', '{"resourceType":"Patient","identifier":[{"value":"\\u0000"}]}', 400, 'value'],
-    ])('refuses %s', async (_, body, status, code) => {
+    ])('rejects %s', async (_, body, status, code) => {
       expectOutcome(await call('POST', '/Patient', { body }), status, code);
     });
 
-    test('refuses other media types (415), encodings (415), too much (413)', async () => {
+    test('rejects other media types (415), encodings (415), too much (413)', async () => {
       const body = patient('m1');
       for (const type of ['text/plain', 'application/fhir+xml', 'application/json; charset=latin1']) {
         expectOutcome(

@@ -222,7 +222,7 @@ export function searchCases(subject: () => Subject): void {
     });
   });
 
-  describe('refuses, naming the parameter', () => {
+  describe('rejects, naming the parameter', () => {
     test.each<[string, string, string]>([
       ['/Patient?foo=1', 'not-supported', 'http.foo'],
       ['/Patient?name:exact=peter', 'not-supported', 'http.name:exact'],
@@ -412,7 +412,7 @@ export function searchCases(subject: () => Subject): void {
       expect(none.body['total']).toBe(0);
     });
 
-    test('POST _search takes a form, the URL, or both', async () => {
+    test('POST _search accepts parameters in a form, in the URL, or in both', async () => {
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
       const post = (path: string, body?: string) =>
         subject().call('POST', path, { token, ...(body === undefined ? {} : { body, headers }) });

@@ -17,7 +17,7 @@ export function strictCases(subject: () => Subject): void {
   const diagnostics = (reply: Body): string => String(reply['issue'][0].diagnostics);
 
   describe('parameters of a write', () => {
-    test('are refused on a create, in the words of a bundle, naming If-None-Exist', async () => {
+    test('are rejected on a create with the text of a bundle, which names If-None-Exist', async () => {
       const value = randomUUID();
       const query = `identifier=urn:mrn%7C${value}`;
       const alone = await call('POST', `/Patient?${query}`, { body: patient(value) });
@@ -33,7 +33,7 @@ export function strictCases(subject: () => Subject): void {
       expect(await count(value)).toBe(0);
     });
 
-    test('are refused on an update, and leave the version', async () => {
+    test('are rejected on an update, and leave the version', async () => {
       const id = await subject().create(patient('sp1'));
       const body = patient('sp1', { id, active: true });
       const alone = await call('PUT', `/Patient/${id}?identifier=x&foo=1`, { body });
@@ -89,7 +89,7 @@ export function strictCases(subject: () => Subject): void {
       expect((await call('GET', `/Patient/${id}`)).headers.get('etag')).toBe('W/"1"');
     });
 
-    test('If-Unmodified-Since keeps what has changed', async () => {
+    test('If-Unmodified-Since does not overwrite a changed resource', async () => {
       const made = await call('POST', '/Patient', { body: patient('ius') });
       const id = String(made.body['id']);
       const put = (since: string, active: boolean, more: Record<string, string> = {}) =>
@@ -111,7 +111,7 @@ export function strictCases(subject: () => Subject): void {
       expectOutcome(await call('GET', `/Patient/${id}`, { headers: { 'if-match': 'W/"1"' } }), 412, 'conflict');
     });
 
-    test('conditions are rejected where they have no meaning', async () => {
+    test('rejects conditions on interactions that do not support them', async () => {
       const id = await subject().create(patient('cond'));
       const body = patient('cond', { id, active: true });
       const refused: [string, string, Record<string, string>, object | undefined][] = [
@@ -137,9 +137,9 @@ export function strictCases(subject: () => Subject): void {
   describe('members of a Bundle', () => {
     test.each<[string, Body]>([
       ['ifNoneExists', { method: 'POST', url: 'Patient', ifNoneExists: 'identifier=x' }],
-      ['a condition that is no text', { method: 'POST', url: 'Patient', ifNoneExist: ['identifier=x'] }],
+      ['a condition that is not a string', { method: 'POST', url: 'Patient', ifNoneExist: ['identifier=x'] }],
       ['a modifierExtension', { method: 'POST', url: 'Patient', modifierExtension: [{ url: 'urn:x' }] }],
-    ])('%s is refused', async (_, request) => {
+    ])('%s is rejected', async (_, request) => {
       const value = randomUUID();
       expectOutcome(await batchOf({ resource: patient(value), request }), 400, 'structure');
       expect(await count(value)).toBe(0);
@@ -152,7 +152,7 @@ export function strictCases(subject: () => Subject): void {
   });
 
   describe('variants that clients send', () => {
-    test('an instant whose + arrived as a space', async () => {
+    test('reads an instant whose + arrived as a space', async () => {
       const id = await subject().create(patient('plus'));
       const since = '1970-01-01T00:00:00.000 00:00';
       expect((await call('GET', `/Patient/${id}/_history?_since=${since.replace(' ', '+')}`)).status).toBe(200);
@@ -219,7 +219,7 @@ export function strictCases(subject: () => Subject): void {
       expectOutcome(await call('GET', '/Patient/1/Encounter'), 404, 'not-found');
     });
 
-    test('such an address in a bundle too', async () => {
+    test('rejects such an address in a bundle too', async () => {
       for (const request of [
         { method: 'GET', url: 'Patient/$everything' },
         { method: 'GET', url: 'Patient/$export' },
@@ -232,7 +232,7 @@ export function strictCases(subject: () => Subject): void {
   });
 
   describe('the answer to a bundle', () => {
-    test('are rejected with handling=lenient too where the interaction is not a search', async () => {
+    test('are rejected with handling=lenient too if the interaction is not a search', async () => {
       const id = await subject().create(patient('lenient'));
       const headers = { prefer: 'handling=lenient' };
       for (const path of [`/Patient/${id}`, `/Patient/${id}/_history/1`, `/Patient/${id}/_history`, '/metadata']) {
@@ -263,7 +263,7 @@ export function strictCases(subject: () => Subject): void {
       expect(urls[1]).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
     });
 
-    test('the CapabilityStatement has no oauth-uris, which want an authorize that there is not', async () => {
+    test('the CapabilityStatement has no oauth-uris, because they need an authorize endpoint', async () => {
       const { text } = await call('GET', '/metadata', { token: null });
       expect(text).not.toContain('oauth-uris');
       expect((await call('GET', '/metadata?mode=full', { token: null })).status).toBe(200);
@@ -282,7 +282,7 @@ export function strictCases(subject: () => Subject): void {
     };
     const GOOD = 'information informational';
 
-    test('refuses parameters that it does not know, and profiles', async () => {
+    test('rejects parameters that it does not know, and profiles', async () => {
       const body = patient('v');
       const path = '/Patient/$validate';
       const usCore = 'http://hl7.org/fhir/us/core/StructureDefinition/us-core-patient';
@@ -305,7 +305,7 @@ export function strictCases(subject: () => Subject): void {
       expect(await judge(path, profiled)).toEqual([GOOD, `${GOOD} Patient.meta.profile`]);
     });
 
-    test('gives the verdict that a create would get', async () => {
+    test('returns the outcome of a create', async () => {
       const id = await subject().create(patient('v1'));
       const theirs = await subject().create(patient('v2'), subject().otherToken);
       const unknown = 'error not-found Observation.subject.reference';
@@ -321,7 +321,7 @@ export function strictCases(subject: () => Subject): void {
       }
     });
 
-    test('gives the verdict that an update would get, at the resource', async () => {
+    test('returns the outcome of an update of the resource', async () => {
       const id = await subject().create(patient('v3'));
       const note = await subject().create(observation(id));
       const at = `/Observation/${note}`;

@@ -172,7 +172,7 @@ export function strictTableCases(subject: () => Subject): void {
   const ALL = new Set(UNKNOWN.map((name) => `http.${name}`));
   const QUERY = UNKNOWN.map((name) => `${name}=x`).join('&');
 
-  test('in a bundle each entry refuses all that it does not know, and names it', async () => {
+  test('in a bundle each entry rejects all that it does not know, and names it', async () => {
     id ??= subject().create(patient('table'));
     const patients = `Patient/${await id}`;
     const entry = [
@@ -202,7 +202,7 @@ export function strictTableCases(subject: () => Subject): void {
       expect([status, namesIn(body)]).toEqual([400, ALL]);
     });
 
-    test('refuses a header that would mean something else', async () => {
+    test('rejects a header that would mean something else', async () => {
       if (name === 'metadata') return;
       const { method } = INTERACTIONS[name]('');
       for (const [header, value] of [
@@ -216,7 +216,7 @@ export function strictTableCases(subject: () => Subject): void {
       expect((await send(name, '', { 'x-http-method-override': method })).status).toBeLessThan(300);
     });
 
-    test('refuses every parameter that it does not know', async () => {
+    test('rejects every parameter that it does not know', async () => {
       for (const [parameter, known] of Object.entries(PARAMETERS)) {
         const { status, text } = await send(name, parameter);
         if (known.includes(name)) expect(status, `${parameter} ${text}`).toBeLessThan(300);
@@ -224,7 +224,7 @@ export function strictTableCases(subject: () => Subject): void {
       }
     });
 
-    test('obeys or refuses a condition', async () => {
+    test('obeys or rejects a condition', async () => {
       for (const [header, value, without] of HEADERS) {
         const { status, text } = await send(name, '', { [header]: value });
         if (header === 'if-none-match' && TAGGED.includes(name)) expect(status).toBe(304);

@@ -38,7 +38,7 @@ export interface Subject {
   readonly token: string;
   /** A token of another site. */
   readonly otherToken: string;
-  /** @param path below the root (`/Patient`), or a whole URL */
+  /** @param path below the root (`/Patient`), or a complete URL */
   readonly call: (method: string, path: string, call?: Call) => Promise<Reply>;
   /** Creates a resource and returns its id. */
   readonly create: (resource: Body, token?: string) => Promise<string>;
@@ -63,11 +63,11 @@ export async function startSubject(runtime: Runtime, env: Readonly<Record<string
     const at = Date.now();
     return { key, token: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }), at };
   };
-  const renewed = async (told: string): Promise<string> => {
-    const known = newest.get(told);
-    if (known === undefined || Date.now() - known.at < RENEW_AFTER_MS) return known?.token ?? told;
+  const renewed = async (first: string): Promise<string> => {
+    const known = newest.get(first);
+    if (known === undefined || Date.now() - known.at < RENEW_AFTER_MS) return known?.token ?? first;
     const renewal = await newToken(known.key);
-    newest.set(told, renewal);
+    newest.set(first, renewal);
     return renewal.token;
   };
   const newSite = async () => {

@@ -31,7 +31,7 @@ export function subsettedCases(subject: () => Subject): void {
     },
   );
 
-  test('every write refuses it, alone and in bundles', async () => {
+  test('every write rejects it, alone and in bundles', async () => {
     const value = randomUUID();
     const id = await subject().create(patient(value));
     const part = tagged(patient(value));
@@ -70,7 +70,7 @@ export function subsettedCases(subject: () => Subject): void {
     return components.schemas[type].examples[0];
   };
 
-  test.each(TYPES)('%s is refused too, and $validate reports it', async (type) => {
+  test.each(TYPES)('%s is rejected too, and $validate reports it', async (type) => {
     const id = await subject().create(patient(randomUUID()));
     const about = type === 'AllergyIntolerance' ? 'patient' : 'subject';
     const complete = {

@@ -93,7 +93,7 @@ export function typeHistoryCases(subject: () => Subject): void {
     }
   });
 
-  test('_since: from that instant on, also where its + was not escaped', async () => {
+  test('_since includes its instant, also with an unescaped +', async () => {
     const all = await get('/Patient/_history?_count=500');
     const at = timesOf(all)[3] ?? '';
     const expected = versionsOf(all).filter((_, n) => (timesOf(all)[n] ?? '') >= at);

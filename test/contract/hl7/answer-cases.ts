@@ -46,7 +46,7 @@ export function answerCases(subject: () => Subject): void {
     expect(reply.text).toMatch(/\rMSA\|AE\|AN-old\|[^\r]+\rERR\|PID\^1\^3\^101&Required field missing&HL70357\r$/);
   });
 
-  test('a birth date of zeros is left out with W; a strict key refuses it', async () => {
+  test('a birth date of zeros is left out with W; a strict key rejects the message', async () => {
     const message = `${msh('ADT^A08')}\n${unreadable('AN2')}`;
     expect(await subject().post(message)).toMatchObject({ status: 200, errors: ['W 102 PID^1^7^1^1'] });
     const { authorization } = await keyWith({ hl7_strict: true }, '192.0.2.61');
@@ -87,7 +87,7 @@ export function answerCases(subject: () => Subject): void {
     expect(Number(rows[0]?.longest)).toBeLessThanOrEqual(LONGEST_INDEXED);
   });
 
-  test('a message of an unmapped type is kept where the key says so', async () => {
+  test('a message of an unmapped type is stored if the key allows it', async () => {
     const { key, authorization } = await keyWith({ hl7_unsupported_types: 'keep' }, '192.0.2.62');
     const reply = await subject().post(`${msh('SIU^S12', 'AN-siu')}\nSCH|1\n${pid('AN3')}`, { authorization });
     expect(reply).toMatchObject({ status: 200, errors: ['I 200 MSH^1^9^1^1'] });
@@ -96,7 +96,7 @@ export function answerCases(subject: () => Subject): void {
     expect(await subject().count(`from resource_identifier where value = 'AN3'`)).toBe(0);
   });
 
-  test('information is silent where the key says so, and kept', async () => {
+  test('information is stored but not returned if the key suppresses it', async () => {
     const { key, authorization } = await keyWith({ hl7_information: false }, '192.0.2.63');
     const reply = await subject().post(`${msh('ADT^A11')}\n${unreadable('AN4')}\nZPI|1`, { authorization });
     expect(reply).toMatchObject({ status: 200, errors: ['W 102 PID^1^7^1^1'] });

@@ -26,13 +26,14 @@ export function batchCases(subject: () => Subject): void {
     expect(reply.status).toBe(200);
     expect(db.endpoint.requests() - before).toBe(3);
     const lines = reply.text.split('\r');
-    expect(lines[0]).toMatch(/^BHS\|\^~\\&\|GW\|SITE\|LAB\|HOSP\|\d{14}\.\d{3}\+0000\|\|\|\|\w{20}\|F-BA$/);
+    expect(lines[0]).toMatch(/^FHS\|\^~\\&\|GW\|SITE\|LAB\|HOSP\|\d{14}\.\d{3}\+0000\|\|\|\|\w{20}\|F-BA$/);
+    expect(lines[1]).toMatch(/^BHS\|\^~\\&\|GW\|SITE\|LAB\|HOSP\|\d{14}\.\d{3}\+0000\|\|\|\|\w{20}\|BA$/);
     expect(lines.filter((line) => line.startsWith('MSA'))).toEqual(['MSA|AA|BA-1', 'MSA|AA|BA-2', 'MSA|AA|BA-3']);
-    expect(lines.slice(-2)).toEqual(['BTS|3', '']);
+    expect(lines.slice(-3)).toEqual(['BTS|3', 'FTS|1', '']);
     expect(await stored('BA-')).toBe(3);
   });
 
-  test('a refused one refuses no other; sent again, nothing that was accepted is done twice', async () => {
+  test('a rejected message rejects no other message of the batch; a repeated batch applies no accepted message twice', async () => {
     const sent = batch(
       'BB',
       message('BB-1', 'BB1'),
@@ -66,10 +67,25 @@ export function batchCases(subject: () => Subject): void {
   test('an empty batch is answered with an empty one', async () => {
     const reply = await subject().post(batch('BE'));
     expect(reply.status).toBe(200);
-    expect(reply.text).toMatch(/^BHS[^\r]+\rBTS\|0\r$/);
+    expect(reply.text).toMatch(/^FHS[^\r]+\rBHS[^\r]+\rBTS\|0\rFTS\|1\r$/);
   });
 
-  test('over MLLP: an AR says that batches need HTTP', async () => {
+  test('the answer has the batches of the request, and a file only for a file', async () => {
+    const bhs = (control: string) => `BHS|^~\\&|LAB|HOSP|GW|SITE|2026||||${control}`;
+    const envelope = (text: string) =>
+      [...text.matchAll(/^(?:[FB]HS.*\||[FB]TS\||MSA\|AA\|)(.*)$/gm)].map(([, end]) => end);
+    const post = async (...lines: readonly string[]) =>
+      envelope((await subject().post(lines.join('\n'))).text.replaceAll('\r', '\n'));
+    const fhs = 'FHS|^~\\&|LAB|HOSP|GW|SITE|2026||||F';
+    const [one, two, three] = [message('BX-1', 'BX1'), message('BX-2', 'BX1'), message('BX-3', 'BX1')];
+    const batches = [bhs('X'), one, 'BTS|1', bhs('Y'), two, three, 'BTS|2'];
+    const answered = ['X', 'BX-1', '1', 'Y', 'BX-2', 'BX-3', '2'];
+    expect(await post(...batches)).toEqual(answered);
+    expect(await post(fhs, ...batches, 'FTS|2')).toEqual(['F', ...answered, '2']);
+    expect(await post(fhs, one, 'FTS')).toEqual(['F', 'F', 'BX-1', '1', '1']);
+  });
+
+  test('over MLLP, a batch gets an AR that names HTTP', async () => {
     await createApiKey(subject().db.client, {
       site: subject().site,
       protocols: ['hl7-mllp'],

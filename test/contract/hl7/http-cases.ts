@@ -141,7 +141,7 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.text).toContain(`\rMSA|${code}|`);
   });
 
-  test('no ACK where the sender requests none', async () => {
+  test('answers without an ACK if the sender requests none', async () => {
     const reply = await subject().post(`${msh('ADT^A01')}|||NE|NE\n${pid('H5')}`);
     expect(reply).toMatchObject({ status: 204, text: '' });
   });
@@ -155,7 +155,7 @@ export function httpCases(subject: () => Subject): void {
     },
   );
 
-  test.each(['application/json', 'application/x-www-form-urlencoded', ''])('%s is refused with 415', async (type) => {
+  test.each(['application/json', 'application/x-www-form-urlencoded', ''])('%s is rejected with 415', async (type) => {
     const reply = await subject().post(`${msh('ADT^A01')}\n${pid('H7')}`, { 'content-type': type });
     expect(reply.status).toBe(415);
     expect(reply.text).toContain('\rMSA|AR|');

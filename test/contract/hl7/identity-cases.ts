@@ -11,8 +11,18 @@ export interface Patient {
   readonly content: JsonObject;
 }
 
-export interface ChartSubject {
+export interface PatientRecord extends Patient {
+  readonly numbers: readonly string[];
+  /** Texts `of-…` in the other resources of the patient. */
+  readonly data: readonly string[];
+}
+
+export interface PatientSubject {
   readonly send: (message: string) => Promise<{ readonly outcome: string; readonly errors: readonly string[] }>;
+  /** By another key of the site. */
+  readonly sendByOther: PatientSubject['send'];
+  /** Patients of the site with the text in their content or history. */
+  readonly records: (text: string) => Promise<readonly PatientRecord[]>;
   /** Patients of the site with the family name, in the order they were made. */
   readonly patients: (family: string) => Promise<readonly Patient[]>;
   /** Ids of the patients that are known by one of these numbers. */
@@ -56,8 +66,8 @@ function story() {
     ) => `${msh(`ADT^${event}`, facility)}\n${pid(numbers, kind, before, after)}`,
     oru: (numbers: string, kind?: 'ann' | 'bob' | 'bare', facility = 'HOSP') =>
       `${msh('ORU^R01', facility)}\n${pid(numbers, kind)}\nOBR|1||F${control}^LAB|1^T^L|||20260101||||||||||||||||||F\nOBX|1|NM|${code}^T^L||5||||||F`,
-    merge: (survivor: string, loser: string, { event = 'A40', name = '' } = {}) =>
-      `${msh(`ADT^${event}`)}\n${pid(survivor)}\nMRG|${own(loser)}||||||${name}`,
+    merge: (survivor: string, merged: string, { event = 'A40', name = '' } = {}) =>
+      `${msh(`ADT^${event}`)}\n${pid(survivor)}\nMRG|${own(merged)}||||||${name}`,
   };
 }
 const letters = (digits: string) => digits.replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
@@ -70,7 +80,7 @@ type Step = readonly [
   more?: { readonly facility?: string; readonly after?: string; readonly oru?: boolean },
 ];
 
-export function identityCases(subject: () => ChartSubject): void {
+export function identityCases(subject: () => PatientSubject): void {
   describe.each<[name: string, steps: readonly Step[], ann: number, bob: number, last: readonly string[]]>([
     ['an OID and a namespace, then the namespace', [['{X}^^^T{N}&1.2.3.4&ISO^MR'], ['{X}^^^T{N}^MR']], 1, 0, []],
     ['the same, reversed', [['{X}^^^T{N}^MR'], ['{X}^^^T{N}&1.2.3.4&ISO^MR']], 1, 0, []],
@@ -80,7 +90,7 @@ export function identityCases(subject: () => ChartSubject): void {
       [['{X}^^^S&1.2.5&ISO^MR'], ['{Y}^^^S&1.2.6&ISO^MR', 'bob'], ['{Y}^^^S', 'ann']],
       2,
       1,
-      [],
+      ['W 205 PID^1^3^1^1', 'W 205 PID^1^3^1^1'],
     ],
     ['an OID, then nothing', [['{X}^^^HOSP1&1.2.3.5&ISO^MR'], ['{X}']], 1, 0, ['W 205 PID^1^3^1^1']],
     ['a namespace, then nothing', [['{X}^^^HOSP^MR'], ['{X}']], 1, 0, []],
@@ -115,7 +125,7 @@ export function identityCases(subject: () => ChartSubject): void {
       [],
     ],
     [
-      'one social security number of nobody',
+      'one placeholder for a social security number',
       [['999-99-9999^^^SSA^SS~{A}^^^ONE^PI'], ['999-99-9999^^^SSA^SS~{B}^^^ONE^PI', 'bob']],
       1,
       1,
@@ -150,14 +160,14 @@ export function identityCases(subject: () => ChartSubject): void {
       ['W 205 PID^1^3^1^1'],
     ],
     [
-      'a number that somebody else got: a correction',
+      'a number that another person got: a correction',
       [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bob']],
       0,
       1,
       ['W 205 PID^1^3^1^1'],
     ],
     [
-      'a result of somebody else',
+      'a result of another person',
       [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bob', { oru: true }]],
       1,
       0,
@@ -165,13 +175,13 @@ export function identityCases(subject: () => ChartSubject): void {
     ],
     ['a result without name and birth date', [['{X}^^^ONE^MR'], ['{X}^^^ONE^MR', 'bare', { oru: true }]], 1, 0, []],
     [
-      'twins, of whom one lists the number of the other',
+      'twins, one listed with the number of the other',
       [['{X}^^^ONE^MR'], ['{Y}^^^ONE^MR~{X}^^^ONE^MR', 'bob']],
       1,
       1,
       ['W 205 PID^1^3^2^1'],
     ],
-    ['only an account number, of somebody else', [['{X}^^^ONE^AN'], ['{X}^^^ONE^AN', 'bob']], 1, 1, []],
+    ['only an account number of another person', [['{X}^^^ONE^AN'], ['{X}^^^ONE^AN', 'bob']], 1, 1, []],
     ['a result by an account number', [['{X}^^^ONE^AN', 'bob', { oru: true }]], 0, 0, ['E 205 PID^1^3^1^1']],
   ])('%s', (_name, steps, ann, bob, last) => {
     test('ends in the right patient records', async () => {
@@ -418,14 +428,14 @@ export function identityCases(subject: () => ChartSubject): void {
       const { adt, merge, ann, bob } = story();
       await subject().send(adt('{Y}^^^&1.2.3.9&ISO^MR', 'bob'));
       await subject().send(adt('{X}^^^ONE^MR'));
-      expect(await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^NOBODY^MR'))).toMatchObject({
+      expect(await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^UNKNOWN^MR'))).toMatchObject({
         outcome: 'AE',
         errors: ['E 204 MRG^1^1^1^1'],
       });
       const ids = [...(await subject().patients(ann)), ...(await subject().patients(bob))].map(({ id }) => id);
       expect(await subject().listed(ids)).toEqual(['merge-unresolved']);
-      const told = await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^NOBODY^MR', { name: `${ann}^Ann` }));
-      expect(told).toMatchObject({ outcome: 'AA', errors: ['W 204 MRG^1^1^1^1'] });
+      const answer = await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^UNKNOWN^MR', { name: `${ann}^Ann` }));
+      expect(answer).toMatchObject({ outcome: 'AA', errors: ['W 204 MRG^1^1^1^1'] });
       expect((await subject().patients(bob))[0]?.content).toMatchObject({ active: true });
     });
 
@@ -448,10 +458,11 @@ export function identityCases(subject: () => ChartSubject): void {
       await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR'));
       const reused = await subject().send(`${adt('{Y}^^^ONE^MR', 'bob')}\nAL1|1|DA|PEN^Penicillin^L`);
       expect(reused.outcome).toBe('AA');
-      expect(await subject().patients(ann)).toMatchObject([{ content: { active: true } }]);
-      expect(await subject().patients(bob)).toHaveLength(1);
-      expect((await subject().send(oru('{Y}^^^ONE^MR', 'bob'))).outcome).toBe('AE');
-      expect(await subject().subjects(code)).toEqual([]);
+      expect((await subject().patients(ann)).map(({ content }) => content['active'])).toEqual([true, false]);
+      const [stranger] = await subject().patients(bob);
+      expect(stranger?.content['active']).toBe(true);
+      expect((await subject().send(oru('{Y}^^^ONE^MR', 'bob'))).outcome).toBe('AA');
+      expect(await subject().subjects(code)).toEqual([stranger?.id]);
     });
   });
 
@@ -525,9 +536,9 @@ export function identityCases(subject: () => ChartSubject): void {
       await subject().send(adt('{Y}^^^ONE^MR'));
       const answer = await subject().send(merge('{X}^^^ONE^MR', '{Y}^^^ONE^MR', { event }));
       expect(answer).toMatchObject({ outcome: 'AA', errors: ['W 205 MRG^1'] });
-      const charts = await subject().patients(ann);
-      expect(charts.map(({ content }) => content['active'])).toEqual([true, true]);
-      expect(await subject().listed(charts.map(({ id }) => id))).toEqual(['not-moved']);
+      const patients = await subject().patients(ann);
+      expect(patients.map(({ content }) => content['active'])).toEqual([true, true]);
+      expect(await subject().listed(patients.map(({ id }) => id))).toEqual(['not-moved']);
     });
   });
 }

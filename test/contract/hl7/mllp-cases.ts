@@ -35,7 +35,7 @@ export function mllpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where client_id = '${key.clientId}' and source = 'mllp'`)).toBe(2);
   });
 
-  test('no ACK where the sender requests none: 204', async () => {
+  test('answers 204 without an ACK if the sender requests none', async () => {
     const reply = await subject().forward(`${msh('ADT^A01')}|||NE|NE\n${pid('M1')}`);
     expect(reply).toMatchObject({ status: 204, text: '' });
   });
@@ -222,7 +222,7 @@ export function mllpCases(subject: () => Subject): void {
     expect((await ask({ version: '1.2.3', connections: 4, later: true })).status).toBe(200);
     const noted = await until('it is noted', async () => {
       const { rows } = await db.client.query<{ version: string | null; connections: number | null }>(
-        `select version, connections from sidecar_seen where issuer = 'ward-9' and told_at is not null`,
+        `select version, connections from sidecar_seen where issuer = 'ward-9' and reported_at is not null`,
       );
       return rows[0];
     });

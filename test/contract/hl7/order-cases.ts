@@ -121,9 +121,9 @@ export function orderCases(subject: () => OrderSubject): void {
       ['preliminary, final, corrected', [P, F, C], '5.4 corrected, corrected'],
       ['final, and preliminary by a later clock', [F, { ...P, at: '202601010900' }], '5.2 final, final'],
       ['final twice: the later one', [F, { ...F, at: '202601010801', value: '5.3' }], '5.3 final, final'],
-      ['of one time the correction', [F, { ...C, at: F.at ?? '' }], '5.4 corrected, corrected'],
+      ['a correction at the same time', [F, { ...C, at: F.at ?? '' }], '5.4 corrected, corrected'],
       [
-        'of one time and status the one that was sent later',
+        'at the same time and status, the message that was sent later',
         [
           { ...F, sent: '202601010801' },
           { ...F, sent: '202601010802', value: '5.3' },
@@ -131,7 +131,7 @@ export function orderCases(subject: () => OrderSubject): void {
         '5.3 final, final',
       ],
       [
-        'withdrawn, and then a value of its own time',
+        'withdrawn, and then a value of a later time',
         [
           F,
           { ...F, at: '202601010900', status: 'W', report: 'C' },
@@ -166,7 +166,7 @@ export function orderCases(subject: () => OrderSubject): void {
       ],
       ['preliminary, final, withdrawn, corrected', [P, F, W, C], '5.4 corrected, corrected'],
       [
-        'withdrawn between a preliminary one that came late and the final one',
+        'withdrawn between a late preliminary result and the final one',
         [F, { ...W, at: '202601010900' }, { ...P, at: '202601010830', value: '4.8' }],
         'none entered-in-error, corrected',
       ],
@@ -199,7 +199,7 @@ export function orderCases(subject: () => OrderSubject): void {
         '5.2 final, cancelled',
       ],
       [
-        'an empty status is none',
+        'an empty status is a missing status',
         [F, { ...F, at: '202601010900', status: '', report: '', value: '5.2' }],
         '5.2 final, final',
       ],
@@ -310,7 +310,7 @@ export function orderCases(subject: () => OrderSubject): void {
       expect(await result(id)).toBe('now final, final');
     });
 
-    test('a FHIR client stamps what it changed, at its time, and nothing else', async () => {
+    test('a FHIR client stamps only the elements that it changed, with its time', async () => {
       const id = newPatient();
       await accepted(oru(id, F));
       await update(id, 'Observation', { valueString: 'by hand' });
@@ -334,7 +334,7 @@ export function orderCases(subject: () => OrderSubject): void {
       ({ at, rest, sent = '202601050800', lines = [], event = 'A08' }: Admission) =>
       (id: string): string =>
         [msh(`ADT^${event}`, sent), `EVN||${at}`, pid(id, rest), ...lines].join('\n');
-    const told = async (messages: History): Promise<string> => {
+    const send = async (messages: History): Promise<string> => {
       const id = newPatient();
       for (const message of messages) await accepted(message(id));
       return id;
@@ -355,7 +355,7 @@ export function orderCases(subject: () => OrderSubject): void {
         '1980-02-29 none true',
       ],
       [
-        '"" is a value, empty is none',
+        '"" is a value, an empty field is not',
         [
           adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' }),
           adt({ at: '202601020800', rest: 'Doe^Jane||""|' }),
@@ -365,7 +365,7 @@ export function orderCases(subject: () => OrderSubject): void {
         'none female true',
       ],
       [
-        'a day is no time: MSH-7 stands in its place',
+        'a date without a time is replaced by MSH-7',
         [
           adt({ at: '20260109', sent: '202601010800', rest: 'Old^Jane' }),
           adt({ at: '202601020800', rest: 'New^Jane' }),
@@ -374,7 +374,7 @@ export function orderCases(subject: () => OrderSubject): void {
         'none none true',
       ],
       [
-        'what a result says of its patient is the least',
+        'the patient data of a result has the lowest precedence',
         [
           adt({ at: '202501010800', rest: 'Adt^Jane||19800229' }),
           (id) => oru(id, { at: '202601020800', status: 'F', value: '1' }),
@@ -383,7 +383,7 @@ export function orderCases(subject: () => OrderSubject): void {
         '1980-02-29 female true',
       ],
       [
-        'who was deleted and admitted again is in use',
+        'a patient who was deleted and admitted again is active',
         [
           adt({ at: '202601010800', rest: 'Doe^Jane' }),
           adt({ at: '202601020800', rest: 'Doe^Jane', event: 'A29' }),
@@ -394,7 +394,7 @@ export function orderCases(subject: () => OrderSubject): void {
       ],
     ])('%s', async (_name, messages, family, rest) => {
       for (const order of ordersOf(messages)) {
-        const said = await patient(await told(order));
+        const said = await patient(await send(order));
         expect(said).toContain(`"family":"${family}"`);
         expect(said.endsWith(`] ${rest}`), said).toBe(true);
       }
@@ -425,7 +425,7 @@ export function orderCases(subject: () => OrderSubject): void {
         adt({ at: '202601020800', rest, lines: [newer] }),
         adt({ at: '202601010800', rest, lines: [older] }),
       ])) {
-        const id = await told(order);
+        const id = await send(order);
         expect((await only(id, type)).content).toMatchObject(has);
       }
     });
@@ -522,7 +522,7 @@ export function orderCases(subject: () => OrderSubject): void {
 
     test.each<[name: string, messages: History, end: readonly string[]]>([
       [
-        'one that was replaced stays superseded, whatever comes again of it',
+        'a replaced document stays superseded, with any repetition of it',
         [
           mdm({ event: 'T02', number: 'A', at: '202601010800' }),
           mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),
@@ -547,7 +547,7 @@ export function orderCases(subject: () => OrderSubject): void {
         ['A current new'],
       ],
       [
-        'one that was replaced twice',
+        'a document that was replaced twice',
         [
           mdm({ event: 'T02', number: 'A', at: '202601010800' }),
           mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),

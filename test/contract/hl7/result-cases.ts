@@ -1,6 +1,8 @@
 /** Result keys: no message overwrites another result, and a correction finds the result that it corrects. */
 import { expect, test } from 'vitest';
 
+import { RESULT_ROWS } from '../../inputs/hl7-result-rows.ts';
+import { isLive, objectOf, resultMessage, shown } from '../../inputs/hl7-results.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import type { Reply, Subject } from './subject.ts';
 
@@ -62,9 +64,9 @@ export function resultCases(subject: () => Subject): void {
       .map(({ valueString, status }) => `${valueString} ${status}`)
       .toSorted();
   const reports = async (patient: string) => (await stored(patient, 'DiagnosticReport')).length;
-  const listed = (patient: string) =>
+  const listed = (patient: string, kind = 'correction-unmatched') =>
     subject().count(`from attention a join resource_identifier i on i.site_id = a.site_id and i.id = a.patient_a
-      where a.kind = 'correction-unmatched' and i.value = '${patient}'`);
+      where a.kind = '${kind}' and i.value = '${patient}'`);
 
   test('one filler number of two laboratories is two orders', async () => {
     const one = { patient: 'W1', filler: '1001', obx: ['GLU^Glucose^L||90'] };
@@ -158,8 +160,9 @@ export function resultCases(subject: () => Subject): void {
   test('the second of two results with one key, sent alone, is the second', async () => {
     const one = { patient: 'W9', filler: 'A9', collected: '202601010800+0100' };
     accepted(await send({ ...one, obx: ['ORG^Organism^L||E. coli', 'ORG^Organism^L||Proteus'] }));
-    expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Proteus'] }))).toEqual([]);
+    expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Proteus'] }))).toEqual(['W 205 OBX^1']);
     expect(await values('W9')).toEqual(['E. coli final', 'Proteus final']);
+    expect(await listed('W9', 'result-missing')).toBe(1);
     // The key does not show which of the two it corrects.
     expect(accepted(await send({ ...one, obx: ['ORG^Organism^L||Serratia|C'] }))).toEqual(['W 205 OBX^1']);
     expect(await values('W9')).toEqual(['E. coli final', 'Proteus final', 'Serratia corrected']);
@@ -183,6 +186,7 @@ export function resultCases(subject: () => Subject): void {
     expect(await reports('W11')).toBe(1);
   });
 
+  let rows = 0;
   /** Serial results: OBR of one order and code, without an offset anywhere. @param times of OBR-7, each with its value */
   const serial = async (patient: string, status: string, times: Readonly<Record<string, string>>) =>
     accepted(
@@ -241,6 +245,45 @@ export function resultCases(subject: () => Subject): void {
     await serial('S5', 'P', { '': '90', '202601010900': '150' });
     await serial('S5', 'F', { '202601010900': '151', '202601010800': '91' });
     expect(await values('S5')).toEqual(['151 final', '91 final']);
+  });
+
+  test.each(RESULT_ROWS)('%s', async (_, messages, live, kinds) => {
+    for (const order of [messages, messages.toReversed()]) {
+      const patient = `R${(rows += 1)}`;
+      for (const each of order)
+        accepted(await subject().post(resultMessage(each, `${patient}^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F`)));
+      const contents = (await stored(patient, 'Observation')).map(({ body }) => objectOf(body));
+      expect(contents.filter(isLive).map(shown).toSorted()).toEqual([...live].toSorted());
+      for (const kind of kinds) if (order === messages) expect(await listed(patient, kind), kind).toBeGreaterThan(0);
+    }
+  });
+
+  test('a deleted value has a reason', async () => {
+    accepted(await send({ patient: 'N1', filler: 'N1', obx: ['GLU^Glucose^L||""'] }));
+    const [row] = await stored('N1', 'Observation');
+    expect(row?.body).toContain(
+      '"dataAbsentReason":{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/data-absent-reason","code":"unknown"',
+    );
+  });
+
+  test('weights of admissions are dated by EVN-2', async () => {
+    for (const [time, weight] of [
+      ['202601010800', '70'],
+      ['202601010900', '7.0'],
+      ['202601010900', '7.0'],
+    ] as const) {
+      accepted(
+        await subject().post(`${msh('ADT^A08^ADT_A01')}
+        EVN||${time}+0100
+        PID|1||N2^^^&1.2.40.7&ISO^MR||Doe^Jane||19800229|F
+        OBX|1|NM|WT^Weight^L||${weight}|kg|||||F`),
+      );
+    }
+    const issued = (await stored('N2', 'Observation')).map(({ body }) => /"issued":"([^"]*)"/.exec(body)?.[1] ?? '');
+    expect(issued.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      '2026-01-01T07:00:00.000Z',
+      '2026-01-01T08:00:00.000Z',
+    ]);
   });
 
   test('results of a merged patient are found with the survivor', async () => {

@@ -229,7 +229,7 @@ export function bearerCases(subject: () => Subject): void {
       }
     });
 
-    test('a token revokes itself; the second time is refused as for any revoked token', async () => {
+    test('a token revokes itself; the second time is rejected as for any revoked token', async () => {
       const token = await tokenOf(key);
       const revoke = () =>
         post(subject(), { token, token_type_hint: 'access_token' }, { path: REVOKE, headers: bearer(token) });
@@ -238,14 +238,14 @@ export function bearerCases(subject: () => Subject): void {
       expect((await asked(REVOKE, token, key)).status).toBe(200);
     });
 
-    test("another client's token is refused, and stays valid", async () => {
+    test("another client's token is rejected, and stays valid", async () => {
       const other = await subject().createKey();
       const token = await tokenOf(other);
       expectRefusal(await asked(REVOKE, token, key), 400, 'invalid_grant', /another client/);
       expect((await asked(INTROSPECT, token, other)).body).toMatchObject({ active: true });
     });
 
-    test('without authentication is refused', async () => {
+    test('without authentication is rejected', async () => {
       const none = await post(subject(), { token: 'abc' }, { path: REVOKE });
       expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, null]);
     });

@@ -39,7 +39,7 @@ export function discoveryCases(subject: () => Subject): void {
     expect(fhir.document).toEqual(document);
   });
 
-  test('RFC 8414 metadata, also where the path of the issuer puts it', async () => {
+  test('serves RFC 8414 metadata, also at the address with the path of the issuer', async () => {
     const { document } = await get(metadata());
     expect(document).toMatchObject({ issuer: oauth(), token_endpoint: `${oauth()}/oauth2/token` });
     expect([document['capabilities'], document['code_challenge_methods_supported']]).toEqual([undefined, undefined]);
@@ -98,7 +98,7 @@ export function discoveryCases(subject: () => Subject): void {
       expect(preflight.headers.get('access-control-allow-methods')).toContain('GET');
     });
 
-    test('answer HEAD, and nothing else', async () => {
+    test('answer GET and HEAD only', async () => {
       expect((await fetch(url(), { method: 'HEAD' })).status).toBe(200);
       const posted = await fetch(url(), { method: 'POST' });
       expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);

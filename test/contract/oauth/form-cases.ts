@@ -150,7 +150,7 @@ export function formCases(subject: () => Subject): void {
     expectC(await post(subject(), none, { headers: { authorization: `Bearer ${text}` } }), challenge);
   });
 
-  test('13: a second way beside the assertion', async () => {
+  test('13: rejects a second client authentication beside the assertion', async () => {
     const key = await subject().createKey();
     const text = await assertion(subject(), key);
     const headers = { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` };

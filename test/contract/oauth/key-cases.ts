@@ -101,7 +101,7 @@ export function keyCases(subject: () => Subject): void {
     expectC(await present(subject(), `${input}.${b64(nodeSign('sha256', Buffer.from(input), privateKey))}`));
   });
 
-  test('38: exponent 1, which lets any client forge', async () => {
+  test('38: rejects exponent 1, with which any client can forge a signature', async () => {
     const { open } = await pairOf('RS256');
     const key = await stored({ ...open, e: 'AQ' }, { kty: 'RSA', alg: 'RS256' });
     const input = [headerOf(key), claimsOf(subject(), key)]

@@ -80,7 +80,7 @@ export function useCases(subject: () => Subject): void {
     expectRefusal(await present(subject(), text), 401, 'invalid_client', /already been used/);
   });
 
-  test("56: a bad signature with a victim's jti burns nothing", async () => {
+  test('56: a bad signature does not use up the jti of a victim', async () => {
     const victim = await subject().createKey();
     const attacker = await subject().createKey();
     const jti = randomUUID();
@@ -92,7 +92,7 @@ export function useCases(subject: () => Subject): void {
     expectToken(await present(subject(), await assertion(subject(), victim, { jti })));
   });
 
-  test('57: refused for its scope, the jti is used', async () => {
+  test('57: rejected for its scope, the jti is used', async () => {
     const text = await assertion(subject(), await subject().createKey({ scopes: ['system/Patient.read'] }));
     const refused = await present(subject(), text, { scope: 'system/Patient.write' });
     expectRefusal(refused, 400, 'invalid_scope', /Allowed scopes/);
@@ -138,7 +138,7 @@ export function useCases(subject: () => Subject): void {
     });
   });
 
-  test('the log says which client got a token and which did not, and never shows a token or an assertion', async () => {
+  test('the log has the client of each token request and its outcome, and never a token or an assertion', async () => {
     const key = await subject().createKey();
     const issued = await present(subject(), await assertion(subject(), key));
     const refused = await present(subject(), await assertion(subject(), key, { aud: 'x' }));
@@ -182,7 +182,7 @@ export function useCases(subject: () => Subject): void {
       expectRefusal(await ask({ scope }), 400, 'invalid_scope', /scope/);
     });
 
-    test('62: nothing allowed, or no Allowed scopes at all', async () => {
+    test('62: rejects a request without an allowed scope, and a key without Allowed scopes', async () => {
       const some = await ask({ scope: 'system/Patient.write' }, { scopes: ['system/Patient.read'] });
       expectRefusal(some, 400, 'invalid_scope', /Allowed scopes of the API key: system\/Patient.read$/);
       expectRefusal(await ask({}, { scopes: [] }), 400, 'invalid_scope', /no Allowed scopes/);

@@ -7,7 +7,7 @@ import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools
 
 const open = consoleInBrowser();
 
-test('an identifier finds who read its patient, with the name of the API key', async () => {
+test('a search by identifier lists the accesses to the patient, with the name of the API key', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   expect((await sendMessage(admission('WHO-1', 'W-4711'))).status).toBe(200);
   const reader = await createApiKey(db.client, { site, name: 'Ward viewer', protocols: ['fhir'] });

@@ -52,7 +52,7 @@ describe('from the first page', () => {
     expect(await page.textContent('main')).not.toContain('FEED-1');
   });
 
-  test('the failing key and its reason, and nothing else', async () => {
+  test('lists only the failing key with its reason', async () => {
     const { signIn, stack, db, site } = open();
     const reader = await createApiKey(db.client, {
       site,

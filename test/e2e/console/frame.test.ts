@@ -155,7 +155,7 @@ async function countYesterday(requests: number): Promise<void> {
   );
 }
 
-test('a section is refreshed except while it has the focus, and says when its session has ended', async () => {
+test('a section is refreshed except while it has the focus, and shows that its session has ended', async () => {
   const { db, signInAnew, stack } = open();
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.clock.install();

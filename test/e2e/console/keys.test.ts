@@ -1,7 +1,7 @@
 /** API keys and settings in a real Chromium. */
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { expect, test } from 'vitest';
 
+import { makeKeyPair } from '../../stack/services/key-pair.ts';
 import { getToken, requestToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
@@ -23,9 +23,7 @@ test('an administrator makes a key, uses it, disables it and sees the reason of 
   expect(await page.textContent('#jwks-error')).toContain('paste a JWKS');
   await expectAccessible(page);
 
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  const privateJwk: JWK = { ...(await exportJWK(pair.privateKey)), kid: 'lab-1', alg: 'ES256' };
-  const publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'lab-1', alg: 'ES256' };
+  const { publicJwk, privateJwk } = await makeKeyPair({ kid: 'lab-1' });
   await page.fill('#jwks', JSON.stringify({ keys: [privateJwk] }));
   await page.fill('#tokenTtlSeconds', '120');
   await page.check('input[value="system/Patient.read"]');

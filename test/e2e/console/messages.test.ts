@@ -201,7 +201,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   await context.close();
 });
 
-test('possible duplicates are looked at and dismissed', async () => {
+test('possible duplicates are reviewed and dismissed', async () => {
   const { listDuplicates, signIn, stack } = open();
   await listDuplicates('DUP-1', 'DUP-2');
   const looking = await signIn(stack.oidc.reader);
@@ -226,7 +226,7 @@ test('possible duplicates are looked at and dismissed', async () => {
   await context.close();
 });
 
-test('a name in messages is given its URI, and leads to its messages', async () => {
+test('an unmapped name gets a URI and links to its messages', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   const sent = admission('NAME-1', 'N-1').replace('^^^EAST', '^^^Clinic');
   expect((await sendMessage(sent)).status).toBe(200);

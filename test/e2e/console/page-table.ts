@@ -124,7 +124,7 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
     );
   }
   await client.query(
-    `insert into sidecar_seen (issuer, clock_seconds, version, connections, told_at)
+    `insert into sidecar_seen (issuer, clock_seconds, version, connections, reported_at)
        values ('ward-1', 0, '1.2.3', 12, now()) on conflict do nothing`,
   );
 }
@@ -168,7 +168,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     ),
   );
   await db.client.query(
-    `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), 'feed-silent', $2, now())`,
+    `insert into alert (site_id, alert_id, kind, subject, firing_since) values ($1, gen_random_uuid(), 'feed-silent', $2, now())`,
     [site, hl7Key.clientId],
   );
   await db.client.query(

@@ -1,18 +1,14 @@
 /** Giving names their URIs beside others who change the settings. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { giveUri } from '../../../edge/admin/names/naming.ts';
 import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
 import type { Database } from '../../../edge/deps.ts';
-import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site({ assigningAuthorities: { Hosp: 'urn:example:hosp' } });
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site({ assigningAuthorities: { Hosp: 'urn:example:hosp' } });
 
 const give = (
   name: string,
@@ -22,7 +18,7 @@ const give = (
 ) => giveUri(database, toActor({ sub: 'ada', site: site.site, permissions }), { kind: 'code-system', name }, system);
 const settings = async () => viewSite(await requireSite(site.deps.database, site.site));
 
-test('names that are given at the same time are all kept, and nothing else changes', async () => {
+test('keeps all names of simultaneous changes, and changes nothing else', async () => {
   await Promise.all(['ONE', 'TWO', 'THREE'].map((name) => give(name, `https://${name}.example`)));
   expect(await settings()).toMatchObject({
     assigningAuthorities: [{ namespace: 'Hosp', system: 'urn:example:hosp' }],
@@ -35,7 +31,7 @@ test('names that are given at the same time are all kept, and nothing else chang
   });
 });
 
-test('keeps what another administrator saves in between', async () => {
+test('keeps a simultaneous change of another administrator', async () => {
   const real = site.deps.database;
   let isFirst = true;
   const interrupted: Database = {

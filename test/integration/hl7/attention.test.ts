@@ -1,18 +1,16 @@
 /** The issues that an administrator must review, as the database keeps them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import type { NewAttention } from '../../../edge/store/attention.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 
-let site: Hl7Site;
 let ids: readonly string[];
+const site = await createHl7Site();
 beforeAll(async () => {
-  site = await createHl7Site();
   for (const id of ['A1', 'A2']) await site.send(`${msh('ADT^A01')}\nPID|1||${id}^^^HOSP^MR||Doe^${id}`);
   ids = (await site.resources('Patient')).map(({ id }) => id);
 });
-afterAll(() => site.db.drop());
 
 const add = (...rows: NewAttention[]) =>
   site.db.client.query('select attention_add($1, null, $2)', [site.site, JSON.stringify(rows)]);

@@ -1,18 +1,14 @@
 /** Messages, and the reading of them, are audited with the site and the patients concerned. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
-import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { ADA, createHl7Site } from '../../stack/tools/hl7-site.ts';
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site();
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site();
 
 interface Row {
   readonly actor_kind: string;
@@ -106,12 +102,12 @@ describe('messages', () => {
     expect(await newRows()).toMatchObject([{ actor_kind: 'sidecar', actor: 'sidecar-1', client_id: clientId }]);
   });
 
-  test('a replay is of who asked for it; what the gateway does by itself is the gateway’s', async () => {
+  test('the actor of a replay is the person, and the actor of a retry is the gateway', async () => {
     const [messageId = ''] = await messageIds();
     const attempt = { why: 'replayed', actor: 'Ada (1)', jobId: null } as const;
     await reprocess(site.deps, site.site, messageId, { ...attempt, by: ADA }, 'request-of-ada');
     const by = { kind: 'gateway', name: null, address: null } as const;
-    await reprocess(site.deps, site.site, messageId, { ...attempt, by }, 'request-of-nobody');
+    await reprocess(site.deps, site.site, messageId, { ...attempt, by }, 'request-unknown');
     expect(await newRows()).toMatchObject([
       { action: 'message-replayed', actor_kind: 'person', actor: '1', patients: [await patientOf('A-1')] },
       { action: 'message-replayed', actor_kind: 'gateway', actor: null },
@@ -119,7 +115,7 @@ describe('messages', () => {
   });
 });
 
-describe('looking at what would be', () => {
+describe('a preview', () => {
   test('a preview of a replay shows the message and what is stored', async () => {
     const [messageId = ''] = await messageIds();
     await previewReplay(asAda(), site.site, messageId, 'request-of-ada');
@@ -129,7 +125,7 @@ describe('looking at what would be', () => {
     expect(row?.types).toContain('Hl7Message');
   });
 
-  test('the workbench shows what is stored of a patient only for a message that was sent', async () => {
+  test('the workbench shows stored data of a patient only for a stored message', async () => {
     const known = adt('W-1').replace('|F', '|F|||1 Secret Street^^Town||+431234567');
     await site.send(known);
     const id = await patientOf('W-1');
@@ -147,7 +143,7 @@ describe('looking at what would be', () => {
     // As it is copied from a screen.
     expect(await shownFor(known.replaceAll('\r', '\n').trim())).toMatch(/Secret/);
     expect(await newRows()).toHaveLength(2);
-    expect(await shownFor(adt('NOBODY'))).toContain('NOBODY');
+    expect(await shownFor(adt('STRANGER'))).toContain('STRANGER');
     expect(await newRows()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The gateway answers every input with an ACK that says what is wrong and where, and stores the input. */
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -10,11 +10,7 @@ import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site();
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site();
 
 const PID = 'PID|1||B1^^^HOSP^MR||Doe^Jane||19800229|F';
 const OBR = 'OBR|1||F1|1^Test^L|||20260101||||||||||||||||||F';
@@ -115,7 +111,7 @@ const CASES: readonly Case[] = [
     errors: ['E 101 PID^1^3^1^1', 'E 101 OBX^1^3'],
   },
   {
-    what: 'an NM that is no number',
+    what: 'an NM that is not a number',
     message: `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|NM|n^N^L||high||||||F`,
     outcome: 'AA',
     errors: ['W 102 OBX^1^5^1'],
@@ -127,7 +123,7 @@ const CASES: readonly Case[] = [
     errors: ['E 102 PID^1^5'],
   },
   {
-    what: 'a character set nobody knows',
+    what: 'an unknown character set',
     message: `${msh('ADT^A01')}||||||KLINGON\n${PID}`,
     outcome: 'AE',
     errors: ['E 103 MSH^1^18'],
@@ -228,7 +224,7 @@ describe('bad input', () => {
     expect(await strict.resources('Patient')).toEqual([]);
   });
 
-  test('more than 100 findings: the ACK says how many more there are', async () => {
+  test('an ACK with more than 100 findings has the number of the others', async () => {
     const lines = Array.from({ length: 300 }, (_, at) => `OBX|${at}|NM|c${at}^C^L||x||||||F`);
     const sent = await site.send([msh('ORU^R01'), PID, OBR, ...lines].join('\n'));
     expect(sent.outcome).toBe('AA');

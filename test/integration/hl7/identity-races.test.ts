@@ -1,23 +1,19 @@
 /** Concurrent messages, merges and FHIR writes about one person end in one patient record, in any order of arrival. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { identifierKey, lockKeys } from '../../../edge/store/lock.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { chartQueries } from '../../contract/hl7/chart-queries.ts';
+import { patientQueries } from '../../contract/hl7/patient-queries.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { isFull } from '../../stack/tools/size.ts';
-import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 
 const ROUNDS = isFull ? 200 : 4;
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site();
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site();
 
-const charts = () => chartQueries(site.db.client, site.site);
+const queries = () => patientQueries(site.db.client, site.site);
 const letters = (round: number) => `${round}`.replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 const pid = (numbers: string, family: string) => `PID|1||${numbers}||${family}^Ann||19800203|F`;
 const adt = (numbers: string, family: string) => `${msh('ADT^A08')}\n${pid(numbers, family)}`;
@@ -34,7 +30,7 @@ test('two messages about one person under different identifiers end in one patie
       site.send(oru(`${e}~${m}`, family, `R${round}`)),
     ]);
     expect(sent.map(({ outcome }) => outcome)).toEqual(['AA', 'AA', 'AA']);
-    expect(await charts().patients(family)).toHaveLength(1);
+    expect(await queries().patients(family)).toHaveLength(1);
   }
 });
 
@@ -47,13 +43,13 @@ test('a message that arrives during a merge ends at the survivor', async () => {
     const results = [1, 2, 3].map((n) => oru(y, family, `F${round}-${n}`));
     const sent = await Promise.all([...results.slice(0, 2), merge, ...results.slice(2)].map((each) => site.send(each)));
     expect(sent.map(({ outcome }) => outcome)).toEqual(['AA', 'AA', 'AA', 'AA']);
-    const [survivor, loser] = await charts().patients(family);
-    expect([survivor?.content['active'], loser?.content['active']]).toEqual([true, false]);
-    expect(await charts().subjects(`c${family}`)).toEqual([survivor?.id, survivor?.id, survivor?.id]);
+    const [survivor, merged] = await queries().patients(family);
+    expect([survivor?.content['active'], merged?.content['active']]).toEqual([true, false]);
+    expect(await queries().subjects(`c${family}`)).toEqual([survivor?.id, survivor?.id, survivor?.id]);
   }
 });
 
-test('a FHIR client that creates the patient meanwhile takes turns with the message', async () => {
+test('a message waits for a FHIR client that creates the patient at the same time', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const family = `Fhir${letters(round)}`;
     const value = `H${round}`;
@@ -71,10 +67,10 @@ test('a FHIR client that creates the patient meanwhile takes turns with the mess
     const [, sent] = await Promise.all([write(), site.send(adt(`${value}^^^&1.2.9&ISO`, family))]);
     // If the message was first, there are two patients: an unconditional create is never rejected. The next message
     // identifies them.
-    const ids = (await charts().patients(family)).map(({ id }) => id);
+    const ids = (await queries().patients(family)).map(({ id }) => id);
     expect(sent.outcome).toBe('AA');
     const next = await site.send(adt(`${value}^^^&1.2.9&ISO`, family));
     expect(next.outcome).toBe(ids.length === 1 ? 'AA' : 'AE');
-    if (ids.length > 1) expect(await charts().listed(ids)).toEqual(['possible-duplicate']);
+    if (ids.length > 1) expect(await queries().listed(ids)).toEqual(['possible-duplicate']);
   }
 });

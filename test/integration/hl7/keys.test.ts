@@ -1,5 +1,5 @@
 /** One database, several keys: what a message finds, and whether it was seen, is of the key that it is of and of no other. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { createRefusals } from '../../../edge/http/refusals.ts';
@@ -7,16 +7,12 @@ import { noteNoKey } from '../../../edge/hl7/mllp/no-key.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 const newSite = (key: Partial<ApiKeyOptions> = {}) => createHl7Site({ database: db, key });
 const PID = 'PID|1||S1^^^HOSP^MR||Doe';

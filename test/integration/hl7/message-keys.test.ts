@@ -2,28 +2,26 @@
  * Messages are found by the patients they name and by their errors, with any outcome, for as long as their bytes are
  * kept.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { messagesAround } from '../../../edge/store/message-around.ts';
 import { readPatientText } from '../../../edge/store/message-key.ts';
 import { ANY_MESSAGE, listMessages, type ListedRow, type MessageFilter } from '../../../edge/store/message-search.ts';
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { zoneAtNoon } from '../../stack/tools/midday.ts';
 import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
-let db: TestDatabase;
 let site: Hl7Site;
 let neighbour: Hl7Site;
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   // As the owner, so that a statement's own condition is what keeps sites apart.
   site = await createHl7Site({ database: db, asOwner: true, timeZone: zoneAtNoon() });
   neighbour = await createHl7Site({ database: db, asOwner: true });
 });
-afterAll(() => db.drop());
 
 const list = (filter: Partial<MessageFilter>, at = site, limit = 20): Promise<ListedRow[]> =>
   at.database.run(listMessages(at.site, { ...ANY_MESSAGE, ...filter }, null, limit));
@@ -66,9 +64,9 @@ describe('a number', () => {
   });
 
   test('is found by any name of its authority that the settings, or else the messages of a key, give', async () => {
-    const told = (names: object) =>
+    const setAuthorities = (names: object) =>
       db.client.query('update site set assigning_authorities = $2 where site_id = $1', [site.site, names]);
-    await told({ Main: 'urn:oid:1.9.1', OLD: 'urn:oid:1.9.1', WEB: 'https://hospital.example/numbers' });
+    await setAuthorities({ Main: 'urn:oid:1.9.1', OLD: 'urn:oid:1.9.1', WEB: 'https://hospital.example/numbers' });
     await site.send(adt('A1', '900^^^MAIN^MR'));
     await site.send(adt('A2', '900^^^&1.9.1&ISO^MR'));
     await site.send(adt('A3', '900^^^old^MR'));
@@ -95,13 +93,13 @@ describe('a number', () => {
     expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
     await state('taught');
     // The settings take precedence over what messages taught.
-    await told({ KIN: 'urn:oid:1.9.6' });
+    await setAuthorities({ KIN: 'urn:oid:1.9.6' });
     expect(await of('901^^^1.9.5')).toEqual(['K3', 'K1']);
     expect(await of('901^^^1.9.6')).toEqual(['K2', 'K1']);
-    await told({});
+    await setAuthorities({});
   });
 
-  test('is found in every field that says who is meant, of each patient of a message', async () => {
+  test('is found in every field with an identifier, for each patient of a message', async () => {
     await site.send(`${msh('ADT^A08', 'F1')}\nPID|1|P2-1^^^OLD|P3-1^^^EAST^MR|P4-1^^^ALT|Doe^Jane||19800101|F`);
     for (const typed of ['P2-1', 'P3-1', 'P4-1']) expect(await of(typed), typed).toEqual(['F1']);
     await site.send(`${msh('ADT^A40', 'F2')}\n${pid('P3-1^^^EAST^MR')}\nMRG|M1-1^^^EAST^MR|||M4-1`);
@@ -113,7 +111,7 @@ describe('a number', () => {
     expect(await of('berta kern')).toEqual([]);
   });
 
-  test('is found where the message was rejected before its patient was matched', async () => {
+  test('is found in a message that was rejected before its patient was matched', async () => {
     const refused = [
       [adt('R1', 'REF^^^EAST^MR').replace('|P|2.5.1', '|P|9.9'), 'AR'],
       [adt('R2', 'REF^^^EAST^MR').replace('ADT^A08', 'XXX^X01'), 'AR'],
@@ -183,7 +181,7 @@ test('a control id is found by any part of it, a sender by its name, and neither
   expect(await controls({ text: 'd%77' })).toEqual([]);
   const [any] = await list({});
   expect((await list({ text: any?.sending_application.toLowerCase() ?? '' })).length).toBeGreaterThan(5);
-  expect(await controls({ text: 'nobody at all' })).toEqual([]);
+  expect(await controls({ text: 'no such text' })).toEqual([]);
 });
 
 test('errors are found by reason, code and place; a message accepted with a warning is not a plain AA', async () => {
@@ -202,7 +200,7 @@ test('errors are found by reason, code and place; a message accepted with a warn
   expect(warned?.took_ms).toBeGreaterThanOrEqual(0);
 });
 
-test('a message that is processed again is found by what is wrong with it now', async () => {
+test('a replayed message is found by its current faults', async () => {
   await site.send(adt('AGAIN', 'AGAIN^^^EAST^MR').replace('|P|', '|X|'));
   expect(await controls({ reason: 'unsupported-processing-id', text: 'AGAIN' })).toEqual(['AGAIN']);
   await db.client.query(`update site set processing_ids = '{P,X}' where site_id = $1`, [site.site]);
@@ -215,7 +213,7 @@ test('a message that is processed again is found by what is wrong with it now', 
   await db.client.query(`update site set processing_ids = '{P}' where site_id = $1`, [site.site]);
 });
 
-test('another site is found by nothing', async () => {
+test('no filter finds messages of another site', async () => {
   await neighbour.send(adt('THEIRS', 'NEIGHBOUR^^^EAST^MR', 'Nachbar^Nora').replace('|P|', '|X|'));
   expect(await of('NEIGHBOUR', neighbour)).toEqual(['THEIRS']);
   for (const typed of ['NEIGHBOUR', 'nachbar nora']) expect(await of(typed)).toEqual([]);

@@ -2,17 +2,13 @@
  * A sender resends a complete night, as interface engines do after a restart. It uses the same control ids, new ones,
  * or several connections at once. No patient record changes, and nothing is lost.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 const PEOPLE = sized(3, 40);
 
@@ -72,10 +68,10 @@ function night(clock: Clock, run: string): readonly string[] {
 
 const rows = async <Row extends object>({ site }: Hl7Site, text: string): Promise<readonly Row[]> =>
   (await db.client.query<Row>(text, [site])).rows;
-/** Every resource with its version, who is known by which number, and what people should look at. */
-const charts = async (site: Hl7Site) => [
+/** Every resource with its version, the identifiers of the patients, and the issues to review. */
+const recordsOf = async (site: Hl7Site) => [
   await rows(site, 'select type, id, version, meta, body, patient_id from resource where site_id = $1 order by id'),
-  await rows(site, 'select * from patient_identity where site_id = $1 order by id, value, domain, number_type'),
+  await rows(site, 'select * from patient_identity where site_id = $1 order by id, value, authority, number_type'),
   await rows(site, 'select type, id, what, at, place, patient_id from hl7_result where site_id = $1 order by id, what'),
   await rows(site, 'select kind, patient_a, patient_b, about from attention where site_id = $1 order by 1, 2, 3, 4'),
 ];
@@ -89,14 +85,14 @@ async function sendAll(site: Hl7Site, feed: readonly string[]): Promise<readonly
   return sent;
 }
 
-test('with the same bytes: each gets its first answer, and nothing is done', async () => {
+test('a repeated feed gets its first answers and changes nothing', async () => {
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   const feed = night(dated, 'A');
   const first = await sendAll(site, feed);
-  const before = await charts(site);
+  const before = await recordsOf(site);
   const again = await sendAll(site, feed);
   expect(again.map(({ status, text }) => [status, text])).toEqual(first.map(({ text }) => ['seen', text]));
-  expect(await charts(site)).toEqual(before);
+  expect(await recordsOf(site)).toEqual(before);
   expect(await rows(site, 'select count(*)::int as attempts from hl7_attempt where site_id = $1')).toEqual([
     { attempts: feed.length },
   ]);
@@ -106,19 +102,19 @@ test('with new control ids, in order and over four connections at once: every me
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   const feed = night(dated, 'A');
   await sendAll(site, feed);
-  const before = await charts(site);
+  const before = await recordsOf(site);
   expect((await sendAll(site, night(dated, 'B'))).every(({ status }) => status === 'stored')).toBe(true);
-  expect(await charts(site)).toEqual(before);
+  expect(await recordsOf(site)).toEqual(before);
 
   const third = night(dated, 'C');
   await Promise.all(
     Array.from({ length: 4 }, (_, lane) => sendAll(site, third.filter((_message, at) => at % 4 === lane).toReversed())),
   );
-  expect(await charts(site)).toEqual(before);
+  expect(await recordsOf(site)).toEqual(before);
   expect(await site.messages()).toHaveLength(feed.length * 3);
 });
 
-test('a feed whose times are days, in its order again: the patient records end unchanged', async () => {
+test('a repeated feed with dates only leaves the patient records unchanged', async () => {
   const site = await createHl7Site({ database: db, timeZone: 'Europe/Vienna' });
   await sendAll(site, night(undated, 'A'));
   const before = await contents(site);

@@ -3,9 +3,9 @@
  * are what the next one finds. Some messages are sent again unchanged, some under another control id.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 import {
   admissionsAndResults,
@@ -22,11 +22,7 @@ import {
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { stateOf } from './state.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 /** @returns the final state of a site that accepted all messages */
 async function after(messages: readonly string[]): Promise<readonly string[]> {
@@ -39,12 +35,12 @@ async function after(messages: readonly string[]): Promise<readonly string[]> {
 }
 
 /** Some repeated messages have another control id the second time, as after a restart of their sender. */
-function numberedAnew(messages: readonly string[], isAnew: readonly boolean[]): string[] {
+function renumbered(messages: readonly string[], isRenumbered: readonly boolean[]): string[] {
   const seen = new Set<string>();
   return messages.map((message, at) => {
     const isAgain = seen.has(message);
     seen.add(message);
-    return isAgain && isAnew[at] === true ? message.replace('|P|2.5.1', 'again|P|2.5.1') : message;
+    return isAgain && isRenumbered[at] === true ? message.replace('|P|2.5.1', 'again|P|2.5.1') : message;
   });
 }
 
@@ -56,17 +52,17 @@ test.each<readonly [string, fc.Arbitrary<Utterance>, readonly string[], (state: 
   ['results and their report', oru, [], isAny],
   ['documents and what replaces them', mdm, [], isAny],
   ['a patient with allergies, conditions, procedures', adt, [KNOWN], isAny],
-  ['a patient of whom results speak too', admissionsAndResults, [KNOWN], isAny],
+  ['a patient with admissions and results', admissionsAndResults, [KNOWN], isAny],
   ['two numbers that are merged', merged, [], isAny],
   ['the same results of two numbers that are merged', resultsThatMeet, [], isNoLeftover],
-  ['what is filed by key under two numbers that are merged', filedThatMeet, [], isNoLeftover],
+  ['resources with equal keys under two merged identifiers', filedThatMeet, [], isNoLeftover],
 ])('%s', async (_, said, first, counts) => {
-  const isAnew = fc.array(fc.boolean(), { minLength: 10, maxLength: 10 });
+  const isRenumbered = fc.array(fc.boolean(), { minLength: 10, maxLength: 10 });
   await fc.assert(
-    fc.asyncProperty(inTwoOrders(said), isAnew, async ({ all, other }, anew) => {
+    fc.asyncProperty(inTwoOrders(said), isRenumbered, async ({ all, other }, renumbers) => {
       const [one, two] = await Promise.all([
         after([...first, ...all]),
-        after([...first, ...numberedAnew(other, anew)]),
+        after([...first, ...renumbered(other, renumbers)]),
       ]);
       expect(two.filter(counts)).toEqual(one.filter(counts));
     }),

@@ -2,7 +2,7 @@
  * The newer value wins, on a real database: messages and FHIR clients in any order, and a message that is processed
  * again.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { MatchRow } from '../../../edge/store/hl7-snapshot.ts';
 import { read } from '../../../edge/store/sql.ts';
@@ -13,11 +13,7 @@ import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { orderCases } from '../../contract/hl7/order-cases.ts';
 import { ADA, createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site({ timeZone: 'Europe/Vienna' });
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site({ timeZone: 'Europe/Vienna' });
 
 let control = 0;
 /** @param time MSH-7 */

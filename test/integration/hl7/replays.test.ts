@@ -1,29 +1,25 @@
 /** Replays of many messages in the background, and what failed tried again by itself. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { replayMany } from '../../../edge/hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from '../../../edge/hl7/ingest/replay/retry-job.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { countSelected, replayJob, type ReplayFilter, replaysOf } from '../../../edge/store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
-let db: TestDatabase;
 let site: Hl7Site;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 beforeEach(async () => {
   await db.client.query('truncate job');
   site = await createHl7Site({ database: db });
 });
 
-const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null };
+const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '', unmapped: null };
 const trial = (control: string, id: string, processing = 'T') =>
   `${msh('ADT^A04', control).replace('|P|2.5.1', `|${processing}|2.5.1`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const take = (processing: string) =>
@@ -84,7 +80,7 @@ describe('many', () => {
     expect(await other.database.run(replaysOf(other.site, null))).toEqual([]);
   });
 
-  test('a step that was run before its job knew of it replays nothing twice', async () => {
+  test('a step that ran before its job recorded it replays nothing twice', async () => {
     await site.send(trial('S-1', 'S1'));
     await take('T');
     const id = await ask({ ...ANY, reason: '' });

@@ -1,27 +1,22 @@
 /** How many round trips a message takes, by what its isolate has seen before; and what is refused in the first of them. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 import { createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
-let db: TestDatabase;
-let site: Hl7Site;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  site = await createHl7Site({ database: db, addresses: [] });
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const site = await createHl7Site({ database: db, addresses: [] });
 
 const pid = (numbers: string, given = 'Jane') => `PID|1||${numbers}||Doe^${given}||19800229|F`;
 const adt = (numbers: string, given?: string) => `${msh('ADT^A08')}\n${pid(numbers, given)}`;
@@ -107,7 +102,7 @@ describe('round trips', () => {
     expect(await trips(message, one)).toBe(1);
   });
 
-  test('two, and never more, where the snapshot is stale', async () => {
+  test('needs exactly two round trips for a stale snapshot', async () => {
     const [one, two] = [isolate(), isolate()];
     for (const each of [one, two]) await trips(adt('W0'), each);
     await trips(adt('W1'), one);
@@ -122,9 +117,9 @@ describe('round trips', () => {
     expect(await trips(refused, one, 'AE')).toBe(1);
     expect(await trips(refused, one, 'AE')).toBe(2);
     // Other bytes under a used control id; a sender that does so once does so again.
-    const taken = (given: string) => refused.replace('Jane', given);
-    expect(await trips(taken('Joan'), one, 'AE')).toBe(2);
-    expect(await trips(taken('June'), one, 'AE')).toBe(1);
+    const renamed = (given: string) => refused.replace('Jane', given);
+    expect(await trips(renamed('Joan'), one, 'AE')).toBe(2);
+    expect(await trips(renamed('June'), one, 'AE')).toBe(1);
     expect(await trips(adt('W1', 'June'), one)).toBe(2);
     // A merge: what both have is looked for, and the database writes what it moves.
     expect(await trips(`${msh('ADT^A40')}\n${pid('W1')}\nMRG|W0`, one)).toBe(2);
@@ -180,8 +175,8 @@ describe('over MLLP', () => {
     const source = { kind: 'mllp', address } as const;
     const request = { sender, bytes: bytesOf(message), source, requestId: 'request-1' };
     const ingested = await ingest({ ...mllp.deps, ...by }, request);
-    const told = ingested.status === 'no-sender' ? ingested.refusal.refused : ingested.clientId;
-    return [told, db.endpoint.requests() - before];
+    const answered = ingested.status === 'no-sender' ? ingested.refusal.refused : ingested.clientId;
+    return [answered, db.endpoint.requests() - before];
   };
   const ofKey = (set: string, clientId = mllp.clientId) =>
     db.client.query(`update api_key set ${set} where client_id = $1`, [clientId]);

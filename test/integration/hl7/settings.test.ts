@@ -1,22 +1,18 @@
 /** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { settingsOf } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { read } from '../../../edge/store/sql.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 const newSite = (options: Parameters<typeof createHl7Site>[0] = {}) => createHl7Site({ ...options, database: db });
 const keySetting = (site: Hl7Site, column: string, value: unknown) =>
@@ -94,7 +90,7 @@ describe('settings', () => {
     expect(await site.send(as('P'))).toMatchObject({ outcome: 'AR' });
   });
 
-  test('the character set of messages that name none, also where identifiers need it', async () => {
+  test('the default character set applies to messages without MSH-18, also to their identifiers', async () => {
     const site = await newSite();
     await keySetting(site, 'hl7_default_charset', '8859/1');
     const latin1 = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll('\n', '\r'), 'latin1'));
@@ -123,7 +119,7 @@ describe('settings', () => {
 });
 
 describe('dry run', () => {
-  test('shows what a message would make, and stores nothing', async () => {
+  test('shows the effects of a message without storing them', async () => {
     const site = await newSite();
     await site.send(`${msh('ADT^A01')}\n${PID}`);
     const before = [await site.messages(), await site.resources('Patient')];
@@ -142,7 +138,7 @@ describe('dry run', () => {
     expect([await site.messages(), await site.resources('Patient')]).toEqual(before);
   });
 
-  test('says what is wrong; a key of another site is not found', async () => {
+  test('reports faults; does not find a key of another site', async () => {
     // As the owner, so that it is not the database alone that does not find it.
     const site = await newSite({ asOwner: true });
     const other = await newSite();
@@ -167,7 +163,7 @@ describe('replay', () => {
     return rows.map(({ text }) => text);
   };
 
-  test('maps a refused message again after its cause was put right; its retransmission gets the new ACK', async () => {
+  test('maps a rejected message again after its cause was put right; its retransmission gets the new ACK', async () => {
     const site = await newSite();
     const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1')}\n${PID}`;
     expect(await site.send(message)).toMatchObject({ outcome: 'AR' });
@@ -199,7 +195,7 @@ describe('replay', () => {
     expect(await attemptsOf(site)).toEqual(['1 received AR ', '2 replayed AA Ada (1)', '3 replayed AA Bob (2)']);
   });
 
-  test('that is refused takes the AA from no sender', async () => {
+  test('that is rejected does not change the AA that the sender gets', async () => {
     const site = await newSite();
     const message = `${msh('ADT^A01')}\n${PID}`;
     const accepted = await site.send(message);
@@ -218,7 +214,7 @@ describe('replay', () => {
     expect(await site.send(message)).toMatchObject({ status: 'seen', outcome: 'AA', text: accepted.text });
   });
 
-  test('and resends at once: attempts take turns, and all that are sent get one AA', async () => {
+  test('and resends immediately gets one AA for all attempts, which run one after another', async () => {
     const site = await newSite();
     // It is older and changes nothing, so that neither a version nor an order distinguishes the attempts.
     const message = `${msh('ADT^A01').replace('|P|2.5.1', '|T|2.5.1').replace('20260102', '20250102')}\n${PID}`;

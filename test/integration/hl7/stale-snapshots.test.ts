@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
@@ -15,7 +15,7 @@ import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, parseJson } from '../../../shared/json.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { adt, filedThatMeet, mdm, merged, oru, resultsThatMeet, type Utterance } from '../../inputs/hl7-histories.ts';
@@ -23,14 +23,12 @@ import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { stateOf } from './state.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
-let db: TestDatabase;
 const trips = { cached: 0, loaded: 0 };
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   // The site that has every address by itself.
   await createHl7Site({ database: db, addresses: [] });
 });
-afterAll(() => db.drop());
 
 /** A site with one key, two keys for sidecars at one address, and the owner of its token. */
 interface Place {
@@ -90,7 +88,7 @@ interface Step {
 const isolates = Array.from({ length: 3 }, () => ({ snapshots: createSnapshotCache() }));
 
 /** An ACK without its time and control id. */
-const toldOf = (ack: Uint8Array | null): string | undefined =>
+const textOf = (ack: Uint8Array | null): string | undefined =>
   ack === null ? undefined : new TextDecoder('latin1').decode(ack).replace(/(ACK[^|]*\|)[0-9a-f]+/, '$1');
 
 const sends = (index: 0 | 1, message: string, isMllp: boolean): Step => ({
@@ -112,7 +110,7 @@ const sends = (index: 0 | 1, message: string, isMllp: boolean): Step => ({
       const { status, outcome, ack, site: of, clientId } = ingested;
       const whose = places.findIndex((place) => place.site.site === of);
       const key = [places[whose]?.site.clientId, ...(places[whose]?.mllpKeys ?? [])].indexOf(clientId);
-      return { status, outcome, ack: toldOf(ack), whose, key };
+      return { status, outcome, ack: textOf(ack), whose, key };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       return error.kind;
@@ -225,7 +223,7 @@ const CHANGES: readonly (readonly [string, Step['run']])[] = [
     },
   ],
   [
-    'an operator mends a name by hand',
+    'an operator corrects a name by hand',
     asked(`update resource set body = replace(body, 'Roe', 'Doe') where site_id = $1`, ({ site }) => [site.site]),
   ],
   [
@@ -236,7 +234,7 @@ const CHANGES: readonly (readonly [string, Step['run']])[] = [
     ),
   ],
   [
-    'the address goes to the other site',
+    'the address is assigned to the other site',
     async ([place, other]) => {
       await db.client.query(`update site_address set site_id = $1 where range = $2`, [other.site.site, place.address]);
       await db.client.query(`update api_key set allowed_ips = allowed_ips || $2 where client_id = $1`, [
@@ -246,7 +244,7 @@ const CHANGES: readonly (readonly [string, Step['run']])[] = [
     },
   ],
   [
-    'and comes back',
+    'and is assigned back',
     asked(`update site_address set site_id = $1 where range = $2`, ({ site, address }) => [site.site, address]),
   ],
 ];
@@ -268,7 +266,7 @@ async function keptOf({ site }: Place): Promise<unknown> {
       where site_id = $1 order by 1, 2, 3, 4, 5, 6`,
     `select kind, detail::text ~ 'x' as x from attention where site_id = $1 order by 1, 2`,
     `select namespace, uri, state from authority_alias where site_id = $1 order by 1, 2, 3`,
-    `select kind, name, count(*) from unnamed_name where site_id = $1 group by 1, 2 order by 1, 2`,
+    `select kind, name, count(*) from unmapped_name where site_id = $1 group by 1, 2 order by 1, 2`,
     `select type, version, count(*) from resource where site_id = $1 group by 1, 2 order by 1, 2`,
     `select type, version, count(*) from resource_history where site_id = $1 group by 1, 2 order by 1, 2`,
     `select type, count(*) from hl7_identity where site_id = $1 group by 1 order by 1`,
@@ -296,7 +294,7 @@ test('cached snapshots change nothing but the number of round trips', async () =
         const cached = db.endpoint.requests() - before;
         const other = await run(loading, undefined, nowMs);
         const loaded = db.endpoint.requests() - before - cached;
-        expect({ what, told: one }).toEqual({ what, told: other });
+        expect({ what, answer: one }).toEqual({ what, answer: other });
         expect(cached).toBeLessThanOrEqual(loaded);
         trips.cached += cached;
         trips.loaded += loaded;

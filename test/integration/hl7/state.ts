@@ -21,16 +21,16 @@ export async function stateOf(client: Client, site: string): Promise<readonly st
   }>(
     `select r.type, r.id, r.body, r.patient_id as patient,
             (select coalesce(json_agg(x order by x::text), '[]')::text
-               from (select i.domain, i.value, bool_or(i.led) as led from patient_identity i
+               from (select i.authority, i.value, bool_or(i.led) as led from patient_identity i
                       where i.site_id = r.site_id and i.id = r.id group by 1, 2) x) as numbers
        from resource r where r.site_id = $1`,
     [site],
   );
   let names: ReadonlyMap<string, string> = new Map(rows.map(({ type, id }) => [id, type]));
-  const told = (text: string): string =>
+  const printedIds = (text: string): string =>
     text.replaceAll(UUID, (id) => names.get(id) ?? (id === site ? 'this-site' : id));
   const printed = ({ type, body, patient, numbers }: (typeof rows)[number]): string =>
-    `${type} of ${told(patient ?? 'nobody')} ${sortedJson(withSets(parseJson(told(`{${body}}`))))} ${numbers}`;
+    `${type} of ${printedIds(patient ?? 'no patient')} ${sortedJson(withSets(parseJson(printedIds(`{${body}}`))))} ${numbers}`;
   for (let round = 0; round < ROUNDS; round += 1)
     names = new Map(rows.map((row) => [row.id, createHash('sha256').update(printed(row)).digest('hex').slice(0, 8)]));
   return rows.map(printed).toSorted();

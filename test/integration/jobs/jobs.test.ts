@@ -1,7 +1,7 @@
 /** The runner of background work on a real PostgreSQL, with test kinds. Leases end by the database's clock. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import type { Query } from '../../../edge/deps.ts';
@@ -9,24 +9,21 @@ import { type Job, type JobDeps, jobKind, type Step } from '../../../edge/jobs/k
 import { tick } from '../../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
-import { addJob, findJob, type JobRow, type NewJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
+import { addJob, findJobs, type JobRow, type NewJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
-let db: TestDatabase;
 let deps: JobDeps;
-let site: string;
 let logged: LogEntry[];
 
+const db = await useTestDatabase();
+const site = await createSite(db.client);
 beforeAll(async () => {
-  db = await createTestDatabase();
-  site = await createSite(db.client);
   await db.client.query(`create table counted (n integer not null); grant insert on counted to ${APPLICATION_ROLE}`);
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   await db.client.query('truncate job, counted');
   logged = [];
@@ -78,7 +75,7 @@ async function ask(job: Partial<NewJob> = {}): Promise<string> {
 }
 
 async function jobOf(id: string): Promise<JobRow | undefined> {
-  const [row] = await inSite(deps.database, site).run(findJob(id));
+  const [row] = await inSite(deps.database, site).run(findJobs([id]));
   return row;
 }
 
@@ -130,7 +127,7 @@ describe('a job', () => {
     expect(await jobOf(id)).toMatchObject({ state: 'open', attempts: 0 });
   });
 
-  test('with an exclusive key is there once while it is open', async () => {
+  test('with an exclusive key exists once while it is open', async () => {
     const key = { exclusiveKey: 'all' };
     const ids = await Promise.all([ask(key), ask(key), ask(key)]);
     expect(new Set(ids).size).toBe(1);
@@ -153,7 +150,7 @@ describe('runners at once', () => {
     expect(numbers).toHaveLength(80);
   });
 
-  test('a runner that lost its lease writes nothing, and the other continues', async () => {
+  test('a runner that lost its lease writes nothing, and another runner continues', async () => {
     const id = await ask();
     const { open, opened } = gate();
     const begun = gate();
@@ -185,7 +182,7 @@ describe('runners at once', () => {
     expect(await counted()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('a step that no runner survives is given up', async () => {
+  test('a job fails if every runner of a step crashes', async () => {
     const id = await ask();
     await db.client.query('update job set attempts = 8');
     expect(await run()).toEqual({ advanced: 0, failed: 1 });
@@ -220,7 +217,7 @@ describe('a step that fails', () => {
     expect(await counted()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('leaves nothing of what it wrote, and its SQLSTATE is kept', async () => {
+  test('rolls back its writes, and its SQLSTATE is stored', async () => {
     const id = await ask();
     const divides = jobKind({
       kind: 'count',
@@ -245,7 +242,7 @@ describe('a step that fails', () => {
 });
 
 describe('a job that is stopped', () => {
-  test('does nothing more, also what is under way, until it is resumed', async () => {
+  test('does nothing until it is resumed, even in the step in progress', async () => {
     const id = await ask();
     await run(counts(), ONE_STEP);
     const { open, opened } = gate();
@@ -270,7 +267,7 @@ describe('a job that is stopped', () => {
   });
 });
 
-test('jobs that ended long ago are forgotten when another is asked for', async () => {
+test('deletes old ended jobs when a job is added', async () => {
   const old = await ask();
   await run();
   const recent = await ask();

@@ -2,7 +2,7 @@
  * Data past a site's retention is deleted, and data that must outlive it stays: on a real PostgreSQL, as the gateway's
  * role.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { RETENTION, retentionCursor, STEP_ROWS } from '../../../edge/jobs/retention.ts';
@@ -11,17 +11,13 @@ import { columnTypes } from '../../../edge/store/column-types.ts';
 import { countSelected } from '../../../edge/store/hl7-replay.ts';
 import { askForRetention, retentionDue, retentionStep } from '../../../edge/store/retention.ts';
 import type { LogEntry } from '../../../shared/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../../stack/tools/refusal.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 
-let db: TestDatabase;
 let site: Hl7Site;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 beforeEach(async () => {
   await db.client.query('delete from job');
   site = await createHl7Site({ database: db });
@@ -85,7 +81,7 @@ describe('a message', () => {
     expect((await site.send(admit('M-1', 'other'))).errors).not.toEqual([]);
   });
 
-  test('that is forgotten is not replayed, alone or among many, and that is said', async () => {
+  test('that retention has deleted is not replayed, alone or with others, and is reported', async () => {
     await site.send(admit('M-1'));
     await age(401);
     await forget();
@@ -97,7 +93,7 @@ describe('a message', () => {
     await expect(
       reprocess(site.deps, site.site, rows[0]?.message_id ?? '', attempt, 'request-2'),
     ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('were deleted') });
-    const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unnamed: null } as const;
+    const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unmapped: null } as const;
     expect(await site.database.run(countSelected(site.site, any))).toMatchObject([{ count: 0 }]);
   });
 
@@ -221,7 +217,7 @@ test('the audit stays as long as its owner has set, with any setting of a site',
   await db.client.query('update audit_minimum_age set days = 2190');
 });
 
-test('a step forgets a few rows, the oldest first, and says whether there are more', async () => {
+test('a step deletes a few rows, the oldest first, and returns true if more remain', async () => {
   for (const control of ['M-1', 'M-2', 'M-3']) await site.send(admit(control));
   await age(401);
   const due = await dueNow();

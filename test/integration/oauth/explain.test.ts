@@ -1,32 +1,29 @@
 /** The workbench's view of an assertion: the checks of the token endpoint, one by one, and nothing used up. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { explainAssertion } from '../../../edge/oauth/assertion/explain.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { clientAssertion } from '../../stack/services/client.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const ENDPOINT = 'https://oauth.test/base/oauth2/token';
-let db: TestDatabase;
-let site: string;
 let explain: (assertion: string, at?: string) => ReturnType<typeof explainAssertion>;
 
+const db = await useTestDatabase();
+const site = await createSite(db.client);
 beforeAll(async () => {
-  db = await createTestDatabase();
-  site = await createSite(db.client);
   const ring: { keys: object[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const deps = testDeps({ signingKeys: ring.keys, database, now: () => Date.now() });
   const clientKeys = createClientKeyring(deps);
   explain = (assertion, at = site) => explainAssertion(deps, clientKeys, at, assertion);
 });
-afterAll(() => db.drop());
 
 test('an assertion that would be accepted, twice', async () => {
   const key = await createApiKey(db.client, { site });
@@ -83,11 +80,11 @@ test('every fault at once', async () => {
 test('a key of another site is as unknown as a key that does not exist', async () => {
   const key = await createApiKey(db.client, { site });
   const other = await createSite(db.client);
-  const told = async (clientId: string, at: string) => {
+  const checksOf = async (clientId: string, at: string) => {
     const { checks } = await explain(await clientAssertion({ ...key, clientId }, ENDPOINT), at);
     return checks.map(({ code, result, reason }) => [code, result, reason]);
   };
-  expect(await told(key.clientId, other)).toEqual(await told(`svc-${randomUUID()}`, site));
+  expect(await checksOf(key.clientId, other)).toEqual(await checksOf(`svc-${randomUUID()}`, site));
 });
 
 test('explains a text that is not a JWT', async () => {

@@ -2,16 +2,17 @@
  * Rows 31, 75, 76 and 79, which need 30 s to pass. The token service runs in this process, with a clock that a test can
  * set.
  */
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { JWK } from 'jose';
+import { expect, test } from 'vitest';
 
+import { type KeyPair, makeKeyPair } from '../../stack/services/key-pair.ts';
 import { createRefusals } from '../../../edge/http/refusals.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { createOauth } from '../../../edge/oauth/routes.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { clientAssertion, ASSERTION_TYPE } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
@@ -19,24 +20,11 @@ import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const URI = 'https://keys.example.org/jwks';
 const ENDPOINT = 'https://oauth.test/base/oauth2/token';
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
-
-async function pairOf(kid: string): Promise<{ open: JWK; closed: JWK }> {
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  const own = { kid, alg: 'ES256' };
-  return {
-    open: { ...(await exportJWK(pair.publicKey)), ...own },
-    closed: { ...(await exportJWK(pair.privateKey)), ...own },
-  };
-}
+const db = await useTestDatabase();
 
 /** A client whose host has these keys, and a gateway that has asked it once. */
-async function rotating(first: { open: JWK; closed: JWK }) {
-  const host = { keys: [first.open], fetches: 0, seconds: 0, maxAge: 3600 };
+async function rotating(first: KeyPair) {
+  const host = { keys: [first.publicJwk], fetches: 0, seconds: 0, maxAge: 3600 };
   const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const waiting: Promise<unknown>[] = [];
@@ -71,26 +59,26 @@ async function rotating(first: { open: JWK; closed: JWK }) {
     const { rows } = await db.client.query<{ reason: string }>(sql, [clientId]);
     return rows[0]?.reason;
   };
-  expect([await ask(first.closed), host.fetches]).toEqual([200, 1]);
+  expect([await ask(first.privateJwk), host.fetches]).toEqual([200, 1]);
   return { host, ask, lastReason };
 }
 
 test('31: a kid that is new at the host is found by one refetch, after the cool-down', async () => {
-  const [first, second] = [await pairOf('a'), await pairOf('b')];
+  const [first, second] = [await makeKeyPair({ kid: 'a' }), await makeKeyPair({ kid: 'b' })];
   const { host, ask, lastReason } = await rotating(first);
-  host.keys = [first.open, second.open];
+  host.keys = [first.publicJwk, second.publicJwk];
   host.seconds = 10;
-  expect([await ask(second.closed), host.fetches]).toEqual([401, 1]);
+  expect([await ask(second.privateJwk), host.fetches]).toEqual([401, 1]);
   expect(await lastReason()).toMatch(
     /^kid "b" is not in the JWKS, which has "a"; the JWKS was fetched 10 s ago, the next fetch is possible in 20 s$/,
   );
   host.seconds = 31;
-  expect([await ask(second.closed), host.fetches]).toEqual([200, 2]);
-  expect([await ask(first.closed), host.fetches]).toEqual([200, 2]);
+  expect([await ask(second.privateJwk), host.fetches]).toEqual([200, 2]);
+  expect([await ask(first.privateJwk), host.fetches]).toEqual([200, 2]);
 });
 
 test('75: unknown kids fetch once in 30 s, each time', async () => {
-  const { host, ask } = await rotating(await pairOf('a'));
+  const { host, ask } = await rotating(await makeKeyPair({ kid: 'a' }));
   for (const [seconds, fetches] of [
     [31, 2],
     [40, 2],
@@ -98,27 +86,27 @@ test('75: unknown kids fetch once in 30 s, each time', async () => {
     [62, 3],
   ] as const) {
     host.seconds = seconds;
-    const unknown = await pairOf(`random-${seconds}`);
-    expect([await ask(unknown.closed), host.fetches]).toEqual([401, fetches]);
+    const unknown = await makeKeyPair({ kid: `random-${seconds}` });
+    expect([await ask(unknown.privateJwk), host.fetches]).toEqual([401, fetches]);
   }
 });
 
 test('76: the same kid with a new key: a failed signature refetches', async () => {
-  const [first, second] = [await pairOf('a'), await pairOf('a')];
+  const [first, second] = [await makeKeyPair({ kid: 'a' }), await makeKeyPair({ kid: 'a' })];
   const { host, ask, lastReason } = await rotating(first);
-  host.keys = [second.open];
+  host.keys = [second.publicJwk];
   host.seconds = 31;
-  expect([await ask(second.closed), host.fetches]).toEqual([200, 2]);
-  expect([await ask(first.closed), host.fetches]).toEqual([401, 2]);
+  expect([await ask(second.privateJwk), host.fetches]).toEqual([200, 2]);
+  expect([await ask(first.privateJwk), host.fetches]).toEqual([401, 2]);
   expect(await lastReason()).toMatch(/^the signature does not verify with the key "a"/);
 });
 
-test('79: a removed key is refused when max-age is over, and not before', async () => {
-  const [first, second] = [await pairOf('a'), await pairOf('b')];
+test('79: a removed key is rejected when max-age is over, and not before', async () => {
+  const [first, second] = [await makeKeyPair({ kid: 'a' }), await makeKeyPair({ kid: 'b' })];
   const { host, ask } = await rotating(first);
-  host.keys = [second.open];
+  host.keys = [second.publicJwk];
   host.seconds = 3599;
-  expect([await ask(first.closed), host.fetches]).toEqual([200, 1]);
+  expect([await ask(first.privateJwk), host.fetches]).toEqual([200, 1]);
   host.seconds = 3601;
-  expect([await ask(first.closed), host.fetches]).toEqual([401, 2]);
+  expect([await ask(first.privateJwk), host.fetches]).toEqual([401, 2]);
 });

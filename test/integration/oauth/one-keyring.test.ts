@@ -2,16 +2,17 @@
  * The token endpoint and the workbench say the same of an assertion: both ask one ring of client keys, with one cache and
  * one cool-down. The whole gateway in this process, with a clock that a test can turn.
  */
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type JWK, SignJWT } from 'jose';
+import { expect, test } from 'vitest';
 
+import { makeKeyPair } from '../../stack/services/key-pair.ts';
 import { createApp } from '../../../edge/app.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { ASSERTION_TYPE, clientAssertion } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const KEYS = 'https://keys.example.org/jwks';
@@ -19,22 +20,8 @@ const STAFF = 'https://staff.example.org';
 const ADMIN = 'https://admin.test';
 const ENDPOINT = 'https://oauth.test/base/oauth2/token';
 
-let db: TestDatabase;
-let staff: { open: JWK; closed: JWK };
-beforeAll(async () => {
-  db = await createTestDatabase();
-  staff = await pairOf('staff');
-});
-afterAll(() => db.drop());
-
-async function pairOf(kid: string): Promise<{ open: JWK; closed: JWK }> {
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  const own = { kid, alg: 'ES256' };
-  return {
-    open: { ...(await exportJWK(pair.publicKey)), ...own },
-    closed: { ...(await exportJWK(pair.privateKey)), ...own },
-  };
-}
+const db = await useTestDatabase();
+const staff = await makeKeyPair({ kid: 'staff' });
 
 /** A gateway and a client whose host has these keys for an hour, by its own `max-age`. */
 async function gatewayFor(keys: JWK[]) {
@@ -44,7 +31,7 @@ async function gatewayFor(keys: JWK[]) {
   const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const published: Readonly<Record<string, () => Response>> = {
     [`${STAFF}/.well-known/openid-configuration`]: () => Response.json({ issuer: STAFF, jwks_uri: `${STAFF}/jwks` }),
-    [`${STAFF}/jwks`]: () => Response.json({ keys: [staff.open] }),
+    [`${STAFF}/jwks`]: () => Response.json({ keys: [staff.publicJwk] }),
     [KEYS]: () => {
       host.fetches += 1;
       return Response.json({ keys: host.keys }, { headers: { 'cache-control': 'max-age=3600' } });
@@ -84,7 +71,7 @@ async function gatewayFor(keys: JWK[]) {
       .setSubject('ada')
       .setAudience(`${ADMIN}/admin/api`)
       .setExpirationTime(iat + 60)
-      .sign(staff.closed);
+      .sign(staff.privateJwk);
     const response = await app.fetch(
       new Request(`${ADMIN}/admin/api/workbench/assertion`, {
         method: 'POST',
@@ -104,21 +91,25 @@ async function gatewayFor(keys: JWK[]) {
 const ORDERS = [['token', 'workbench'] as const, ['workbench', 'token'] as const];
 
 test.each(ORDERS)('a key is rotated 60 s after the first use: the %s and the %s accept it', async (one, other) => {
-  const [a, b] = [await pairOf('a'), await pairOf('b')];
-  const gateway = await gatewayFor([a.open]);
+  const [a, b] = [await makeKeyPair({ kid: 'a' }), await makeKeyPair({ kid: 'b' })];
+  const gateway = await gatewayFor([a.publicJwk]);
   const { host } = gateway;
-  expect([await gateway[one](a.closed), await gateway[other](a.closed), host.fetches]).toEqual([true, true, 1]);
-  host.keys = [b.open];
+  expect([await gateway[one](a.privateJwk), await gateway[other](a.privateJwk), host.fetches]).toEqual([true, true, 1]);
+  host.keys = [b.publicJwk];
   host.seconds = 60;
-  expect([await gateway[one](b.closed), await gateway[other](b.closed), host.fetches]).toEqual([true, true, 2]);
-  expect([await gateway[one](a.closed), await gateway[other](a.closed), host.fetches]).toEqual([false, false, 2]);
+  expect([await gateway[one](b.privateJwk), await gateway[other](b.privateJwk), host.fetches]).toEqual([true, true, 2]);
+  expect([await gateway[one](a.privateJwk), await gateway[other](a.privateJwk), host.fetches]).toEqual([
+    false,
+    false,
+    2,
+  ]);
 });
 
 test.each(ORDERS)('unknown keys shown to the %s and the %s fetch once in 30 s, in all', async (one, other) => {
-  const [a, unknown] = [await pairOf('a'), await pairOf('unknown')];
-  const gateway = await gatewayFor([a.open]);
+  const [a, unknown] = [await makeKeyPair({ kid: 'a' }), await makeKeyPair({ kid: 'unknown' })];
+  const gateway = await gatewayFor([a.publicJwk]);
   const { host } = gateway;
-  expect([await gateway[one](a.closed), host.fetches]).toEqual([true, 1]);
+  expect([await gateway[one](a.privateJwk), host.fetches]).toEqual([true, 1]);
   for (const [seconds, fetches] of [
     [10, 1],
     [31, 2],
@@ -126,7 +117,7 @@ test.each(ORDERS)('unknown keys shown to the %s and the %s fetch once in 30 s, i
     [62, 3],
   ]) {
     host.seconds = seconds ?? 0;
-    const said = [await gateway[one](unknown.closed), await gateway[other](unknown.closed)];
+    const said = [await gateway[one](unknown.privateJwk), await gateway[other](unknown.privateJwk)];
     expect([...said, host.fetches]).toEqual([false, false, fetches]);
   }
 });

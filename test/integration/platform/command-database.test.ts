@@ -1,24 +1,16 @@
 /** The database of commands returns the same rows and the same errors as the edge's driver. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import type { Database, Query } from '../../../edge/deps.ts';
-import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
+import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { sql } from '../../../edge/store/sql.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
-let db: TestDatabase;
-let command: CommandDatabase;
-let edge: Database;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  command = await connectDatabase(db.ownerUrl);
-  edge = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-});
-afterAll(async () => {
-  await command.close();
-  await db.drop();
-});
+const db = await useTestDatabase();
+const command = await connectDatabase(db.ownerUrl);
+const edge = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+afterAll(() => command.close());
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 const MISSING = sql`select require_resource(${NOWHERE}::uuid, 'Patient', ${NOWHERE}::uuid, null, 7)`;
@@ -30,7 +22,7 @@ async function failures(database: Database, query: Query) {
   return asked.map((settled) => (settled.status === 'rejected' ? settled.reason : undefined));
 }
 
-test('a state that says something to the caller is a Fault, alone and in a batch', async () => {
+test('an SQLSTATE of the gateway is a Fault, alone and in a batch', async () => {
   for (const database of [edge, command]) {
     const fault = { name: 'Fault', kind: 'not-found', message: 'no such resource', rows: [7] };
     expect(await failures(database, MISSING)).toMatchObject([fault, fault]);
@@ -43,7 +35,7 @@ test('any other is the driver’s own error', async () => {
   }
 });
 
-test('a batch that failed has left nothing, and the connection remains usable', async () => {
+test('a failed batch is rolled back, and the connection remains usable', async () => {
   const note = sql`insert into sidecar_seen (issuer) values ('noted')`;
   await expect(command.batch([note, BUG])).rejects.toMatchObject({ code: '42703' });
   expect(await command.run(sql`select issuer from sidecar_seen`)).toEqual([]);

@@ -1,12 +1,11 @@
 /** The Durable Object of single use, in workerd, past the gateway: retries, forgetting, and what is on disk. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { useFolder } from '../../stack/tools/use-folder.ts';
 import { ROOT } from '../../stack/services/build.ts';
 import { until } from '../../stack/services/until.ts';
 import { workerSettings } from '../../stack/services/worker-settings.ts';
@@ -15,7 +14,7 @@ interface Claims {
   claim(hash: string, expires: number, attempt: string): Promise<boolean>;
 }
 
-let folder: string;
+const folder = await useFolder('jti');
 let stop: (() => Promise<void>) | undefined;
 let clientNumber = 0;
 /** A separate store for each test, as each client has. */
@@ -46,7 +45,6 @@ async function start(): Promise<void> {
 let clientAt: (number: number) => Claims;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-jti-'));
   const source = fileURLToPath(new URL('../../../edge/platform/cloudflare/jti-store.ts', import.meta.url));
   await build({
     stdin: {
@@ -60,14 +58,11 @@ beforeAll(async () => {
   });
   await start();
 });
-afterAll(async () => {
-  await stop?.();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stop?.());
 
 const inMinutes = (minutes: number) => Math.floor(Date.now() / 1000) + minutes * 60;
 
-test('a claim is had by one attempt, however often that asks', async () => {
+test('a claim succeeds for one attempt only, also when it is repeated', async () => {
   const client = newClient();
   expect(await client.claim('x', inMinutes(5), 'one')).toBe(true);
   expect(await client.claim('x', inMinutes(5), 'one')).toBe(true);

@@ -10,7 +10,7 @@ import type { Database, Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
 type Failure = (response: ServerResponse) => void;
 
@@ -31,7 +31,6 @@ const FAILURES = {
 
 const NOT_BEGUN: readonly string[] = ['a database that starts up', 'a database with no connection left'];
 
-let db: TestDatabase;
 let server: ReturnType<typeof createServer>;
 let database: Database;
 /** The next requests get these failures before one succeeds. */
@@ -51,8 +50,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(answered.status, { 'content-type': 'application/json' }).end(await answered.text());
 }
 
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await db.client.query(`create table note (id int); grant insert on note to ${APPLICATION_ROLE}`);
   server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -63,7 +62,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   server.close();
-  await db.drop();
 });
 beforeEach(() => {
   failures = [];
@@ -73,7 +71,8 @@ beforeEach(() => {
 const one = read<{ n: number }>`select 1 as n`;
 const write = sql`insert into note values (1)`;
 const unavailable = expect.objectContaining({ kind: 'unavailable' });
-const told = (queries: readonly Query[]): Promise<unknown> => database.batch(queries).catch((error: unknown) => error);
+const outcomeOf = (queries: readonly Query[]): Promise<unknown> =>
+  database.batch(queries).catch((error: unknown) => error);
 
 const cases = Object.entries(FAILURES);
 
@@ -84,34 +83,34 @@ test.each(cases)('%s: a read succeeds once it has passed', async (_, failure) =>
 
 test.each(cases)('%s that lasts is reported', async (_, failure) => {
   failures = [failure, failure, failure];
-  expect([await told([one]), asked]).toEqual([unavailable, 3]);
+  expect([await outcomeOf([one]), asked]).toEqual([unavailable, 3]);
 });
 
 test.each(cases)('%s: a write is asked again only where it cannot have begun', async (name, failure) => {
   failures = [failure];
   const isAskedAgain = NOT_BEGUN.includes(name);
-  expect([await told([one, write]), asked]).toEqual(isAskedAgain ? [expect.any(Array), 2] : [unavailable, 1]);
+  expect([await outcomeOf([one, write]), asked]).toEqual(isAskedAgain ? [expect.any(Array), 2] : [unavailable, 1]);
 });
 
-test('a read that is noted is asked again too, and a write with it is not', async () => {
+test('retries a read with an audit row, but not with a write', async () => {
   const note = { ...sql`insert into note values (3)`, notes: true } as const;
   failures = [FAILURES['a connection that is cut']];
-  expect([await told([one, note]), asked]).toEqual([[[{ n: 1 }], []], 2]);
+  expect([await outcomeOf([one, note]), asked]).toEqual([[[{ n: 1 }], []], 2]);
   failures = [FAILURES['a connection that is cut']];
-  expect([await told([write, note]), asked]).toEqual([unavailable, 3]);
+  expect([await outcomeOf([write, note]), asked]).toEqual([unavailable, 3]);
 });
 
-test('a write that knows what it was asked before is asked again', async () => {
+test('retries an idempotent write', async () => {
   failures = [FAILURES['a connection that is cut']];
-  expect([await told([one, { ...write, once: true }]), asked]).toEqual([expect.any(Array), 2]);
+  expect([await outcomeOf([one, { ...write, once: true }]), asked]).toEqual([expect.any(Array), 2]);
 });
 
 test('a query that PostgreSQL rejects is not repeated', async () => {
-  expect(await told([read`select 1/0`])).toMatchObject({ code: '22012' });
+  expect(await outcomeOf([read`select 1/0`])).toMatchObject({ code: '22012' });
   expect(asked).toBe(1);
 });
 
-test('nothing starts again when its time is over', async () => {
+test('retries nothing after its time', async () => {
   failures = [FAILURES['a connection that is cut']];
   const limits = { answerMs: 200, workMs: 90, lockMs: 50 };
   await expect(database.run(one, limits)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -119,5 +118,5 @@ test('nothing starts again when its time is over', async () => {
 });
 
 test('a query declared as read cannot write', async () => {
-  expect(await told([read`insert into note values (2)`])).toMatchObject({ code: '25006' });
+  expect(await outcomeOf([read`insert into note values (2)`])).toMatchObject({ code: '25006' });
 });

@@ -102,7 +102,7 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
     expect(rows.length).toBeLessThanOrEqual(mode === 'session' ? CLIENTS : SERVER_CONNECTIONS);
   });
 
-  test('the site of a batch is its own, and ends with it', async () => {
+  test('the site setting of a batch ends with the batch', async () => {
     const site = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
     const settings = read`select current_setting('gateway.site', true) as site, current_setting('transaction_read_only') as only`;
     await Promise.all(
@@ -118,7 +118,7 @@ describe.each(Object.entries(WAYS))('PgBouncer %s', (_, way) => {
     );
   });
 
-  test('a batch is all or nothing, and leaves the connection as good as it was', async () => {
+  test('a batch is atomic and leaves the connection usable', async () => {
     const refused = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         failure(tcp.batch([sql`insert into note values (${n})`, sql`select 1 / 0`])),

@@ -15,10 +15,9 @@ import { raw, read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { startPostgresWire } from '../../stack/services/postgres-wire.ts';
 import { until } from '../../stack/services/until.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
-let db: TestDatabase;
 let neon: Database;
 let tcp: PostgresDatabase;
 const opened: PostgresDatabase[] = [];
@@ -38,20 +37,15 @@ function open({ connections = 4, prepares = true, user = 'application', now = Da
   return database;
 }
 
+const db = await useTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await db.client.query(`create table note (id int primary key, body bytea);
     grant select, insert, update, delete on note to ${APPLICATION_ROLE}`);
   neon = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   tcp = open({ connections: 2 });
 });
-afterEach(async () => {
-  await db.client.query('delete from note');
-});
-afterAll(async () => {
-  await Promise.all(opened.map((database) => database.close()));
-  await db.drop();
-});
+afterEach(() => db.client.query('delete from note'));
+afterAll(() => Promise.all(opened.map((database) => database.close())));
 
 const failure = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
@@ -67,7 +61,7 @@ describe('the same as over Neon', () => {
     numeric: sql`select ${'1.50'}::numeric as v, 12345678901234567890.1234567890::numeric as long, 'NaN'::numeric as nan`,
     integers: sql`select ${7}::int as v, ${-7}::smallint as small, ${9_007_199_254_740_991}::bigint as large, null::int as n`,
     float: sql`select ${0.1}::float8 as v, 'Infinity'::float8 as infinite, 1e300::float8 as large, 0.1::float4 as small`,
-    boolean: sql`select ${true}::boolean as yes, ${false}::boolean as no, null::boolean as nobody`,
+    boolean: sql`select ${true}::boolean as yes, ${false}::boolean as no, null::boolean as missing`,
     uuid: sql`select ${'0190b6f2-0000-7000-8000-000000000001'}::uuid as v`,
     'json is text, digit for digit': sql`select ${'{"a": 1.50, "b":[1e2]}'}::json as v, ${'{"b": 1.50}'}::jsonb as binary`,
     'text arrays': sql`select ${['a', 'b,c', 'd"e', 'f\\g', '', ' ', 'NULL', '{}']}::text[] as v, '{}'::text[] as empty`,
@@ -104,25 +98,28 @@ describe('the same as over Neon', () => {
 
   const NOWHERE = '00000000-0000-4000-8000-000000000000';
   test.each<[string, Query, workMs?: number]>([
-    ['a state of ours', sql`select require_resource(${NOWHERE}::uuid, 'Patient', ${NOWHERE}::uuid, null, 7)`],
-    ['a bug of ours', sql`select nowhere`],
+    [
+      'an SQLSTATE of the gateway',
+      sql`select require_resource(${NOWHERE}::uuid, 'Patient', ${NOWHERE}::uuid, null, 7)`,
+    ],
+    ['a bug of the gateway', sql`select nowhere`],
     ['a syntax error', sql`selec 1`],
     ['two statements in one', sql`select 1; select 2`],
     ['a division', sql`select 1 / ${0}::int`],
     ['a key that is there', sql`insert into note select 1 from generate_series(1, 2)`],
     ['a privilege that is missing', sql`create table mine ()`],
     ['NUL in a text', sql`select ${'a\0b'}::text`],
-    ['what says that it reads, and writes', read`insert into note values (9)`],
-    ['what takes too long', sql`select pg_sleep(5)`, 300],
+    ['a read that writes', read`insert into note values (9)`],
+    ['a query that exceeds its time', sql`select pg_sleep(5)`, 300],
   ])('fails alike: %s', async (_, query, workMs = 20_000) => {
     const limits = { answerMs: workMs + 10_000, workMs, lockMs: workMs };
-    const told = async (database: Database) => {
+    const answersOf = async (database: Database) => {
       const error = await failure(database.batch([query], limits));
       const { name, kind, message, rows, code, cause } = error as Record<string, unknown>;
       const inner = cause as { code?: string; message?: string } | undefined;
       return [kind === undefined ? 'bug' : name, kind, message, rows, code, inner?.code, inner?.message];
     };
-    expect(await told(tcp)).toEqual(await told(neon));
+    expect(await answersOf(tcp)).toEqual(await answersOf(neon));
     expect(await tcp.run(sql`select 1 as v`)).toEqual([{ v: 1 }]);
   });
 
@@ -160,7 +157,7 @@ describe('a batch', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is all or nothing where it fails only at its end', async () => {
+  test('is rolled back if only the commit fails', async () => {
     await db.client.query(`create table late (id int references note deferrable initially deferred);
       grant insert on late to ${APPLICATION_ROLE}`);
     expect(await failure(tcp.batch([note(1), sql`insert into late values (5)`]))).toMatchObject({ code: '23503' });
@@ -168,7 +165,7 @@ describe('a batch', () => {
     await db.client.query('drop table late');
   });
 
-  test('sees what it wrote, and settings that are its own end with it', async () => {
+  test('sees its writes, and its local settings end with it', async () => {
     const site = '00000000-0000-4000-8000-00000000000a';
     const settings = read`select current_setting('gateway.site', true) as site, current_setting('transaction_read_only') as read,
       current_setting('statement_timeout') as time`;
@@ -194,7 +191,7 @@ describe('a batch', () => {
 });
 
 describe('replaces prepared statements', () => {
-  test('is parsed once, unless nothing is to be prepared', async () => {
+  test('is parsed once, unless preparing is off', async () => {
     const count = read<{ n: number }>`select count(*)::int as n from pg_prepared_statements where name <> ''`;
     for (const [prepares, expected] of [
       [true, 3],
@@ -207,7 +204,7 @@ describe('replaces prepared statements', () => {
     }
   });
 
-  test('is parsed each time where no plan is to be kept for it', async () => {
+  test('is parsed each time if its plan must not be cached', async () => {
     const one = open({ connections: 1 });
     const query: Query = {
       ...read`select count(*)::int as n from pg_prepared_statements where name <> ''`,
@@ -217,7 +214,7 @@ describe('replaces prepared statements', () => {
     expect(await one.batch([query, query])).toEqual([[{ n: 2 }], [{ n: 2 }]]);
   });
 
-  test('and is not there any more, as behind a pooler, is prepared again', async () => {
+  test('and is missing, as behind a pooler, is prepared again', async () => {
     const one = open({ connections: 1 });
     const query = read`select 5 as v`;
     await one.run(query);
@@ -226,7 +223,7 @@ describe('replaces prepared statements', () => {
     expect(await one.run(query)).toEqual([{ v: 5 }]);
   });
 
-  test('a statement that gives other columns now is parsed again', async () => {
+  test('a statement with changed result columns is parsed again', async () => {
     const one = open({ connections: 1 });
     const all = read`select * from growing`;
     await db.client.query(
@@ -319,7 +316,7 @@ describe('a connection', () => {
     expect(await one.run(sql`select 1 as v`)).toEqual([{ v: 1 }]);
   });
 
-  test('a site that asks for all leaves places to others; its waiting requests are served in order', async () => {
+  test('a site with many requests leaves places to others, and its requests are served in order', async () => {
     const four = open({ connections: 4 });
     const limits = { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 };
     const [busy, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
@@ -364,7 +361,7 @@ describe('a connection', () => {
     }
   });
 
-  test('closing waits for what is asked', async () => {
+  test('closing waits for the running queries', async () => {
     const one = postgresDatabase({ connection: connectionTo(db.url), connections: 1, prepares: true });
     const asked = one.run(sql`insert into note select 8 from pg_sleep(0.2) returning id`);
     await delay(20);

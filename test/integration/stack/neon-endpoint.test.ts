@@ -1,21 +1,18 @@
 /** The endpoint as the real driver of the edge sees it, in front of a real PostgreSQL. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { neon, NeonDbError, neonConfig } from '@neondatabase/serverless';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { useFolder } from '../../stack/tools/use-folder.ts';
 import { type NeonEndpoint, startNeonEndpoint } from '../../stack/services/neon-endpoint.ts';
 import type { NeonRequest } from '../../stack/services/neon-request.ts';
 import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 
-let dataDir: string;
+const dataDir = await useFolder('endpoint-test');
 let postgres: Postgres;
 let endpoint: NeonEndpoint;
 const seen: NeonRequest[] = [];
 const database = () => neon(postgres.url);
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'gateway-endpoint-test-'));
   postgres = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
   endpoint = await startNeonEndpoint({ databaseUrl: postgres.url, onRequest: (request) => seen.push(request) });
   neonConfig.fetchEndpoint = endpoint.url;
@@ -32,7 +29,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await endpoint.close();
   await postgres.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 /** The error that the driver throws for a query that must fail. */
@@ -67,7 +63,7 @@ describe('values', () => {
     });
   });
 
-  test('go there as parameters', async () => {
+  test('are sent as parameters', async () => {
     const at = new Date('2026-11-21T12:00:00.123Z');
     const array = ['a', 'b,"c', null, '\\'];
     const [row] = await database()`select ${null}::text as nothing, ${array}::text[] as array,
@@ -93,7 +89,7 @@ describe('values', () => {
 });
 
 describe('results', () => {
-  test('have rows as arrays or objects, as asked for', async () => {
+  test('have rows as arrays or objects, by the request', async () => {
     const sql = neon(postgres.url, { arrayMode: true });
     expect(await sql`select 1 as a, 2 as a`).toEqual([[1, 2]]);
     expect(await database()`select 1 as a, 2 as b`).toEqual([{ a: 1, b: 2 }]);
@@ -150,7 +146,7 @@ describe('errors', () => {
     ['several commands in one string', 'select 1; select 2', [], '42601'],
     ['too few parameters', 'select $1::text, $2::text', ['a'], '08P01'],
     ['NUL in a text', 'select $1::text', ['a\0b'], '22021'],
-    ['a parameter that is no number', 'select $1::int', ['x'], '22P02'],
+    ['a parameter that is not a number', 'select $1::int', ['x'], '22P02'],
   ])('%s', async (_, text, params, code) => {
     expect(await failure(database().query(text, params))).toMatchObject({ code });
   });
@@ -294,7 +290,7 @@ describe('rejects requests that the driver would not send', () => {
   test.each([
     ['no JSON', 'select 1', {}, 400],
     ['no query', '{}', {}, 400],
-    ['a parameter that is no text', '{"query":"select 1","params":[{}]}', {}, 400],
+    ['a parameter that is not a string', '{"query":"select 1","params":[{}]}', {}, 400],
     ['no connection string', '{"query":"select 1"}', { 'Neon-Connection-String': '' }, 400],
     ['parsed output', '{"query":"select 1"}', { 'Neon-Raw-Text-Output': 'false' }, 400],
     ['an unknown isolation level', '{"queries":[]}', { 'Neon-Batch-Isolation-Level': 'Chaos' }, 400],

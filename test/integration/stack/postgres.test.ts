@@ -2,21 +2,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { useFolder } from '../../stack/tools/use-folder.ts';
 import { postgresBinaries } from '../../stack/services/postgres-binaries.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../../stack/services/postgres.ts';
 
 // One for all: making a cluster is what takes time.
-let dataDir: string;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'gateway-postgres-test-'));
-});
-afterAll(() => rm(dataDir, { recursive: true }));
+const dataDir = await useFolder('postgres-test');
 
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
@@ -63,7 +59,7 @@ test('a folder keeps its data and its password, also over a crash', async () => 
   expect(existsSync(lockFile())).toBe(false);
 });
 
-test('a lock whose number belongs to another program now does not block', async () => {
+test('a lock file whose process id belongs to another program does not block', async () => {
   const first = await startPostgres({ dataDir });
   await query(first.url, 'create table b as select 1 as id');
   const lock = await readFile(lockFile(), 'utf8');
@@ -78,7 +74,7 @@ test('a lock whose number belongs to another program now does not block', async 
   }
 });
 
-test('a taken port is said', async () => {
+test('reports a port that is in use', async () => {
   const first = await startPostgres({ dataDir, settings: UNSAFE_BUT_FAST });
   try {
     await expect(startPostgres({ port: first.port })).rejects.toThrow(`port ${first.port} for PostgreSQL is in use`);
@@ -87,7 +83,7 @@ test('a taken port is said', async () => {
   }
 });
 
-test('a setting that PostgreSQL does not know is said', async () => {
+test('reports a setting that PostgreSQL does not know', async () => {
   await expect(startPostgres({ settings: { no_such: '1' } })).rejects.toThrow('unrecognized configuration parameter');
 });
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { Database, Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
@@ -27,25 +27,13 @@ import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
 
-let db: TestDatabase;
-let gateway: Database;
 /** Other writers, each at a separate pace. */
-let writer: Client;
-let holder: Client;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-  [writer, holder] = [new Client({ connectionString: db.url }), new Client({ connectionString: db.url })];
-  await Promise.all([writer.connect(), holder.connect()]);
-});
-afterAll(async () => {
-  await writer?.end();
-  await holder?.end();
-  await db.drop();
-});
+const db = await useTestDatabase();
+const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const [writer, holder] = [await db.connect(), await db.connect()];
 
 interface Exporting extends ExportKey {
   readonly database: Database;
@@ -183,7 +171,7 @@ test('a write in the exact millisecond of the moment belongs to the next export'
     [at, '0'],
   ])
     await db.client.query(
-      `update resource set last_updated = (select taken_at from bulk_export where export_id = $1) - $2::interval where id = $3`,
+      `update resource set last_updated = (select snapshot_at from bulk_export where export_id = $1) - $2::interval where id = $3`,
       [first.id, earlier, id],
     );
   const { transaction_time: since } = await complete(first);
@@ -193,7 +181,7 @@ test('a write in the exact millisecond of the moment belongs to the next export'
   expect(await read(next, 'Patient')).toEqual([`${at} 1`]);
 });
 
-test('it does not begin where the transaction has written, and so has an id from before the moment', async () => {
+test('does not begin in a transaction that has written, because its id is older than the snapshot', async () => {
   const { site, clientId } = await newSite();
   const asked = {
     id: randomUUID(),
@@ -209,7 +197,7 @@ test('it does not begin where the transaction has written, and so has an id from
   await writer.query('rollback');
 });
 
-test('two of a key that are asked about, and as many as have been forgotten', async () => {
+test('a key has two exports that it polls, and any number of abandoned ones', async () => {
   const it = await newSite();
   await begun(it);
   const [one, two] = await Promise.allSettled([begun(it), begun(it)]);
@@ -222,7 +210,7 @@ test('two of a key that are asked about, and as many as have been forgotten', as
   expect((await begun(await newSite())).id).toBeTruthy();
 });
 
-test('a file has so many resources and so many bytes; what changed is found by its ids, or by looking at all', async () => {
+test('limits the resources and bytes of a file; finds changes by stored ids or by a scan', async () => {
   const it = await newSite();
   const ids = Array.from({ length: 12 }, () => uuidv7(Date.now()));
   for (const id of ids) await it.database.run(create(it.site, id, id));
@@ -260,7 +248,7 @@ test('a file has so many resources and so many bytes; what changed is found by i
   }
 });
 
-test('a request does not wait while another request works on the export, and finds nothing twice', async () => {
+test('a request does not wait for another request on the export, and no resource is found twice', async () => {
   const it = await newSite();
   for (let n = 0; n < 5; n += 1) await it.database.run(create(it.site, uuidv7(Date.now()), String(n)));
   const of = await begun(it);
@@ -271,7 +259,7 @@ test('a request does not wait while another request works on the export, and fin
   expect(filesOf(await complete(of))).toEqual([{ type: 'Patient', number: 1, count: 5 }]);
 });
 
-test('a page is looked up by id, however many there are', async () => {
+test('a page is found by id, for any number of resources', async () => {
   const it = await newSite();
   await db.client.query(
     `insert into resource (site_id, type, id, version, last_updated, meta, body)
@@ -287,8 +275,8 @@ test('a page is looked up by id, however many there are', async () => {
     const [file] = await it.database.run(openFile(of, 'Observation', 1, RESOURCE_TYPES));
     if (file?.upto_id == null) throw new Error('there is no file');
     expect(file.has_ids).toBe(since !== null);
-    const whole = { ...file, upto_id: file.upto_id };
-    const page = filePage({ ...of, type: 'Observation', number: 1, file: whole, after });
+    const opened = { ...file, upto_id: file.upto_id };
+    const page = filePage({ ...of, type: 'Observation', number: 1, file: opened, after });
     const { whole: ends, indexes, functions, rowsOf } = await explain(writer, it.site, page);
     expect(ends).not.toContain('resource');
     expect(indexes).toContain('resource_pkey');

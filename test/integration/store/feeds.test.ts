@@ -2,17 +2,15 @@
  * The figures of each sender: counts of the site's day, of the same hour before on the site's clock, and the cost of
  * the query.
  */
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { viewFeeds } from '../../../edge/admin/feeds/view.ts';
 import { type FeedRow, feedsNow } from '../../../edge/store/admin-feed.ts';
-import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import { type KeyCount, noteUsage } from '../../../edge/store/usage.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
 import { refusalOf } from '../../stack/tools/refusal.ts';
 import { sized } from '../../stack/tools/size.ts';
@@ -21,14 +19,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-let db: TestDatabase;
-let database: Database;
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = ownerDatabase(db);
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = ownerDatabase(db);
 
 interface Feeding {
   readonly site: string;
@@ -169,7 +161,7 @@ test('the fault of a key is the last one above a 404; a key without messages has
   expect(row).toMatchObject({ surface: null, refusals: 6, fault_code: 'no-key', fault_surface: 'mllp' });
 });
 
-test('a sender that calls itself something else with each message has twenty names, and the rest is counted', async () => {
+test('a sender with another name in each message has twenty names, and the others are counted', async () => {
   const { site, clientId } = await start();
   const keyOf = (n: number): KeyCount => ({
     site,
@@ -195,7 +187,7 @@ test('a sender that calls itself something else with each message has twenty nam
 // At full size, which takes minutes, a million.
 const QUARTERS = sized(250, 2_500);
 
-test('among a hundred sites and their counts a page costs what its own site has', async () => {
+test('the cost of a page depends on its site only, among a hundred sites', async () => {
   const { client } = db;
   await client.query(
     `with s as (insert into site (site_id, name) select gen_random_uuid(), 'crowd' from generate_series(1, 100) returning site_id),
@@ -210,8 +202,7 @@ test('among a hundred sites and their counts a page costs what its own site has'
   );
   await client.query('analyze key_usage, feed, api_key, refusal');
   const { rows } = await client.query<{ site_id: string }>(`select site_id from site where name = 'crowd' limit 1`);
-  const application = new Client({ connectionString: db.url });
-  await application.connect();
+  const application = await db.connect();
   try {
     const site = rows[0]?.site_id ?? '';
     const query = feedsNow(site, Date.now());

@@ -1,8 +1,8 @@
 /** Interactions that are one function call: alone and in a bundle they have equal answers and audit rows. Alone they check the caller. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import type { Database, Query } from '../../../edge/deps.ts';
+import type { Query } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { assertCaller } from '../../../edge/store/api-key.ts';
 import { addAudit } from '../../../edge/store/audit.ts';
@@ -20,14 +20,12 @@ import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 import { SCOPES } from '../../../shared/oauth/scope.ts';
 
-let db: TestDatabase;
-let gateway: Database;
 let access: Access;
 let other: Access;
 let asked: string[] = [];
@@ -43,12 +41,11 @@ const accessOf = async (): Promise<Access> => {
   };
 };
 
+const db = await useTestDatabase({ onRequest: ({ statements }) => (asked = statements.map(({ query }) => query)) });
+const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
 beforeAll(async () => {
-  db = await createTestDatabase({ onRequest: ({ statements }) => (asked = statements.map(({ query }) => query)) });
-  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   [access, other] = [await accessOf(), await accessOf()];
 });
-afterAll(() => db.drop());
 
 const newId = (): string => uuidv7(Date.now());
 const patient = (...numbers: readonly (readonly [string, string])[]): JsonObject => ({

@@ -1,9 +1,8 @@
 /**
- * An index serves every parameter, of the specification and of US Core, in a site with many patients and in a site of ten among
+ * An index serves every parameter of the specification and of US Core, in a site with many patients and in a small site among
  * many. The cost of a page depends on its rows, not on the size of the site.
  */
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Token } from '../../../edge/store/search/kind.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
@@ -15,7 +14,7 @@ import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type
 import type { Position, Sort } from '../../../edge/store/search/page-ids.ts';
 import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { GIVEN, populate } from '../../inputs/population.ts';
 import { explain, planFor, planKept } from '../../stack/tools/plan.ts';
@@ -23,13 +22,13 @@ import { sized } from '../../stack/tools/size.ts';
 import { withoutGuards } from '../../stack/tools/without-guards.ts';
 
 // At full size, which takes minutes, the same is seen at a million patients and among a thousand sites.
-const PATIENTS = sized(100_000, 1_000_000);
-const SMALL_SITES = sized(200, 1_000);
+const PATIENTS = sized(50_000, 1_000_000);
+const SMALL_SITES = sized(100, 1_000);
 const UNKNOWN_PATIENTS = 10_000;
 
-let db: TestDatabase;
+const db = await useTestDatabase();
 /** Plans are made for the application, whose policies count. */
-let application: Client;
+const application = await db.connect();
 let large: string;
 let small: string;
 /** Filled after the statistics were made. */
@@ -38,9 +37,6 @@ let unknown: string;
 const subjects = new Map<string, string>();
 
 beforeAll(async () => {
-  db = await createTestDatabase();
-  application = new Client({ connectionString: db.url });
-  await application.connect();
   const { client } = db;
   await client.query(`set maintenance_work_mem = '256MB'`);
   await withoutGuards(client, async () => {
@@ -58,10 +54,6 @@ beforeAll(async () => {
     subjects.set(site, rows[0]?.id ?? '');
   }
 }, 900_000);
-afterAll(async () => {
-  await application.end();
-  await db.drop();
-});
 
 /** The plans that a statement may get. */
 const plansOf = ({ planAnew }: Query) => (planAnew === true ? [planFor] : [planFor, planKept]);
@@ -448,7 +440,7 @@ describe('a search for many names', () => {
 });
 
 describe('pages of patients with a name', () => {
-  // One of a hundred thousand, a few hundred, and more than are listed (edge/store/search/page-ids.ts).
+  // One of all patients, a few hundred, and more than are listed (edge/store/search/page-ids.ts).
   test.each([
     ['one family name', [part('family', 'beginning', 'fitzgerbrad')], 'fitzgerbrad', ''],
     ['the beginning of some', [part('family', 'beginning', 'fitzger')], 'fitzger', ''],

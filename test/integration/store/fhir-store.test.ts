@@ -1,7 +1,7 @@
 /** The FHIR statements in a real database: versions, references, conditions, batches, studies, long values. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Database } from '../../../edge/deps.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
@@ -18,22 +18,18 @@ import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { sql } from '../../../edge/store/sql.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 
-let db: TestDatabase;
-let gateway: Database;
 /** The same, about our site. */
 let database: Database;
-let site: string;
 
+const db = await useTestDatabase();
+const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const site = await createSite(db.client);
 beforeAll(async () => {
-  db = await createTestDatabase();
-  gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-  site = await createSite(db.client);
   database = inSite(gateway, site);
 });
-afterAll(() => db.drop());
 
 const newId = () => uuidv7(Date.now());
 const patient = (value: string, more: JsonObject = {}): JsonObject => ({
@@ -82,7 +78,7 @@ test('arrays arrive unchanged, with all characters', async () => {
   expect(JSON.parse(row?.json ?? '')).toEqual(texts);
 });
 
-test('an answer has its first resource, however large, and then what fits', async () => {
+test('an answer has its first resource of any size, and then the resources that fit', async () => {
   const note = (bytes: readonly number[]) => {
     const sizes = `{${bytes.join()}}`;
     return sql`select answer_note(array(select row('read', 'Patient ' || b, null, null)::audit_item
@@ -104,7 +100,7 @@ test('an answer has its first resource, however large, and then what fits', asyn
 });
 
 describe('resource_write', () => {
-  test('creates, updates, keeps what is the same, and remembers versions', async () => {
+  test('creates and updates, makes no version without a change, and stores old versions', async () => {
     const { id, ...first } = await write(patient('w1'));
     expect(first).toMatchObject({ ordinal: 0, outcome: 'created', version: 1 });
     expect(await write(patient('w1'), id, 'update')).toMatchObject({ outcome: 'unchanged', version: 1 });
@@ -128,7 +124,7 @@ describe('resource_write', () => {
     expect(await find('Patient', [{ kind: 'identifier', any: [{ system: 'urn:mrn', value: 'w2' }] }])).toEqual([id]);
   });
 
-  test('refuses another version, an unknown id and an unknown patient, and leaves nothing', async () => {
+  test('rejects another version, an unknown id and an unknown patient, without a write', async () => {
     const { id } = await write(patient('r1'));
     expect(await failure(write(patient('r2'), id, 'update', 7))).toMatchObject({ kind: 'precondition-failed' });
     expect(await failure(write(patient('r2'), newId(), 'upsert', 1))).toMatchObject({ kind: 'precondition-failed' });
@@ -148,7 +144,7 @@ describe('resource_write', () => {
     }
   });
 
-  test('writes a patient and what refers to it together, in any order', async () => {
+  test('writes a patient and its resources together, in any order', async () => {
     const [a, b] = [newId(), newId()];
     const rows = await database.run(
       writeResources(site, [toWrite(observation(a), b, 'create'), toWrite(patient('t1'), a, 'create')]),
@@ -217,7 +213,7 @@ describe('fhir_conditional_write', () => {
   const run = (writes: Parameters<typeof writeTransaction>[1]['writes'], conditions: Condition[]) =>
     database.run(writeTransaction(site, { writes, conditions }, NO_LOCKS, []).written);
 
-  test('a conditional create makes one, then finds it, and what refers to it follows', async () => {
+  test('a conditional create creates a resource once, and references to it are resolved', async () => {
     const first = condition('create', 'c1');
     const made = await run(
       [conditional(first, patient('c1')), toWrite(observation(first.placeholder), newId(), 'create')],
@@ -244,7 +240,7 @@ describe('fhir_conditional_write', () => {
     expect(stored?.body).toContain(`"Patient/${first.placeholder}"`);
   });
 
-  test('a conditional update creates, updates, or says why not', async () => {
+  test('a conditional update creates, updates, or returns the reason for neither', async () => {
     const [one, two] = [condition('update', 'u1'), condition('update', 'u1')];
     expect((await run([conditional(one, patient('u1'))], [one]))[1]).toMatchObject({ outcome: 'created' });
     expect((await run([conditional(two, patient('u1', { active: true }))], [two]))[1]).toMatchObject({
@@ -254,7 +250,7 @@ describe('fhir_conditional_write', () => {
     });
     const named = condition('update', 'u1', { required: newId() });
     expect(await run([conditional(named, patient('u1'))], [named])).toMatchObject([{ outcome: 'another-id' }]);
-    const absent = condition('update', 'nobody', { required: newId() });
+    const absent = condition('update', 'unknown', { required: newId() });
     expect(await run([conditional(absent, patient('u1'))], [absent])).toMatchObject([{ outcome: 'another-id' }]);
     await write(patient('u1'));
     const many = condition('update', 'u1');
@@ -323,7 +319,7 @@ describe('fhir_conditional_write', () => {
     expect(twice).toMatchObject([{ id }, { id }, {}, {}]);
   });
 
-  test('a batch writes what it can', async () => {
+  test('a batch writes the entries without faults', async () => {
     const c = condition('create', 'b1');
     const rows = await database.run(
       writeBatch(site, [

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { beginExport, filePage, findExport, openFile, stepExport } from '../../../edge/store/bulk-export.ts';
 import { toPage } from '../../../edge/store/page.ts';
@@ -25,10 +25,9 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { copySite, RECORD_TABLES, TWIN } from '../../stack/tools/twin-site.ts';
 
-let site: Hl7Site;
 let twin: string;
 let before: string;
 const ids = { patient: '', other: '', observation: '', report: '' };
@@ -57,8 +56,8 @@ const oru = (id: string, result: string): string =>
 /** Found by its key in hl7_identity; results are found in hl7_result. */
 const ALLERGY = 'AL1|1||N1^Nuts^L';
 
+const site = await createHl7Site({ asOwner: true, assigningAuthorities: { HOSP: 'urn:example:hosp' } });
 beforeAll(async () => {
-  site = await createHl7Site({ asOwner: true, assigningAuthorities: { HOSP: 'urn:example:hosp' } });
   // A view's condition applies to the owner too.
   await site.db.client.query('create or replace view patient_search_here as select * from patient_search');
   const { client } = site.db;
@@ -88,7 +87,6 @@ beforeAll(async () => {
   ]);
   before = await dump(client, twin);
 });
-afterAll(() => site?.db.drop());
 
 /** Nothing of the other site has changed; neither the answers nor this site contain anything of it. */
 const expectApart = async (...answers: unknown[]): Promise<void> => {
@@ -239,7 +237,7 @@ describe('reads', () => {
     await expectApart(rows);
   });
 
-  test('exported, as it is and as it was', async () => {
+  test('exports current and old versions', async () => {
     const { clientId, database } = site;
     for (const [changed, version] of [
       ['infinity', 2],
@@ -250,7 +248,7 @@ describe('reads', () => {
       await database.run(beginExport({ ...key, ...asked }));
       // Just before the last change of the Observation, or now.
       await site.db.client.query(
-        `update bulk_export set taken_at = least(taken_at, greatest($3::timestamptz,
+        `update bulk_export set snapshot_at = least(snapshot_at, greatest($3::timestamptz,
                 (select last_updated from resource where site_id = $1 and id = $2)))
           where export_id = $4`,
         [site.site, ids.observation, changed, key.id],
@@ -262,9 +260,9 @@ describe('reads', () => {
       expect(JSON.parse(row.files)).toEqual([{ type: 'Observation', number: 1, count: 1 }]);
       const [file] = await database.run(openFile(key, 'Observation', 1, ['Observation']));
       if (file?.after_id == null || file.upto_id === null) throw new Error('there is no file');
-      const whole = { ...file, upto_id: file.upto_id };
+      const opened = { ...file, upto_id: file.upto_id };
       const page = { ...key, type: 'Observation', number: 1, after: file.after_id } as const;
-      const rows = await database.run(filePage({ ...page, file: whole }));
+      const rows = await database.run(filePage({ ...page, file: opened }));
       expect(rows.map((shown) => shown.version)).toEqual([version]);
       await expectApart(rows);
     }
@@ -343,7 +341,7 @@ describe('writes', () => {
     await expectApart(written, others);
   });
 
-  test('a conditional create that finds its own', async () => {
+  test('a conditional create that matches its resource', async () => {
     const resource = { resourceType: 'Patient', identifier: [{ value: 'P2' }] };
     const placeholder = uuidv7(Date.now());
     const rows = await site.deps.database.run(
@@ -365,7 +363,7 @@ describe('writes', () => {
     await expectApart(rows);
   });
 
-  test('an HL7 message takes back what one before it gave to this site’s patient', async () => {
+  test('an HL7 message removes the value of an earlier message from this site’s patient', async () => {
     const sent = await site.send(adt('A08', 'P2').replace('|F\n', '|F|||||555-2^WPN^PH\n'));
     expect([sent.outcome, sent.errors]).toEqual(['AA', []]);
     const found = (await site.resources('Patient')).find(({ id }) => id === ids.other);

@@ -2,18 +2,14 @@
  * The public keys that a client has signed with, as processes record them: per site, limited in number, and seldom
  * written.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { KidNote } from '../../../edge/store/usage.ts';
 import { noteUsage } from '../../../edge/store/usage.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
 
 const note = async (...kids: KidNote[]): Promise<void> => {
   const { text, params } = noteUsage({ counts: [], answers: [], keys: [], kids });
@@ -27,7 +23,7 @@ const kept = async (clientId: string) =>
     )
   ).rows;
 
-test('a busy key is written once a minute, and a clock that is behind takes nothing back', async () => {
+test('a busy key is written once a minute, and an earlier time does not replace a later one', async () => {
   const site = await createSite(db.client);
   const { clientId } = await createApiKey(db.client, { site });
   const at = Date.now() - 3_600_000;
@@ -42,7 +38,7 @@ test('a busy key is written once a minute, and a clock that is behind takes noth
   expect(Date.parse((await kept(clientId))[0]?.last ?? '')).toBeLessThanOrEqual(Date.now() + 1_000);
 });
 
-test('a note of another site than the key is of changes nothing, one of a key that is gone neither', async () => {
+test('ignores a note for a key of another site or a missing key', async () => {
   const [site, other] = [await createSite(db.client), await createSite(db.client)];
   const { clientId } = await createApiKey(db.client, { site });
   await note(

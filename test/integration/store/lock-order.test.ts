@@ -3,7 +3,7 @@
  * needs no race: another session has the first lock, and the waiting writer must not have the second.
  */
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { lockKeys } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -14,27 +14,16 @@ import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { sized } from '../../stack/tools/size.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
 const ROUNDS = sized(6, 200);
 
-let db: TestDatabase;
-let site: string;
-let writer: Client;
-
 const run = async (client: Client, { text, params }: Query) => client.query(text, [...params]);
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  site = await createSite(db.client);
-  writer = new Client({ connectionString: db.ownerUrl });
-  await writer.connect();
-});
-afterAll(async () => {
-  await writer?.end();
-  await db.drop();
-});
+const db = await useTestDatabase();
+const site = await createSite(db.client);
+const writer = await db.connect(db.ownerUrl);
 
 /** Resolves when the writer waits for a lock. */
 const writerWaits = () => until('the writer waits', async () => (await lockWaits(db.client)) > 0);
@@ -87,7 +76,7 @@ test('keys of two sites are two locks', async () => {
   await db.client.query('rollback');
 });
 
-test('a message about a patient waits for the holder of the patient’s identifier, though there is no patient yet', async () => {
+test('a message waits for the lock of its identifier, even before the patient exists', async () => {
   const hl7 = await createHl7Site({ database: db });
   await db.client.query('begin');
   await run(db.client, lockKeys(hl7.site, ['Patient|P7']));
@@ -123,15 +112,14 @@ test('a write that removes an identifier from a patient waits for its holder, an
   await db.client.query('begin');
   await run(db.client, lockKeys(hl7.site, ['Patient|L1']));
   // It names only the number that it brings.
-  const taking = updatePatient(writer, hl7.site, one, ['L3']);
+  const update = updatePatient(writer, hl7.site, one, ['L3']);
   await writerWaits();
   await db.client.query('rollback');
-  await taking;
+  await update;
 
   // One removes an identifier and the other adds it, both ways at once: neither waits endlessly, and each has its
   // identifier.
-  const other = new Client({ connectionString: db.ownerUrl });
-  await other.connect();
+  const other = await db.connect(db.ownerUrl);
   onTestFinished(() => other.end());
   for (let round = 0; round < ROUNDS; round += 1) {
     const [a, b] = round % 2 === 0 ? ['L2', 'L3'] : ['L3', 'L2'];

@@ -1,18 +1,17 @@
 /**
- * What each message and each question about one patient looks up is found by an index with all that is asked, behind policies
- * too: by the pages that are read, among a great many rows of one sender, of one patient and of the audit.
+ * An index that covers all conditions serves each lookup of a message and each search for one patient, also behind row
+ * security. The tests count the pages that PostgreSQL reads among many rows of one sender, one patient and the audit.
  */
 import { randomUUID } from 'node:crypto';
 
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { parameter } from '../../../edge/platform/parameter.ts';
 import type { Query } from '../../../edge/deps.ts';
 import { type AuditFilter, listAudit } from '../../../edge/store/admin-audit.ts';
 import { searchPage } from '../../../edge/store/search/search.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { idAt } from '../../stack/tools/id-at.ts';
 import { explain } from '../../stack/tools/plan.ts';
 import { withoutGuards } from '../../stack/tools/without-guards.ts';
@@ -21,23 +20,20 @@ const MANY = 5_000;
 const SITES = 100;
 const RESOURCES = 60_000;
 
-let db: TestDatabase;
-let application: Client;
+const db = await useTestDatabase();
+const application = await db.connect();
 let site: string;
 let clientId: string;
-/** With more resources than are put in order by what changed. */
+/** A site with more resources than a search sorts by their time of change. */
 let busy: string;
-/** With ids of the time when they were made, one in a thousand changed since. */
+/** A site whose ids have the time of creation. One resource in a thousand has changed since. */
 let fresh: string;
 const FRESH = 12_000;
 const patient = idAt(1);
-/** Whose record is read all the time. */
+/** A patient with many audit events. */
 const often = idAt(2);
 
 beforeAll(async () => {
-  db = await createTestDatabase();
-  application = new Client({ connectionString: db.url });
-  await application.connect();
   const { client } = db;
   site = await createSite(client);
   ({ clientId } = await createApiKey(client, { site, protocols: ['hl7'] }));
@@ -57,7 +53,7 @@ beforeAll(async () => {
          from generate_series(1, $2::int) n, lateral (select timestamptz '2026-01-01' + n * interval '1 s' as at) t`,
       [fresh, FRESH],
     );
-    // One sender has nearly all messages, and each of a hundred others a few: that is what makes one row look likely.
+    // One sender has nearly all messages, and each of a hundred others a few, so that the planner expects one row.
     await client.query(
       `insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
           sending_facility, control_id, sha256, message_type, raw, outcome)
@@ -68,7 +64,7 @@ beforeAll(async () => {
       [site, clientId, MANY, SITES],
     );
     await client.query(
-      `insert into patient_identity (site_id, value, domain, id, number_type, led, is_assumed, is_taught)
+      `insert into patient_identity (site_id, value, authority, id, number_type, led, is_assumed, is_taught)
        select $1, 'MRN' || n, '', case n when 1 then $2 else gen_random_uuid() end, 'MR', true, false, true from generate_series(1, 1000) n`,
       [site, patient],
     );
@@ -102,18 +98,14 @@ beforeAll(async () => {
   // The leaves of an index are half empty where the second site's random id sorts before the first one's.
   await client.query('reindex table resource');
 }, 120_000);
-afterAll(async () => {
-  await application.end();
-  await db.drop();
-});
 
-/** How many pages of 8 kB are read, and how many rows come. */
+/** The pages of 8 kB that PostgreSQL reads, and the rows that it returns. */
 async function cost(query: Query): Promise<{ readonly pages: number; readonly rows: number }> {
   const { pages } = await explain(application, site, query);
   const { rows } = await application.query(query.text, query.params.map(parameter));
   return { pages, rows: rows.length };
 }
-/** The plan is made and kept by the second time. */
+/** The cost of the second call, whose plan is cached. */
 async function costAgain(query: Query) {
   await cost(query);
   return cost(query);
@@ -129,7 +121,7 @@ const result = (filler: string, placer: string): string =>
 const MAX_PAGES = 100;
 
 describe('a message', () => {
-  test('is looked for among those of its sender', async () => {
+  test('is searched among the messages of its sender', async () => {
     const sender = {
       text: 'select hl7_sender($1::uuid, $2, $3, $4, $5, $6)',
       params: [site, clientId, 'ADT', 'EAST', 'NEW', 'new'],
@@ -141,7 +133,7 @@ describe('a message', () => {
     expect(await costAgain(known([], []))).toMatchObject({ rows: 1 });
   });
 
-  test('finds a result of a patient with a great many by either number', async () => {
+  test('finds a result by either order number for a patient with many results', async () => {
     for (const key of [result('F7', ''), result('new', 'P7')]) {
       const { pages } = await costAgain(known(['Observation'], [key]));
       expect(pages).toBeLessThan(MAX_PAGES);
@@ -166,20 +158,20 @@ describe('the audit', () => {
   };
   const list = (filter: Partial<AuditFilter>): Query => listAudit(site, { ...ANY, ...filter }, 'newest', null, 51);
 
-  test('of a patient', async () => {
+  test('is found by a patient', async () => {
     const { pages, rows } = await costAgain(list({ patient }));
     expect(rows).toBe(1);
     expect(pages).toBeLessThan(MAX_PAGES);
   });
 
-  test('of a patient whose record is read all the time is read in the order of time', async () => {
+  test('is read in the order of time for a patient with many audit events', async () => {
     const seconds = async (filter: Partial<AuditFilter>, order: 'newest' | 'oldest') => {
       const query = listAudit(site, { ...ANY, patient: often, ...filter }, order, null, 600);
       expect((await explain(application, site, query)).pages).toBeLessThan(20 * MAX_PAGES);
       const { rows } = await application.query<{ at: string }>(query.text, query.params.map(parameter));
       return rows.map(({ at }) => (Date.parse(at) - Date.UTC(2026, 0, 1)) / 1000);
     };
-    // With those that concerned others too.
+    // Some of the events concern other patients too.
     const all = Array.from({ length: MANY }, (_, n) => n + 1);
     expect(await seconds({}, 'oldest')).toEqual(all.slice(0, 600));
     expect(await seconds({}, 'newest')).toEqual(all.toReversed().slice(0, 600));
@@ -189,13 +181,13 @@ describe('the audit', () => {
     expect(pages).toBeLessThan(2 * MAX_PAGES);
   });
 
-  test('of whoever has a number', async () => {
+  test('is found by an identifier', async () => {
     const { pages, rows } = await costAgain(list({ patientIdentifier: 'MRN1' }));
     expect(rows).toBe(1);
     expect(pages).toBeLessThan(MAX_PAGES);
   });
 
-  test('of what few bundles, and of what none have done', async () => {
+  test('is found by an action that few or no bundles have', async () => {
     const few = await costAgain(list({ actions: ['update'] }));
     expect(few.rows).toBe((4 * MANY) / 1000 + MANY / 500);
     expect(few.pages).toBeLessThan(MAX_PAGES);
@@ -204,12 +196,12 @@ describe('the audit', () => {
     expect(none.pages).toBeLessThan(MAX_PAGES);
   });
 
-  test("of a neighbour's patient is not found", async () => {
+  test('does not contain events of a patient of another site', async () => {
     expect((await cost(list({ patient: randomUUID() }))).rows).toBe(0);
   });
 });
 
-describe('what changed', () => {
+describe('a search for changed resources', () => {
   const since = (seconds: number, at = busy, after: string | null = null): Query =>
     searchPage({
       site: at,
@@ -232,19 +224,19 @@ describe('what changed', () => {
   const numbered = (n: number): string => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
   const from = (first: number): string[] => Array.from({ length: 21 }, (_, n) => numbered(first + n));
 
-  test('of late is found without passing by all that is older', async () => {
+  test('finds late changes without reading older resources', async () => {
     const query = since(RESOURCES - 99);
     expect(await idsOf(query)).toEqual(from(RESOURCES - 99));
     expect((await explain(application, busy, query)).pages).toBeLessThan(2 * MAX_PAGES);
   });
 
-  test('ever is found by walking, and not put in order first', async () => {
+  test('walks all resources by id for an early time, without sorting them', async () => {
     const query = since(5);
     expect(await idsOf(query)).toEqual(from(5));
     expect((await explain(application, busy, query)).pages).toBeLessThan(20 * MAX_PAGES);
   });
 
-  test('in a time of which there is much is what was made since, and before it what is older and changed then', async () => {
+  test('finds new resources and changed older ones in a time with many changes', async () => {
     const numbersOf = async (query: Query) =>
       (await idsOf(query, fresh)).map((id) => Number.parseInt(id.replaceAll('-', '').slice(-8), 16));
     const older = [1000, 2000, 3000, 4000, 5000];

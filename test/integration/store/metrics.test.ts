@@ -1,26 +1,18 @@
 /** The sums behind /metrics on a real PostgreSQL: they only grow, and a feed is as alive as its last message. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { type Family, exposition } from '../../../edge/metrics/exposition.ts';
 import { familiesOf } from '../../../edge/metrics/families.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { readMetrics } from '../../../edge/store/metrics.ts';
 import { type Counted, type KeyCount, LATENCY_BOUNDS_MS, noteUsage } from '../../../edge/store/usage.ts';
-import type { Database } from '../../../edge/deps.ts';
-import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
-let db: TestDatabase;
-let database: Database;
-let site: string;
-let key: ApiKey;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
-  site = await createSite(db.client);
-  key = await createApiKey(db.client, { site, protocols: ['hl7'] });
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const site = await createSite(db.client);
+const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
 
 const latency = (step: number) =>
   Array.from({ length: LATENCY_BOUNDS_MS.length + 1 }, (_, at) => (at === step ? 3 : 0));
@@ -90,7 +82,7 @@ test('a clock that is ahead makes no feed younger than now, and a clock that is 
   expect(Number(behind?.value)).toBeGreaterThanOrEqual(Number(before?.value));
 });
 
-test('for deleted sites and keys nothing is written, and the rest is', async () => {
+test('writes nothing for deleted sites and keys, and everything else', async () => {
   const gone = '00000000-0000-7000-8000-000000000000';
   const [before] = await samplesOf('gateway_acks_total');
   await database.run(
@@ -125,31 +117,31 @@ test('messages to replay, sidecars and jobs', async () => {
     `insert into job (job_id, kind, cursor, asked_by, run_after) values
        (gen_random_uuid(), 'reindex', '{}', 'test', now() - interval '1 hour')`,
   );
-  const told = exposition([...(await families()).values()]);
-  expect(told).toContain('gateway_sidecar_last_seen_timestamp_seconds{sidecar="ward\\"1\\\\"}');
-  expect(told).toContain('gateway_jobs{kind="reindex",state="open"} 1\n');
+  const text = exposition([...(await families()).values()]);
+  expect(text).toContain('gateway_sidecar_last_seen_timestamp_seconds{sidecar="ward\\"1\\\\"}');
+  expect(text).toContain('gateway_jobs{kind="reindex",state="open"} 1\n');
   const [due] = await samplesOf('gateway_job_due_seconds');
   expect(Math.round(Number(due?.value) / 60)).toBe(60);
-  expect(told).toContain('# TYPE gateway_messages_to_replay gauge\n');
+  expect(text).toContain('# TYPE gateway_messages_to_replay gauge\n');
 });
 
-test('alerts by what people did about them, and when the keys that sign were made', async () => {
+test('returns alerts by state, and the creation times of signing keys', async () => {
   for (const kind of ['feed-silent', 'jwks-uri-failing', 'replay-needed', 'sidecar-silent']) {
     await db.client.query(
-      `insert into alert (site_id, alert_id, kind, subject, opened_at) values ($1, gen_random_uuid(), $2, 'x', now())`,
+      `insert into alert (site_id, alert_id, kind, subject, firing_since) values ($1, gen_random_uuid(), $2, 'x', now())`,
       [site, kind],
     );
   }
   await db.client.query("update alert set acknowledged_at = now(), acknowledged_by = 'ada' where kind = 'feed-silent'");
   await db.client.query("update alert set resolved_at = now() where kind = 'replay-needed'");
   await db.client.query(
-    "insert into alert_mute (site_id, kind, subject, muted_by) values ($1, 'jwks-uri-failing', 'x', 'ada')",
+    "insert into alert_silence (site_id, kind, subject, silenced_by) values ($1, 'jwks-uri-failing', 'x', 'ada')",
     [site],
   );
   expect(await samplesOf('gateway_alerts')).toEqual([
     { labels: { site, kind: 'feed-silent', state: 'acknowledged' }, value: 1 },
-    { labels: { site, kind: 'jwks-uri-failing', state: 'muted' }, value: 1 },
-    { labels: { site, kind: 'sidecar-silent', state: 'open' }, value: 1 },
+    { labels: { site, kind: 'jwks-uri-failing', state: 'silenced' }, value: 1 },
+    { labels: { site, kind: 'sidecar-silent', state: 'firing' }, value: 1 },
   ]);
   const created = () => samplesOf('gateway_signing_key_created_timestamp_seconds');
   const day = { labels: { kid: '2026-01-02-abcd', use: 'signs' }, value: Date.parse('2026-01-02') / 1000 };

@@ -1,17 +1,13 @@
 /** The keys that PostgreSQL finds for an MLLP sender: all that may be meant, by index however many keys there are. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { allowedIps } from '../../../edge/store/hl7.ts';
 import { parseAddress, parseRange, printAddress, rangeContains } from '../../../shared/ip.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { createSite } from '../../stack/services/seed.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db?.drop());
+const db = await useTestDatabase();
 
 async function isFound(pairs: readonly { readonly range: string; readonly address: string }[]): Promise<boolean[]> {
   const { rows } = await db.client.query<{ found: boolean }>(
@@ -122,7 +118,7 @@ test('among many keys by index', async () => {
   expect(plan).not.toContain('Seq Scan on api_key');
 });
 
-test('the addresses of all keys that take MLLP messages, by the index of those keys', async () => {
+test('finds the addresses of all keys for MLLP by their index', async () => {
   const { rows } = await db.client.query<{ range: string }>(allowedIps().text);
   expect(rows.map(({ range }) => range)).toContain('10.4.0.7');
   // A partial index is used only where the query says what its predicate says.

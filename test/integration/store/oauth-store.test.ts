@@ -1,24 +1,16 @@
 /** The rows that the token service keeps in the database, through the real driver: revocations, claims of a jti. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { findClient } from '../../../edge/store/client.ts';
 import { claimJti, revokeToken, tokenStanding } from '../../../edge/store/token.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 
-let db: TestDatabase;
-let database: Database;
-let site: string;
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = ownerDatabase(db);
-  site = await createSite(db.client);
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = ownerDatabase(db);
+const site = await createSite(db.client);
 
 test('a client is found with its arrays', async () => {
   const { clientId } = await createApiKey(db.client, { site, scopes: ['system/Patient.read'], audiences: [] });

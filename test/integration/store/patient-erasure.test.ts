@@ -1,15 +1,15 @@
 /** One person of a site erased: nothing of it is left in any table, and nothing of others is missing. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 
 import { erase } from '../../../edge/platform/node/erase-patient.ts';
-import { connectDatabase, type CommandDatabase } from '../../../edge/platform/node/database.ts';
+import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { audited } from '../../../edge/store/audit.ts';
 import {
   beginExport,
   type ExportKey,
-  exportStands,
+  exportExists,
   filePage,
   type FileRow,
   findExport,
@@ -19,24 +19,17 @@ import {
 import { erasePatient } from '../../../edge/store/patient-erasure.ts';
 import { writeResources, toWrite } from '../../../edge/store/resource.ts';
 import { until } from '../../stack/services/until.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { copySite, RECORD_TABLES } from '../../stack/tools/twin-site.ts';
 
 /** Files of opened exports: a client that is reading an export continues. */
 const files = new Map<string, FileRow>();
-let db: TestDatabase;
-let owner: CommandDatabase;
 let site: Hl7Site;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  owner = await connectDatabase(db.ownerUrl);
-});
-afterAll(async () => {
-  await owner?.close();
-  await db.drop();
-});
+const db = await useTestDatabase();
+const owner = await connectDatabase(db.ownerUrl);
+afterAll(() => owner?.close());
 beforeEach(async () => {
   site = await createHl7Site({ database: db });
 });
@@ -115,7 +108,7 @@ test('another site that has the same ids keeps every row', async () => {
   expect(await everything(twin)).toEqual(before);
 });
 
-test('nothing of a patient is left, and nothing of the others of the site and of its neighbour is missing', async () => {
+test('erases all data of a patient, and no data of other patients or sites', async () => {
   const neighbour = await createHl7Site({ database: db });
   await neighbour.send(result('N-1', 'A1'));
   await site.send(result('B-1', 'B2'));
@@ -149,7 +142,7 @@ test('nothing of a patient is left, and nothing of the others of the site and of
   expect(await everything()).toEqual(after);
 });
 
-test('it is on record by ids alone, once, and what was only asked about is not', async () => {
+test('is in the audit once, by ids only; a preview is not', async () => {
   await site.send(admit('A-1', 'A1'));
   const id = await idOf('A1');
   await expect(eraseNow(id, [id, 'no'])).rejects.toThrow('nothing was erased');
@@ -164,7 +157,7 @@ test('it is on record by ids alone, once, and what was only asked about is not',
   expect(rows).toEqual([{ actor_kind: 'operator', actor: 'root', types: ['Hl7Message', 'Patient'], patients: [id] }]);
 });
 
-test('a patient takes those with it that were merged into it, and a merged one is not erased alone', async () => {
+test('erases a patient with its merged patients, and no merged patient alone', async () => {
   await site.send(admit('A-1', 'A1'));
   await site.send(result('B-1', 'B2'));
   const [first, second] = [await idOf('A1'), await idOf('B2')];
@@ -175,7 +168,7 @@ test('a patient takes those with it that were merged into it, and a merged one i
   for (const trace of [first, second, hex('Doe')]) expect(all).not.toContain(trace);
 });
 
-test('another patient loses its links to it, in old versions too, and keeps the rest as it was written', async () => {
+test('removes links to the patient from other patients, also in old versions, and keeps everything else', async () => {
   await site.send(admit('A-1', 'A1'));
   const id = await idOf('A1');
   const other = randomUUID();
@@ -235,7 +228,7 @@ test('the bytes of a message that also names another patient are deleted, and th
   ]);
 });
 
-test('exports of the site end, also an export that is being read, and later exports have nothing of the patient', async () => {
+test('ends the exports of the site, even during a download; later exports have no data of the patient', async () => {
   await site.send(admit('X-1', 'X1', 'Secret^Jane'));
   await site.send(admit('X-2', 'X2'));
   const neighbour = await createHl7Site({ database: db });
@@ -264,18 +257,18 @@ test('exports of the site end, also an export that is being read, and later expo
     return key;
   }
 
-  /** The content of its first page; undefined: it is not there any more. */
+  /** The content of its first page; undefined if the export was deleted. */
   async function namesIn({ at, ...key }: ExportKey & { readonly at: Hl7Site }): Promise<string | undefined> {
     const [file] = await at.database.run(openFile(key, 'Patient', 1, ['Patient']));
     const wasThere = files.get(key.id) ?? file;
     if (wasThere?.after_id == null || wasThere.upto_id === null) throw new Error('there is no file');
     files.set(key.id, wasThere);
-    const whole = { ...wasThere, upto_id: wasThere.upto_id };
-    const page = filePage({ ...key, type: 'Patient', number: 1, file: whole, after: wasThere.after_id });
-    const [rows, standing] = await at.database.batch([page, exportStands(key)] as const);
-    expect(standing.length === 1).toBe(file !== undefined);
+    const opened = { ...wasThere, upto_id: wasThere.upto_id };
+    const page = filePage({ ...key, type: 'Patient', number: 1, file: opened, after: wasThere.after_id });
+    const [rows, stored] = await at.database.batch([page, exportExists(key)] as const);
+    expect(stored.length === 1).toBe(file !== undefined);
     const text = JSON.stringify(rows);
-    if (standing.length === 0) expect(text).not.toContain('Secret');
-    return standing.length === 0 ? undefined : text;
+    if (stored.length === 0) expect(text).not.toContain('Secret');
+    return stored.length === 0 ? undefined : text;
   }
 });

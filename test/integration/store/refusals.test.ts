@@ -1,27 +1,19 @@
 /** The log of rejected requests in the database: summed, per site, limited for any input, found by index. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ANY_REFUSAL, findRefusals, type RefusalFilter } from '../../../edge/store/admin-refusal.ts';
-import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { noteRefusals, type Refusal } from '../../../edge/store/refusal.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
 import { refusalOf } from '../../stack/tools/refusal.ts';
 
-let db: TestDatabase;
-let database: Database;
-let site: string;
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = ownerDatabase(db);
-  site = await createSite(db.client);
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = ownerDatabase(db);
+const site = await createSite(db.client);
 
 const newKey = async (of = site): Promise<string> => {
   const { clientId } = await createApiKey(db.client, { site: of });
@@ -179,7 +171,7 @@ test('pages follow one another, filters hold, and what is older than the site ke
   expect(await by({ code: 'kid' })).toEqual([]);
 });
 
-test('a hundred sites with a year of refusals cost what one has in the time that is asked for', async () => {
+test('the cost of a page depends on the site and the time, among a hundred sites with a year of refusals', async () => {
   const crowd = await createSite(db.client);
   const clientId = await newKey(crowd);
   await db.client.query(

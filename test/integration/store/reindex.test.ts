@@ -1,16 +1,14 @@
 /** Reindexing on a real PostgreSQL: search rows become complete again, and are never older than the content. */
 import { randomUUID } from 'node:crypto';
 
-import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { REINDEX, reindexJob } from '../../../edge/fhir/search/reindex.ts';
-import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { INDEX_FINGERPRINT } from '../../../edge/store/search/parameters.ts';
 import type { JobDeps } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
-import { addJob, findJob } from '../../../edge/store/job.ts';
+import { addJob, findJobs } from '../../../edge/store/job.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { countResources, REINDEX_START, sitesBehind } from '../../../edge/store/search/reindex.ts';
@@ -18,23 +16,20 @@ import { searchCount } from '../../../edge/store/search/search.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 
-let db: TestDatabase;
-let database: Database;
 let deps: JobDeps;
 let site: string;
 
+const db = await useTestDatabase();
+const database = ownerDatabase(db);
 beforeAll(async () => {
-  db = await createTestDatabase();
-  database = ownerDatabase(db);
   deps = { database, now: () => Date.now(), log: () => undefined };
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   await db.client.query('truncate job');
   site = await createSite(db.client);
@@ -127,7 +122,7 @@ const INDEX = [
   'select type, id, patient_id from resource where site_id = $1 order by 1, 2',
 ];
 const ROWS_OF_KNOWN = [
-  'select xmin, ctid from patient_identity where site_id = $1 order by id, domain, value, number_type',
+  'select xmin, ctid from patient_identity where site_id = $1 order by id, authority, value, number_type',
   'select xmin, ctid from patient_trait where site_id = $1 order by id, trait',
 ];
 const CONTENT = [
@@ -150,7 +145,7 @@ const BUDGET_MS = 60_000;
 const runAll = () => tick(deps, [REINDEX], BUDGET_MS);
 const runOneStep = (using = deps) => tick(using, [REINDEX], 0);
 async function jobOf(id: string) {
-  const [row] = await inSite(database, site).run(findJob(id));
+  const [row] = await inSite(database, site).run(findJobs([id]));
   return row;
 }
 
@@ -238,7 +233,7 @@ describe('a site reindexed', () => {
 
 describe('by which numbers patients are known', () => {
   const KNOWN = [
-    'select id, domain, value, number_type, led, is_assumed, is_taught from patient_identity where site_id = $1 order by 1, 2, 3, 4',
+    'select id, authority, value, number_type, led, is_assumed, is_taught from patient_identity where site_id = $1 order by 1, 2, 3, 4',
     'select id, trait from patient_trait where site_id = $1 order by 1, 2',
   ];
   const adt = (numbers: string, family: string) => `${msh('ADT^A08')}\nPID|1||${numbers}||${family}^Ann||19800203|F`;
@@ -266,16 +261,16 @@ describe('by which numbers patients are known', () => {
     await db.client.query('delete from patient_trait where site_id = any ($1)', [[hl7.site, other.site]]);
     await ask(hl7.site);
     await runAll();
-    const { rows } = await db.client.query<{ value: string; domain: string; led: boolean }>(
-      'select value, domain, led from patient_identity where site_id = $1 order by value, domain',
+    const { rows } = await db.client.query<{ value: string; authority: string; led: boolean }>(
+      'select value, authority, led from patient_identity where site_id = $1 order by value, authority',
       [hl7.site],
     );
     expect(rows).toEqual([
-      { value: 'K1', domain: 'name:HOSP', led: true },
-      { value: 'K2', domain: 'name:LAB', led: true },
-      { value: 'K3', domain: 'name:', led: true },
-      { value: 'K4', domain: 'urn:mrn', led: true },
-      { value: 'K4-b', domain: 'name:', led: true },
+      { value: 'K1', authority: 'name:HOSP', led: true },
+      { value: 'K2', authority: 'name:LAB', led: true },
+      { value: 'K3', authority: 'name:', led: true },
+      { value: 'K4', authority: 'urn:mrn', led: true },
+      { value: 'K4-b', authority: 'name:', led: true },
     ]);
     const count = (await hl7.resources('Patient')).length;
     for (const [numbers, family] of [
@@ -296,7 +291,7 @@ describe('by which numbers patients are known', () => {
     const hl7 = await people();
     const known = await rowsOf(hl7.site, KNOWN);
     await db.client.query(
-      `insert into patient_identity (site_id, domain, value, number_type, id, led, is_assumed, is_taught)
+      `insert into patient_identity (site_id, authority, value, number_type, id, led, is_assumed, is_taught)
          select site_id, 'urn:stray', 'STRAY', '', id, true, false, false from resource where site_id = $1 and type = 'Patient'`,
       [hl7.site],
     );
@@ -319,7 +314,7 @@ describe('an update between the read and the write of a step', () => {
     code: coding(code),
   });
 
-  test('keeps its own rows', async () => {
+  test('keeps its rows', async () => {
     const id = newId();
     await write(site, [[id, observation('old')]]);
     const job = await ask();
@@ -330,12 +325,11 @@ describe('an update between the read and the write of a step', () => {
     expect(await tokens()).toEqual([{ code: 'new' }]);
   });
 
-  test('keeps its own rows when it is under way at the write', async () => {
+  test('keeps its rows when it runs during the write', async () => {
     const id = newId();
     await write(site, [[id, observation('old')]]);
     await ask();
-    const writer = new Client({ connectionString: db.ownerUrl });
-    await writer.connect();
+    const writer = await db.connect(db.ownerUrl);
     await writer.query('begin');
     const { text, params } = writeResources(site, [toWrite(observation('new'), id, 'update')]);
     await writer.query(text, [...params]);
@@ -411,10 +405,9 @@ describe('a site of which an older release has written', () => {
     expect(await search([A_DAY])).toBe(251);
   });
 
-  test('a reindexing does not begin before what that release is writing has ended', async () => {
+  test('a reindexing does not begin before the writes of the old release have ended', async () => {
     await writeAsBefore(newId(), observation());
-    const writer = new Client({ connectionString: db.ownerUrl });
-    await writer.connect();
+    const writer = await db.connect(db.ownerUrl);
     await writer.query('begin');
     const { dates: _, parts: __, indexed: ___, ...old } = toWrite(observation(), newId(), 'create');
     await writer.query('select resource_write($1::uuid, $2::json)', [site, JSON.stringify([old])]);
@@ -457,7 +450,7 @@ describe('steps', () => {
 
   const FAILS = { text: 'select 1 / 0', params: [] };
 
-  test('that fail leave nothing and are done again', async () => {
+  test('that fail are rolled back and repeated', async () => {
     await fillMany();
     const id = await ask();
     const failing: JobDeps = {
@@ -477,7 +470,7 @@ describe('steps', () => {
     expect([await jobOf(id), await countIdentifiers()]).toMatchObject([{ state: 'done' }, MANY]);
   });
 
-  test('take as much as fits their budget, at least one resource', async () => {
+  test('contain the resources that fit their budget, at least one', async () => {
     const large = 'x'.repeat(1_500_000);
     for (let n = 0; n < 3; n += 1) await write(site, [[newId(), patient(`L${n}`, { implicitRules: large })]]);
     const id = await ask();

@@ -1,30 +1,22 @@
 /** The owner of a source address: saved keys never let two sites share one sender, and no change removes a sender. */
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
-import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 
 import { createKey } from '../../../edge/admin/keys/keys.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { selectKey } from '../../../edge/hl7/ingest/sender/select-key.ts';
 import { type GivenAddress, assignAddress, withdrawAddress } from '../../../edge/admin/settings/addresses.ts';
-import { type CommandDatabase, connectDatabase } from '../../../edge/platform/node/database.ts';
+import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import type { CandidateRow } from '../../../edge/store/hl7-snapshot.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 
-let db: TestDatabase;
-let database: CommandDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = await connectDatabase(db.ownerUrl);
-});
-afterAll(async () => {
-  await database?.close();
-  await db?.drop();
-});
+const db = await useTestDatabase();
+const database = await connectDatabase(db.ownerUrl);
+afterAll(() => database?.close());
 beforeEach(async () => {
   await db.client.query('truncate site cascade');
 });
@@ -53,8 +45,7 @@ test('a site that is alone has every address, and keeps it on the day a second o
 });
 
 test('two sites that are made at once do not both have every address', async () => {
-  const other = new Client({ connectionString: db.ownerUrl });
-  await other.connect();
+  const other = await db.connect(db.ownerUrl);
   const sites = await Promise.all([createSite(db.client), createSite(other)]);
   await other.end();
   const ranges = await Promise.all(sites.map(rangesOf));
@@ -69,7 +60,7 @@ test('a network within several of its ranges is the site’s; half of it is not'
   }
 });
 
-test('a disabled key is saved by the same rule, is asked again when it is enabled, and can always be disabled', async () => {
+test('checks the addresses of a disabled key when it is saved and enabled, and always allows disabling', async () => {
   const site = await createSite(db.client, { addresses: ['10.0.0.0/8'] });
   await expect(save(site, ['192.0.2.1'], { status: 'disabled' })).rejects.toMatchObject(FOREIGN);
   const { clientId } = await save(site, ['10.0.0.1'], { status: 'disabled' });

@@ -3,25 +3,16 @@
  * lost.
  */
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { siteStatements } from '../../../edge/store/site.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
-let db: TestDatabase;
-let second: Client;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  second = new Client({ connectionString: db.ownerUrl });
-  await second.connect();
-});
-afterAll(async () => {
-  await second?.end();
-  await db?.drop();
-});
+const db = await useTestDatabase();
+const second = await db.connect(db.ownerUrl);
 
 const { writeSite } = siteStatements<{ name: string }>(['name']);
 

@@ -1,12 +1,11 @@
 /**
- * US Core's searches on a real PostgreSQL against a model of R4's rules in memory, which is written from the standard
- * alone: random resources, random queries (FHIR R4 search, 3.1.1.4.5, 3.1.1.4.6, 3.1.1.4.8 to 3.1.1.4.12).
+ * Random US Core searches for random resources on PostgreSQL, compared with a model of R4's rules in memory. The model is
+ * written from the standard alone (FHIR R4 search, 3.1.1.4.5, 3.1.1.4.6, 3.1.1.4.8 to 3.1.1.4.12).
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { searchRequest } from '../../../edge/fhir/search/request.ts';
-import type { Database } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -14,16 +13,11 @@ import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { createTestDatabase, ownerDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 
-let db: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = ownerDatabase(db);
-});
-afterAll(() => db.drop());
+const db = await useTestDatabase();
+const database = ownerDatabase(db);
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Resource = Record<string, any>;

@@ -4,11 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
-import { createTestDatabase, type TestDatabase } from '../../stack/tools/database.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
 
 const OURS = randomUUID();
 const THEIRS = randomUUID();
@@ -67,13 +66,13 @@ const FOR_THE_OWNER = [
   'job_claim',
   'jti_claim_add',
   'key_kids_note',
-  'metrics_told',
+  'metrics_now',
   'mllp_candidates',
   'mllp_ranges',
   'refusals_note',
   'retention_ask',
   'retention_step',
-  'thumbprints_taken',
+  'thumbprints_foreign',
   'thumbprints_write',
   'token_revoke',
   'usage_noted',
@@ -91,14 +90,11 @@ interface Relation {
   readonly updatable: string | null;
 }
 
-let db: TestDatabase;
-let application: Client;
 let relations: readonly Relation[];
 
+const db = await useTestDatabase();
+const application = await db.connect();
 beforeAll(async () => {
-  db = await createTestDatabase();
-  application = new Client({ connectionString: db.url });
-  await application.connect();
   const { rows } = await db.client.query<Relation>(
     `select c.relname as name, c.relkind = 'v' as "isView",
             exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'site_id') as "hasSite",
@@ -127,14 +123,10 @@ beforeAll(async () => {
   for (const site of [OURS, THEIRS])
     for (const table of tablesOfSites()) await db.client.query(...insertOf(table, site));
 });
-afterAll(async () => {
-  await application?.end();
-  await db?.drop();
-});
 
 const ofSites = () => relations.filter(({ hasSite }) => hasSite);
 const tablesOfSites = () => ofSites().filter(({ isView }) => !isView);
-const looksAt = ({ may }: Relation) => may.includes('SELECT');
+const isReadable = ({ may }: Relation) => may.includes('SELECT');
 
 /** Some value of a type. */
 function valueOf(type: string): string {
@@ -203,8 +195,8 @@ describe('lists rows of two sites', () => {
     expect(counted).toEqual({});
   });
 
-  test('one sees its own, without a where', async () => {
-    const seen = await others(ofSites().filter(looksAt), [1], ({ name }) =>
+  test('a site sees only its rows, without a where', async () => {
+    const seen = await others(ofSites().filter(isReadable), [1], ({ name }) =>
       from(OURS, () => rowsOrRefusal(`select from ${name}`)),
     );
     expect(seen).toEqual({});
@@ -277,7 +269,7 @@ describe('the role', () => {
     expect(rows).toEqual([nothing, nothing]);
   });
 
-  test('may do with what is of no site, and with what is kept, what it must and no more', () => {
+  test('has only the required rights on tables without a site and on append-only tables', () => {
     const found = Object.fromEntries(relations.map(({ name, may }) => [name, may]));
     expect(Object.fromEntries(relations.filter(({ hasSite }) => !hasSite).map(({ name, may }) => [name, may]))).toEqual(
       OF_NO_SITE,
@@ -331,7 +323,7 @@ describe('functions that act for the owner', () => {
     expect(functions.map(({ name }) => name)).toEqual(FOR_THE_OWNER);
   });
 
-  test('find what they name in our schema alone', () => {
+  test('find tables and functions only in the gateway’s schema', () => {
     const elsewhere = functions.filter(({ settings }) => !settings.includes('search_path=public, pg_temp'));
     expect(elsewhere.map(({ name }) => name)).toEqual([]);
   });

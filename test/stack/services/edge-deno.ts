@@ -16,8 +16,11 @@ export function denoBinary(): string {
   return `${folder}/${platform}/deno`;
 }
 
+/** Built once for each process: its sources do not change meanwhile. */
+let assets: Promise<void> | undefined;
+
 export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
-  await buildAssets();
+  await (assets ??= buildAssets());
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
   const env = {
     ...process.env,

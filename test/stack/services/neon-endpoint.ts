@@ -38,7 +38,7 @@ const KEEP_ALIVE_MS = 600_000;
 
 /** Usage is counted in the background, for many requests at once. */
 export const isBookkeeping = (statement: string): boolean =>
-  /^select (?:usage_noted|refusals_note|sidecar_heard|sidecar_turned_away)\(/.test(statement);
+  /^select (?:usage_noted|refusals_note|sidecar_note|sidecar_refusal_note)\(/.test(statement);
 
 interface Answer {
   readonly status: number;

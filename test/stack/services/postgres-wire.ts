@@ -2,8 +2,7 @@
  * A proxy before PostgreSQL's TCP port that counts round trips. It parses the frontend's messages (PostgreSQL manual §54.7),
  * changes nothing, and stores no answer. It has no TLS, and listens on loopback.
  */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 export interface PostgresWire {
   readonly port: number;
@@ -19,7 +18,6 @@ export interface PostgresWireOptions {
   readonly isLeftOut: (text: string) => boolean;
 }
 
-const HOST = '127.0.0.1';
 const LENGTH_BYTES = 4;
 
 const cstring = (bytes: Buffer, from: number): string => bytes.toString('utf8', from, bytes.indexOf(0, from));
@@ -55,21 +53,10 @@ function createReader(onSync: (texts: readonly string[]) => void): (piece: Buffe
 }
 
 export async function startPostgresWire({ targetPort, isLeftOut }: PostgresWireOptions): Promise<PostgresWire> {
-  const open = new Set<Socket>();
   let requests = 0;
-  const server = createServer({ noDelay: true }, (near) => {
-    const far = connect({ port: targetPort, host: HOST, noDelay: true });
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(one);
-      one.on('error', () => undefined);
-      one.on('close', () => {
-        open.delete(one);
-        other.destroy();
-      });
-    }
+  const { port, close } = await startTcpProxy({ port: targetPort }, (near, far) => {
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
     const read = createReader((texts) => {
       if (!texts.some(isLeftOut)) requests += 1;
     });
@@ -79,17 +66,5 @@ export async function startPostgresWire({ targetPort, isLeftOut }: PostgresWireO
     });
     far.on('data', (piece: Buffer) => void near.write(piece));
   });
-  server.listen({ port: 0, host: HOST, backlog: 4096 });
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    requests: () => requests,
-    async close() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of open) socket.destroy();
-      await closed;
-    },
-  };
+  return { port, requests: () => requests, close };
 }

@@ -17,6 +17,8 @@ import { removeTemporary, temporaryFolder } from './temporary-folder.ts';
 export interface PostgresOptions {
   /** Kept; undefined: a temporary folder that is removed when the server stops. */
   readonly dataDir?: string;
+  /** The folder above the temporary folder; default: the system's folder for temporary files. */
+  readonly below?: string | undefined;
   /** 0 or undefined: a free one. */
   readonly port?: number;
   /** Server settings, such as `UNSAFE_BUT_FAST`. */
@@ -72,7 +74,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 async function startOn(port: number, options: PostgresOptions): Promise<Postgres | 'port taken'> {
   const binaries = postgresBinaries();
-  const temporary = options.dataDir === undefined ? await temporaryFolder('postgres') : undefined;
+  const temporary = options.dataDir === undefined ? await temporaryFolder('postgres', options.below) : undefined;
   try {
     const dataDir = resolve(temporary ?? options.dataDir ?? '');
     const runAs = unprivileged(dataDir, [binaries.postgres, join(dataDir, 'cluster')]);

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { makeKeyPair } from './key-pair.ts';
+import type { JWK } from 'jose';
 
 export interface Secrets {
   readonly env: {
@@ -15,11 +16,7 @@ export interface Secrets {
   readonly sidecarPrivateKey: JWK;
 }
 
-async function es256(kid: string): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const { d, ...open } = { ...(await exportJWK(privateKey)), kid, alg: 'ES256', use: 'sig' };
-  return { privateJwk: { ...open, ...(d === undefined ? {} : { d }) }, publicJwk: open };
-}
+const es256 = (kid: string) => makeKeyPair({ kid, use: 'sig' });
 
 export async function makeSecrets(): Promise<Secrets> {
   const signing = await es256(`token-${randomBytes(4).toString('hex')}`);

@@ -1,9 +1,10 @@
 /** Sites and API keys put into a database directly, for the local stack's demo data and for tests. */
 import { randomUUID } from 'node:crypto';
 
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { Client } from 'pg';
 
+import { makeKeyPair } from './key-pair.ts';
 import { newKey } from '../../../edge/admin/keys/keys.ts';
 import { KEY_MEMBERS, type KeyRecord } from '../../../edge/members/api-key.ts';
 import { writeKey } from '../../../edge/admin/keys/statements.ts';
@@ -72,10 +73,7 @@ export interface ApiKey {
 export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKeyOptions): Promise<ApiKey> {
   const clientId = `svc-${randomUUID()}`;
   const alg = options.algorithm ?? 'ES256';
-  const pair = await generateKeyPair(alg, { extractable: true });
-  const kid = `${clientId.slice(4, 12)}-1`;
-  const privateJwk = { ...(await exportJWK(pair.privateKey)), kid, alg, use: 'sig' };
-  const publicJwk = { ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' };
+  const { publicJwk, privateJwk } = await makeKeyPair({ kid: `${clientId.slice(4, 12)}-1`, use: 'sig' }, alg);
   const jwks = options.jwksUri === undefined ? (options.jwks ?? { keys: [publicJwk] }) : null;
   const record: KeyRecord = {
     ...toRecord(KEY_MEMBERS, newKey.parse({ name: options.name ?? 'Test key', tokenTtlSeconds: 300 })),

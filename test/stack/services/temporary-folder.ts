@@ -5,9 +5,14 @@ import { join } from 'node:path';
 
 const made = new Set<string>();
 
-/** Creates an empty folder below the system's folder for temporary files. @param name is part of the path */
-export async function temporaryFolder(name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), `gateway-${name}-`));
+/**
+ * Creates an empty folder.
+ *
+ * @param name is part of the path
+ * @param below default: the system's folder for temporary files
+ */
+export async function temporaryFolder(name: string, below = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(below, `gateway-${name}-`));
   made.add(folder);
   return folder;
 }

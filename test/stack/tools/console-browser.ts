@@ -8,12 +8,12 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 
-import { getToken } from '../services/client.ts';
 import type { Account } from '../services/oidc-accounts.ts';
-import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../services/seed.ts';
+import { ALL_SCOPES, type ApiKey } from '../services/seed.ts';
 import { isBrowserMissing, NO_BROWSER, startBrowser } from './browser.ts';
-import { startConsole, type TestConsole } from './console.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import type { TestConsole } from './console.ts';
+import { startConsoleSite } from './console-site.ts';
+import type { TestDatabase } from './database.ts';
 
 /** The folder for screenshots of the pages, if set. */
 export const PICTURES = process.env['SCREENSHOTS'];
@@ -101,17 +101,21 @@ export interface ConsoleInBrowser {
 }
 
 async function start(): Promise<ConsoleInBrowser & { stop(): Promise<void> }> {
-  const db = await createTestDatabase();
-  const site = await createSite(db.client, { name: 'North Hospital', timeZone: 'Europe/Berlin' });
-  const hl7Key = await createApiKey(db.client, {
-    site,
-    name: 'Admissions',
-    scopes: ALL_SCOPES,
-    protocols: ['hl7', 'hl7-mllp'],
-    allowedIps: ['10.1.0.0/16', '2001:db8::/32'],
-  });
-  const env = { INTEGRATION_HL7_MTTP_DOMAIN: 'hl7.north.example', INTEGRATION_HL7_MTTP_PORT: '2575' };
-  const [stack, browser] = await Promise.all([startConsole('workerd', db, site, { env }), startBrowser()]);
+  const [stack, browser] = await Promise.all([
+    startConsoleSite('workerd', {
+      site: { name: 'North Hospital', timeZone: 'Europe/Berlin' },
+      key: {
+        name: 'Admissions',
+        scopes: ALL_SCOPES,
+        protocols: ['hl7', 'hl7-mllp'],
+        allowedIps: ['10.1.0.0/16', '2001:db8::/32'],
+      },
+      env: { INTEGRATION_HL7_MTTP_DOMAIN: 'hl7.north.example', INTEGRATION_HL7_MTTP_PORT: '2575' },
+    }),
+    startBrowser(),
+  ]);
+  const { db, site, key: hl7Key } = stack;
+  const sendMessage = (text: string): Promise<Response> => stack.send(text);
   const keysUrl = `${stack.baseUrl}/admin/keys`;
 
   const visit = async (options: BrowserContextOptions): Promise<Visit> => {
@@ -127,14 +131,6 @@ async function start(): Promise<ConsoleInBrowser & { stop(): Promise<void> }> {
     await page.click('button');
     await page.waitForURL(keysUrl);
     return { context, page };
-  };
-  const sendMessage = async (text: string): Promise<Response> => {
-    const token = await getToken(stack.gateway.oauthBaseUrl, hl7Key, { audience: 'svc-hl7-http' });
-    return fetch(`${stack.gateway.hl7BaseUrl}/hl7/messages`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/plain' },
-      body: text,
-    });
   };
   const kept = new Map<Account, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
@@ -165,7 +161,6 @@ async function start(): Promise<ConsoleInBrowser & { stop(): Promise<void> }> {
     async stop() {
       await browser.close();
       await stack.stop();
-      await db.drop();
     },
   };
 }

@@ -2,9 +2,10 @@
  * A bad network between two programs: a TCP proxy that cuts connections at random bytes, and forwards data late and in
  * random pieces.
  */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+
+import { startTcpProxy } from '../services/tcp-proxy.ts';
 
 export interface CuttingProxyOptions {
   readonly targetPort: number;
@@ -24,16 +25,12 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-const HOST = '127.0.0.1';
-
 export async function startCuttingProxy(options: CuttingProxyOptions): Promise<CuttingProxy> {
-  const { random, targetPort, host = HOST } = options;
-  const open = new Set<Socket>();
+  const { random, targetPort, host = '127.0.0.1' } = options;
   let cuts = 0;
   let isCalm = false;
 
-  const serve = (near: Socket): void => {
-    const far = connect({ port: targetPort, host, noDelay: true, allowHalfOpen: true });
+  const serve = (near: Socket, far: Socket): void => {
     let bytesToCut = -Math.log(1 - random()) * options.meanBytesToCut;
     const end = (how: 'destroy' | 'resetAndDestroy'): void => {
       near[how]();
@@ -56,29 +53,18 @@ export async function startCuttingProxy(options: CuttingProxyOptions): Promise<C
       }
       to.end();
     };
-    for (const socket of [near, far]) {
-      open.add(socket);
-      socket.on('error', () => end('destroy'));
-      socket.on('close', () => open.delete(socket));
-    }
+    for (const socket of [near, far]) socket.on('error', () => end('destroy'));
     carry(near, far).catch(() => end('destroy'));
     carry(far, near).catch(() => end('destroy'));
   };
 
-  const server = createServer({ noDelay: true, allowHalfOpen: true }, serve);
-  server.listen(0, HOST);
-  await once(server, 'listening');
+  const { port, close } = await startTcpProxy({ port: targetPort, host }, serve, true);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     cuts: () => cuts,
     calm: () => {
       isCalm = true;
     },
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of open) socket.destroy();
-      await closed;
-    },
+    close,
   };
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { asApplication } from '../services/application-login.ts';
@@ -21,6 +21,8 @@ export interface TestDatabase {
   readonly endpoint: DatabaseEndpoints;
   /** A connection of the owner's, past the endpoint: it is not counted. */
   readonly client: Client;
+  /** A further connection, until `drop`. @param url default the application's */
+  connect(url?: string): Promise<Client>;
   /** Removes the database and ends its connections. */
   drop(): Promise<void>;
 }
@@ -36,20 +38,34 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const administrationUrl = withDatabase(template, 'postgres');
   await administer(administrationUrl, `create database ${name} template ${template.pathname.slice(1)}`);
 
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
+  const url = asApplication(ownerUrl);
+  const clients: Client[] = [];
+  const connect = async (to = url): Promise<Client> => {
+    const client = new Client({ connectionString: to });
+    client.on('error', () => undefined);
+    await client.connect();
+    clients.push(client);
+    return client;
+  };
+  const client = await connect(ownerUrl);
   const endpoint = await startDatabaseEndpoints({
     databaseUrl: ownerUrl,
     wireTargetPort: inject('wireTargetPort'),
     ...options,
   });
   const drop = async () => {
-    await client.end();
+    for (const each of clients) await each.end();
     await endpoint.close();
     await administer(administrationUrl, `drop database ${name} with (force)`);
   };
-  return { url: asApplication(ownerUrl), ownerUrl, name, endpoint, client, drop };
+  return { url, ownerUrl, name, endpoint, client, connect, drop };
+}
+
+/** `createTestDatabase` for the file or `describe` that calls it, removed after its tests. */
+export async function useTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const db = await createTestDatabase(options);
+  afterAll(() => db.drop());
+  return db;
 }
 
 /** The driver as the owner, who sees the rows of every site: what then is of one site is so by a statement's own condition. */

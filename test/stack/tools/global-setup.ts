@@ -2,8 +2,8 @@
  * Vitest's global setup: one PostgreSQL for all projects of a run, with one migrated database that test files clone
  * (database.ts). It is gone with its data when the run ends, however it ends.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { ProvidedContext } from 'vitest';
@@ -11,6 +11,7 @@ import type { TestProject } from 'vitest/node';
 import { prepareDatabase } from '../services/application-login.ts';
 import { type PgBouncer, startPgBouncer } from '../services/pgbouncer.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
+import { isFull } from './size.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -31,13 +32,26 @@ interface Started {
 /** A file has two gateways with a pool each, an endpoint with sixteen connections before each, and further clients. */
 const FOR_ALL_FILES = { max_connections: '400' };
 
+/** Linux keeps these files in memory. */
+const IN_MEMORY = '/dev/shm';
+/** The largest test file takes 1 GB. */
+const MEMORY_BYTES = 8 * 1024 ** 3;
+
+/** In memory, a new database is at most a third of the work. At full size, databases are too large for it. */
+async function folderOfDatabases(): Promise<string | undefined> {
+  const found = isFull ? undefined : await statfs(IN_MEMORY).catch(() => undefined);
+  const bytes = found === undefined ? 0 : Math.min(found.bavail * found.bsize, freemem());
+  return bytes < MEMORY_BYTES ? undefined : IN_MEMORY;
+}
+
 declare global {
   /** Each project loads this file again; it finds the services that the first project has started. */
   var startedForTests: Promise<Started> | undefined;
 }
 
 async function start(): Promise<Started> {
-  const postgres = await startPostgres({ settings: { ...UNSAFE_BUT_FAST, ...FOR_ALL_FILES } });
+  const settings = { ...UNSAFE_BUT_FAST, ...FOR_ALL_FILES };
+  const postgres = await startPostgres({ settings, below: await folderOfDatabases() });
   let pooler: PgBouncer | undefined;
   try {
     const databaseUrl = await prepareDatabase(postgres.url);

@@ -20,7 +20,7 @@ interface Clock {
 const WALL: Clock = {
   nowMs: () => performance.now(),
   leastMs: 0.3,
-  leastRounds: 30,
+  leastRounds: 10,
   mostRounds: Infinity,
   mostMs: 3_000,
 };
@@ -30,7 +30,7 @@ const CPU: Clock = {
     return (user + system) / 1000;
   },
   leastMs: 40,
-  leastRounds: 3,
+  leastRounds: 2,
   mostRounds: 20,
   mostMs: Infinity,
 };

@@ -6,7 +6,7 @@ import type { Database, Deps } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type TestDatabase, useTestDatabase } from './database.ts';
 import { createApiKey, createSite, type ApiKeyOptions, type SiteOptions } from '../services/seed.ts';
 import { bytesOf, errorsOf } from './hl7-text.ts';
 import { testDeps } from './test-deps.ts';
@@ -25,6 +25,8 @@ export interface Hl7Site {
   readonly clientId: string;
   /** Sends a message: segments one a line. @param by what is put over `deps` */
   readonly send: (message: string | Uint8Array, by?: Partial<IngestDeps>) => Promise<Sent>;
+  /** Sends a message by another key of the site. */
+  readonly sendByOther: (message: string) => Promise<Sent>;
   /** The current resources of a type, in the order they were made. */
   resources(type: string): Promise<(JsonObject & { id: string; version: number })[]>;
   messages(): Promise<readonly StoredMessage[]>;
@@ -53,7 +55,7 @@ export async function createHl7Site(
     readonly asOwner?: true;
   } = {},
 ): Promise<Hl7Site> {
-  const db = options.database ?? (await createTestDatabase());
+  const db = options.database ?? (await useTestDatabase());
   const site = await createSite(db.client, options);
   const { clientId } = await createApiKey(db.client, { site, ...options.key });
   const database = neonDatabase({
@@ -65,6 +67,21 @@ export async function createHl7Site(
     snapshots: createSnapshotCache(),
   };
   const caller = callerOf(site, clientId);
+  let other: Promise<string> | undefined;
+  const send = async (message: string | Uint8Array, of = caller, by?: Partial<IngestDeps>): Promise<Sent> => {
+    const ingested = await ingest(
+      { ...deps, ...by },
+      {
+        sender: { kind: 'caller', caller: of },
+        bytes: bytesOf(message),
+        source: { kind: 'http', address: '192.0.2.7' },
+        requestId: 'request-1',
+      },
+    );
+    if (ingested.status === 'no-sender') throw new Error('no key was found');
+    const text = ingested.ack === null ? '' : new TextDecoder('latin1').decode(ingested.ack);
+    return { ...ingested, text, errors: errorsOf(text) };
+  };
 
   return {
     db,
@@ -72,19 +89,10 @@ export async function createHl7Site(
     database: inSite(database, site),
     site,
     clientId,
-    async send(message, by) {
-      const ingested = await ingest(
-        { ...deps, ...by },
-        {
-          sender: { kind: 'caller', caller },
-          bytes: bytesOf(message),
-          source: { kind: 'http', address: '192.0.2.7' },
-          requestId: 'request-1',
-        },
-      );
-      if (ingested.status === 'no-sender') throw new Error('no key was found');
-      const text = ingested.ack === null ? '' : new TextDecoder('latin1').decode(ingested.ack);
-      return { ...ingested, text, errors: errorsOf(text) };
+    send: (message, by) => send(message, caller, by),
+    async sendByOther(message) {
+      other ??= createApiKey(db.client, { site, ...options.key }).then((key) => key.clientId);
+      return send(message, callerOf(site, await other));
     },
     async resources(type) {
       const { rows } = await db.client.query<{ id: string; version: number; meta: string; body: string }>(

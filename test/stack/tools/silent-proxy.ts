@@ -2,8 +2,9 @@
  * A TCP proxy that can fall silent or hang up. Silent, it accepts and reads but forwards nothing, like a host whose programs
  * are stopped, and forwards everything later. Hanging up, it closes every connection, like a host that is down.
  */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { startTcpProxy } from '../services/tcp-proxy.ts';
 
 export interface SilentProxy {
   readonly port: number;
@@ -16,26 +17,18 @@ export interface SilentProxy {
   close(): Promise<void>;
 }
 
-const HOST = '127.0.0.1';
-
 export async function startSilentProxy(targetPort: number): Promise<SilentProxy> {
-  const open = new Set<Socket>();
   let isSilent = false;
   let isGone = false;
   let held: { far: Socket; bytes: Buffer }[] = [];
   /** Connections whose clients have left, which is also forwarded later. */
   let left: Socket[] = [];
 
-  const server = createServer({ allowHalfOpen: true }, (near) => {
+  const serve = (near: Socket, far: Socket): void => {
     if (isGone) {
       near.destroy();
+      far.destroy();
       return;
-    }
-    const far = connect({ port: targetPort, host: HOST, allowHalfOpen: true });
-    for (const socket of [near, far]) {
-      open.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => open.delete(socket));
     }
     near.on('data', (bytes: Buffer) => {
       if (isSilent) held.push({ far, bytes });
@@ -47,19 +40,18 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
     });
     far.on('data', (bytes: Buffer) => void near.write(bytes));
     far.on('end', () => near.end());
-  });
-  server.listen(0, HOST);
-  await once(server, 'listening');
+  };
+  const { port, endAll, close } = await startTcpProxy({ port: targetPort }, serve, true);
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     held: () => held.reduce((sum, { bytes }) => sum + bytes.length, 0),
     silence() {
       isSilent = true;
     },
     hangUp() {
       isGone = true;
-      for (const socket of open) socket.destroy();
+      endAll();
     },
     speak() {
       isSilent = false;
@@ -69,11 +61,6 @@ export async function startSilentProxy(targetPort: number): Promise<SilentProxy>
       held = [];
       left = [];
     },
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of open) socket.destroy();
-      await closed;
-    },
+    close,
   };
 }

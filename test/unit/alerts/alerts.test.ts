@@ -1,4 +1,4 @@
-/** When alerts open and resolve, and which notices they cause: watched hours, flapping, breaks of the gateway. */
+/** When alerts fire and resolve, and which notices they cause: watched hours, flapping, breaks of the gateway. */
 import { describe, expect, test } from 'vitest';
 
 import { type AlertFacts, firingAlerts } from '../../../edge/alerts/facts.ts';
@@ -74,7 +74,7 @@ const NOTHING: AlertFacts = {
     'replay-needed': [],
   },
   alerts: [],
-  mutes: [],
+  silences: [],
   sites: [{ site, hasWebhook: true }],
 };
 
@@ -134,12 +134,12 @@ describe('a feed', () => {
     // The last message on Friday at 17:50 in Berlin, the next one on Monday at 11:00.
     const messages = ['2026-11-20T16:50:00Z', '2026-11-23T10:00:00Z'];
     const { notices } = simulate('2026-11-20T16:50:00Z', 4 * 1440, watch(OFFICE, 60, messages), { since: 0 });
-    expect(notices.slice(0, 2)).toEqual(['11-23T08:00 open', '11-23T10:10 resolved']);
+    expect(notices.slice(0, 2)).toEqual(['11-23T08:00 firing', '11-23T10:10 resolved']);
   });
 
   test('stays silent after its hours end, with one notice', () => {
     const { notices, alerts } = simulate('2026-11-20T12:00:00Z', 1200, watch(OFFICE, 60, ['2026-11-20T12:00:00Z']));
-    expect(notices).toEqual(['11-20T13:00 open']);
+    expect(notices).toEqual(['11-20T13:00 firing']);
     expect([...alerts.values()].map(({ resolvedAt }) => resolvedAt)).toEqual([null]);
   });
 
@@ -147,7 +147,7 @@ describe('a feed', () => {
     const all = { hours: '00:00-06:00', days: [], zone: 'Europe/Berlin' };
     // 01:30 in winter time; the hour between 2 and 3 is not there, and half past three is an hour later.
     const { notices } = simulate('2026-03-29T00:00:00Z', 180, watch(all, 60, ['2026-03-29T00:30:00Z']));
-    expect(notices).toEqual(['03-29T01:30 open']);
+    expect(notices).toEqual(['03-29T01:30 firing']);
   });
 
   test('that could not reach the gateway is not silent yet after the break', () => {
@@ -155,7 +155,7 @@ describe('a feed', () => {
     const since = at('2026-11-21T06:00:00Z');
     expect(simulate('2026-11-21T06:00:00Z', 59, watch(ALWAYS, 60, lastNight), { since }).notices).toEqual([]);
     expect(simulate('2026-11-21T06:00:00Z', 61, watch(ALWAYS, 60, lastNight), { since }).notices).toEqual([
-      '11-21T07:00 open',
+      '11-21T07:00 firing',
     ]);
   });
 
@@ -169,7 +169,7 @@ describe('a feed', () => {
       lastAt: null,
     };
     const { notices } = simulate('2026-11-20T12:00:00Z', 120, () => factsOf('feed-silent', feed));
-    expect(notices).toEqual(['11-20T12:30 open']);
+    expect(notices).toEqual(['11-20T12:30 firing']);
   });
 });
 
@@ -182,7 +182,7 @@ test('a restart of a sidecar raises no alert, five minutes without a call do', (
   };
   expect(simulate('2026-11-20T12:00:00Z', 60, restarted).notices).toEqual([]);
   const gone = () => factsOf('sidecar-silent', { site, subject: 'ward', lastAt: start });
-  expect(simulate('2026-11-20T12:00:00Z', 60, gone).notices).toEqual(['11-20T12:06 open']);
+  expect(simulate('2026-11-20T12:00:00Z', 60, gone).notices).toEqual(['11-20T12:06 firing']);
 });
 
 test('an alert that flaps causes few notices, and one for its last state', () => {
@@ -193,7 +193,10 @@ test('an alert that flaps causes few notices, and one for its last state', () =>
     const errors = minute < 60 && minute % 2 === 0 ? 40 : 0;
     return factsOf('error-rate', { site, subject: 'fhir', percent: 25, requests: 100, errors });
   };
-  expect(simulate('2026-11-20T12:00:00Z', 120, flapping).notices).toEqual(['11-20T12:00 open', '11-20T13:09 resolved']);
+  expect(simulate('2026-11-20T12:00:00Z', 120, flapping).notices).toEqual([
+    '11-20T12:00 firing',
+    '11-20T13:09 resolved',
+  ]);
   // Four times 15 minutes with errors and 15 minutes without.
   const slowly = (now: number) => {
     const minute = (now - start) / MINUTE;
@@ -201,7 +204,7 @@ test('an alert that flaps causes few notices, and one for its last state', () =>
     return factsOf('error-rate', { site, subject: 'fhir', percent: 25, requests: 100, errors });
   };
   const { notices, alerts } = simulate('2026-11-20T12:00:00Z', 240, slowly);
-  expect([notices.length, notices.at(0), notices.at(-1)?.slice(-8)]).toEqual([8, '11-20T12:00 open', 'resolved']);
+  expect([notices.length, notices.at(0), notices.at(-1)?.slice(-8)]).toEqual([8, '11-20T12:00 firing', 'resolved']);
   expect([...alerts.values()].map(({ times }) => times)).toEqual([4]);
 });
 
@@ -212,9 +215,9 @@ test('two notices of one alert are at least 15 minutes apart', () => {
     return factsOf('replay-needed', ...(minute < 60 && minute % 12 === 0 ? [{ site, subject: '' }] : []));
   };
   expect(simulate('2026-11-20T12:00:00Z', 120, briefly).notices).toEqual([
-    '11-20T12:00 open',
+    '11-20T12:00 firing',
     '11-20T12:23 resolved',
-    '11-20T12:38 open',
+    '11-20T12:38 firing',
     '11-20T12:59 resolved',
   ]);
 });
@@ -263,29 +266,29 @@ describe('a notice', () => {
   const failed = factsOf('replay-needed', { site, subject: '' });
   const key = { site, kind: 'replay-needed', subject: '' };
 
-  test('is not posted without a webhook or while silenced, and is posted after the silence if the alert is still open', () => {
+  test('is not posted without a webhook or while silenced, and is posted after the silence if the alert is still firing', () => {
     const none = simulate('2026-11-20T12:00:00Z', 30, () => failed, { sites: [{ site, hasWebhook: false }] });
     expect([none.notices, none.alerts.size]).toEqual([[], 1]);
     const until = at('2026-11-20T12:20:00Z');
-    const muted = simulate('2026-11-20T12:00:00Z', 30, (now) => ({ ...failed, mutes: now < until ? [key] : [] }));
-    expect(muted.notices).toEqual(['11-20T12:20 open']);
+    const silenced = simulate('2026-11-20T12:00:00Z', 30, (now) => ({ ...failed, silences: now < until ? [key] : [] }));
+    expect(silenced.notices).toEqual(['11-20T12:20 firing']);
   });
 
-  test('is not posted for an alert that opened and resolved while silenced', () => {
+  test('is not posted for an alert that fired and resolved while silenced', () => {
     const start = at('2026-11-20T12:00:00Z');
     const silenced = simulate('2026-11-20T12:00:00Z', 90, (now) =>
-      now < start + 5 * MINUTE ? { ...failed, mutes: [key] } : { mutes: now < start + 30 * MINUTE ? [key] : [] },
+      now < start + 5 * MINUTE ? { ...failed, silences: [key] } : { silences: now < start + 30 * MINUTE ? [key] : [] },
     );
     expect(silenced.notices).toEqual([]);
   });
 
-  test('is posted when an acknowledged alert resolves, and when it opens again', () => {
+  test('is posted when an acknowledged alert resolves, and when it fires again', () => {
     const known = {
       ...key,
       id: 'a',
       times: 1,
       notified: 'resolved',
-      openedAt: 0,
+      firingSince: 0,
       clearSince: null,
       resolvedAt: null,
       notifiedAt: 0,
@@ -297,7 +300,7 @@ describe('a notice', () => {
       return changeAlerts(facts, firingAlerts(facts, CHECKED), () => 'n').notices.map(({ state }) => state);
     };
     expect(statesPosted({}, failed)).toEqual([]);
-    expect(statesPosted({ notified: 'open', clearSince: now - 10 * MINUTE }, {})).toEqual(['resolved']);
-    expect(statesPosted({ resolvedAt: now - 20 * MINUTE }, failed)).toEqual(['open']);
+    expect(statesPosted({ notified: 'firing', clearSince: now - 10 * MINUTE }, {})).toEqual(['resolved']);
+    expect(statesPosted({ resolvedAt: now - 20 * MINUTE }, failed)).toEqual(['firing']);
   });
 });

@@ -35,7 +35,7 @@ test('noise alone does not count as a change, with any load on the machine', () 
   }
 });
 
-test('a fifth more is seen where the noise is small, of the rate and of the CPU of each process', () => {
+test('with little noise, a change of a fifth in the rate or the CPU of a process is reported', () => {
   const noise = 0.02;
   const usual = { noise, drift: 2 };
   for (const [cost, figure] of [
@@ -51,7 +51,7 @@ test('a fifth more is seen where the noise is small, of the rate and of the CPU 
   }
 });
 
-test('the noise of either run hides what is smaller than it', () => {
+test('the noise of either run hides smaller changes', () => {
   const slow = { costs: { [READ]: { time: 1.2 } } };
   expect(seen(pairs({ noise: 0.15 }, { noise: 0.005, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
   expect(seen(pairs({ noise: 0.005 }, { noise: 0.15, ...slow }), 'ofHello')).toBeLessThan(0.1 * PAIRS);
@@ -67,7 +67,7 @@ test('ten times slower is more than the noise of a busy machine', () => {
   expect(compare(now, before).faster).toHaveLength(1);
 });
 
-test('one more request to the database is always seen', () => {
+test('one more request to the database is always reported', () => {
   const comparisons = pairs({ noise: 0.2 }, { noise: 0.2, costs: { [READ]: { databaseRequests: 2 } } });
   expect(seen(comparisons, 'databaseRequests')).toBe(PAIRS);
 });
@@ -81,7 +81,7 @@ test('a faster figure is reported, and is not slower', () => {
   ]);
 });
 
-test('an operation that only one of them has is reported, and does not count as slower', () => {
+test('an operation of only one run is reported, and does not count as slower', () => {
   const comparison = once({ operations: [READ, 'gone'] }, { operations: [READ, 'new'] });
   expect(comparison).toMatchObject({
     onlyBefore: ['workerd: gone, 16 connections'],
@@ -93,7 +93,7 @@ test('an operation that only one of them has is reported, and does not count as 
 
 const history = (made: Changed = {}) => [keptOf(madeRun({ ...made, random: randomOf(7) }), 'older')];
 
-test('a run is checked against what was kept last', () => {
+test('a run is compared with the newest stored figures', () => {
   const slow = madeRun({ random: randomOf(7), costs: { [READ]: { time: 1.5, gateway: 3 } } });
   const [usual] = history();
   const [slowly] = [keptOf(slow, 'slow')];
@@ -102,10 +102,10 @@ test('a run is checked against what was kept last', () => {
   expect(isWorse).toBe(true);
   // The worst first.
   expect(text).toMatch(
-    /SLOWER.*\n.*Patient read.*gateway's CPU.*3\.00 times worse\n.*Patient read.*hello.*1\.50 times worse\n$/,
+    /WORSE.*\n.*Patient read.*gateway's CPU.*3\.00 times worse\n.*Patient read.*hello.*1\.50 times worse\n$/,
   );
   expect(checkRun(slow, [usual, slowly])).toMatchObject({ isWorse: false });
-  expect(checkRun(slow, [usual, slowly]).text).toContain('nothing is slower');
+  expect(checkRun(slow, [usual, slowly]).text).toContain('nothing is worse');
 });
 
 test('a run with failures is worse than any', () => {
@@ -118,8 +118,8 @@ test('a run with failures is worse than any', () => {
 
 test('without a run to compare with, no result is reported as good', () => {
   const run = madeRun({ random: randomOf(7) });
-  expect(() => checkRun(run, [])).toThrow('nothing is kept');
-  expect(() => checkRun(run, history({ operations: ['gone'] }))).toThrow('nothing that was kept of older');
+  expect(() => checkRun(run, [])).toThrow('no figures are stored');
+  expect(() => checkRun(run, history({ operations: ['gone'] }))).toThrow('stored for older');
 });
 
 test('a run from another machine is marked', () => {

@@ -7,9 +7,9 @@ import { cpuMicros, cpuMicrosOf, machineMicros, parentOf } from '../../bench/cpu
 
 const TICKS_MICROS = 40_000;
 /** No process has it (proc(5), pid_max). */
-const NOBODY = 2 ** 22 + 1;
+const UNKNOWN_PID = 2 ** 22 + 1;
 
-test('the CPU time of a process is what it says of itself, and some of the machine’s', () => {
+test('the CPU time of a process equals its own measurement, and is a part of the machine’s', () => {
   const { user, system } = process.cpuUsage();
   const seen = cpuMicros(process.pid);
   expect(seen).toBeGreaterThan(user + system - TICKS_MICROS);
@@ -18,6 +18,6 @@ test('the CPU time of a process is what it says of itself, and some of the machi
 });
 
 test('a process that has just ended is left to its parent', () => {
-  expect(cpuMicrosOf([NOBODY])).toBe(0);
-  expect(() => cpuMicros(NOBODY)).toThrow('ENOENT');
+  expect(cpuMicrosOf([UNKNOWN_PID])).toBe(0);
+  expect(() => cpuMicros(UNKNOWN_PID)).toThrow('ENOENT');
 });

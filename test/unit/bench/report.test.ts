@@ -17,7 +17,7 @@ function changed(what: string, change: (round: Run['rows'][number]['rounds'][num
   return run;
 }
 
-test('all run once in each round, and the first counts for none', async () => {
+test('each measurement runs once in each round, and the warm-up has no figures', async () => {
   const order: string[] = [];
   let n = 0;
   const turn = (name: string) => async (): Promise<number> => {
@@ -31,7 +31,7 @@ test('all run once in each round, and the first counts for none', async () => {
   expect(order.join('')).toBe('ababab');
 });
 
-test('a median is the one in the middle, or between two, and of nothing no number', () => {
+test('a median is the middle value or the mean of two, and NaN for an empty list', () => {
   expect([median([9, 1, 2]), median([4, 1, 2, 3]), median([])]).toEqual([2, 2.5, Number.NaN]);
   expect(ratios([2, 6], [1, 2])).toEqual([2, 3]);
 });
@@ -44,19 +44,19 @@ test.each<[string, Run, RegExp]>([
   [
     'a machine that was slow for a while',
     changed('workerd, a constant answer', (round, at) => (round.perSecond /= at === 3 ? 1.4 : 1)),
-    /drifted.*constant answer.*factor of 1\.40/,
+    /speed of the machine changed.*constant answer.*factor of 1\.40/,
   ],
   [
-    'a load generator that could ask no more',
+    'a load generator at its limit',
     changed('Patient read', (round) => (round.generatorBusy = 0.97)),
     /load generator was the limit of workerd: Patient read.*97 %/,
   ],
   [
-    'answers that were not the expected ones',
+    'unexpected answers',
     changed('Patient read', (round) => Object.assign(round, { failed: 2, statuses: { 503: 2 } })),
     /10 answers .*\(503\)/,
   ],
-])('%s is warned of', (_, run, warning) => {
+])('%s causes a warning', (_, run, warning) => {
   expect(warningsOf(run)).toEqual([expect.stringMatching(warning)]);
 });
 
@@ -65,7 +65,7 @@ test('warns of other processes that used the machine, not of a short one', () =>
   expect(warningsOf(once)).toEqual([]);
   const run = quiet();
   for (const row of run.rows) for (const round of row.rounds) round.othersBusy = 0.2;
-  expect(warningsOf(run)).toEqual([expect.stringMatching(/other processes took 20 %/)]);
+  expect(warningsOf(run)).toEqual([expect.stringMatching(/other processes used 20 %/)]);
 });
 
 test('the generator always limits the constant answer: that is in the table', () => {

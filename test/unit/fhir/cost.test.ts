@@ -48,7 +48,7 @@ describe('a search', () => {
       'http.family:exact',
     ],
     ['for a thousand values and one', [parameter(500), parameter(500), parameter(1)], undefined],
-  ])('%s is refused', (_, pairs, at) => {
+  ])('%s is rejected', (_, pairs, at) => {
     expect(() => requireAffordableSearch(pairs)).toThrow(tooCostly);
     const place = at === undefined ? [] : [expect.objectContaining({ at })];
     expect(() => requireAffordableSearch(pairs)).toThrow(expect.objectContaining({ issues: place }));
@@ -80,7 +80,7 @@ describe('a bundle', () => {
     ).toThrow(tooCostly);
   });
 
-  test('is refused for what its entries’ addresses ask, and for conditional references', () => {
+  test('is rejected for expensive searches in its entries, and for its conditional references', () => {
     const search = (n: number) => ({ method: 'PUT', url: `Patient?identifier=${n},a,b` });
     expect(read(bundle(600, search))).not.toThrow();
     expect(read(bundle(700, search))).toThrow(tooCostly);
@@ -88,7 +88,7 @@ describe('a bundle', () => {
     expect(() => requireAffordableQueries(list(2001, (n) => `identifier=${n}`))).toThrow(tooCostly);
   });
 
-  test('looks for five hundred names, twenty of them without three letters or digits in a row', () => {
+  test('searches five hundred names, twenty of them without three letters or digits in a row', () => {
     const search = (name: string) => (n: number) => ({ method: 'GET', url: `Patient?name=${name}${n}` });
     const condition = (n: number) => ({ method: 'POST', url: 'Patient', ifNoneExist: `name=smith${n}&birthdate=2000` });
     expect(read(bundle(500, condition))).not.toThrow();

@@ -49,7 +49,7 @@ describe('CapabilityStatement', () => {
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
 
-  test('names what is in the table', () => {
+  test('names the types of the table', () => {
     const [rest] = statement['rest'] as JsonObject[];
     const resources = rest?.['resource'] as JsonObject[];
     expect(resources.map(({ type }) => type)).toEqual(Object.keys(SEARCH_PARAMETERS));

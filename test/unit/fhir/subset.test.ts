@@ -21,7 +21,7 @@ const document: JsonObject = {
 
 const keys = (resource: JsonObject): string[] => Object.keys(resource).toSorted();
 
-test('a summary leaves out what is large inside what it keeps', () => {
+test('a summary omits large values inside the elements that it keeps', () => {
   const part = subset('DocumentReference', document, 'true');
   expect(keys(part)).toEqual([
     'content',
@@ -37,7 +37,7 @@ test('a summary leaves out what is large inside what it keeps', () => {
   expect(part['meta']).toMatchObject({ versionId: '1', tag: [{ code: 'mine' }, { code: 'SUBSETTED' }] });
 });
 
-test('text, data and elements keep what changes the meaning of the rest', () => {
+test('text, data and elements keep the elements that change the meaning of others', () => {
   expect(keys(subset('DocumentReference', document, 'text'))).toEqual([
     'content',
     'id',

@@ -16,7 +16,7 @@ export interface LeftOut extends GuideRows {
 }
 
 /** Followed outside the field tables. */
-export const TAKEN: readonly GuideRows[] = [
+export const FOLLOWED: readonly GuideRows[] = [
   // segments/al1-iam.ts, dg1.ts, pr1.ts: statuses.
   { map: 'AL1[AllergyIntolerance]', rows: '3, 4' },
   { map: 'IAM[AllergyIntolerance]', rows: '3, 4, 30' },

@@ -59,7 +59,7 @@ const UNREADABLE: readonly Row[] = [
     lacks: ['Observation', 'effectiveDateTime'],
   },
   {
-    what: 'an onset in words',
+    what: 'an onset that is a text',
     type: 'ADT^A01',
     lines: [pid(), 'AL1|1|DA|PEN^Penicillin^L|||since childhood'],
     findings: ['W 102 AL1^1^6^1^1'],
@@ -127,7 +127,7 @@ const UNREADABLE: readonly Row[] = [
   },
 ];
 
-describe('a field that cannot be read', () => {
+describe('a field that the gateway cannot read', () => {
   test.each(UNREADABLE)('$what', ({ type, lines, findings, lacks }) => {
     const made = mapped(type, lines);
     expect({ outcome: made.outcome, findings: made.findings }).toEqual({ outcome: 'AA', findings });
@@ -135,16 +135,16 @@ describe('a field that cannot be read', () => {
     if (lacks !== undefined) expect(made.resource(lacks[0])).not.toHaveProperty(lacks[1]);
   });
 
-  test.each(UNREADABLE)('$what: judged alike when the patient is known', ({ type, lines, findings }) => {
+  test.each(UNREADABLE)('$what: the findings are equal when the patient is known', ({ type, lines, findings }) => {
     expect(mapped(type, lines, { found: known() })).toMatchObject({ outcome: 'AA', findings });
   });
 
-  test.each(UNREADABLE)('$what: refused by a strict key', ({ type, lines, findings }) => {
+  test.each(UNREADABLE)('$what: a strict key rejects the message', ({ type, lines, findings }) => {
     const refused = mapped(type, lines, { settings: { hl7_strict: true } });
     expect(refused).toMatchObject({ outcome: 'AE', findings: findings.map((found) => found.replace('W', 'E')) });
   });
 
-  test('takes nothing away that is stored', () => {
+  test('leaves stored data unchanged', () => {
     const birth = {
       birthDate: '1980-02-29',
       _birthDate: {
@@ -157,28 +157,28 @@ describe('a field that cannot be read', () => {
     expect(made.resource('Patient')).toMatchObject(birth);
   });
 
-  test('a code that is too long to be searched for is kept as text', () => {
+  test('a code that is too long for the search index is kept as text', () => {
     const made = mapped('ORU^R01', [pid(), OBR, obx({ 3: `${'c'.repeat(500)}^^L` })]);
     expect(made.findings).toEqual(['W 102 OBX^1^3^1^1']);
     expect(made.resource('Observation')['code']).toEqual({ text: 'c'.repeat(500) });
   });
 
-  test('a death counts where its time cannot be read', () => {
+  test('a death with an unreadable time is kept as a death', () => {
     const made = mapped('ADT^A08', [pid({ 29: '00000000', 30: 'Y' })]);
     expect(made.findings).toEqual(['W 102 PID^1^29^1^1']);
     expect(made.resource('Patient')).toMatchObject({ deceasedBoolean: true });
   });
 });
 
-describe('a message is rejected where its subject cannot be identified', () => {
+describe('a message without an identifiable subject is rejected', () => {
   test.each<[what: string, type: string, lines: string[], error: string]>([
-    ['a patient without a number', 'ADT^A08', ['PID|1||||Doe^Jane'], 'E 101 PID^1^3^1^1'],
-    ['a patient whose number is no number', 'ADT^A08', [pid({ 3: '9'.repeat(300) })], 'E 102 PID^1^3^1^1'],
+    ['a patient without an identifier', 'ADT^A08', ['PID|1||||Doe^Jane'], 'E 101 PID^1^3^1^1'],
+    ['a patient whose identifier is too long', 'ADT^A08', [pid({ 3: '9'.repeat(300) })], 'E 102 PID^1^3^1^1'],
     ['no patient', 'ADT^A08', ['EVN|A08'], 'E 101 PID^1'],
-    ['a report of nothing', 'ORU^R01', [pid(), OBR.replace('1^Test^L', ''), obx()], 'E 101 OBR^1^4'],
-    ['a result of nothing', 'ORU^R01', [pid(), OBR, obx({ 3: '' })], 'E 101 OBX^1^3'],
-    ['an order of somebody unknown', 'ORU^R01', [pid(), OBR.replace(/F$/, 'Z'), obx()], 'E 103 OBR^1^25'],
-    ['a document without a number', 'MDM^T02', [pid(), txa({ 12: '' })], 'E 101 TXA^1^12^1^1'],
+    ['a report without a code', 'ORU^R01', [pid(), OBR.replace('1^Test^L', ''), obx()], 'E 101 OBR^1^4'],
+    ['a result without a code', 'ORU^R01', [pid(), OBR, obx({ 3: '' })], 'E 101 OBX^1^3'],
+    ['an order with an unknown status', 'ORU^R01', [pid(), OBR.replace(/F$/, 'Z'), obx()], 'E 103 OBR^1^25'],
+    ['a document without an identifier', 'MDM^T02', [pid(), txa({ 12: '' })], 'E 101 TXA^1^12^1^1'],
     ['no document', 'MDM^T02', [pid(), obx()], 'E 101 TXA^1'],
   ])('%s', (_, type, lines, error) => {
     const { outcome, findings } = mapped(type, lines);
@@ -190,16 +190,16 @@ describe('a message is rejected where its subject cannot be identified', () => {
 describe('MSH-11', () => {
   const settings = { processingIds: new Set(['T', 'P']) };
 
-  test('empty: the first processing id of the key or the site', () => {
+  test('an empty MSH-11 has the first processing id of the key or the site', () => {
     const { outcome, findings, ack } = mapped('ADT^A08', [pid()], { settings, header: { 11: '' } });
     expect({ outcome, findings }).toEqual({ outcome: 'AA', findings: ['W 101 MSH^1^11'] });
     expect(ack).toContain('was processed as T');
   });
 
   test.each([
-    ['of a strict key', '', { ...settings, hl7_strict: true }, 'AE', 'E 101 MSH^1^11'],
-    ['that is another', 'D', settings, 'AR', 'E 202 MSH^1^11'],
-  ])('%s: refused', (_, id, more, outcome, error) => {
+    ['an empty MSH-11 with a strict key', '', { ...settings, hl7_strict: true }, 'AE', 'E 101 MSH^1^11'],
+    ['an MSH-11 that the key does not allow', 'D', settings, 'AR', 'E 202 MSH^1^11'],
+  ])('%s: rejected', (_, id, more, outcome, error) => {
     const judged = mapped('ADT^A08', [pid()], { settings: more, header: { 11: id } });
     expect(judged).toMatchObject({ outcome, findings: [error] });
   });
@@ -211,7 +211,7 @@ test.each(['9', '10', '12'])('MSH-%s is required', (field) => {
   expect(judged.resources).toEqual([]);
 });
 
-describe('an unknown resource to delete', () => {
+describe('a deletion of an unknown resource', () => {
   test.each([
     ['A23', ['W 204 PID^1^3^1^1', 'I 201 MSH^1^9^1^2']],
     ['A29', ['W 204 PID^1^3^1^1']],
@@ -221,7 +221,7 @@ describe('an unknown resource to delete', () => {
     expect([...found].sort()).toEqual([...findings].sort());
   });
 
-  test('MDM^T11: kept as cancelled, so that a late T02 does not bring it back', () => {
+  test('MDM^T11 is stored as cancelled, so that a late T02 does not restore the document', () => {
     const judged = mapped('MDM^T11', [pid(), txa()]);
     expect(judged).toMatchObject({ outcome: 'AA', findings: ['W 204 TXA^1^12'] });
     expect(judged.resource('DocumentReference')).toMatchObject({ status: 'entered-in-error' });
@@ -238,7 +238,7 @@ describe('events of ADT', () => {
   });
 
   test.each(['A11', 'A12', 'A21', 'A38', 'A54', 'A62', 'A99'])(
-    '%s: demographics are applied, and I says so',
+    '%s updates demographics and returns an information',
     (event) => {
       const judged = mapped(`ADT^${event}`, [pid({ 5: 'Roe^Jane' })], { found: known() });
       expect(judged.findings).toEqual(['I 201 MSH^1^9^1^2']);
@@ -246,11 +246,11 @@ describe('events of ADT', () => {
     },
   );
 
-  test('A20 speaks of a bed, and has no patient', () => {
+  test('A20 is about a bed and has no patient', () => {
     expect(mapped('ADT^A20', ['EVN|A20', 'NPU|1|K'])).toMatchObject({ outcome: 'AA', resources: [] });
   });
 
-  test('A23 deletes a visit: the person stays as it was', () => {
+  test('A23 deletes a visit and leaves the patient unchanged', () => {
     const active = (event: string, before: boolean) =>
       mapped(`ADT^${event}`, [pid()], { found: known({ active: before }) }).resource('Patient')['active'];
     expect(active('A23', true)).toBe(true);
@@ -259,7 +259,7 @@ describe('events of ADT', () => {
     expect(active('A08', false)).toBe(true);
   });
 
-  test('A60 brings allergies', () => {
+  test('A60 creates allergies', () => {
     const made = mapped('ADT^A60', [pid(), 'IAM|1|DA|PEN^Penicillin^L|SV||A|I1']);
     expect(made).toMatchObject({ outcome: 'AA', findings: [] });
     expect(made.resource('AllergyIntolerance')).toMatchObject({ criticality: 'high' });
@@ -269,16 +269,16 @@ describe('events of ADT', () => {
 describe('types that are not mapped', () => {
   const siu = ['SCH|1', pid()];
 
-  test('are refused', () => {
+  test('are rejected', () => {
     expect(mapped('SIU^S12', siu)).toMatchObject({ outcome: 'AR', findings: ['E 200 MSH^1^9^1^1'] });
   });
 
-  test('are kept where the key says so, and change nothing', () => {
+  test('are stored without effects when the key allows them', () => {
     const kept = mapped('SIU^S12', siu, { settings: { hl7_unsupported_types: 'keep' } });
     expect(kept).toMatchObject({ outcome: 'AA', findings: ['I 200 MSH^1^9^1^1'], resources: [] });
   });
 
-  test('a broken envelope is refused even so', () => {
+  test('are rejected with a broken envelope, even when the key allows them', () => {
     const broken = mapped('SIU^S12', siu, { settings: { hl7_unsupported_types: 'keep' }, header: { 10: '' } });
     expect(broken.outcome).toBe('AR');
   });
@@ -287,7 +287,7 @@ describe('types that are not mapped', () => {
 describe('OBX before any OBR', () => {
   const lines = [pid(), obx({ 3: 'h^Height^L' })];
 
-  test.each(['2.7', '2.7.1', '2.8', '2.8.2'])('%s: results of the patient', (version) => {
+  test.each(['2.7', '2.7.1', '2.8', '2.8.2'])('%s: the results belong to the patient', (version) => {
     const made = mapped('ORU^R01', [...lines, OBR, obx()], { header: { 12: version } });
     expect(made).toMatchObject({ outcome: 'AA', findings: [] });
     expect(made.resources.map((resource) => JSON.stringify(resource['resourceType'])).sort()).toEqual([
@@ -299,12 +299,12 @@ describe('OBX before any OBR', () => {
     expect(mapped('ORU^R01', lines, { header: { 12: version } })).toMatchObject({ outcome: 'AA', findings: [] });
   });
 
-  test.each(['2.3', '2.5.1', '2.6'])('%s: misplaced', (version) => {
+  test.each(['2.3', '2.5.1', '2.6'])('%s: the segment is misplaced', (version) => {
     expect(mapped('ORU^R01', [...lines, OBR], { header: { 12: version } })).toMatchObject({ outcome: 'AE' });
   });
 });
 
-test('over HTTP a rejection is always reported, with any MSH-15 and MSH-16', () => {
+test('HTTP always answers a rejection, with any MSH-15 and MSH-16', () => {
   for (const never of ['NE', 'SU']) {
     const header = { 15: never, 16: never };
     expect(mapped('ADT^A08', ['PID|1'], { header }).ack).toContain('\rMSA|AE|');
@@ -327,7 +327,7 @@ test.each([
   },
 );
 
-test('information is reported, unless the key says otherwise', () => {
+test('information is reported unless the key suppresses it', () => {
   const lines = [pid({ 8: 'Q' }), 'ZPD|1|Roe', 'ZPI|1'];
   const silent = mapped('ADT^A08', lines, { settings: { hl7_information: false } });
   expect(silent.ack.match(/\rERR/g)).toHaveLength(1);

@@ -7,7 +7,7 @@ import { createWorld } from '../../inputs/hl7-world.ts';
 const adt = (line: string) => mapped('ADT^A01', [pid(), line]);
 
 describe('allergies', () => {
-  test('AL1', () => {
+  test('AL1 becomes an allergy with its reactions', () => {
     expect(adt('AL1|1|DA|PEN^Penicillin^L|SV|Rash~Nausea|20200101').resource('AllergyIntolerance')).toMatchObject({
       clinicalStatus: { coding: [{ code: 'active' }] },
       type: 'allergy',
@@ -54,13 +54,13 @@ describe('allergies', () => {
     expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(1);
   });
 
-  test('a code of two systems is two allergies', () => {
+  test('a code in two coding systems is two allergies', () => {
     const result = mapped('ADT^A01', [pid(), 'AL1|1|DA|1^Penicillin^99A', 'AL1|2|DA|1^Latex^99B', 'AL1|3|DA|1^L^99b']);
     expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(2);
   });
 });
 
-describe('numbers without an authority are the sender’s own', () => {
+describe('identifiers without an authority belong to the sender', () => {
   test.each<[string, string, string, number]>([
     ['MDM^T02', 'TXA|1|R|TX|||||||||1001\nOBX|1|TX|t^T^L||text', 'DocumentReference', 2],
     ['MDM^T02', 'TXA|1|R|TX|||||||||1001^DOCS\nOBX|1|TX|t^T^L||text', 'DocumentReference', 1],
@@ -77,7 +77,7 @@ describe('numbers without an authority are the sender’s own', () => {
 });
 
 describe('diagnoses', () => {
-  test('DG1', () => {
+  test('DG1 becomes a condition', () => {
     const dg1 = segment('DG1', {
       1: '1',
       3: 'I10^Hypertension^I10',
@@ -103,7 +103,7 @@ describe('diagnoses', () => {
     });
   });
 
-  test('DG1-21 D', () => {
+  test('DG1-21 D is entered in error, without a clinical status', () => {
     const found = adt(segment('DG1', { 3: 'I10', 21: 'D' })).resource('Condition');
     expect(found).toMatchObject({ verificationStatus: { coding: [{ code: 'entered-in-error' }] } });
     expect(found).not.toHaveProperty('clinicalStatus');
@@ -111,7 +111,7 @@ describe('diagnoses', () => {
 });
 
 describe('procedures', () => {
-  test('PR1', () => {
+  test('PR1 becomes a procedure with its period and performers', () => {
     const pr1 = segment('PR1', {
       1: '1',
       3: '99213^Visit^C4',
@@ -176,7 +176,7 @@ describe('documents', () => {
     });
   const mdm = (event: string, lines: readonly string[]) => mapped(`MDM^${event}`, [pid(), ...lines]);
 
-  test('TXA', () => {
+  test('TXA becomes a document reference', () => {
     expect(
       mdm('T02', [
         txa(),
@@ -254,7 +254,7 @@ describe('documents', () => {
     for (const event of ['T05', 'T09']) expect(findings(event), event).toEqual(['W 101 TXA^1^13']);
   });
 
-  test('a parent that is not known is named by its number', () => {
+  test('an unknown parent document is referenced by its identifier', () => {
     const result = mdm('T10', [txa({ 13: 'DOC0^HOSP' }), 'OBX|1|TX|a^A^L||x']);
     expect(result.findings).toEqual(['W 204 TXA^1^13']);
     expect(result.resource('DocumentReference')).toMatchObject({
@@ -268,7 +268,7 @@ describe('codes outside their table', () => {
     ['IAM|1|FA|NUT^Nuts^L|||A|AL-1||||||||||Q', 'W 103 IAM^1^17'],
     ['DG1|1||I10^Pressure^I10||||||||||||||||||Q', 'W 103 DG1^1^21'],
     ['PR1|1||X1^Scan^L||20260101|||||||||||||||Q', 'W 103 PR1^1^20'],
-  ])('%s is reported, and has no other effect', (line, finding) => {
+  ])('%s returns a finding and has no other effect', (line, finding) => {
     const result = adt(line);
     expect(result.findings).toEqual([finding]);
     const plain = adt(line.replace(/\|Q$/, ''));
@@ -283,17 +283,17 @@ describe('codes outside their table', () => {
     [{ 11: '1 Road^^Town^^^^ZZ' }, 'W 103 PID^1^11^1^7'],
     [{ 13: '5551234^ZZZ^PH' }, 'W 103 PID^1^13^1^2'],
     [{ 13: '5551234^PRN^ZZ' }, 'W 103 PID^1^13^1^3'],
-  ])('the use of %j is reported, and the rest is accepted', (fields, finding) => {
+  ])('the use of %j returns a finding, and the rest is accepted', (fields, finding) => {
     const result = mapped('ADT^A08', [pid(fields)]);
     expect([result.outcome, result.findings]).toEqual(['AA', [finding]]);
     expect(result.resource('Patient')).toHaveProperty(5 in fields ? 'name' : 11 in fields ? 'address' : 'telecom');
   });
 
-  test.each(['L', 'U', 'NAV', 'l'])('a name of type %s is one of the table', (type) => {
+  test.each(['L', 'U', 'NAV', 'l'])('a name of type %s has no finding', (type) => {
     expect(mapped('ADT^A08', [pid({ 5: `Doe^Jane^^^^^${type}` })]).findings).toEqual([]);
   });
 
-  test('a coding system that no index holds is left out, and refuses nothing', () => {
+  test('a coding system that is too long for the index is left out, with a warning', () => {
     const result = adt(`DG1|1||I10^Pressure^https://example.org/${'\u6f22'.repeat(700)}`);
     expect([result.outcome, result.findings]).toEqual(['AA', ['W 102 DG1^1^3^1^3']]);
     expect(result.resource('Condition')).toMatchObject({ code: { coding: [{ code: 'I10', display: 'Pressure' }] } });

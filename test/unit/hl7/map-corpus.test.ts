@@ -7,7 +7,7 @@ import type { SenderSettings } from '../../../edge/hl7/ingest/sender/settings.ts
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { corpus } from '../../inputs/hl7-corpus.ts';
-import { SETTINGS as USUAL } from '../../inputs/hl7-mapped.ts';
+import { RECEIVED, SETTINGS as USUAL } from '../../inputs/hl7-mapped.ts';
 
 const SETTINGS: SenderSettings = { ...USUAL, authorities: new Map([['MIMIC', 'urn:example:mimic']]) };
 
@@ -17,14 +17,7 @@ function judge(bytes: Uint8Array) {
     settings: SETTINGS,
     found: [],
     patients: [],
-    isControlIdReused: false,
-    isCrowded: false,
-    isForced: false,
-    messageId: '019b7ca9-8c88-7000-8000-000000000003',
-    requestId: 'request-1',
-    source: 'http',
-    nowMs: Date.parse('2026-01-02T03:04:05Z'),
-    fhirBase: 'https://gateway.example/fhir',
+    ...RECEIVED,
   });
 }
 
@@ -47,8 +40,8 @@ function served(bytes: Uint8Array, type?: string): Uint8Array {
   // The corpus has hardly a document with a number: its results become the lines of one.
   const body =
     type?.startsWith('MDM') === true && !rest.includes('TXA') ? rest.replace(/[\r\n]OBX/, `\r${txa}\rOBX`) : rest;
-  const whole = text.slice(0, at) + line + body;
-  return Uint8Array.from(whole, (character) => character.charCodeAt(0));
+  const filledText = text.slice(0, at) + line + body;
+  return Uint8Array.from(filledText, (character) => character.charCodeAt(0));
 }
 
 function faultsOf(bytes: Uint8Array): unknown[] {
@@ -59,13 +52,13 @@ function faultsOf(bytes: Uint8Array): unknown[] {
   });
 }
 
-describe('messages as they are', () => {
+describe('unchanged messages', () => {
   test.each(corpus())('$name', ({ bytes }) => {
     expect(faultsOf(served(bytes))).toEqual([]);
   });
 });
 
-describe.each(['ADT^A08', 'ORU^R01', 'MDM^T02'])('the same as %s', (type) => {
+describe.each(['ADT^A08', 'ORU^R01', 'MDM^T02'])('the same messages as %s', (type) => {
   test.each(corpus())('$name', ({ bytes }) => {
     expect(faultsOf(served(bytes, type))).toEqual([]);
   });

@@ -28,7 +28,7 @@ import {
 import { OBSERVATION_STATUS, REPORT_STATUS } from '../../../edge/hl7/mapping/tables/status.ts';
 import { GROUP_SEGMENTS, PATIENT_SEGMENTS, RESOURCE_SEGMENTS } from '../../../edge/hl7/mapping/segments/registry.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
-import { LEFT_OUT, NOT_BEGUN, TAKEN } from './guide-rows.ts';
+import { LEFT_OUT, NOT_BEGUN, FOLLOWED } from './guide-rows.ts';
 
 const FOLDER = new URL('../../v2-to-fhir/', import.meta.url);
 
@@ -73,17 +73,17 @@ const listed = (list: readonly { map: string; rows: string }[], map: string): nu
 
 describe.each(['segments/', 'datatypes/'])('%s', (folder) => {
   test.each(mapsIn(folder))('%s: every row is mapped or left out for a reason', (map) => {
-    const known = new Set([...cited(map), ...listed(TAKEN, map), ...listed(LEFT_OUT, map)]);
+    const known = new Set([...cited(map), ...listed(FOLLOWED, map), ...listed(LEFT_OUT, map)]);
     expect(mappedLines(`${folder}${map}.csv`).filter((line) => !known.has(line))).toEqual([]);
   });
 
-  test.each(mapsIn(folder))('%s: no row is both', (map) => {
+  test.each(mapsIn(folder))('%s: no row is both mapped and left out', (map) => {
     const left = new Set(listed(LEFT_OUT, map));
-    expect([...cited(map), ...listed(TAKEN, map)].filter((line) => left.has(line))).toEqual([]);
+    expect([...cited(map), ...listed(FOLLOWED, map)].filter((line) => left.has(line))).toEqual([]);
   });
 });
 
-test('every map of a segment to a type that the gateway keeps is begun, or left for a reason', () => {
+test('every map of a segment to a type that the gateway stores is followed or left out for a reason', () => {
   const all = readFileSync(new URL('segment-maps.txt', FOLDER), 'utf8').trim().split('\n');
   const isKept = (map: string): boolean =>
     RESOURCE_TYPES.some((type) => new RegExp(`\\[${type}[\\]-]`).test(map)) && !map.includes('Provenance');
@@ -96,12 +96,13 @@ test('every map of a segment to a type that the gateway keeps is begun, or left 
 
 test('every list names a map of the guide', () => {
   const known = new Set(['segments/', 'datatypes/'].flatMap(mapsIn));
-  expect([...TAKEN, ...LEFT_OUT].map(({ map }) => map).filter((map) => !known.has(map))).toEqual([]);
+  expect([...FOLLOWED, ...LEFT_OUT].map(({ map }) => map).filter((map) => !known.has(map))).toEqual([]);
 });
 
-test('every segment that has fields cites a map of the guide, but MRG, of which the guide has none', () => {
+test('every segment with fields except MRG and PRB cites a map of the guide', () => {
   const known = new Set(mapsIn('segments/'));
   expect(SEGMENTS.map(({ source }) => source).filter((source) => source !== undefined && !known.has(source))).toEqual([
+    'HL7 v2.5.1',
     'HL7 v2.5.1',
   ]);
 });
@@ -144,7 +145,7 @@ test.each(GUIDE_NAMES)('concept map %s', (name, ours) => {
 test.each([
   ['ObservationResultStatusCodesInterpretation', OBSERVATION_STATUS],
   ['ResultStatus[Non-Queries]', REPORT_STATUS],
-])('%s: our statuses are the guide’s where it has one', (name, ours) => {
+])('%s: a status that the guide maps is mapped like the guide', (name, ours) => {
   const guide = guideCodes(name);
   expect(guide.map(([from]) => [from, ours.get(from)])).toEqual(guide.map(([from, to]) => [from, to]));
 });

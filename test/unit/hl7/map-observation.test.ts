@@ -7,7 +7,7 @@ import { mapped, OBR, pid, segment } from '../../inputs/hl7-mapped.ts';
 const oru = (obx: Readonly<Record<number, string>>, more: readonly string[] = []) =>
   mapped('ORU^R01', [pid(), OBR, segment('OBX', { 1: '1', 3: 'c^Code^L', 11: 'F', ...obx }), ...more]);
 
-describe('values by type', () => {
+describe('OBX-5 by the type in OBX-2', () => {
   const UNIT = { unit: 'mg/dL', system: 'http://unitsofmeasure.org', code: 'mg/dL' };
   test.each([
     ['NM', '5.50', '"valueQuantity":{"value":5.50,'],
@@ -52,7 +52,7 @@ describe('values by type', () => {
     if (expected.includes('Quantity')) expect(result.resource('Observation')).toMatchObject({ valueQuantity: UNIT });
   });
 
-  test('a table with an entry that is not a number is a text, with one warning', () => {
+  test('an array with an entry that is not a number becomes a text, with one warning', () => {
     const result = oru({ 2: 'NA', 5: '1^x~3^4' });
     expect(result.findings).toEqual(['W 102 OBX^1^5']);
     expect(result.json('Observation')).toContain('"valueString":"1^x\\n3^4"');
@@ -69,7 +69,7 @@ describe('values by type', () => {
     ['DR', '20260101^y'],
     ['ED', '^AP^PDF^Base64^?'],
     ['XX', 'whatever'],
-  ])('%s %s does not fit its type: text with a warning', (type, value) => {
+  ])('%s %s does not match its type and becomes a text with a warning', (type, value) => {
     const result = oru({ 2: type, 5: value });
     expect(result.outcome).toBe('AA');
     expect(result.findings).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('values by type', () => {
     expect(result.resource('Observation')).toMatchObject({ valueString: value });
   });
 
-  describe('a unit is never lost', () => {
+  describe('a unit is always kept', () => {
     const unit = { unit: 'mmol/L', system: 'http://unitsofmeasure.org', code: 'mmol/L' };
     const valued = (type: string, sent: string, obx6 = 'mmol/L^^UCUM') => oru({ 2: type, 5: sent, 6: obx6 });
 
@@ -101,7 +101,7 @@ describe('values by type', () => {
       expect(result.resource('Observation')['valueQuantity']).toEqual({ ...quantity, ...unit });
     });
 
-    test.each(['5.60', '<0.10', '140.000'])('the digits of %s stay', (sent) => {
+    test.each(['5.60', '<0.10', '140.000'])('the digits of %s are kept', (sent) => {
       expect(valued('ST', sent).json('Observation')).toContain(`"value":${sent.replace('<', '')},`);
     });
 
@@ -122,7 +122,7 @@ describe('values by type', () => {
       ['NM', 'high'],
       ['NA', '1^2^3'],
       ['VR', 'a^b'],
-    ])('%s %s is a text, with the unit beside it', (type, sent) => {
+    ])('%s %s is a text that ends with the unit', (type, sent) => {
       const { valueString, _valueString, ...rest } = valued(type, sent).resource('Observation');
       expect(rest).not.toHaveProperty('valueQuantity');
       const valueRendered = typeof valueString === 'string' ? `${valueString} mmol/L` : '';
@@ -130,7 +130,7 @@ describe('values by type', () => {
       expect(_valueString).toEqual({ extension: [{ url, valueString: valueRendered }] });
     });
 
-    test('a number without a unit that was sent as text stays a text: it may be an accession number', () => {
+    test('a number that is sent as text without a unit stays a text: it may be an accession number', () => {
       expect(oru({ 2: 'ST', 5: '5.6' }).resource('Observation')).toMatchObject({ valueString: '5.6' });
       expect(oru({ 2: 'ST', 5: '<5' }).resource('Observation')).toMatchObject({ valueString: '<5' });
       expect(oru({ 2: 'NM', 5: '<5' }).resource('Observation')).toMatchObject({ valueQuantity: { comparator: '<' } });
@@ -140,7 +140,7 @@ describe('values by type', () => {
       ['NM', '10^3/uL'],
       ['NM', 'x10^9/L^^L'],
       ['ST', '10^-3'],
-    ])('%s: a power of ten whose ^ was not escaped, %s, does not become another unit', (type, obx6) => {
+    ])('%s: a power of ten whose ^ is not escaped, %s, does not become another unit', (type, obx6) => {
       const result = valued(type, '5.60', obx6);
       expect(result.json('Observation')).toContain(
         `"valueQuantity":{"value":5.60,"unit":"${obx6.replace('^^L', '')}"}`,
@@ -149,11 +149,11 @@ describe('values by type', () => {
       expect(oru({ 2: 'ST', 5: '1:8', 6: obx6 }).json('Observation')).toContain(`1:8 ${obx6.replace('^^L', '')}`);
     });
 
-    test('a text that has it already says it once', () => {
+    test('a text that already ends with the unit has it once', () => {
       expect(valued('ST', 'about 5 mmol/L').resource('Observation')).not.toHaveProperty('_valueString');
     });
 
-    test('lines of a text do not become numbers', () => {
+    test('the lines of a text do not become numbers', () => {
       const { resources } = mapped('ORU^R01', [
         pid(),
         OBR,
@@ -163,13 +163,13 @@ describe('values by type', () => {
       expect(resources[1]).toMatchObject({ valueString: '5.6\n7.1' });
     });
 
-    test('a correction takes the comparator away', () => {
+    test('a correction removes the comparator', () => {
       const stored = valued('NM', '<5').resource('Observation');
       expect(stored).toMatchObject({ valueQuantity: { comparator: '<' } });
       expect(valued('NM', '5').resource('Observation')['valueQuantity']).not.toHaveProperty('comparator');
     });
 
-    test('in components too', () => {
+    test('components keep their units too', () => {
       expect(valued('ST', '5.6~high').resource('Observation')).toMatchObject({
         component: [
           { valueQuantity: { value: 5.6 } },
@@ -179,7 +179,7 @@ describe('values by type', () => {
     });
   });
 
-  test('several values are components', () => {
+  test('several values become components', () => {
     expect(oru({ 2: 'CE', 5: 'A^Alpha^L~B^Beta^L' }).resource('Observation')).toMatchObject({
       component: [
         { valueCodeableConcept: { coding: [{ code: 'A' }] } },
@@ -188,7 +188,7 @@ describe('values by type', () => {
     });
   });
 
-  test('a document is stored once, in its observation; the report says what it is and where', () => {
+  test('a document is stored once, in its observation; the report links to it', () => {
     const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' });
     const attachment = { contentType: 'application/pdf', data: 'SGVsbG8=' };
     const observation = result.resource('Observation');
@@ -219,7 +219,7 @@ describe('values by type', () => {
     expect(JSON.stringify(result.resources).split('SGVsbA==')).toHaveLength(2);
   });
 
-  test('a pointer', () => {
+  test('a pointer becomes a link in the report', () => {
     expect(oru({ 2: 'RP', 5: 'https://pacs.example/1^^IM^JPEG' }).resource('DiagnosticReport')).toMatchObject({
       presentedForm: [{ contentType: 'image/jpeg', url: 'https://pacs.example/1' }],
     });
@@ -249,13 +249,13 @@ describe('status', () => {
     expect(oru({ 2: 'ST', 5: 'x', 11: code }).resource('Observation')).toMatchObject({ status });
   });
 
-  test('N without a value says why', () => {
+  test('OBX-11 N without a value has a reason for the absent value', () => {
     expect(oru({ 2: 'ST', 11: 'N' }).resource('Observation')).toMatchObject({
       dataAbsentReason: { coding: [{ code: 'not-asked' }] },
     });
   });
 
-  test('missing or unknown: unknown, with a warning', () => {
+  test('a missing or unknown OBX-11 is unknown, with a warning', () => {
     const missing = oru({ 2: 'ST', 5: 'x', 11: '' });
     expect(missing.resource('Observation')).toMatchObject({ status: 'unknown' });
     expect(missing.findings).toEqual(['W 101 OBX^1^11']);
@@ -281,13 +281,13 @@ describe('status', () => {
     expect(mapped('ORU^R01', [pid(), obr]).resource('DiagnosticReport')).toMatchObject({ status });
   });
 
-  test.each(['Y', 'Z'])('OBR-25 %s is refused', (code) => {
+  test.each(['Y', 'Z'])('OBR-25 %s is rejected', (code) => {
     const result = mapped('ORU^R01', [pid(), segment('OBR', { 3: 'F1', 4: '1', 25: code })]);
     expect(result).toMatchObject({ outcome: 'AE', findings: ['E 103 OBR^1^25'], resources: [] });
   });
 });
 
-test('the other fields of OBX', () => {
+test('the other fields of OBX become elements of the observation', () => {
   const found = oru({
     2: 'NM',
     4: '1',
@@ -319,13 +319,13 @@ test('the other fields of OBX', () => {
   });
 });
 
-test('without OBX-14 the time of the order holds', () => {
+test('a result without OBX-14 has the time of the order', () => {
   expect(oru({ 2: 'ST', 5: 'x' }).resource('Observation')).toMatchObject({
     effectiveDateTime: '2026-01-01T08:00:00+01:00',
   });
 });
 
-test('notes belong to what they follow', () => {
+test('a note belongs to the segment that it follows', () => {
   const result = mapped('ORU^R01', [
     pid(),
     OBR,
@@ -339,7 +339,7 @@ test('notes belong to what they follow', () => {
   expect(result.json('DiagnosticReport')).toContain('"valueAnnotation":{"text":"of the report"}');
 });
 
-test('a note of what none are kept of is named', () => {
+test('a note of a segment without notes in FHIR is reported', () => {
   const result = mapped('ORU^R01', [
     pid(),
     'NTE|1||of the patient',
@@ -353,10 +353,14 @@ test('a note of what none are kept of is named', () => {
     'SPM|1',
     'NTE|1||of the specimen',
   ]);
-  expect(result.findings).toEqual(['I 0 NTE^1', 'I 0 NTE^3', 'I 0 NTE^5']);
+  expect(result.findings).toEqual(['I 0 NTE^3']);
   const [first, second] = result.resources.filter(({ resourceType }) => resourceType === 'DiagnosticReport');
-  expect(first).not.toHaveProperty('extension');
-  expect(second).toMatchObject({ extension: [{ valueAnnotation: { text: 'of the report' } }] });
+  const ofPatient = [{ valueAnnotation: { text: 'of the patient' } }, { valueAnnotation: { text: 'and more' } }];
+  expect(first).toMatchObject({ extension: ofPatient });
+  expect(second).toMatchObject({ extension: [...ofPatient, { valueAnnotation: { text: 'of the report' } }] });
+  const note = [{ text: 'of the patient' }, { text: 'and more' }];
+  const contained = [{ resourceType: 'Specimen', id: 'specimen', note: [{ text: 'of the specimen' }] }];
+  expect(result.resource('Observation')).toMatchObject({ note, contained, specimen: { reference: '#specimen' } });
   expect(mapped('ADT^A08', [pid(), 'NTE|1||x', 'AL1|1|DA|PEN^P^L', 'NTE|1||y']).findings).toEqual([
     'I 0 NTE^1',
     'I 0 NTE^2',
@@ -364,7 +368,7 @@ test('a note of what none are kept of is named', () => {
   expect(mapped('MDM^T01', [pid(), 'NTE|1||x', 'TXA|1|R|TX|||||||||D1']).findings).toContain('I 0 NTE^1');
 });
 
-test('lines of one text are one observation; other repetitions are their own', () => {
+test('the lines of one text are one observation; other repetitions are separate observations', () => {
   const result = mapped('ORU^R01', [
     pid(),
     OBR,
@@ -382,7 +386,7 @@ test('lines of one text are one observation; other repetitions are their own', (
   expect(result.resource('DiagnosticReport')).toMatchObject({ result: { length: 4 } });
 });
 
-test('a report has the minute it was issued, or says that it has none', () => {
+test('a report has the time of issue to the minute; a date alone is reported', () => {
   const obr = (at: string) => segment('OBR', { 3: 'F1', 4: '1^Panel^L', 22: at, 25: 'F' });
   const minutes = mapped('ORU^R01', [pid(), obr('202601011200')]);
   expect(minutes.resource('DiagnosticReport')).toMatchObject({ issued: '2026-01-01T12:00:00+01:00' });
@@ -399,7 +403,7 @@ test.each([
   ['440500007^Blood spot specimen^SCT', 'Blood spot specimen'],
   ['SWB&Swab^BOUIN&Solution^with a brush^LN&Left naris', 'Swab, Left naris'],
   ['^^^LA&Left arm', 'Left arm'],
-])('the specimen as older versions have it: OBR-15 %s', (source, display) => {
+])('the specimen of older versions, OBR-15 %s, is kept', (source, display) => {
   const obr = segment('OBR', { 3: 'F1', 4: '1^Panel^L', 7: '202601010800', 15: source, 25: 'F' });
   const result = mapped('ORU^R01', [pid(), obr, 'OBX|1|ST|a^A^L||x||||||F']);
   expect(result.resource('Observation')).toMatchObject({ specimen: { type: 'Specimen', display } });
@@ -408,7 +412,94 @@ test.each([
   expect(withSpm.resource('DiagnosticReport')['specimen']).toEqual([{ type: 'Specimen', identifier: { value: 'S1' } }]);
 });
 
-test('the specimen of the group, and order numbers from ORC', () => {
+describe('the specimen of SPM', () => {
+  const SPM = segment('SPM', {
+    1: '1',
+    2: 'P1&HIS^S1&LAB',
+    4: '122555007^Venous blood^SCT^BLDV^Blood venous^HL70487',
+    6: 'EDTA^Ethylenediaminetetraacetic acid^HL70371~HEPL^Heparin lithium^HL70371',
+    7: 'VENIP^Venipuncture^HL70488',
+    8: '368208006^Arm^SCT',
+    9: 'L^Left^HL70495',
+    14: 'Shipped on ice~Two tubes',
+    17: '202601010800^202601010810',
+    18: '202601010900',
+    24: 'HEM^Hemolyzed^HL70493~COOL^Cool^HL70493',
+  });
+  const OBX = 'OBX|1|ST|a^A^L||x||||||F';
+  const site = { coding: [{ code: '368208006', display: 'Arm' }], text: 'Arm, Left' };
+  const specimen = {
+    resourceType: 'Specimen',
+    identifier: [{ value: 'S1' }],
+    type: {
+      coding: [
+        { system: 'http://snomed.info/sct', code: '122555007', display: 'Venous blood' },
+        { code: 'BLDV', display: 'Blood venous' },
+      ],
+    },
+    receivedTime: '2026-01-01T09:00:00+01:00',
+    collection: {
+      collectedPeriod: { start: '2026-01-01T08:00:00+01:00', end: '2026-01-01T08:10:00+01:00' },
+      method: { coding: [{ code: 'VENIP' }] },
+      bodySite: site,
+    },
+    container: [
+      { additiveCodeableConcept: { coding: [{ code: 'EDTA' }] } },
+      { additiveCodeableConcept: { coding: [{ code: 'HEPL' }] } },
+    ],
+    condition: [{ coding: [{ code: 'HEM' }] }, { coding: [{ code: 'COOL' }] }],
+    note: [{ text: 'Shipped on ice' }, { text: 'Two tubes' }, { text: 'of the specimen' }],
+  };
+  const reference = { type: 'Specimen', identifier: { value: 'S1' }, display: 'Venous blood' };
+
+  test('is contained in its results and reports, valid, with all codes', () => {
+    const result = mapped('ORU^R01', [pid(), OBR, OBX, SPM, 'NTE|1||of the specimen']);
+    expect(result.findings).toEqual([]);
+    result.everyResourceIsValid();
+    expect(result.resource('Observation')).toMatchObject({
+      contained: [{ id: 'specimen', ...specimen }],
+      specimen: { reference: '#specimen', ...reference },
+      bodySite: site,
+    });
+    expect(result.resource('DiagnosticReport')).toMatchObject({
+      contained: [{ id: 'specimen-1', ...specimen }],
+      specimen: [{ reference: '#specimen-1', ...reference }],
+    });
+  });
+
+  test('the body site of OBX precedes that of the specimen, and an unreadable time is skipped', () => {
+    const obx = segment('OBX', { 1: '1', 2: 'ST', 3: 'a^A^L', 5: 'x', 11: 'F', 20: 'HAND^Hand^L' });
+    const result = mapped('ORU^R01', [pid(), OBR, obx, SPM.replace('202601010900', 'x')]);
+    expect(result.findings).toEqual(['W 102 SPM^1^18^1^1']);
+    expect(result.resource('Observation')).toMatchObject({ bodySite: { coding: [{ code: 'HAND' }] } });
+  });
+
+  test('OBX-33 names the specimen of the group, or another specimen, which is not contained', () => {
+    const obx = (id: string) => segment('OBX', { 1: '1', 2: 'ST', 3: 'a^A^L', 5: 'x', 11: 'F', 33: id });
+    const contained = (id: string) =>
+      mapped('ORU^R01', [pid(), OBR, obx(id), SPM]).resource('Observation')['contained'];
+    expect(contained('^S1')).toMatchObject([{ id: 'specimen' }]);
+    expect(contained('S9')).toBeUndefined();
+  });
+
+  test('each of several specimens is contained in the report, each result has the one before it', () => {
+    const result = mapped('ORU^R01', [
+      pid(),
+      OBR,
+      'SPM|1|^S1||BLD^Blood^HL70487',
+      OBX,
+      'SPM|2|^S2||UR^Urine^HL70487',
+      'OBX|2|ST|b^B^L||y||||||F',
+    ]);
+    result.everyResourceIsValid();
+    const ids = (type: string) =>
+      result.resources.filter(({ resourceType }) => resourceType === type).map(({ specimen: found }) => found);
+    expect(ids('Observation')).toMatchObject([{ display: 'Blood' }, { display: 'Urine' }]);
+    expect(ids('DiagnosticReport')).toMatchObject([[{ reference: '#specimen-1' }, { reference: '#specimen-2' }]]);
+  });
+});
+
+test('a report has the specimen of its group, and the order numbers of ORC', () => {
   const result = mapped('ORU^R01', [
     pid(),
     'ORC|RE|P1|F1',

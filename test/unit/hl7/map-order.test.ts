@@ -15,7 +15,7 @@ describe('the order', () => {
     segment('OBR', { 2: 'P1^HIS', 3: 'F1^LAB', 4: '1^Panel^LN', 25: 'F', ...fields });
   const OBX = 'OBX|1|ST|a^A^LN||x||||||F';
 
-  test('is referred to by its number, with who ordered it and why', () => {
+  test('is referenced by its number, with the requester and the reason', () => {
     const result = mapped('ORU^R01', [
       pid(),
       obr({ 16: '9^House^Greg~8^Cuddy^Lisa', 31: 'R50^Fever^I10~^Cough' }),
@@ -43,7 +43,7 @@ describe('the order', () => {
     expect(result.resource('Observation')).toMatchObject({ basedOn: [order] });
   });
 
-  test('the fields of ORC hold where OBR has none', () => {
+  test('has the fields of ORC that OBR lacks', () => {
     const orc = segment('ORC', { 1: 'RE', 2: 'P7', 12: '7^Wilson^James', 16: 'R51^Headache^I10' });
     const bare = segment('OBR', { 4: '1^Panel^LN', 25: 'F' });
     expect(mapped('ORU^R01', [pid(), orc, bare, OBX]).resource('DiagnosticReport')).toMatchObject({
@@ -52,7 +52,7 @@ describe('the order', () => {
     });
   });
 
-  test('the filler’s number is one too; without any number there is no order', () => {
+  test('is referenced by the filler’s number if the placer’s is missing, else not at all', () => {
     const report = (fields: Readonly<Record<number, string>>) =>
       mapped('ORU^R01', [pid(), obr(fields), OBX]).resource('DiagnosticReport')['basedOn'];
     expect(report({ 2: '' })).toMatchObject([{ identifier: { value: 'F1', type: { coding: [{ code: 'FILL' }] } } }]);
@@ -114,13 +114,13 @@ describe('the parent result', () => {
     expect(parentOf(...ISOLATES, ...susceptibility('ORG&Organism&L^1', numbers))).toBe(expected);
   });
 
-  test('two cultures with the same sub-ids: the order’s number distinguishes them, without it neither is used', () => {
+  test('two cultures with the same sub-ids are distinguished by the order number; without it, neither is used', () => {
     const second = ISOLATES.map((line) => line.replace('|P1|F1|', '|P5|F5|'));
     expect(parentOf(...ISOLATES, ...second, ...susceptibility('ORG&Organism&L^1', 'P5^F5'))).toBe('id 3');
     expect(parentOf(...ISOLATES, ...second, ...susceptibility('ORG&Organism&L^1', ''))).toBe('text');
   });
 
-  test('by an alternate code of the organism, and named as the sender’s laboratory names it', () => {
+  test('is found by an alternate code of the organism, and shown with the laboratory’s name', () => {
     const culture = [
       segment('OBR', { 3: 'F1', 4: '600-7^^LN', 7: '202601010800', 25: 'F' }),
       'OBX|1|CWE|600-7^Bacteria^LN^BCEXT^EXTENDED BLOOD CULTURE^L|1|782959008^Enterococcus raffinosus^SCT^ENTRAF^E. RAFF^L||||||F',
@@ -135,11 +135,11 @@ describe('the parent result', () => {
     expect(links).toMatchObject([{ display: 'EXTENDED BLOOD CULTURE 1: ENTRAF' }]);
   });
 
-  test('an OBX later in the message is still found', () => {
+  test('is found in a later OBX of the message', () => {
     expect(parentOf(...susceptibility('ORG&Organism&L^2'), ...ISOLATES)).toBe('id 3');
   });
 
-  test('each susceptibility has its own isolate', () => {
+  test('each susceptibility refers to its isolate', () => {
     const { resources } = result(
       ...ISOLATES,
       ...susceptibility('ORG&Organism&L^1^Escherichia coli', 'P1^F1', 'F2'),
@@ -153,7 +153,7 @@ describe('the parent result', () => {
     expect(new Set(displays.map((link) => JSON.stringify(link))).size).toBe(2);
   });
 
-  test('the report is part of the parent’s: by id in the same message, always by number', () => {
+  test('the report is part of the parent’s report: by id in the same message, always by number', () => {
     const PART_OF = 'http://hl7.org/fhir/StructureDefinition/event-partOf';
     const same = result(...ISOLATES, ...susceptibility('ORG&Organism&L^1', 'P1&HIS^F1&LAB'));
     const reports = same.resources.filter(({ resourceType }) => resourceType === 'DiagnosticReport');
@@ -179,7 +179,7 @@ describe('the conclusion of a report', () => {
   const conclusion = (...lines: readonly string[]) =>
     mapped('ORU^R01', [pid(), OBR, ...lines]).resource('DiagnosticReport')['conclusion'];
 
-  test('is the text of a report that is only text', () => {
+  test('is the text of a report that has only texts', () => {
     expect(conclusion('OBX|1|TX|R^Report^L||No||||||F', 'OBX|2|TX|R^Report^L||pneumonia.||||||F')).toBe(
       'No\npneumonia.',
     );
@@ -198,7 +198,7 @@ describe('the conclusion of a report', () => {
     expect(conclusion()).toBeUndefined();
   });
 
-  test('a document beside the text does no harm', () => {
+  test('ignores a document beside the text', () => {
     expect(
       conclusion('OBX|1|TX|R^Report^L||Normal.||||||F', 'OBX|2|ED|PDF^Report^L||^AP^PDF^Base64^SGVsbG8=||||||F'),
     ).toBe('Normal.');

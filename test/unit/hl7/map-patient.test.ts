@@ -15,7 +15,7 @@ describe('identifiers', () => {
       'A1^^^HOSP^MR',
       { system: 'urn:example:hosp', value: 'A1', assigner: { display: 'HOSP' } },
     ],
-    ['a namespace nobody names', 'A1^^^OTHER^MR', { value: 'A1', assigner: { display: 'OTHER' } }],
+    ['a namespace without a URI', 'A1^^^OTHER^MR', { value: 'A1', assigner: { display: 'OTHER' } }],
     ['an OID', 'A1^^^&1.2.3&ISO', { system: 'urn:oid:1.2.3', value: 'A1' }],
     ['an OID before the namespace', 'A1^^^HOSP&1.2.3&ISO', { system: 'urn:oid:1.2.3', assigner: { display: 'HOSP' } }],
     [
@@ -33,7 +33,7 @@ describe('identifiers', () => {
     expect(patient({ 3: field })).toMatchObject({ identifier: [expected] });
   });
 
-  test('those of PID-3 come first, in their order; PID-2, PID-4, SSN and licence follow', () => {
+  test('identifiers of PID-3 are first, in their order; PID-2, PID-4, SSN and licence follow', () => {
     const found = patient({
       2: 'E1',
       3: 'X1^^^HOSP^PI~M1^^^HOSP^MR',
@@ -50,7 +50,7 @@ describe('identifiers', () => {
     });
   });
 
-  test('a period that ends before it starts keeps its start, with a warning', () => {
+  test('a period that ends before its start keeps its start, with a warning', () => {
     const result = mapped('ADT^A01', [pid({ 3: 'A1^^^HOSP^MR^^20210101^20200101' })]);
     expect(result.resource('Patient')).toMatchObject({ identifier: [{ period: { start: '2021-01-01' } }] });
     expect(result.findings).toEqual(['W 102 PID^1^3^1^8']);
@@ -72,7 +72,7 @@ describe('names', () => {
       },
     ],
     ['a maiden name', 'Doe^Jane^^^^^M', { use: 'maiden' }],
-    ['a code in other letters', 'Doe^Jane^^^^^m', { use: 'maiden' }],
+    ['a code in lower case', 'Doe^Jane^^^^^m', { use: 'maiden' }],
     ['a type that FHIR has no use for', 'Doe^Jane^^^^^C', { family: 'Doe' }],
     [
       'family parts',
@@ -100,7 +100,7 @@ describe('names', () => {
     expect(patient({ 5: field })).toMatchObject({ name: [expected] });
   });
 
-  test('the names of the person, and an alias', () => {
+  test('a patient has the names of PID-5, a nickname and the alias of PID-9', () => {
     expect(patient({ 5: 'Doe^Jane^^^^^L^^^^^^^^Janie', 9: 'Dee^Jay' })).toMatchObject({
       name: [{ family: 'Doe' }, { use: 'nickname', given: ['Janie'] }, { use: 'nickname', family: 'Dee' }],
     });
@@ -203,14 +203,14 @@ describe('codes', () => {
     expect(patient(fields)).toMatchObject(expected);
   });
 
-  test('a code that is not of the table is left out with a warning', () => {
+  test('a code outside its table is left out, with a warning', () => {
     const result = mapped('ADT^A01', [pid({ 8: 'QQ' })]);
     expect(result.resource('Patient')).not.toHaveProperty('gender');
     expect(result.findings).toEqual(['W 103 PID^1^8']);
   });
 });
 
-test('extensions', () => {
+test('PID fields without an element of R4 become extensions', () => {
   const found = patient({ 6: 'Smith^Ann', 17: 'BUD~', 23: 'Graz', 26: 'AUT^Austria^ISO3166', 28: 'AUT', 39: 'NAV' });
   const urls = (found['extension'] as { url: string }[]).map(({ url }) => url.replace(`${STRUCTURE}/patient-`, ''));
   expect(urls.sort()).toEqual(
@@ -218,7 +218,7 @@ test('extensions', () => {
   );
 });
 
-test('PD1', () => {
+test('PD1 gives the general practitioners', () => {
   const pd1 = segment('PD1', { 3: 'Practice^^77^^^HOSP', 4: '99^House^Greg^^^Dr^^^HOSP', 14: 'Church' });
   expect(patient({}, [pd1])).toMatchObject({
     generalPractitioner: [
@@ -240,7 +240,7 @@ describe('race and ethnicity', () => {
   const race = (text: string): unknown => sent({ 10: text }).resource('Patient')['extension'];
   const ethnicity = (text: string): unknown => sent({ 22: text }).resource('Patient')['extension'];
 
-  test('a category, a code below it and a text', () => {
+  test('a race has a category, a detailed code and a text', () => {
     expect(race('2106-3^White^HL70005~1004-1^American Indian^CDCREC')).toEqual([
       {
         url: `${US_CORE}/us-core-race`,
@@ -257,7 +257,7 @@ describe('race and ethnicity', () => {
     ['H', '2135-2'],
     ['N^Not Hispanic^HL70189', '2186-5'],
     ['2135-2^Hispanic^CDCREC', '2135-2'],
-  ])('ethnic group %s', (text, code) => {
+  ])('the ethnic group %s becomes a category', (text, code) => {
     expect(ethnicity(text)).toMatchObject([
       {
         url: `${US_CORE}/us-core-ethnicity`,
@@ -266,14 +266,14 @@ describe('race and ethnicity', () => {
     ]);
   });
 
-  test('a local code is text, and no code of the CDC', () => {
+  test('a local code becomes a text, not a CDC code', () => {
     expect(race('W^White^L')).toEqual([
       { url: `${US_CORE}/us-core-race`, extension: [{ url: 'text', valueString: 'White' }] },
     ]);
     expect(race('2106-3^Other^L')).toMatchObject([{ extension: [{ url: 'text', valueString: 'Other' }] }]);
   });
 
-  test('unknown is said only where nothing is known; an ethnicity has one category', () => {
+  test('a category beside it replaces unknown; an ethnicity has one category', () => {
     expect(ethnicity('U')).toMatchObject([
       { extension: [{ valueCoding: { code: 'UNK' } }, { valueString: 'Unknown' }] },
     ]);
@@ -285,14 +285,14 @@ describe('race and ethnicity', () => {
     ]);
   });
 
-  test('a site that does not say so has none, and the message says that', () => {
+  test('a site without US Core stores neither, and the message returns an information', () => {
     const result = sent({ 10: '2106-3^White', 22: 'H' }, false);
     expect(result.findings).toEqual(['I 0 PID^1^10', 'I 0 PID^1^22']);
     expect(result.resource('Patient')).not.toHaveProperty('extension');
   });
 });
 
-test('letters that are probably others, since MSH-18 says another set than the bytes are of', () => {
+test('UTF-8 bytes under another MSH-18 return a warning', () => {
   const findings = (name: string, set: string) =>
     mapped('ADT^A08', [pid({ 5: name })], { header: { 18: set } }).findings;
   for (const set of ['8859/1', '8859/15']) expect(findings('Müller', set)).toEqual(['W 102 MSH^1^18']);

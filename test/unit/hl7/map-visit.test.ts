@@ -18,7 +18,7 @@ const KIN = segment('NK1', {
 const contacts = (...lines: readonly string[]) => mapped('ADT^A01', [pid(), ...lines]).resource('Patient')['contact'];
 
 describe('NK1', () => {
-  test('is a contact, with all that the guide maps', () => {
+  test('becomes a contact with all fields that the guide maps', () => {
     const result = mapped('ADT^A01', [pid(), KIN]);
     expect(result.findings).toEqual([]);
     expect(result.resource('Patient')['contact']).toEqual([
@@ -48,7 +48,7 @@ describe('NK1', () => {
     ]);
   });
 
-  test('each segment is a contact, in their order', () => {
+  test('each segment becomes a contact, in the order of the message', () => {
     expect(contacts(KIN, 'NK1|2|Roe^Jim|FTH', 'NK1|3|Poe^Eve|COUSIN^Cousin^L')).toMatchObject([
       { name: { family: 'Doe' } },
       { name: { family: 'Roe' }, relationship: [{ coding: [{ code: 'FTH' }] }] },
@@ -62,12 +62,12 @@ describe('NK1', () => {
     expect(result.resource('Patient')['contact']).toHaveLength(1);
   });
 
-  test('"" says that there is no contact', () => {
+  test('"" removes the contact', () => {
     expect(contacts('NK1|1|""')).toBeUndefined();
     expect(contacts('NK1|1|""', KIN)).toHaveLength(1);
   });
 
-  test('with nothing but a number or an organization is a contact', () => {
+  test('with only a number or an organization becomes a contact', () => {
     expect(contacts('NK1|1||SPO||+43 1 234')).toMatchObject([{ telecom: [{ value: '+43 1 234' }] }]);
     expect(contacts('NK1|1||EMR||||||||||Acme')).toMatchObject([{ organization: { display: 'Acme' } }]);
   });
@@ -96,14 +96,14 @@ describe('the visit', () => {
     },
   };
 
-  test('in results and reports', () => {
+  test('is in results and reports', () => {
     const result = mapped('ORU^R01', [pid(), PV1, OBR, 'OBX|1|ST|a^A^L||x||||||F']);
     expect(result.findings).toEqual([]);
     expect(result.resource('Observation')).toMatchObject({ encounter: VISIT });
     expect(result.resource('DiagnosticReport')).toMatchObject({ encounter: VISIT });
   });
 
-  test('in diagnoses and procedures, not in allergies, which every visit states again', () => {
+  test('is in diagnoses and procedures, not in allergies, which every visit repeats', () => {
     const result = mapped('ADT^A01', [
       pid(),
       PV1,
@@ -117,13 +117,13 @@ describe('the visit', () => {
     expect(result.resource('Patient')).not.toHaveProperty('encounter');
   });
 
-  test('for a document is in its context', () => {
+  test('is in the context of a document', () => {
     const txa = segment('TXA', { 1: '1', 2: 'OP^Operative^L', 3: 'TX', 12: 'D1', 17: 'AU' });
     const result = mapped('MDM^T02', [pid(), PV1, txa, 'OBX|1|TX|t^T^L||text||||||F']);
     expect(result.resource('DocumentReference')).toMatchObject({ context: { encounter: [VISIT] } });
   });
 
-  test('PID-18 counts where PV1-19 is empty; without both there is no identifier', () => {
+  test('has the identifier of PV1-19, else of PID-18', () => {
     const encounter = (fields: Readonly<Record<number, string>>, ...lines: readonly string[]) =>
       mapped('ORU^R01', [pid(fields), ...lines, OBR, 'OBX|1|ST|a^A^L||x||||||F']).resource('Observation')['encounter'];
     const account = { identifier: { value: 'A1', type: { coding: [{ code: 'AN' }] } } };
@@ -134,7 +134,7 @@ describe('the visit', () => {
     expect(encounter({ 18: '""' })).toBeUndefined();
   });
 
-  test('each patient of a message has its own', () => {
+  test('belongs only to the patient that it follows', () => {
     const { resources } = mapped('ORU^R01', [
       pid(),
       PV1,

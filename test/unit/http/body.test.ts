@@ -49,7 +49,7 @@ test('cancels a body that arrives byte by byte', async () => {
   await expect(readBody(drip, 1_000_000, 50)).rejects.toMatchObject({ kind: 'timeout' });
 });
 
-test('one whose sender leaves is the sender’s affair', async () => {
+test('a body whose sender disconnects is not a fault of the gateway', async () => {
   const broken = request({ pull: (controller) => controller.error(new TypeError('connection lost')) });
   await expect(readBody(broken, 100, 1_000)).rejects.toMatchObject({
     kind: 'malformed',

@@ -13,7 +13,7 @@ test.each(['', 'jti', 'Größe'])('the digest of %j is that of its UTF-8', async
   expect(await sha256Of(new TextEncoder().encode(of))).toBe(expected);
 });
 
-test('two that ask at once have the same key, and it is kept', async () => {
+test('two simultaneous callers get the same key, and it is cached', async () => {
   const key = sealingKey('secret', 'a purpose');
   const [first, second] = await Promise.all([key(), key()]);
   const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, first, text);

@@ -26,7 +26,7 @@ describe('a form', () => {
     }
   });
 
-  test.each(['utf-16', 'utf-7', 'latin1', 'ibm037', 'iso-8859-15', '""'])('in %s is refused', (charset) => {
+  test.each(['utf-16', 'utf-7', 'latin1', 'ibm037', 'iso-8859-15', '""'])('in %s is rejected', (charset) => {
     const fault = { kind: 'unsupported-media-type', message: expect.stringMatching(/form.s charset was .*UTF-8/) };
     expect(() => formDecoder(`${FORM}; charset=${charset}`)).toThrow(expect.objectContaining(fault));
   });

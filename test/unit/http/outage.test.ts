@@ -29,11 +29,11 @@ function watched() {
 
 test.each([
   ['nothing', '....', []],
-  ['one that was cut, among others, and again', '.x..x.x.', []],
+  ['a cut request among others, twice', '.x..x.x.', []],
   ['the night', 'xxxxxxxx', ['error away']],
-  ['one that ends', '.xxx..', ['error away', 'info back']],
+  ['an outage that ends', '.xxx..', ['error away', 'info back']],
   [
-    'one that comes again while somebody is at it',
+    'an outage that returns soon',
     'xx.xx.xx.',
     ['error away', 'info back', 'warn away', 'info back', 'warn away', 'info back'],
   ],
@@ -43,7 +43,7 @@ test.each([
   expect(watched().play(what)).toEqual(expected);
 });
 
-test('it is said which part, how many failed, and since when', () => {
+test('the log has the unavailable part, the number of failures and the start', () => {
   const database = watched();
   database.play('.xxx.');
   expect(database.lines).toEqual([

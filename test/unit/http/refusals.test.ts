@@ -52,7 +52,7 @@ describe('a noted refusal', () => {
     expect(counted?.[0]).toMatchObject(ends);
   });
 
-  test('is one statement however many there are, and the next one in five seconds', async () => {
+  test('is one statement for any number of refusals, and the next follows after five seconds', async () => {
     const { refused, written, work } = start();
     for (let n = 0; n < 100_000; n += 1) refused({ requestId: `r${n}` });
     await vi.advanceTimersByTimeAsync(200);
@@ -84,7 +84,7 @@ describe('a noted refusal', () => {
     expect(written[0]?.[0]?.clientId).toBe('svc-1');
   });
 
-  test('holds nothing that a database could not take', async () => {
+  test('contains only values that the database accepts', async () => {
     const { refused, written } = start();
     refused({ reason: `kid was "\u0000\ud800${'x'.repeat(5_000)}` });
     await vi.advanceTimersByTimeAsync(200);
@@ -93,7 +93,7 @@ describe('a noted refusal', () => {
   });
 });
 
-test('a database that is away costs what was noted, and no request', async () => {
+test('an unavailable database loses the recorded refusals and fails no request', async () => {
   const { refused, written, work } = start(() => Promise.reject(new Error('away')));
   expect(() => refused()).not.toThrow();
   const ended = Promise.allSettled(work);

@@ -57,7 +57,7 @@ const SEGMENTS = [
   '$export',
 ];
 
-test.each(Object.entries(SURFACES))('finds in %s what the router of Hono finds', (_, routes) => {
+test.each(Object.entries(SURFACES))('finds the same handlers as the router of Hono in %s', (_, routes) => {
   const [ours, theirs] = [finder(createTableRouter(), routes), finder(new TrieRouter<number>(), routes)];
   const segments = [...new Set([...SEGMENTS, ...routes.flatMap(({ path }) => path.split('/'))])].filter(isPlain);
   const segment = fc.oneof(

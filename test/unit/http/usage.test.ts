@@ -81,7 +81,7 @@ describe('counting', () => {
     expect([all[0]?.counts.length, all[0]?.answers.length]).toEqual([1_000, 1_000]);
   });
 
-  test('a sender that calls itself something else with each message leaves room for others', async () => {
+  test('a sender with another name in each message leaves space for other senders', async () => {
     const { count, all } = start();
     for (let n = 0; n < 3_000; n += 1) {
       count(

@@ -46,7 +46,7 @@ const ok = (headers: Record<string, string> = {}, body = DOCUMENT) => new Respon
 const count = (keys: ClientKeys | { notNow: string }) => ('jwks' in keys ? keys.jwks.keys.length : keys);
 
 describe('a JWKS URI', () => {
-  test('is kept for max-age, and no longer', async () => {
+  test('is cached for max-age, not longer', async () => {
     const { keysOf, state } = host(() => ok({ 'cache-control': 'max-age=60' }));
     expect(count(await keysOf(client()))).toBe(1);
     state.now += 59_999;
@@ -76,7 +76,7 @@ describe('a JWKS URI', () => {
     expect(state.fetches).toBe(3);
   });
 
-  test('concurrent fetches coalesce, and go on without who began them', async () => {
+  test('concurrent fetches are one fetch, which continues after its first request has ended', async () => {
     const { keysOf, refreshedKeysOf, state } = host(() => ok());
     const all = await Promise.all([keysOf(client()), keysOf(client()), refreshedKeysOf(client())]);
     expect(all.map(count)).toEqual([1, 1, 1]);
@@ -97,7 +97,10 @@ describe('a JWKS URI', () => {
   test('a host that fails is left alone for 30 s', async () => {
     const { keysOf, refreshedKeysOf, state } = host(() => new Response('', { status: 500 }));
     for (let i = 0; i < 3; i += 1) {
-      expect(await keysOf(client())).toEqual({ reason: 'the JWKS URI cannot be used: its host answered 500' });
+      expect(await keysOf(client())).toEqual({
+        code: 'jwks_uri',
+        reason: 'the JWKS URI cannot be used: its host answered 500',
+      });
       expect(await refreshedKeysOf(client())).toHaveProperty('notNow');
     }
     expect(state.fetches).toBe(1);
@@ -113,17 +116,17 @@ describe('a JWKS URI', () => {
     expect(state.fetches).toBe(2);
     expect(count(await keysOf(client({ jwks_uri: null, jwks: DOCUMENT })))).toBe(1);
     expect(await refreshedKeysOf(client({ jwks_uri: null, jwks: DOCUMENT }))).toEqual({ notNow: '' });
-    expect(await keysOf(client({ jwks_uri: null, jwks: '{}' }))).toHaveProperty('reason');
+    expect(await keysOf(client({ jwks_uri: null, jwks: '{}' }))).toMatchObject({ code: 'jwks' });
     expect(state.fetches).toBe(2);
   });
 
   test('41: a published private key is an alert', async () => {
     const { keysOf, state } = host(() => ok({}, JSON.stringify({ keys: [{ ...open, d }] })));
-    expect(await keysOf(client())).toEqual({ reason: expect.stringContaining('PRIVATE key') });
+    expect(await keysOf(client())).toEqual({ code: 'jwks_uri', reason: expect.stringContaining('PRIVATE key') });
     expect(state.logged).toEqual(['jwks.private-key']);
   });
 
-  test('five thousand clients are kept, no more', async () => {
+  test('caches the keys of at most five thousand clients', async () => {
     const { keysOf, state } = host(() => ok());
     const number = (i: number) => client({ client_id: `svc-${i}` });
     for (let i = 0; i <= 5000; i += 1) await keysOf(number(i));
@@ -140,7 +143,7 @@ describe('a fetch', () => {
     return 'reason' in fetched ? fetched.reason : fetched.jwks.problems.join();
   };
 
-  test('asks for no redirects', async () => {
+  test('does not follow redirects', async () => {
     const seen: unknown[] = [];
     await reasonOf((_, init) => {
       seen.push(init?.redirect);
@@ -165,7 +168,7 @@ describe('a fetch', () => {
     ['73: no body', () => new Response(null), /not valid JSON/],
     ['not UTF-8', () => new Response(new Uint8Array([0xff])), /UTF-8/],
     ['74: 21 keys', () => ok({}, JSON.stringify({ keys: Array(21).fill(open) })), /21 keys/],
-  ])('%s is refused', async (_, answer, reason) => {
+  ])('%s is rejected', async (_, answer, reason) => {
     expect(await reasonOf(answer)).toMatch(reason);
   });
 
@@ -190,14 +193,14 @@ describe('a fetch', () => {
     ['68: private', ['10.0.0.1'], 'refused', /private address/],
     ['68: one of them private', ['8.8.8.8', '::1'], 'refused', /private address/],
     ['none', [], 'unreachable', /not resolve to an address/],
-  ])('%s addresses are refused before anything is sent', async (_, addresses, failed, reason) => {
+  ])('%s addresses are rejected before anything is sent', async (_, addresses, failed, reason) => {
     const { deps, state } = host(() => ok());
     const fetched = await fetchJwks({ ...deps, resolveHost: async () => addresses }, URI);
     expect(fetched).toEqual({ failed, reason: expect.stringMatching(reason) });
     expect(state.fetches).toBe(0);
   });
 
-  test('70: our own hosts are refused', async () => {
+  test('70: our own hosts are rejected', async () => {
     expect(await reasonOf(() => ok(), 'https://fhir.test/jwks')).toMatch(/own hosts/);
   });
 });

@@ -23,6 +23,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalCode, string>> = {
   typ: C,
   kid: C,
   jwks: C,
+  jwks_uri: C,
   signature: C,
   rate: `throttled temporarily_unavailable ${REASON}`,
   sub: EXACT,
@@ -68,18 +69,18 @@ describe('a refusal', () => {
   });
 });
 
-describe('the client that a refusal is kept for', () => {
+describe('the client of a recorded refusal', () => {
   const thrownBy = async (clientId: string | undefined, error: unknown): Promise<unknown> =>
     inNameOf(clientId, () => Promise.reject(error)).catch((thrown: unknown) => thrown);
 
-  test('is the one in whose name the work was done; the innermost, where there are two', async () => {
+  test('is the client of the work, and the innermost of two', async () => {
     const inner = await thrownBy('svc-a', refuse({ code: 'aud', reason: REASON }));
     const outer = await thrownBy('svc-b', inner);
     expect(outer).toBe(inner);
     expect(outer).toMatchObject({ clientId: 'svc-a', refusal: { code: 'aud' } });
   });
 
-  test('is known too where a part of the gateway was away', async () => {
+  test('is known even if a part of the gateway is unavailable', async () => {
     const fault = new Fault('unavailable', 'the database cannot be reached');
     const thrown = await thrownBy('svc-a', fault);
     expect(thrown).toBeInstanceOf(Refused);

@@ -32,7 +32,7 @@ describe.each(RESOURCE_TYPES)('%s', (type) => {
     }
   });
 
-  test('its own example fits, and typical faults do not', () => {
+  test('accepts its example and rejects typical faults', () => {
     const example = { ...EXAMPLES[type] };
     expect(problemsOf(type, example)).toEqual([]);
     expect(problemsOf(type, { ...example, resourceType: 'Person' })).not.toEqual([]);
@@ -51,7 +51,7 @@ describe.each(RESOURCE_TYPES)('%s', (type) => {
   });
 });
 
-test('a gender is one of four, a birth date a date: as the table of the validator has it', () => {
+test('has the codes and formats of the validator, such as four genders and a date of birth', () => {
   expect(schemas['Patient']).toMatchObject({
     properties: {
       gender: { enum: ['male', 'female', 'other', 'unknown'] },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { attemptClaim } from '../../../edge/platform/claim.ts';
 import { memoryClaims } from './memory-claims.ts';
 
-test('a store that fails once is asked again', async () => {
+test('retries a store that fails once', async () => {
   const claims = memoryClaims();
   let calls = 0;
   const lostAnswer = async () => {

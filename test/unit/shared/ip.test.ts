@@ -68,7 +68,7 @@ describe('parseAddress', () => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
-  test('agrees with the platform on what is an address, but for zones', () => {
+  test('agrees with the platform on valid addresses, except zones', () => {
     const near = fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdfF:::..%/g')), maxLength: 20 });
     const text = fc.oneof(ipv4, ipv6, near);
     fc.assert(
@@ -96,7 +96,7 @@ describe('printAddress', () => {
     expect(printAddress(parsed(text))).toBe(canonical);
   });
 
-  test('writes IPv6 as the URL parser does, and reads back what it wrote', () => {
+  test('writes IPv6 like the URL parser, and reads its own texts', () => {
     fc.assert(
       fc.property(ipv6.filter(isPlainIpv6), (text) => {
         const printed = printAddress(parsed(text));

@@ -38,7 +38,7 @@ describe('JSON without loss', () => {
     },
   );
 
-  test('refuses exactly what JSON.parse refuses, with a position', () => {
+  test('rejects exactly the texts that JSON.parse rejects, with a position', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -82,12 +82,12 @@ describe('JSON without loss', () => {
     ['a byte order mark', '\ufeff{}', 'unexpected character at line 1, column 1'],
     ['text after the end', '{} {}', 'after the end of the document at line 1, column 4'],
     ['the second line', '{\n "a": tru }', 'line 2, column 7'],
-  ])('refuses %s', (_, text, message) => {
+  ])('rejects %s', (_, text, message) => {
     expect(() => parseJson(text)).toThrow(Fault);
     expect(() => parseJson(text)).toThrow(message);
   });
 
-  test('__proto__ is a member like any other', () => {
+  test('reads __proto__ as an ordinary member', () => {
     const value = parseJson('{"__proto__":{"a":1}}');
     expect(Object.keys(value ?? {})).toEqual(['__proto__']);
     expect(printJson(value)).toBe('{"__proto__":{"a":1}}');

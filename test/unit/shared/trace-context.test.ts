@@ -9,8 +9,8 @@ const SPAN = '00f067aa0ba902b7';
 
 test.each([
   ['the recommendation’s own example', `00-${TRACE}-${SPAN}-01`],
-  ['one that is not sampled', `00-${TRACE}-${SPAN}-00`],
-  ['flags that nobody knows yet', `00-${TRACE}-${SPAN}-ff`],
+  ['a trace that is not sampled', `00-${TRACE}-${SPAN}-00`],
+  ['unknown flags', `00-${TRACE}-${SPAN}-ff`],
   ['a later version', `cc-${TRACE}-${SPAN}-01`],
   ['a later version that says more', `cc-${TRACE}-${SPAN}-01-what-the-future-will-be-like`],
 ])('%s is gone on with', (_, header) => {
@@ -25,7 +25,7 @@ test.each([
   ['an empty one', ''],
   ['a trace of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
   ['a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
-  ['the version that is none', `ff-${TRACE}-${SPAN}-01`],
+  ['the invalid version', `ff-${TRACE}-${SPAN}-01`],
   ['this version with more', `00-${TRACE}-${SPAN}-01-more`],
   ['a later version with more and no dash', `cc-${TRACE}-${SPAN}-01.more`],
   ['capitals', `00-${TRACE.toUpperCase()}-${SPAN}-01`],

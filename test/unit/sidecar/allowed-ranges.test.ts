@@ -5,7 +5,7 @@ import { createAllowedRanges } from '../../../sidecar/allowed-ranges.ts';
 import { createLog } from '../../../sidecar/log.ts';
 import { createMetrics } from '../../../sidecar/metrics.ts';
 
-test('addresses that come together share one question', async () => {
+test('simultaneous addresses share one request', async () => {
   let asked = 0;
   const edge = {
     async ask() {

@@ -41,7 +41,7 @@ async function client(breaks: (nth: number) => boolean) {
   return { ask, asked };
 }
 
-test('repeats a request on a closed kept connection immediately, with the same id and a new token', async () => {
+test('repeats a request immediately on a closed idle connection, with the same id and a new token', async () => {
   const { ask, asked } = await client((nth) => nth > 1);
   expect((await ask('request-1')).status).toBe(200);
   expect((await ask('request-2')).body.toString()).toBe('answer');

@@ -3,13 +3,13 @@
  * copies, and the bundler has only the packages that its `npm ci` would install.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
+import { useFolder } from '../../stack/tools/use-folder.ts';
 import { ROOT } from '../../stack/services/build.ts';
 
 const run = promisify(execFile);
@@ -27,14 +27,9 @@ async function buildStage(): Promise<Instruction[]> {
   });
 }
 
-let folder: string;
+const folder = await useFolder('image');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-image-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-test('the build stage has what its npm ci and its bundler need', async () => {
+test('the build stage has the files for npm ci and the bundler', async () => {
   const commands: string[] = [];
   for (const instruction of await buildStage()) {
     if ('copy' in instruction) {
@@ -67,7 +62,7 @@ test('the build stage has what its npm ci and its bundler need', async () => {
   expect((await stat(`${folder}/dist/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
 });
 
-test('its base is an argument of the build, which the documentation looks up by digest', async () => {
+test('its base is an argument of the build, which the documentation pins by digest', async () => {
   const dockerfile = await readFile(`${ROOT}sidecar/Dockerfile`, 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);

@@ -56,7 +56,7 @@ test.each<readonly [string, ProxyHeader | undefined]>([
   expect(readProxyHeader(Buffer.from(text, 'latin1'))).toEqual(expected);
 });
 
-test('no prefix of a header says anything but incomplete, and no bytes make it fail', () => {
+test('each prefix of a header is incomplete, and no bytes cause an exception', () => {
   const headers = [
     'PROXY TCP6 2001:db8::7 2001:db8::8 40000 2575\r\n',
     `${SIGNATURE}\x21\x21\0\x24${IPV6}${IPV6}\0\x01\0\x02`,

@@ -28,7 +28,7 @@ import { inputs } from '../../stack/tools/size.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
-test('the token is what the contract says, verified with the public half', async () => {
+test('the token has the claims of the contract and verifies with the public key', async () => {
   const secrets = await makeSecrets();
   const { privateKey } = readSidecarConfig({
     EDGE_URL: 'https://edge.example',
@@ -70,7 +70,7 @@ test.each([
   expect(plainAddress(given)).toBe(plain);
 });
 
-test('a set of ranges holds what any of them holds; nonsense on either side holds nothing', () => {
+test('a set of ranges contains the addresses of each range; invalid ranges and addresses match nothing', () => {
   const set = rangeSet(['192.0.2.0/24', '2001:db8::/32', 'nonsense', '::ffff:198.51.100.0/120']);
   for (const inside of ['192.0.2.255', '2001:db8:1::1', '198.51.100.9']) expect(set.contains(inside)).toBe(true);
   for (const outside of ['192.0.3.0', '2001:db9::1', '', 'nonsense']) expect(set.contains(outside)).toBe(false);
@@ -97,7 +97,7 @@ describe('the places of connections', () => {
     return { limits, ended, tryTo, enter };
   };
 
-  test('are counted in all and by source, an IPv6 /64, and are given back once', () => {
+  test('are counted in total and by source, with an IPv6 /64 as one source, and are released once', () => {
     const { limits, tryTo, enter } = limitsOf(3, 2);
     const first = enter('2001:db8::1');
     enter('2001:db8::2');
@@ -139,7 +139,7 @@ describe('the places of connections', () => {
     expect(ended).toEqual([]);
   });
 
-  test('a sender behind a balancer counts for its own address as soon as that is known, and within its limit', () => {
+  test('a sender behind a balancer counts for its address as soon as it is known, within the limit', () => {
     const { tryTo, enter } = limitsOf(10, 2);
     const places = [1, 2, 3].map(() => enter(undefined));
     expect(places.map((place) => place.setAddress('192.0.2.1'))).toEqual([
@@ -150,7 +150,7 @@ describe('the places of connections', () => {
     expect(tryTo('192.0.2.1')).toBe('too-many-connections-of-address');
   });
 
-  test('a connection that never sent keeps its place as long as there are enough, and not when they are scarce', () => {
+  test('a connection without a message keeps its place only while enough places are free', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { ended, enter } = limitsOf(10, 6, 60_000);
@@ -169,7 +169,7 @@ describe('the places of connections', () => {
   });
 });
 
-test('held bytes are over when everybody together, or one address, holds more than it may', () => {
+test('held bytes exceed the limit if all addresses together or one address hold too many', () => {
   const held = createMemoryBudget({ maxHeldBytes: 100, maxHeldBytesPerAddress: 60 }, createMetrics());
   const [first, second, other] = [held.open('a'), held.open('a'), held.open('b')];
   first.set(50);
@@ -237,7 +237,7 @@ describe('any work of any sources', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), at: fc.nat() }) },
   );
 
-  test('no source exceeds its quarter while others wait, and no source waits for a place that it may use', async () => {
+  test('no source exceeds its quarter while others wait, and no source waits for a free place', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
@@ -320,7 +320,7 @@ test('waits grow, never exceed the deadline, and end when they are aborted', asy
   expect(await wait).toBe(false);
 });
 
-test('an address may send a second’s worth at once and then keeps its pace; others are not held up', async () => {
+test('an address can send the bytes of one second at once and is then limited to its rate; others do not wait', async () => {
   const metrics = createMetrics();
   const pace = createAddressRateLimit(100, metrics);
   const { signal } = new AbortController();
@@ -354,11 +354,11 @@ describe('the answer of the sidecar itself', () => {
     expect(own).not.toBe(another);
   });
 
-  test('also to what has no MSH that can be read', () => {
+  test('also without a readable MSH', () => {
     for (const text of ['', 'x'.repeat(4096), '\0\0\0']) expect(answer(text)).toMatch(/\rMSA\|AR\|/);
   });
 
-  test('as enhanced mode asks: CR, or nothing', () => {
+  test('in enhanced mode with CR, or without an answer', () => {
     expect(answer('MSH|^~\\&|A|B|C|D|||ADT^A04|1|P|2.5.1|||AL|NE\r')).toMatch(/\rMSA\|CR\|1/);
     expect(answer('MSH|^~\\&|A|B|C|D|||ADT^A04|1|P|2.5.1|||NE|NE\r')).toBeUndefined();
   });

@@ -33,7 +33,7 @@ test.each([
   expect(existsSync(kept)).toBe(true);
 });
 
-test('removes a made folder when its program ends, but not what a link in it leads to', async () => {
+test('removes its folder when the program ends, but not the target of a link in it', async () => {
   const folder = await temporaryFolder('made');
   await mkdir(join(folder, 'inside'));
   await symlink(kept, join(folder, 'link'));

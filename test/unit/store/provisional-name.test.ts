@@ -48,7 +48,7 @@ test.each([
   expect(mayBeProvisional(name(family, given))).toBe(true);
 });
 
-test('the word is after the given name, or before it as a title', () => {
+test('the term is after the given name, or before it as a title', () => {
   expect(mayBeProvisional(name('Smith', 'Mary', { otherGiven: 'BABYGIRL' }))).toBe(true);
   expect(mayBeProvisional(name('Smith', 'Mary', { prefix: 'B/O' }))).toBe(true);
   expect(mayBeProvisional(name('Smith', 'Mary', { prefix: 'MRS' }))).toBe(false);

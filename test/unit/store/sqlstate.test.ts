@@ -13,7 +13,7 @@ test.each([
   ['a transaction that idled for too long', '25P03'],
   ['two transactions in each other’s way', '40001'],
   ['a deadlock', '40P01'],
-  ['a lock that somebody holds', '55P03'],
+  ['a lock of another transaction', '55P03'],
   ['a disk that is full', '53100'],
   ['a lock table that is full', '53200'],
   ['no connection left', '53300'],

@@ -7,7 +7,7 @@ const base64url = (bytes) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
-    .replace(/=+$/, '');
+    .replace(/={1,2}$/, '');
 
 /** The parameters of each algorithm, and the members of its public JWK (RFC 7638 §3.2). */
 const KINDS = {

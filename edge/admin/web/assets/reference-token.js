@@ -129,7 +129,7 @@ let signing;
 
 const said = field('said');
 const say = (tone, ...parts) => {
-  said.className = tone;
+  said.className = `notice ${tone}`;
   said.replaceChildren(...parts);
 };
 

@@ -12,7 +12,7 @@ import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import { decisionInput } from '../ingest.ts';
-import { load } from '../snapshot/load.ts';
+import { load, loadForMerge, type Loaded, type Received } from '../snapshot/load.ts';
 import type { Attempt } from '../commit.ts';
 
 export interface DryRun {
@@ -68,18 +68,25 @@ export async function dryRun(
   requestId: string,
 ): Promise<DryRun> {
   const { site, clientId } = key;
-  const loaded = await load(deps, {
+  const received: Received = {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
     bytes,
     sha256: await sha256Of(bytes),
-  });
+  };
+  const loaded = await load(deps, received);
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const [sent] = await inSite(deps.database, site).run(wasSent(key, loaded.identity, await hashesOf(bytes)));
   const attempt: Attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
-  const input = decisionInput(deps, loaded, attempt, { requestId, source: { kind: 'http', address: '' } });
-  const { outcome, ack, findings, effects } = decide(input);
+  const decided = (by: Loaded) => {
+    const input = decisionInput(deps, by, attempt, { requestId, source: { kind: 'http', address: '' } });
+    return { input, decision: decide(input) };
+  };
+  const first = decided(loaded);
+  const more = first.decision.effects.merges.length === 0 ? undefined : await loadForMerge(deps, received, loaded);
+  const { input, decision } = more?.status === 'loaded' ? decided(more) : first;
+  const { outcome, ack, findings, effects } = decision;
   if (sent?.was_sent === true) {
-    const known = byReference(loaded.found.map(({ resource }) => parseStored(resource)));
+    const known = byReference(input.found.map(({ resource }) => parseStored(resource)));
     return { outcome, ack, findings, resources: effects.resources, changes: differences(known, effects.resources) };
   }
   if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };

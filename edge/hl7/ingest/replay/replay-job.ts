@@ -5,7 +5,7 @@ import type { AuditBy } from '../../../store/audit.ts';
 import { jobKind, type JobKind } from '../../../jobs/kind.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { nextSelected, REPLAY_KIND } from '../../../store/hl7-replay.ts';
-import { NAME_KINDS } from '../../../store/unnamed-name.ts';
+import { NAME_KINDS } from '../../../store/unmapped-name.ts';
 import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
 
@@ -19,7 +19,7 @@ const cursor = z.object({
     clientId: z.string(),
     from: z.string(),
     to: z.string(),
-    unnamed: z.object({ kind: z.enum(NAME_KINDS), name: z.string() }).nullable(),
+    unmapped: z.object({ kind: z.enum(NAME_KINDS), name: z.string() }).nullable(),
   }),
   actor: z.string(),
   comment: z.string(),

@@ -59,8 +59,7 @@ export type Opening = {
 /** Finds the API keys that may have sent a message. */
 export function openingOf(sender: Sender, header: Header, { application, facility }: MessageIdentity): Opening {
   if (sender.kind === 'key') return keyOpening(sender);
-  if (sender.kind === 'caller')
-    return { ...keyOpening(sender.caller), arguments: callerArguments(sender.caller).flat() };
+  if (sender.kind === 'caller') return { ...keyOpening(sender.caller), arguments: callerArguments(sender.caller) };
   const { address, tlsSubject = '', sites } = sender;
   const { sendingApplication = '', sendingFacility = '' } = header;
   const peer = { address, sendingApplication, sendingFacility, tlsSubject };

@@ -20,6 +20,12 @@ export interface SenderSettings extends Omit<Hl7KeyRecord, OrOfSite> {
   readonly authorities: ReadonlyMap<string, string>;
   /** Namespace (in capitals) to URI, as messages of this key taught it. */
   readonly taught: ReadonlyMap<string, string>;
+  /** Namespaces (in capitals) whose URI an administrator confirmed. */
+  readonly confirmed: ReadonlySet<string>;
+  /** Namespace (in capitals) to the several URIs that messages of this key taught. */
+  readonly contested: ReadonlyMap<string, readonly string[]>;
+  /** Namespace (in capitals) to the URIs that messages of other keys taught. */
+  readonly shared: ReadonlyMap<string, readonly string[]>;
   /** Rejected by an administrator (`aliasKey`). */
   readonly rejected: ReadonlySet<string>;
   /** A text that changes with any of these settings. It must be unchanged at the commit. */
@@ -51,6 +57,9 @@ export function settingsOf({ key, site, authorities, ...row }: SenderRow): Sende
     timeZone: timeZone !== null && isTimeZone(timeZone) ? timeZone : undefined,
     authorities: new Map(namesOf(site.assigning_authorities)),
     taught: new Map(namesOf(authorities.taught)),
+    confirmed: new Set(authorities.confirmed),
+    contested: new Map(Object.entries(authorities.contested)),
+    shared: new Map(Object.entries(authorities.shared)),
     rejected: new Set(authorities.rejected.map(([namespace, uri]) => aliasKey({ namespace, uri }))),
     settingsState: row.settings_state,
     charset: charsetNamed(key.hl7_default_charset ?? site.default_charset ?? '') ?? 'utf-8',

@@ -59,8 +59,12 @@ export function createSnapshotCache(): SnapshotCache {
     sender: (opening, nowMs) => senders.get(ownerOf(opening), keyOf(opening), nowMs),
     matches: records.recall,
     keepSender: (opening, { settings, sendersState, isControlIdReused }, nowMs) => {
-      const { authorities, taught, rejected, codeSystems, placeholders } = settings;
-      const names = [authorities, taught, rejected, codeSystems, placeholders].reduce((sum, { size }) => sum + size, 0);
+      const { authorities, taught, rejected, contested, shared, codeSystems, placeholders } = settings;
+      const uris = [...contested.values(), ...shared.values()].reduce((sum, { length }) => sum + length, 0);
+      const names = [authorities, taught, rejected, codeSystems, placeholders].reduce(
+        (sum, { size }) => sum + size,
+        uris,
+      );
       const bytes = SETTINGS_BYTES + NAME_BYTES * names + 2 * keyOf(opening).length;
       senders.keep(ownerOf(opening), keyOf(opening), { settings, sendersState, isControlIdReused }, bytes, nowMs);
     },

@@ -10,7 +10,7 @@ import {
   type MessageIdentity,
   type SnapshotRow,
 } from '../../../store/hl7-snapshot.ts';
-import { identifierFields, narrowed } from '../../message/outline.ts';
+import { identifierFields, narrowed, ofMerge } from '../../message/outline.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
 import { identifiersOfField } from '../../patients/sent-identifiers.ts';
 import { identityOf, readBytes, type Reading } from '../reading.ts';
@@ -84,6 +84,22 @@ export async function loadChanged(
   if (row === undefined || lookup !== reading.lookup)
     return fromDatabase(deps, received, readBytes(received.bytes, 'utf-8'));
   return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
+}
+
+/**
+ * Loads a snapshot for a decision that merges patients although the message is of another type.
+ *
+ * @returns undefined if the snapshot has what a merge needs
+ */
+export async function loadForMerge(
+  deps: LoadDeps,
+  received: Received,
+  { reading, lookup, isCrowded }: Loaded,
+): Promise<Loaded | NoSender | undefined> {
+  const more = ofMerge(lookup);
+  if (more === undefined) return undefined;
+  const found = await ask(deps, received, reading, more);
+  return 'status' in found ? found : { status: 'loaded', isCrowded, ...found };
 }
 
 function fromCache({ snapshots, now }: LoadDeps, received: Received, read: Reading): Loaded | undefined {

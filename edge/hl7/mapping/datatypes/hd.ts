@@ -19,9 +19,11 @@ export interface Authority {
 function authority(namespace: string | undefined, id: string | undefined, context: MapContext): Authority {
   const system =
     uriOfUniversalId(id) ??
-    [namespace, id].flatMap((name) => (name === undefined ? [] : (uriOfNamespace(name, context.domains) ?? [])))[0];
+    [namespace, id].flatMap((name) =>
+      name === undefined ? [] : (uriOfNamespace(name, context.assigningAuthorities) ?? []),
+    )[0];
   const name = namespace ?? (system === undefined ? id : undefined);
-  if (system === undefined && name !== undefined) context.unnamed({ kind: 'authority', name: nameKey(name) });
+  if (system === undefined && name !== undefined) context.unmapped({ kind: 'authority', name: nameKey(name) });
   return { system, namespace: name };
 }
 

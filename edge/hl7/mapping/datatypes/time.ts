@@ -71,7 +71,7 @@ export function dateRange(part: Part | undefined, context: MapContext, number?: 
 
 /** A dateTime some minutes later, with the same offset; undefined for one without a time of day. */
 export function minutesAfter(start: string, minutes: number): string | undefined {
-  const match = /T.*?(Z|([+-])(\d\d):(\d\d))$/.exec(start);
+  const match = /(Z|([+-])(\d\d):(\d\d))$/.exec(start);
   if (match === null) return undefined;
   const [, offset = 'Z', sign, hours, rest] = match;
   const east = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(rest));

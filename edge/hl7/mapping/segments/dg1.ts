@@ -11,14 +11,13 @@ import { dateTime } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { conceptKey, join, numberKey } from '../key.ts';
+import type { EventRule } from '../tables/events.ts';
 import { actionOf } from './action-code.ts';
+import { CONDITION_CATEGORY, CONDITION_CLINICAL, CONDITION_IN_ERROR, CONDITION_VERIFICATION } from './condition.ts';
 import type { ResourceSegment } from './rule.ts';
 
 const ASSERTED_DATE = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
 const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
-const CLINICAL = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
-const VERIFICATION = 'http://terminology.hl7.org/CodeSystem/condition-ver-status';
-const CATEGORY = 'http://terminology.hl7.org/CodeSystem/condition-category';
 
 function diagnosis(segment: Segment, context: MapContext): JsonObject | undefined {
   const code = concept(segment, 3, context);
@@ -92,27 +91,26 @@ const FIELDS: readonly FieldMap[] = [
   },
 ];
 
-/** A Condition that was entered in error: it has no clinical status (FHIR R4, con-5). */
-export const CONDITION_IN_ERROR: readonly Contribution[] = [
-  fixed('clinicalStatus', null),
-  fixed('verificationStatus', conceptOf(VERIFICATION, 'entered-in-error')),
-];
-
 /** Rows 25 and 26; DG1-21 of table 0206. */
-function statusOf(segment: Segment, context: MapContext): Contribution[] {
+function statusOf(segment: Segment, context: MapContext, { isProvisional }: EventRule): Contribution[] {
   const action = actionOf(segment, 21, context);
   if (action === 'D') return [...CONDITION_IN_ERROR];
+  const verification = isProvisional === true ? conceptOf(CONDITION_VERIFICATION, 'provisional') : null;
   return [
-    byDefault('clinicalStatus', conceptOf(CLINICAL, 'active')),
-    ...(action === undefined ? [] : [fixed('verificationStatus', null)]),
+    byDefault('clinicalStatus', conceptOf(CONDITION_CLINICAL, 'active')),
+    ...(isProvisional === true ? [byDefault('verificationStatus', verification)] : []),
+    ...(action === undefined ? [] : [fixed('verificationStatus', verification)]),
   ];
 }
 
-/** DG1-20, else code and date. */
-function key(segment: Segment, sender: string): string {
+/** DG1-20, else code and date. The reason of an order is another Condition: it never weakens an established diagnosis. */
+function key(segment: Segment, sender: string, { isProvisional }: EventRule): string {
   const id = first(segment, 20);
-  if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
-  return join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5)?.slice(0, 8));
+  const own =
+    textOf(id, 1) === undefined
+      ? join(...conceptKey(first(segment, 3)), rawAt(segment, 4), rawAt(segment, 5)?.slice(0, 8))
+      : join('id', ...numberKey(id, sender));
+  return isProvisional === true ? join('order', own) : own;
 }
 
 export const DG1: ResourceSegment = {
@@ -121,10 +119,10 @@ export const DG1: ResourceSegment = {
   scope: 'system/Condition.write',
   requiresOneOf: [3, 4, 20],
   key,
-  general: (segment, context) => [
-    ...statusOf(segment, context),
+  general: (segment, context, event) => [
+    ...statusOf(segment, context, event),
     // A visit's diagnosis is not an entry of the problem list (FHIR R4, con-3).
-    byDefault('category', [conceptOf(CATEGORY, 'encounter-diagnosis')]),
+    byDefault('category', [conceptOf(CONDITION_CATEGORY, 'encounter-diagnosis')]),
   ],
   source: 'DG1[Condition]',
   fields: FIELDS,

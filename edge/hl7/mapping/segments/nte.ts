@@ -36,5 +36,5 @@ export function annotation(segment: Segment, context: MapContext): JsonObject | 
 /** The notes of one observation. */
 export function annotations(segments: readonly Segment[], context: MapContext): Contribution[] {
   const notes = segments.map((segment) => annotation(segment, context)).filter((found) => found !== undefined);
-  return notes.length === 0 ? [] : [fixed('note', notes)];
+  return notes.length === 0 ? [] : [fixed('note', notes, 'NTE')];
 }

@@ -11,16 +11,17 @@ import { fieldText, first, isValued } from '../datatypes/text.ts';
 import { dateTime, instant, period } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
-import { conceptKey, join } from '../key.ts';
+import { observedKey } from '../key.ts';
 import { DIAGNOSTIC_SERVICE_SECTION } from '../tables/concept-maps.ts';
 import type { SentKey } from '../statement.ts';
+import { standingOfResult, UNKNOWN_STANDING } from '../../precedence/standing.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
 import { annotation } from './nte.ts';
 import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from './obx-value.ts';
 import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { basedOn, reason } from './service-request.ts';
-import { specimenReference, specimenSource } from './spm.ts';
+import { specimensOf, type SpecimenSource } from './spm.ts';
 
 /** R5's DiagnosticReport.note in R4. */
 const NOTE = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-DiagnosticReport.note';
@@ -29,7 +30,8 @@ const PARTICIPATION = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationTyp
 /** Several OBR may report one order number. The reported service and the collection time distinguish them. */
 export function reportKey(obr: Segment, numbers: OrderNumbers): SentKey {
   const time = fieldText(obr, 7);
-  return { what: join(...conceptKey(first(obr, 4)), ...orderWithoutNumber(obr, numbers, time)), ...numbers, time };
+  const more = ['', '', '', ...orderWithoutNumber(obr, numbers, time)];
+  return { what: observedKey(first(obr, 4), more), ...numbers, parent: undefined, time };
 }
 
 function effective(segment: Segment, context: MapContext): JsonObject | undefined {
@@ -133,7 +135,7 @@ function statusOf(segment: Segment, context: MapContext): Contribution {
         : (['103', 'OBR-25 is not a code of table 0123. The status was not changed.'] as const);
     note(context, 'W', code, locate(segment, 25), message, 'unknown-status');
   }
-  return status === undefined ? byDefault('status', 'unknown') : fixed('status', status);
+  return status === undefined ? byDefault('status', 'unknown') : fixed('status', status, 'OBR-25');
 }
 
 /** The segments of one DiagnosticReport. */
@@ -141,15 +143,19 @@ export interface ReportSource {
   readonly obr: Segment;
   readonly orc: Segment | undefined;
   readonly notes: readonly Segment[];
-  readonly specimens: readonly Segment[];
+  readonly specimens: readonly SpecimenSource[];
   readonly obx: readonly Segment[];
 }
 
 /**
  * The conclusion of a report that has only texts (FHIR R4, DiagnosticReport.conclusion): each text under its name if there are
- * several.
+ * several. Withdrawn texts are not quoted: if all are withdrawn, there is no conclusion.
+ *
+ * @param isBeside the report keeps an older text beside one of these: the conclusion does not change
  */
-function conclusion(obx: readonly Segment[]): Contribution[] {
+function conclusion(sent: readonly Segment[], isBeside: boolean): Contribution[] {
+  if (isBeside) return [];
+  const obx = sent.filter((segment) => !standingOfResult(fieldText(segment, 11), UNKNOWN_STANDING).isWithdrawal);
   if (!obx.every((segment) => TEXT_TYPES.has(valueType(segment) ?? '') || isAttached(segment))) return [];
   const texts = new Map<string, string[]>();
   for (const segment of obx) {
@@ -161,7 +167,8 @@ function conclusion(obx: readonly Segment[]): Contribution[] {
   }
   const all = [...texts].map(([name, lines]) => [name, lines.join('\n').trim()]).filter(([, text]) => text !== '');
   const text = all.map(([name, said]) => (all.length === 1 ? said : `${name}:\n${said}`)).join('\n\n');
-  return text === '' ? [] : [fixed('conclusion', text)];
+  if (text !== '') return [fixed('conclusion', text, 'OBX-5')];
+  return obx.length < sent.length ? [fixed('conclusion', null, 'OBX-11')] : [];
 }
 
 /**
@@ -175,22 +182,21 @@ function presented(attachment: JsonObject, obx: Segment, result: string | undefi
   return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
 }
 
-/** @param referenceTo the Observation of an OBX in the group */
+/**
+ * @param referenceTo the Observation of an OBX in the group
+ * @param isBeside one of its texts was stored beside an older one, as an addendum is
+ */
 export function report(
   source: ReportSource,
   referenceTo: (obx: Segment) => string | undefined,
   context: MapContext,
+  isBeside = false,
 ): Contribution[] {
   const { obr, orc } = source;
   const identifiers = [
     entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
     entityIdentifier(orderNumber(obr, orc, 3), context, 'FILL'),
   ].filter((found) => found !== undefined);
-  const specimen = (
-    source.specimens.length === 0
-      ? [specimenSource(obr)]
-      : source.specimens.map((spm) => specimenReference(spm, context))
-  ).filter((found) => found !== undefined);
   const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
   const presentedForm = source.obx.flatMap((obx) =>
     attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),
@@ -198,11 +204,11 @@ export function report(
   const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
   return [
     statusOf(obr, context),
-    ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers)]),
+    ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers, 'OBR-2 OBR-3')]),
     ...contributionsOf(obr, FIELDS, context),
     ...basedOn(obr, orc, context),
     ...reason(obr, orc, context),
-    ...conclusion(source.obx),
+    ...conclusion(source.obx, isBeside),
     ...(results.length === 0
       ? []
       : [
@@ -210,18 +216,20 @@ export function report(
             ...fixed(
               'result',
               results.map((reference) => ({ reference })),
+              'OBX',
             ),
             adds: true,
           },
         ]),
-    ...(specimen.length === 0 ? [] : [fixed('specimen', specimen)]),
-    ...(presentedForm.length === 0 ? [] : [fixed('presentedForm', presentedForm)]),
+    ...specimensOf(source.specimens, obr, context),
+    ...(presentedForm.length === 0 ? [] : [fixed('presentedForm', presentedForm, 'OBX-5')]),
     ...(notes.length === 0
       ? []
       : [
           fixed(
             `extension ${NOTE}`,
             notes.map((valueAnnotation) => ({ valueAnnotation })),
+            'NTE',
           ),
         ]),
   ];

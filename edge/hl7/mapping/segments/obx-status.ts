@@ -26,7 +26,10 @@ export function statusOf(segment: Segment, context: MapContext): Contribution[] 
     // A stored status stays.
     return [byDefault('status', 'unknown')];
   }
-  return [fixed('status', status), fixed('_status', sent === 'X' ? sentAs(conceptOf(RESULT_STATUS, 'X')) : null)];
+  return [
+    fixed('status', status, 'OBX-11'),
+    fixed('_status', sent === 'X' ? sentAs(conceptOf(RESULT_STATUS, 'X')) : null, 'OBX-11'),
+  ];
 }
 
 /** OBX-11 N and X are a reason for an absent value; R4 allows a reason only without a value (obs-6). */
@@ -34,3 +37,6 @@ export const ABSENT: ReadonlyMap<string, JsonObject> = new Map<string, JsonObjec
   ['N', conceptOf(DATA_ABSENT_REASON, 'not-asked')],
   ['X', { text: 'Results cannot be obtained for this observation' }],
 ]);
+
+/** OBX-5 `""`: the sender deleted the value and gives none. */
+export const NO_LONGER_KNOWN: JsonObject = conceptOf(DATA_ABSENT_REASON, 'unknown');

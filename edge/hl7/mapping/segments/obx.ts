@@ -1,6 +1,6 @@
 /** OBX as Observation, with its parts of OBR and SPM (v2-to-FHIR `OBX[Observation]`, `OBX[Observation-Component]`). */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { rawAt, repetitions } from '../../../../shared/hl7/value.ts';
+import { repetitions } from '../../../../shared/hl7/value.ts';
 import type { Json } from '../../../../shared/json.ts';
 import { quietly, type MapContext } from '../context.ts';
 import { concept, mappedConcept } from '../datatypes/cwe.ts';
@@ -11,16 +11,17 @@ import { fieldText, first, isValued, textOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
-import { conceptKey, entityKey, join } from '../key.ts';
+import { entityKey, join, observedKey } from '../key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../tables/concept-maps.ts';
 import type { SentKey } from '../statement.ts';
 import { valueSaid } from '../value-text.ts';
 import { annotations } from './nte.ts';
-import { ABSENT, statusOf } from './obx-status.ts';
+import { ABSENT, NO_LONGER_KNOWN, statusOf } from './obx-status.ts';
 import { observedText, observedValues, type ObservedValue } from './obx-value.ts';
 import { orderWithoutNumber, type OrderNumbers } from './orc.ts';
+import { parentKey } from './parent-result.ts';
 import type { GroupSegment } from './rule.ts';
-import { specimenOf } from './spm.ts';
+import { specimenOf, type SpecimenSource } from './spm.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
 /** R5 allows an Attachment as a value; this is its R4 form (rows 26, 27, 29 and 30). */
@@ -181,19 +182,20 @@ function valueOf(segments: readonly Segment[], context: MapContext): Contributio
   const [segment] = segments;
   if (segment === undefined) return [];
   const isDeleted = segments.every((line) => line.field(5) === '""');
-  if (isDeleted) return [fixed('dataAbsentReason', null)];
+  if (isDeleted) return [fixed('dataAbsentReason', NO_LONGER_KNOWN, 'OBX-5')];
   const values = segments.length > 1 ? joined(segments) : observedValues(segment, context);
   if (values.length === 0) {
     const reason = ABSENT.get(fieldText(segment, 11)?.toUpperCase() ?? '');
-    return reason === undefined ? [] : [fixed('dataAbsentReason', reason)];
+    return reason === undefined ? [] : [fixed('dataAbsentReason', reason, 'OBX-11')];
   }
   const [only] = values;
   if (values.length === 1 && only !== undefined) {
     return [
-      fixed('value[x]', only.value ?? null),
+      fixed('value[x]', only.value ?? null, 'OBX-5'),
       fixed(
         `extension ${VALUE_ATTACHMENT}`,
         only.attachment === undefined ? null : { valueAttachment: only.attachment },
+        'OBX-5',
       ),
     ];
   }
@@ -203,16 +205,16 @@ function valueOf(segments: readonly Segment[], context: MapContext): Contributio
     code,
     ...value,
   }));
-  return [fixed('component', component)];
+  return [fixed('component', component, 'OBX-5')];
 }
 
 const NO_VALUE: readonly Contribution[] = [
-  fixed('value[x]', null),
-  fixed('component', null),
-  fixed(`extension ${VALUE_ATTACHMENT}`, null),
-  fixed('dataAbsentReason', null),
-  fixed('referenceRange', null),
-  fixed('interpretation', null),
+  fixed('value[x]', null, 'OBX-5'),
+  fixed('component', null, 'OBX-5'),
+  fixed(`extension ${VALUE_ATTACHMENT}`, null, 'OBX-5'),
+  fixed('dataAbsentReason', null, 'OBX-5'),
+  fixed('referenceRange', null, 'OBX-7'),
+  fixed('interpretation', null, 'OBX-8'),
 ];
 
 /** Consecutive OBX of a text are its lines; an empty line is a line. */
@@ -224,18 +226,44 @@ function joined(segments: readonly Segment[]): readonly ObservedValue[] {
   return valueString === '' ? [] : [{ value: { valueString } }];
 }
 
-/** OBX-3, OBX-4 and OBX-21 of an order's number and a time, which is OBR-7 without OBX-14 (§7.4.2.14). */
-export function observationKey(obx: Segment, obr: Segment | undefined, numbers: OrderNumbers): SentKey {
-  const instance = first(obx, 21);
-  const time = fieldText(obx, 14) ?? (obr === undefined ? undefined : fieldText(obr, 7));
-  const what = join(
-    ...conceptKey(first(obx, 3)),
-    rawAt(obx, 4),
-    ...(instance === undefined ? [] : entityKey(instance)),
-    ...orderWithoutNumber(obr, numbers, time),
-  );
-  return { what, ...numbers, time };
+/** The order of a result in its key. */
+export interface OrderOfKey {
+  readonly obr: Segment;
+  readonly orc: Segment | undefined;
+  readonly numbers: OrderNumbers;
 }
+
+/**
+ * The key of a result. Its time is OBR-7 without OBX-14 (§7.4.2.14).
+ *
+ * @param sub OBX-4, `''` for a text whose OBX-4 counts its lines
+ * @param recorded EVN-2, the time of a result without an order
+ */
+export function observationKey(
+  obx: Segment,
+  sub: string,
+  order: OrderOfKey | undefined,
+  recorded: string | undefined,
+): SentKey {
+  const instance = first(obx, 21);
+  const numbers = order?.numbers ?? NO_NUMBERS;
+  const time = fieldText(obx, 14) ?? (order === undefined ? recorded : fieldText(order.obr, 7));
+  const { what: parentWhat, parent } = order === undefined ? NO_PARENT : parentKey(order.obr, order.orc);
+  return {
+    what: observedKey(first(obx, 3), [
+      sub,
+      instance === undefined ? '' : join(...entityKey(instance)),
+      parentWhat,
+      ...orderWithoutNumber(order?.obr, numbers, time),
+    ]),
+    ...numbers,
+    parent,
+    time,
+  };
+}
+
+const NO_NUMBERS: OrderNumbers = { placer: undefined, filler: undefined };
+const NO_PARENT = { what: '', parent: undefined };
 
 /**
  * OBX-5 as a text: equal observations have equal texts.
@@ -250,7 +278,7 @@ export interface ObservationSource {
   /** Several for the lines of one text. */
   readonly obx: readonly Segment[];
   readonly obr: Segment | undefined;
-  readonly specimen: Segment | undefined;
+  readonly specimen: SpecimenSource | undefined;
   readonly notes: readonly Segment[];
 }
 
@@ -272,5 +300,5 @@ function effectiveOfOrder(segment: Segment, obr: Segment | undefined, context: M
   if (obr === undefined || isValued(segment, 14)) return [];
   // An invalid OBR-7 is reported with the report.
   const effectiveDateTime = dateTime(first(obr, 7), quietly(context));
-  return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime })];
+  return effectiveDateTime === undefined ? [] : [fixed('effective[x]', { effectiveDateTime }, 'OBR-7')];
 }

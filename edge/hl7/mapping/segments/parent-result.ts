@@ -7,6 +7,8 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import { codeOf } from '../datatypes/cwe.ts';
 import { fieldText, first, textOf, repetitionText } from '../datatypes/text.ts';
+import { join } from '../key.ts';
+import type { SentParent } from '../statement.ts';
 import type { OrderNumbers } from './orc.ts';
 
 /** An OBR with its ORC, its numbers and the OBX that follow it. */
@@ -43,6 +45,23 @@ function parentResult(obr: Segment): ParentResult | undefined {
   const [code, name, system, , alternateName] = [1, 2, 3, 4, 5].map((number) => textOf(identifier, number));
   const found = { code, name: name ?? alternateName, system, subId: textOf(part, 2), value: textOf(part, 3) };
   return Object.values(found).every((value) => value === undefined) ? undefined : found;
+}
+
+/** A longer text of OBR-26.3 is compared by its beginning: every result of the order keeps it. */
+const MAX_VALUE_LENGTH = 200;
+
+/** The parent in a result key: `what` has OBX-3.1 and OBX-4 of OBR-26; both are empty without a parent. */
+export function parentKey(
+  obr: Segment,
+  orc: Segment | undefined,
+): { readonly what: string; readonly parent: SentParent | undefined } {
+  const parent = parentResult(obr);
+  const { placer, filler } = parentNumbers(obr, orc);
+  const [placerText = '', fillerText = ''] = [textOf(placer, 1), textOf(filler, 1)];
+  const value = parent?.value?.toLowerCase().slice(0, MAX_VALUE_LENGTH) ?? '';
+  const what = parent === undefined ? '' : join(parent.code, parent.subId);
+  const isNamed = value !== '' || placerText !== '' || fillerText !== '';
+  return { what, parent: isNamed ? { value, placer: placerText, filler: fillerText } : undefined };
 }
 
 /** The display of the parent: `Organism 1: Escherichia coli`. */

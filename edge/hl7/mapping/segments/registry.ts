@@ -13,6 +13,7 @@ import { ORC } from './orc.ts';
 import { PD1 } from './pd1.ts';
 import { PID } from './pid.ts';
 import { PR1 } from './pr1.ts';
+import { PRB } from './prb.ts';
 import { PV1 } from './pv1.ts';
 import type { GroupSegment, PatientSegment, ResourceSegment } from './rule.ts';
 import { SPM } from './spm.ts';
@@ -21,7 +22,7 @@ import { TXA } from './txa.ts';
 /** In the order in which they are applied to a patient. */
 export const PATIENT_SEGMENTS: readonly PatientSegment[] = [PID, PD1, NK1, PV1];
 
-export const RESOURCE_SEGMENTS: readonly ResourceSegment[] = [AL1, IAM, DG1, PR1];
+export const RESOURCE_SEGMENTS: readonly ResourceSegment[] = [AL1, IAM, DG1, PR1, PRB];
 
 export const GROUP_SEGMENTS: readonly GroupSegment[] = [MRG, ORC, OBR, OBX, NTE, SPM, TXA];
 

@@ -6,6 +6,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import type { ResourceType } from '../../../../shared/resource-type.ts';
 import type { MapContext } from '../context.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
+import type { EventRule } from '../tables/events.ts';
 import type { Contribution } from '../../precedence/contribution.ts';
 
 export interface SegmentFields {
@@ -22,7 +23,7 @@ export interface PatientSegment extends Partial<SegmentFields> {
 }
 
 /**
- * A segment that is one resource of its patient, in any ADT or ORU (edge/docs/behaviour.md, HL7 v2, What becomes of the
+ * A segment that is one resource of its patient, in any message but MDM (edge/docs/behaviour.md, HL7 v2, What becomes of the
  * segments).
  */
 export interface ResourceSegment extends SegmentFields {
@@ -34,10 +35,12 @@ export interface ResourceSegment extends SegmentFields {
   readonly scope: `system/${ResourceType}.write`;
   /** Coded fields, of which one needs a value; the first is reported as missing. */
   readonly requiresOneOf: readonly [number, ...number[]];
+  /** The field with the time of the statement, if it is more exact than EVN-2. */
+  readonly time?: number;
   /** The HL7 key (`mapping/key.ts`); `sender` as of `numberKey`. */
-  readonly key: (segment: Segment, sender: string) => string;
+  readonly key: (segment: Segment, sender: string, event: EventRule) => string;
   /** Contributions of no single field: status and category. */
-  readonly general: (segment: Segment, context: MapContext) => readonly Contribution[];
+  readonly general: (segment: Segment, context: MapContext, event: EventRule) => readonly Contribution[];
 }
 
 /** A segment of a group, whose code combines them (`message/`). */

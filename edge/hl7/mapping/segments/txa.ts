@@ -109,7 +109,7 @@ function statusOf(segment: Segment, isCancelled: boolean, context: MapContext): 
   if (sent !== undefined && !DOCUMENT_STATUS.has(sent)) noteUnknownCode(segment, 19, 'table 0273', context);
   const status = isCancelled ? 'entered-in-error' : (DOCUMENT_STATUS.get(sent ?? '') ?? 'current');
   const original = sent === undefined || sent === 'AV' ? null : sentAs(conceptOf(AVAILABILITY, sent));
-  return [fixed('status', status), fixed('_status', original)];
+  return [fixed('status', status, 'TXA-19'), fixed('_status', original, 'TXA-19')];
 }
 
 /** `OBX[DocumentReference]` 7 to 12: one content for each document or pointer, and one for all lines of a text. */
@@ -172,12 +172,13 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
   return [
     ...statusOf(txa, options.isCancelled, context),
     ...contributionsOf(txa, FIELDS, context),
-    ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }]), adds: true }]),
+    ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }], 'TXA-13'), adds: true }]),
     attachments.length === 0
       ? byDefault('content', [{ attachment: announced(txa) }])
       : fixed(
           'content',
           attachments.map((attachment) => ({ attachment })),
+          'OBX-5',
         ),
   ];
 }

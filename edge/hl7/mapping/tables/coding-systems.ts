@@ -99,7 +99,7 @@ export function codingSystem(names: readonly (string | undefined)[], context: Ma
   const [name] = given;
   if (name === undefined || name.length > MAX_NAME_LENGTH) return undefined;
   const key = nameKey(name);
-  context.unnamed({ kind: 'code-system', name: key });
+  context.unmapped({ kind: 'code-system', name: key });
   if (context.localSystems === undefined) return undefined;
   return context.localSystems + encodeURIComponent(key.toWellFormed());
 }

@@ -16,7 +16,7 @@ export type PatientAction =
   | 'ensure'; // created when unknown; a known one is not changed by a result or a document
 
 /** The effect of an MDM event on its document (HL7 v2.5.1 §9.6). */
-export type DocumentAction = 'store' | 'append' | 'replace' | 'cancel';
+export type DocumentAction = 'store' | 'change' | 'append' | 'replace' | 'cancel';
 
 export interface EventRule {
   readonly patient: PatientAction;
@@ -25,10 +25,14 @@ export interface EventRule {
   readonly document?: DocumentAction;
   /** "And content": the document is in the message (HL7 v2.5.1 §9.6.2 and others). */
   readonly hasContent?: true;
-  /** Only the personal data has an effect, because the gateway stores nothing else of it. */
-  readonly beyond?: 'no-effect';
-  /** The standard's message structure has no PID. */
+  /** The main part of the message becomes no resource: of a visit or bed, or an order. */
+  readonly beyond?: 'no-effect' | 'no-resource';
+  /** The message is about a bed, or about specimens of quality control. */
   readonly mayLackPatient?: true;
+  /** DG1 is a reason for an order, not an established diagnosis. */
+  readonly isProvisional?: true;
+  /** PRB names problems to delete. */
+  readonly deletesProblems?: true;
 }
 
 const rules = (events: readonly string[], rule: EventRule) => events.map((event) => [event, rule] as const);
@@ -54,8 +58,10 @@ const ADT: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
 const OTHER_ADT: EventRule = { patient: 'upsert', beyond: 'no-effect' };
 
 const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
-  ...rules(['T01', 'T03', 'T07'], { patient: 'ensure', document: 'store' }),
-  ...rules(['T02', 'T04', 'T08'], { patient: 'ensure', document: 'store', hasContent: true }),
+  ...rules(['T01'], { patient: 'ensure', document: 'store' }),
+  ...rules(['T02'], { patient: 'ensure', document: 'store', hasContent: true }),
+  ...rules(['T03', 'T07'], { patient: 'ensure', document: 'change' }),
+  ...rules(['T04', 'T08'], { patient: 'ensure', document: 'change', hasContent: true }),
   ...rules(['T05'], { patient: 'ensure', document: 'append' }),
   ...rules(['T06'], { patient: 'ensure', document: 'append', hasContent: true }),
   ...rules(['T09'], { patient: 'ensure', document: 'replace' }),
@@ -63,14 +69,52 @@ const MDM: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
   ...rules(['T11'], { patient: 'ensure', document: 'cancel' }),
 ]);
 
-const ORU: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([['R01', { patient: 'ensure' }]]);
+/** Results, also of point-of-care devices, alarms and waveforms (HL7 v2.5.1 §7.3, v2.6 §7.3). */
+const ORU: ReadonlyMap<string, EventRule> = new Map<string, EventRule>(
+  rules(['R01', 'R30', 'R31', 'R32', 'R40', 'W01'], { patient: 'ensure' }),
+);
+
+/** Results by specimen, container or order (HL7 v2.5.1 §7.3.8 to §7.3.10). */
+const OUL: ReadonlyMap<string, EventRule> = new Map<string, EventRule>(
+  rules(['R22', 'R23', 'R24'], { patient: 'ensure', mayLackPatient: true }),
+);
+
+/** Problems (HL7 v2.5.1 §12.2). */
+const PPR: ReadonlyMap<string, EventRule> = new Map<string, EventRule>([
+  ...rules(['PC1', 'PC2'], { patient: 'ensure' }),
+  ['PC3', { patient: 'ensure', deletesProblems: true }],
+]);
+
+const ORDER: EventRule = { patient: 'ensure', beyond: 'no-resource', isProvisional: true };
 
 /** By message type, the rule of an event; undefined for an event that is not accepted. */
 const TYPES: ReadonlyMap<string, (event: string) => EventRule | undefined> = new Map([
   ['ADT', (event: string) => ADT.get(event) ?? OTHER_ADT],
   ['ORU', (event: string) => ORU.get(event)],
+  ['OUL', (event: string) => OUL.get(event)],
   ['MDM', (event: string) => MDM.get(event)],
+  ['PPR', (event: string) => PPR.get(event)],
+  ['ORM', (event: string) => (event === 'O01' ? ORDER : undefined)],
+  ['OML', (event: string) => (event === 'O21' ? ORDER : undefined)],
 ]);
+
+/** The event of a message that names none. The events of ADT and MDM differ too much for a usual one. */
+const USUAL_EVENTS: ReadonlyMap<string, string> = new Map([
+  ['ORU', 'R01'],
+  ['OUL', 'R22'],
+  ['PPR', 'PC1'],
+  ['ORM', 'O01'],
+  ['OML', 'O21'],
+]);
+
+export const usualEventOf = (messageType: string): string | undefined => USUAL_EVENTS.get(messageType);
+
+/** Types that ask for data and wait for an answer with it (HL7 v2.5.1 §5.3, table 0076). */
+const QUERIES: ReadonlySet<string> = new Set(
+  'EQQ OSQ QBP QCN QRY QSB QSX QVR RQA RQC RQI RQP RQQ SPQ SQM VQQ VXQ'.split(' '),
+);
+
+export const isQuery = (messageType: string): boolean => QUERIES.has(messageType);
 
 export const isMappedType = (messageType: string): boolean => TYPES.has(messageType);
 

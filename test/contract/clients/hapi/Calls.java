@@ -26,7 +26,7 @@ import org.hl7.fhir.r4.model.Parameters;
 import org.hl7.fhir.r4.model.Patient;
 import org.hl7.fhir.r4.model.Reference;
 
-/** Every call of HAPI FHIR's generic client: what became of each is printed as JSON (outcomes.ts). */
+/** Calls every method of HAPI FHIR's generic client and prints the outcomes as JSON (outcomes.ts). */
 public class Calls {
   static final Map<String, Map<String, Object>> OUTCOMES = new LinkedHashMap<>();
 
@@ -154,7 +154,7 @@ public class Calls {
     call("search by birth date", () -> patients(client).where(Patient.BIRTHDATE.exactly().day("1970-12-31")).execute());
     call("search by a day before", () -> patients(client).where(Patient.BIRTHDATE.before().day("2000-01-01")).execute());
     call("search exactly", () -> patients(client).where(Patient.NAME.matchesExactly().value("Hapisson")).execute());
-    call("search by what is missing", () -> patients(client).where(Patient.GENDER.isMissing(true)).execute());
+    call("search by missing value", () -> patients(client).where(Patient.GENDER.isMissing(true)).execute());
     call("search by family", () -> patients(client).where(Patient.FAMILY.matches().value("hapi")).execute());
     call("search by patient", () -> check(observations(client).where(Observation.PATIENT.hasId(id)).execute().getEntry().size() == 1));
     call("search by subject", () -> observations(client).where(Observation.SUBJECT.hasId(id)).execute());

@@ -12,7 +12,7 @@ describe('cursors', () => {
     for (const cursor of bad) expect(() => fromCursor(cursor, UUID_PART), cursor).toThrow(/cursor/);
   });
 
-  test('a list ends where nothing follows', () => {
+  test('the last page of a list has no cursor', () => {
     const list = (rows: number[]) => toList(rows, 2, (row) => [String(row)]);
     expect(list([1, 2])).toEqual({ items: [1, 2], next: null });
     expect(list([1, 2, 3])).toEqual({ items: [1, 2], next: toCursor(['2']) });

@@ -158,7 +158,7 @@ describe('the sentence about all feeds', () => {
     expect(sentence(...rows)).toBe(expected);
   });
 
-  test('a silent sidecar stands before the silent feeds that it causes', () => {
+  test('a silent sidecar is listed before the silent feeds that it causes', () => {
     const sidecar = {
       issuer: 'ward',
       first_seen: before(9_000),
@@ -182,16 +182,16 @@ describe('the sentence about all feeds', () => {
       kind: 'feed-silent',
       subject: 'svc-lab',
       key_name: 'LAB',
-      opened_at: before(1),
+      firing_since: before(1),
       place: before(1),
       clear_since: null,
       resolved_at: null,
       times: 1,
       acknowledged_at: null,
       acknowledged_by: null,
-      is_muted: false,
-      muted_until: null,
-      muted_by: null,
+      is_silenced: false,
+      silenced_until: null,
+      silenced_by: null,
       last_answer: null,
       attempts: null,
       delivered_at: null,

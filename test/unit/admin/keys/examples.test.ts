@@ -35,7 +35,7 @@ describe('programs for a key', () => {
   const titles = (row: KeyRow, endpoints: Record<string, string>) =>
     examplesFor(row, [], configOf(endpoints)).map(({ title }) => title);
 
-  test('are there for what the key may do and the deployment has', () => {
+  test('exist for the protocols of the key that the deployment offers', () => {
     expect(titles(key, all)).toEqual([
       'curl and openssl: the FHIR API',
       'Node with jose: the FHIR API',
@@ -50,7 +50,7 @@ describe('programs for a key', () => {
     expect(titles(key, {})).toEqual([]);
   });
 
-  test('over MLLP send what the sender filters want', () => {
+  test('over MLLP send the values of the sender filters', () => {
     const text = examplesFor(key, [], configOf(all)).at(-1)?.text ?? '';
     expect(text).toContain('("mllp.example", 2575)');
     expect(text).toContain('|LAB|FACILITY|');

@@ -10,7 +10,7 @@ import type { GatewayEnv } from '../../../../edge/http/surface.ts';
 import { Fault } from '../../../../shared/fault.ts';
 import { testDeps } from '../../../stack/tools/test-deps.ts';
 
-test('too many checks of one site are 429 before a fetch; another site can still check', async () => {
+test('rejects too many checks of one site with 429 before a fetch; another site can still check', async () => {
   let fetches = 0;
   const counted = new Map<string, number>();
   const deps = testDeps({

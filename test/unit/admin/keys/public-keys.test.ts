@@ -41,7 +41,7 @@ describe('a public key in PEM', () => {
     },
   );
 
-  test('in the older format of OpenSSL (RSA PUBLIC KEY) is the same', async () => {
+  test('in the older format of OpenSSL (RSA PUBLIC KEY) gives the same key', async () => {
     const old = rsa.export({ type: 'pkcs1', format: 'pem' }).toString();
     expect(await keysOf(old)).toEqual(await keysOf(spki(rsa)));
   });
@@ -66,17 +66,17 @@ describe('a certificate', () => {
   const { certificate } = authority.issue(['client.example']);
   const thumbprint = async (pem: string): Promise<string> => calculateJwkThumbprint(jwkOf(createPublicKey(pem)));
 
-  test('gives its key', async () => {
+  test('gives the key of the certificate', async () => {
     expect(await keysOf(certificate)).toMatchObject([{ kid: await thumbprint(certificate) }]);
   });
 
-  test('with its chain in any order gives only its own key', async () => {
+  test('with its chain in any order gives only the key of the certificate', async () => {
     for (const chain of [`${certificate}\n${authority.certificate}`, `${authority.certificate}\n${certificate}`]) {
       expect(await keysOf(chain)).toMatchObject([{ kid: await thumbprint(certificate) }]);
     }
   });
 
-  test('that is self-signed gives its key, also beside another with the same name', async () => {
+  test('that is self-signed gives its key, even beside another with the same name', async () => {
     const second = makeAuthority();
     expect(await keysOf(authority.certificate + second.certificate)).toHaveLength(2);
   });

@@ -26,7 +26,7 @@ test.each([
   expect(fieldName(segment, field)).toBe(name);
 });
 
-test('a Z segment is a local one, an unknown one has no name', () => {
+test('a Z segment is named local, and an unknown segment has no name', () => {
   expect(segmentName('ZPI')).toBe('Local segment');
   expect(segmentName('XYZ')).toBeNull();
 });

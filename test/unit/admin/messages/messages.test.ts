@@ -18,7 +18,7 @@ const view = (findings: Parameters<typeof viewMessage>[2] = []) =>
 const field = (path: string, segment: number, seen = view()) =>
   seen.segments[segment]?.fields.find((each) => each.path === path);
 
-test('components have the names of their data type, of OBX-5 those of the type that OBX-2 says', () => {
+test('components have the names of their data type, which OBX-2 determines for OBX-5', () => {
   expect(field('PID-3', 1)?.repetitions).toEqual([
     [
       { number: 1, name: 'ID Number', value: '4711' },
@@ -50,7 +50,7 @@ test('components have the names of their data type, of OBX-5 those of the type t
   }
 });
 
-test('a fault is shown in its field, of the right segment, also where nothing was sent', () => {
+test('a fault is shown in the field of its segment, even if the field is empty', () => {
   const wrong = { severity: 'E', code: '101', message: 'is missing' };
   const seen = view([
     { ...wrong, at: 'OBX^2^3^1^1' },
@@ -69,7 +69,7 @@ describe('a message of very many parts', () => {
   const viewOf = (lines: readonly string[], findings: Parameters<typeof viewMessage>[2] = []) =>
     viewMessage(new TextEncoder().encode([HEAD, ...lines].join('\r')), null, findings);
 
-  test('empty fields are not listed, and what is more than a person reads is counted', () => {
+  test('empty fields are not listed, and long lists end with a count', () => {
     const { segments, moreSegments, text } = viewOf([`ZZZ${'|'.repeat(60_000)}x`, `ZZY${'|y'.repeat(60_000)}`]);
     expect(segments[1]).toMatchObject({ fields: [{ path: 'ZZZ-60000', value: 'x' }], moreFields: 0 });
     expect(segments[2]?.fields).toHaveLength(200);
@@ -90,7 +90,7 @@ describe('a message of very many parts', () => {
     expect(components.length).toBeLessThanOrEqual(20_000);
   });
 
-  test('segments are counted beyond the first thousand, but for those where something is wrong', () => {
+  test('beyond the first thousand, segments are counted, except segments with a fault', () => {
     const wrong = { severity: 'E', code: '101', message: 'is missing', at: 'OBX^15000^3' };
     const { segments, moreSegments } = viewOf(
       Array.from({ length: 15_000 }, () => 'OBX|1'),
@@ -122,7 +122,7 @@ describe('a message of very many parts', () => {
   });
 });
 
-test('a file says what became of messages, runs nothing in a spreadsheet, and names no patient', async () => {
+test('a file lists the outcomes of messages, without formulas and without data of a patient', async () => {
   const row: ListedRow = {
     message_id: 'm',
     received_at: '2026-11-01T00:00:00.000000Z',
@@ -163,7 +163,7 @@ test('a file says what became of messages, runs nothing in a spreadsheet, and na
 describe('a message', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
-  test('is a table of what was sent, MSH counted as the standard counts it', () => {
+  test('is a table of the sent fields, with MSH numbered as in the standard', () => {
     const { segments, text, problem } = viewMessage(bytes('MSH|^~\\&|A||B\rPID|1||X^^^Y~Z\r'), null);
     expect(problem).toBeNull();
     expect(text).toBe('MSH|^~\\&|A||B\nPID|1||X^^^Y~Z');

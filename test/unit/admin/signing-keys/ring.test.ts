@@ -32,15 +32,15 @@ test('private members are not shown', () => {
 });
 
 test.each([
-  ['one that was made elsewhere and never seen', ['prod-1'], {}, { ageDays: null, rotateBy: null, signsSince: null }],
+  ['a key that was made elsewhere and never seen', ['prod-1'], {}, { ageDays: null, rotateBy: null, signsSince: null }],
   [
-    'one that was made elsewhere counts from when it was seen',
+    'a key that was made elsewhere counts from the time it was first seen',
     ['prod-1'],
     { 'prod-1': '2026-11-20T12:00:00Z' },
     { ageDays: 2 },
   ],
   ['one from the future is not younger than new', ['2031-01-01-x'], {}, { ageDays: 0 }],
-  ['one that will sign', ['2026-11-01-a', '2026-11-22-b'], {}, { state: 'signs' }],
+  ['a key that will sign', ['2026-11-01-a', '2026-11-22-b'], {}, { state: 'signs' }],
 ])('%s', (_, kids, seen, expected) => {
   expect(ring(kids, seen)[0]).toMatchObject(expected);
 });

@@ -55,7 +55,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['no audience', { ...GOOD, aud: undefined }],
   ['its time over', { ...GOOD, exp: NOW - 31 }],
   ['no end', { ...GOOD, exp: undefined }],
-  ['nobody', { ...GOOD, sub: undefined }],
+  ['no subject', { ...GOOD, sub: undefined }],
   ['a time to come', { ...GOOD, nbf: NOW + 120 }],
 ])('a token with %s is rejected', async (_, claims) => {
   await expect(read(claims)).rejects.toMatchObject({ kind: 'unauthenticated' });

@@ -8,7 +8,7 @@ const SECRET = 'q'.repeat(43);
 describe('a sealed value', () => {
   const seal = createSeal([SECRET], 'admin session');
 
-  test('is opened by the same secret and purpose until it expires', async () => {
+  test('opens with its secret and purpose until it expires', async () => {
     const sealed = await seal.seal({ sub: 'a' }, NOW / 1000 + 60);
     expect(await createSeal([SECRET], 'admin session').open(sealed, NOW)).toMatchObject({ sub: 'a' });
     expect(await seal.open(sealed, NOW + 61_000)).toBeUndefined();
@@ -27,7 +27,7 @@ describe('a sealed value', () => {
     expect(await createSeal([next], 'admin session').open(before, NOW)).toBeUndefined();
   });
 
-  test('cannot be read, changed or made by others', async () => {
+  test('cannot be read, changed or made without the secret', async () => {
     const sealed = await seal.seal({ sub: 'secret-subject' }, NOW / 1000 + 60);
     expect(atob(sealed.split('.')[3]?.replaceAll('-', '+').replaceAll('_', '/') ?? '')).not.toContain('secret-subject');
     // The highest of a character's six bits always counts; the lowest of a segment's last may be padding.

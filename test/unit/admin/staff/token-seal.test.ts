@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTokenSeal } from '../../../../edge/admin/staff/token-seal.ts';
 import type { Config } from '../../../../edge/config.ts';
 
-test('a token of the provider is opened for its own session only', async () => {
+test('a token of the provider opens only for its session', async () => {
   const tokens = createTokenSeal({
     config: { GATEWAY_SECRET: ['q'.repeat(43)] } as Config,
     now: () => 1_800_000_000_000,

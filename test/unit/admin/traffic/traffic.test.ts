@@ -15,7 +15,7 @@ const histogram = (...counts: number[]) => [
 const literal = (...counts: number[]) => `{${histogram(...counts).join(',')}}`;
 const OPEN = [...Array<number>(LATENCY_BOUNDS_MS.length).fill(0), 3];
 
-describe('how long answers took', () => {
+describe('the duration of answers', () => {
   test.each([
     [histogram(), 0.5, null, 'none'],
     [histogram(1), 0.5, 2, 'up to 2 ms'],
@@ -46,7 +46,7 @@ describe('steps', () => {
     expect([week.length, week.at(-1)]).toEqual([168, at(2026, 10, 21, 11, 30)]);
   });
 
-  test('are days of the site’s clocks for a month, of 25 hours where they are set back', () => {
+  test('are days in the site’s time zone for a month, with 25 hours at the end of summer time', () => {
     const month = stepsOf('30d', Date.UTC(2026, 9, 31, 23, 30), 'Europe/Berlin');
     expect(month).toHaveLength(30);
     expect(month.at(-1)).toBe(at(2026, 9, 31, 23, 0));
@@ -73,7 +73,7 @@ describe('traffic', () => {
     ...of,
   });
 
-  test('has a value for every step, also where nothing happened', () => {
+  test('has a value for every step, even without requests', () => {
     const { charts } = toTraffic(asked, [row(2, { requests: 4, latency: literal(0, 4) })], []);
     const [answered, refused, slow] = charts;
     expect(answered?.series.map(({ label }) => label)).toEqual(['Tokens', 'FHIR', 'HL7 over HTTP', 'HL7 over MLLP']);

@@ -23,7 +23,7 @@ test('a cursor opens for its scope only', async () => {
   );
 });
 
-test('one altered, missing or added bit opens nothing', async () => {
+test('a cursor with a changed, missing or added bit is rejected', async () => {
   const cursor = await cursors.seal({ id: idAt(1), key: 'müller' }, 'scope');
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   for (let place = 0; place < cursor.length; place += 1) {
@@ -47,7 +47,7 @@ test('one altered, missing or added bit opens nothing', async () => {
   }
 });
 
-test('two cursors of one place are not the same text', async () => {
+test('two cursors of one position differ', async () => {
   const at = { id: idAt(1), key: null };
   expect(await cursors.seal(at, 's')).not.toBe(await cursors.seal(at, 's'));
 });

@@ -55,7 +55,7 @@ describe('RFC 6902 appendix A', () => {
     ['A.12', '{"foo":"bar"}', '[{"op":"add","path":"/baz/bat","value":"qux"}]', 'invalid'],
     ['A.13', '{"foo":"bar"}', '[{"op":"add","path":"/baz","value":"qux","op":"remove"}]', 'malformed'],
     ['A.15', '{"/":9,"~1":10}', '[{"op":"test","path":"/~01","value":"10"}]', 'invalid'],
-  ])('%s is refused', (_, document, patch, kind) => {
+  ])('%s is rejected', (_, document, patch, kind) => {
     expect(() => patched(document, patch)).toThrow(expect.objectContaining({ kind }));
   });
 });
@@ -99,19 +99,19 @@ describe('places', () => {
     expect(patched('{"a":[1,2]}', '[{"op":"add","path":"/a/2","value":3}]')).toBe('{"a":[1,2,3]}');
   });
 
-  test.each(['a', '/~', '/~2', 'http://x/', '/a'.repeat(65)])('"%s" is refused as no pointer', (path) => {
+  test.each(['a', '/~', '/~2', 'http://x/', '/a'.repeat(65)])('"%s" is rejected as no pointer', (path) => {
     const patch = JSON.stringify([{ op: 'remove', path }]);
     expect(() => patched(DOCUMENT, patch)).toThrow(expect.objectContaining({ kind: 'malformed' }));
   });
 
-  test('a member may have the name of what every object has', () => {
+  test('a member can have the name of a property of every object', () => {
     const patch = '[{"op":"add","path":"/__proto__","value":{"x":1}},{"op":"test","path":"/__proto__/x","value":1}]';
     expect(patched('{"a":1}', patch)).toBe('{"a":1,"__proto__":{"x":1}}');
     expect(patched('{"__proto__":1,"a":2}', '[{"op":"remove","path":"/__proto__"}]')).toBe('{"a":2}');
   });
 });
 
-test('digits are kept, and compared by what they are worth', () => {
+test('digits are kept, and numbers are compared by value', () => {
   const document = '{"a":1.50,"b":[1e2,0.1000,12345678901234567890],"c":-0.0}';
   const patch = `[{"op":"test","path":"/a","value":15e-1},{"op":"test","path":"/b","value":[100.0,0.1,12345678901234567890.00]},
     {"op":"test","path":"/c","value":0},{"op":"copy","from":"/a","path":"/d"},{"op":"add","path":"/e","value":2.50}]`;
@@ -209,7 +209,7 @@ function plainly(document: unknown, operations: readonly Record<string, unknown>
   return { patched: root.document };
 }
 
-test('random patches do what they do to a plain document', () => {
+test('random patches change a resource like a plain document', () => {
   const leaf = fc.oneof(fc.constantFrom('x', 'y', 0, 1, true, null));
   const value = fc.letrec((tie) => ({
     value: fc.oneof(

@@ -23,7 +23,7 @@ const INVALID: Readonly<Record<string, { at: string; why: string }>> = {
 describe('examples of the seven types', () => {
   const examples = readExamples(RESOURCE_TYPES);
 
-  test('are there', () => {
+  test('exist', () => {
     expect(examples).toHaveLength(127);
     expect(new Set(examples.map(({ resource }) => resource['resourceType'])).size).toBe(RESOURCE_TYPES.length);
   });

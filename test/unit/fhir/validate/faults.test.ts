@@ -8,7 +8,7 @@ import { FAULTS } from './faults/all.ts';
 import { VALID } from './faults/valid.ts';
 
 describe('one fault', () => {
-  test('there are at least a hundred', () => {
+  test('at least a hundred faults are tested', () => {
     expect(FAULTS.length).toBeGreaterThanOrEqual(100);
   });
 
@@ -94,7 +94,7 @@ describe('valid resources', () => {
 });
 
 describe('the list of faults', () => {
-  test('holds all of them', () => {
+  test('lists all faults at once', () => {
     const resource: Json = {
       resourceType: 'Patient',
       gender: 'm',

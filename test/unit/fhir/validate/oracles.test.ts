@@ -35,13 +35,13 @@ describe('@medplum/core', () => {
     }
   }
 
-  test('takes the same examples, but for base64 in lines, which it does not know', () => {
+  test('accepts the same examples, except base64 with line breaks', () => {
     expect(examples.filter(({ text }) => isRefused(text)).map(({ file }) => file)).toEqual([
       'DiagnosticReport-gingival-mass.json',
     ]);
   });
 
-  test('refuses no altered example that we take', () => {
+  test('rejects no changed example that the gateway accepts', () => {
     const small = examples.filter(({ text }) => text.length < 20_000 && !isRefused(text));
     fc.assert(
       fc.property(fc.constantFrom(...small), mutation, ({ text }, how) => {
@@ -95,7 +95,7 @@ describe('fhirpath', () => {
     expect(holds(resource, place, expressions.get(id) ?? '')).toEqual([false]);
   });
 
-  test('was asked about every invariant it can decide', () => {
+  test('has checked every invariant that it can decide', () => {
     const asked = new Set(broken.map(({ id }) => id));
     expect(Object.keys(INVARIANTS).filter((id) => !asked.has(id))).toEqual(['dom-3', 'ctm-1']);
   });

@@ -59,7 +59,7 @@ describe('never throws', () => {
     );
   });
 
-  test('on values deeper than the reader lets through', () => {
+  test('on values deeper than the reader accepts', () => {
     let value: Json = { url: 'http://example.org', valueBoolean: true };
     for (let level = 0; level < 20_000; level += 1) value = { url: 'http://example.org', extension: [value] };
     expectShowable({ resourceType: 'Patient', extension: [value] });

@@ -39,16 +39,16 @@ function reach(roots: readonly string[]): string[] {
 }
 
 describe('table.generated.ts', () => {
-  test('is what generate.ts makes of the definitions', () => {
+  test('equals the output of generate.ts', () => {
     expect(readFileSync(TABLE, 'utf8').trimEnd()).toBe(generateTable().trimEnd());
   });
 
-  test('holds every type that is reached', () => {
+  test('has every type that a resource uses', () => {
     const missing = reach(RESOURCE_TYPES).filter((name) => TYPES[name] === undefined && PRIMITIVES[name] === undefined);
     expect(missing).toEqual([]);
   });
 
-  test('holds every required element of the seven types', () => {
+  test('has every required element of the seven types', () => {
     for (const name of RESOURCE_TYPES) {
       const required = structures
         .get(name)
@@ -59,7 +59,7 @@ describe('table.generated.ts', () => {
     }
   });
 
-  test('holds no value set without codes but the media types', () => {
+  test('has codes for every value set except the media types', () => {
     expect(Object.keys(VALUE_SETS).filter((name) => VALUE_SETS[name] === '')).toEqual(['mimetypes']);
   });
 
@@ -76,7 +76,7 @@ describe('table.generated.ts', () => {
 });
 
 describe('invariants of severity error', () => {
-  test('are all implemented, and no other', () => {
+  test('are exactly the implemented ones', () => {
     const keys = new Set<string>();
     for (const name of reach([...RESOURCE_TYPES, ...CARRIED])) {
       for (const { constraint } of structures.get(name)?.snapshot.element ?? []) {

@@ -29,7 +29,7 @@ test('the table is the output of its generator, and has the documented systems o
   }
 });
 
-test('none of R4’s own examples has one', () => {
+test('R4’s examples have no unknown code', () => {
   for (const { file, resource } of readExamples(RESOURCE_TYPES)) {
     const { resourceType: type } = resource;
     expect([file, isResourceType(type) ? unknownCodes(type, resource) : null]).toEqual([file, []]);
@@ -40,7 +40,7 @@ describe('reports a code that its system does not have', () => {
   test.each<[string, JsonObject, string]>([
     ['in an element', { category: [concept(coding('observation-category', 'lab'))] }, 'category[0].coding[0].code'],
     [
-      'beside one that is known',
+      'beside a known code',
       {
         category: [concept(coding('observation-category', 'laboratory'), coding('observation-category', 'Laboratory'))],
       },
@@ -71,7 +71,7 @@ describe('reports a code that its system does not have', () => {
     expect(placesOf(observation(more))).toEqual([`Observation.${place}`]);
   });
 
-  test('by its system, never by what was sent', () => {
+  test('is reported by its system, never by the sent code', () => {
     const [issue] = unknownCodes(
       'Observation',
       observation({ category: [concept(coding('observation-category', 'Jane Doe'))] }),
@@ -87,14 +87,14 @@ describe('reports a code that its system does not have', () => {
 test.each<[string, JsonObject]>([
   ['a code that there is', concept(coding('observation-category', 'vital-signs'))],
   ['a code below another', concept(coding('v3-ActReason', 'ACCREQNA'))],
-  ['another case, where the system does not tell them apart', concept(coding('v2-0203', 'mr'))],
+  ['another case in a system that is not case-sensitive', concept(coding('v2-0203', 'mr'))],
   ['a system of others', concept({ system: 'http://loinc.org', code: 'no-such-code' })],
   ['a system of HL7 that no element here is bound to', concept(coding('v2-0001', 'no-such-code'))],
   ['a local system, whose name is like a member of every object', concept({ system: 'constructor', code: 'x' })],
   ['a code without a system', concept({ code: 'lab' })],
   ['a system without a code', concept({ system: `${HL7}observation-category`, display: 'lab' })],
   ['a text alone', { text: 'lab' }],
-  ['what is no coding', { coding: ['lab', 7, null, { system: 1, code: 2 }] }],
+  ['a value that is not a coding', { coding: ['lab', 7, null, { system: 1, code: 2 }] }],
 ])('nothing is said of %s', (_, category) => {
   expect(placesOf(observation({ category: [category] }))).toEqual([]);
 });

@@ -31,7 +31,7 @@ test.each([
   expect(isBatch(bytes(body))).toBe(is);
 });
 
-describe('its contents', () => {
+describe('the messages of a batch', () => {
   test.each<[string, string, string[]]>([
     ['a batch', `${BHS}${message(1)}${message(2)}BTS|2\r`, [message(1), message(2)]],
     ['a file of one', `${FHS}${BHS}${message(1)}BTS|1\rFTS|1\r`, [message(1)]],
@@ -41,19 +41,19 @@ describe('its contents', () => {
       [message(1), message(2), message(3)],
     ],
     ['a file without batches', `${FHS}${message(1)}FTS|1\r`, [message(1)]],
-    ['nothing: a quiet night', `${FHS}${BHS}BTS|0\rFTS|1\r`, []],
-    ['no count', `${BHS}${message(1)}BTS\r`, [message(1)]],
+    ['no message', `${FHS}${BHS}BTS|0\rFTS|1\r`, []],
+    ['a trailer without a count', `${BHS}${message(1)}BTS\r`, [message(1)]],
     ['other delimiters', `BHS*:~!%*A\r${message(1)}BTS*1*end\r`, [message(1)]],
   ])('%s', (_, batch, messages) => {
     expect(cut(batch)).toEqual(messages);
   });
 
-  test('line ends and bytes stay as they are', () => {
+  test('line ends and bytes are kept unchanged', () => {
     const odd = message('\u00e9').replaceAll('\r', '\r\n');
     expect(cut(`${BHS.replace('\r', '\r\n')}\r\n${odd}BTS|1`)).toEqual([odd]);
   });
 
-  test('at most so many', () => {
+  test('a batch has at most MAX_BATCH_MESSAGES messages', () => {
     const of = (count: number) =>
       `${BHS}${Array.from({ length: count }, (_, at) => message(at)).join('')}BTS|${count}\r`;
     expect(cut(of(MAX_BATCH_MESSAGES))).toHaveLength(MAX_BATCH_MESSAGES);
@@ -68,9 +68,9 @@ test.each([
   ['a message too many', `${BHS}${message(1)}${message(2)}BTS|1\r`, 'BTS^1^1'],
   ['a batch lost on the way', `${FHS}${BHS}${message(1)}BTS|1\rFTS|2\r`, 'FTS^1^1'],
   ['a batch within a batch', `${BHS}${BHS}${message(1)}BTS|1\rBTS|1\r`, 'BHS^1'],
-  ['a segment of nobody', `${BHS}PID|1||9\r${message(1)}BTS|1\r`, 'PID^1'],
-  ['text', `${BHS}hello\rBTS|0\r`, '???^1'],
+  ['a segment outside a message', `${BHS}PID|1||9\r${message(1)}BTS|1\r`, 'PID^1'],
+  ['a line that is not a segment', `${BHS}hello\rBTS|0\r`, '???^1'],
   ['an end without a beginning', `${BHS}BTS|0\rBTS|0\r`, 'BTS^1'],
-])('%s: refused whole', (_, batch, at) => {
+])('%s: the complete batch is rejected', (_, batch, at) => {
   expect(fault(batch)).toBe(`invalid broken-batch ${at}`);
 });

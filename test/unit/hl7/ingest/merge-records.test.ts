@@ -29,22 +29,22 @@ const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): st
   const drafts = createDrafts(found);
   mergeRecords(merges, drafts, filedResults(found, drafts), () => undefined);
   return drafts
-    .result('urn:x')
+    .result('urn:x', 'MRG-1')
     .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))
     .toSorted();
 };
 
-test('resources with one key in both', () => {
+test('merges resources that have the same key in both patient records', () => {
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO)])).toEqual([id(10), id(11)]);
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, TO, '["ASA"]')])).toEqual([]);
 });
 
-test('not what a client has given to another patient', () => {
+test('does not merge a resource that a FHIR client gave to another patient', () => {
   expect(changed([allergy(10, FROM, THIRD), allergy(11, TO, TO)])).toEqual([]);
   expect(changed([allergy(10, FROM, FROM), allergy(11, TO, THIRD)])).toEqual([]);
 });
 
-test('when several are merged into one, the second merges with what the first brought', () => {
+test('the second of several merges into one patient merges with the resources of the first', () => {
   const merges = [
     { from: FROM, to: TO },
     { from: THIRD, to: TO },
@@ -52,7 +52,7 @@ test('when several are merged into one, the second merges with what the first br
   expect(changed([allergy(10, FROM, FROM), allergy(11, THIRD, THIRD)], merges)).toEqual([id(10), id(11)]);
 });
 
-test('a PID with several MRG: each is merged', () => {
+test('a PID with several MRG segments merges each of them', () => {
   const world = createWorld();
   const pid = (number: string) => `PID|1||${number}^^^HOSP^MR||Smith^Ann||19800203|F`;
   for (const number of ['A1', 'B1', 'C1']) world.send(`${msh('ADT^A04')}\n${pid(number)}`);
@@ -65,15 +65,15 @@ test('a PID with several MRG: each is merged', () => {
   ]);
 });
 
-test('a merge of two people who are listed as different people is warned of', () => {
+test('a merge of two patients whose data contradict each other returns a warning', () => {
   const world = createWorld();
   const [ann, bob] = ['Smith^Ann||19800203|F', 'Jones^Bob||19600506|M'];
   const pid = (number: string, person: string) => `PID|1||${number}^^^HOSP^MR||${person}`;
-  const merge = (loser: string) => world.send(`${msh('ADT^A40')}\n${pid('A1', ann)}\nMRG|${loser}`);
+  const merge = (merged: string) => world.send(`${msh('ADT^A40')}\n${pid('A1', ann)}\nMRG|${merged}`);
   for (const number of ['A1', 'A2', 'A3']) world.send(`${msh('ADT^A04')}\n${pid(number, ann)}`);
   world.send(`${msh('ADT^A04')}\n${pid('B1', bob)}`);
   world.send(`${msh('ADT^A04')}\n${pid('D1', 'Doe^John||19000101|U')}`);
   expect(merge('B1^^^HOSP^MR')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
   expect(merge('A2^^^HOSP^MR||||||Jones^Bob')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
-  for (const loser of ['A3^^^HOSP^MR||||||Smith^Ann', 'D1^^^HOSP^MR||||||Doe^John']) expect(merge(loser)).toEqual([]);
+  for (const merged of ['A3^^^HOSP^MR||||||Smith^Ann', 'D1^^^HOSP^MR||||||Doe^John']) expect(merge(merged)).toEqual([]);
 });

@@ -21,7 +21,17 @@ test('a defined segment is known, a Z segment and a misspelt one are not', () =>
 });
 
 test('a segment about a patient must follow a PID', () => {
-  expect(names.filter(mustFollowPid).toSorted()).toEqual(['AL1', 'DG1', 'IAM', 'MRG', 'OBR', 'OBX', 'PR1', 'TXA']);
+  expect(names.filter(mustFollowPid).toSorted()).toEqual([
+    'AL1',
+    'DG1',
+    'IAM',
+    'MRG',
+    'OBR',
+    'OBX',
+    'PR1',
+    'PRB',
+    'TXA',
+  ]);
 });
 
 test('a segment of a resource needs the scope of its type', () => {

@@ -38,9 +38,9 @@ test.each([
   ['a thousand separators without a number', 'ADT^A08', pid(numbers(1) + '~'.repeat(1000))],
   ['a thousand names', 'ADT^A08', `PID|1||${numbers(1)}||${times(1000, (at) => `Doe^J${at}`, '~')}`],
   ['segments with names of every kind', 'ADT^A08', `${pid('1^^^HOSP')}\nconstructor|1\n__proto__|1`],
-  ['a night’s results', 'ORU^R01', oru(4000)],
+  ['a night’s results', 'ORU^R01', oru(3998)],
   ['a report of two thousand lines', 'ORU^R01', ordered(obx('FT', lines(2000)))],
-  ['a report of two thousand lines that say they are strings', 'ORU^R01', ordered(obx('ST', lines(2000)))],
+  ['a report of two thousand lines of type ST', 'ORU^R01', ordered(obx('ST', lines(2000)))],
   ['a book as a report', 'ORU^R01', ordered(obx('TX', lines(500_000)))],
   [
     'a book as a report, a segment for each line',
@@ -81,23 +81,23 @@ test.each([
       ),
     ),
   ],
-  ['cultures with two hundred organisms', 'ORU^R01', `${pid(numbers(1))}\n${culture(200)}`],
-  ['a long order before many results', 'ORU^R01', oru(4000).replace('|||2026', `|||${'x'.repeat(3000)}2026`)],
+  ['cultures with a hundred and eighty organisms', 'ORU^R01', `${pid(numbers(1))}\n${culture(180)}`],
+  ['a long order before many results', 'ORU^R01', oru(3900).replace('|||2026', `|||${'x'.repeat(3000)}2026`)],
 ])('%s are accepted', (_, type, segments) => {
   expect(read(type, segments)).toEqual({ refusals: [], looksUp: true });
 });
 
 test.each([
-  ['one patient more', 'ORU^R01', pids(101), 'PID^101 too-many-pids'],
+  ['101 patients', 'ORU^R01', pids(101), 'PID^101 too-many-pids'],
   [
     'one merge more',
     'ADT^A40',
     `${pid('1^^^HOSP')}\n${times(101, (at) => `MRG|${at}^^^HOSP`, '\n')}`,
     'MRG^101 too-many-mrgs',
   ],
-  ['one number more', 'ADT^A08', pid(numbers(101)), 'PID^1^3 too-many-repetitions'],
-  ['as many of PID-4', 'ADT^A08', `PID|1||1|${numbers(101)}|Doe^Jane`, 'PID^1^4 too-many-repetitions'],
-  ['as many of MRG-1', 'ADT^A40', `${pid('1^^^HOSP')}\nMRG|${numbers(101)}`, 'MRG^1^1 too-many-repetitions'],
+  ['101 numbers', 'ADT^A08', pid(numbers(101)), 'PID^1^3 too-many-repetitions'],
+  ['101 numbers in PID-4', 'ADT^A08', `PID|1||1|${numbers(101)}|Doe^Jane`, 'PID^1^4 too-many-repetitions'],
+  ['101 numbers in MRG-1', 'ADT^A40', `${pid('1^^^HOSP')}\nMRG|${numbers(101)}`, 'MRG^1^1 too-many-repetitions'],
   ['a thousand numbers and one', 'ORU^R01', `${pids(100, 10)}\nMRG|77777`, 'MSH^1 too-many-numbers'],
   [
     'one name more',
@@ -111,7 +111,7 @@ test.each([
     pid('1', `||||||${times(1001, (at) => `S${at}`, '~')}`),
     'PID^1^11 too-many-repetitions',
   ],
-  ['more results than are stored in time', 'ORU^R01', oru(5000), 'MSH^1 too-many-resources'],
+  ['more results than are stored in time', 'ORU^R01', oru(4000), 'MSH^1 too-many-resources'],
   [
     'one number more as a value',
     'ORU^R01',
@@ -137,7 +137,7 @@ test.each([
     pid(numbers(1) + '~'.repeat(20_001)),
     'PID^1^3 too-many-repetitions',
   ],
-  ['one line more than a book', 'ORU^R01', ordered(obx('TX', lines(500_002))), 'OBX^1^5 too-many-repetitions'],
+  ['more lines than a book', 'ORU^R01', ordered(obx('TX', lines(500_002))), 'OBX^1^5 too-many-repetitions'],
   [
     'more numbers than a book has lines',
     'ORU^R01',
@@ -147,14 +147,32 @@ test.each([
   [
     'an order that is too long for its results',
     'ORU^R01',
-    oru(4000).replace('|||2026', `|||${'x'.repeat(5000)}2026`),
+    oru(3900).replace('|||2026', `|||${'x'.repeat(5000)}2026`),
     'OBR^1 too-much-repeated',
   ],
   [
     'a header that is too long for its results',
     'ORU^R01',
-    `${oru(4000)}\nPV1|1|${'x'.repeat(20)}`.replace('PID|1|', `PV1|1|${'x'.repeat(5000)}\nPID|1|`),
+    `${oru(3900)}\nPV1|1|${'x'.repeat(20)}`.replace('PID|1|', `PV1|1|${'x'.repeat(5000)}\nPID|1|`),
     'PV1^1 too-much-repeated',
+  ],
+  [
+    'a specimen after its results that is too long for them',
+    'ORU^R01',
+    `${oru(3900)}\nSPM|1|${'x'.repeat(5000)}`,
+    'SPM^1 too-much-repeated',
+  ],
+  [
+    'a specimen before many orders',
+    'OUL^R22',
+    oru(3900).replace('\nOBR', `\nSPM|1|${'x'.repeat(5000)}\nOBR`),
+    'SPM^1 too-much-repeated',
+  ],
+  [
+    'many short notes of a patient with many results',
+    'ORU^R01',
+    oru(3900).replace('\nOBR', `${'\nNTE|||a'.repeat(50)}\nOBR`),
+    'PID^1 too-much-repeated',
   ],
   [
     'a code that is too long for its values',
@@ -162,6 +180,6 @@ test.each([
     ordered(obx('NM', '1' + '~1'.repeat(20_000)).replace('^N^', `^${'x'.repeat(1000)}^`)),
     'OBX^1 too-much-repeated',
   ],
-])('%s: refused, and nothing is looked up', (_, type, segments, refusal) => {
+])('%s: rejected before any search', (_, type, segments, refusal) => {
   expect(read(type, segments)).toEqual({ refusals: [refusal], looksUp: false });
 });

@@ -15,7 +15,7 @@ const isolates = (n: number, repetitions: number) =>
 
 const CASES: readonly (readonly [what: string, size: number, lines: (size: number) => readonly string[]])[] = [
   [
-    'isolates with many values, and susceptibilities of one that is not there',
+    'isolates with many values, and susceptibilities of a missing isolate',
     100,
     (n) => [obr(0), ...isolates(n, 150), ...times(n, (at) => child(at + 1, 'zz'))],
   ],
@@ -45,7 +45,7 @@ const CASES: readonly (readonly [what: string, size: number, lines: (size: numbe
         obx(at),
       ]),
   ],
-  ['results that nothing tells apart', 500, (n) => [obr(1), ...times(n, (at) => [obx(1, `v${at}`)])]],
+  ['identical results', 500, (n) => [obr(1), ...times(n, (at) => [obx(1, `v${at}`)])]],
   [
     'specimens behind their results',
     500,

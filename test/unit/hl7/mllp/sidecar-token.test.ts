@@ -58,12 +58,12 @@ test.each([
   ['ahead', 31, -31],
 ])('its key distinguishes a sidecar whose clock is %s from a stranger', async (_, seconds, clockSeconds) => {
   const caller = await callerOfToken(await token({ iat: NOW_SECONDS + seconds }));
-  expect(caller).toMatchObject({ turnedAway: { reason: 'clock', name: 'ward', kid: null, clockSeconds } });
+  expect(caller).toMatchObject({ rejectedSidecar: { reason: 'clock', name: 'ward', kid: null, clockSeconds } });
 });
 
-test('a caller without a registered key has no name: the claims of its token are not verified', async () => {
+test('a caller without a registered key has no name, because its claims are not verified', async () => {
   const stranger = (kid: string | null) => ({
-    turnedAway: { reason: 'unknown-key', name: '', kid, clockSeconds: null },
+    rejectedSidecar: { reason: 'unknown-key', name: '', kid, clockSeconds: null },
   });
   expect(await callerOfToken(await token({ key: theirs, kid: 'other-key' }))).toMatchObject(stranger('other-key'));
   // Made again under the same name, and not registered.
@@ -77,7 +77,7 @@ test('a caller without a registered key has no name: the claims of its token are
   }
 });
 
-test('a request that does not resemble a sidecar’s is not recorded at all', async () => {
+test('a request that does not resemble a sidecar’s is not recorded', async () => {
   const others: Given[] = [
     { typ: 'JWT', key: theirs },
     { aud: 'svc-fhir', key: theirs },
@@ -88,10 +88,10 @@ test('a request that does not resemble a sidecar’s is not recorded at all', as
   for (const other of others) {
     expect([other, await callerOfToken(await token(other))]).toEqual([
       other,
-      expect.objectContaining({ turnedAway: undefined }),
+      expect.objectContaining({ rejectedSidecar: undefined }),
     ]);
   }
-  expect(await callerOfToken('a.b.c')).toMatchObject({ turnedAway: undefined });
+  expect(await callerOfToken('a.b.c')).toMatchObject({ rejectedSidecar: undefined });
 });
 
 test('the registered purpose of a key is known with it, and is checked when the gateway starts', async () => {

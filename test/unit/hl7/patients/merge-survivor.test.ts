@@ -54,7 +54,7 @@ const patients = (world: World): readonly StoredPatient[] =>
 const active = (world: World): string[] =>
   patients(world)
     .filter(({ isActive }) => isActive)
-    .map((chart) => chart.numbers.join(' '))
+    .map((patient) => patient.numbers.join(' '))
     .toSorted();
 
 type Step = readonly [list: string, person?: string];
@@ -69,10 +69,10 @@ describe.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s', (event) => {
     ['and the number of MRG-1 between them', [['a'], ['b~e']], 'e~b~a', 'b', BARE, ['a b old e']],
     ['the survivor first', [['a'], ['b']], 'a~b', 'b', ANN, ['a b old']],
     ['a number of both segments that MRG-1 lists beside its own', [['a'], ['b~e']], 'e~a', 'b~e', ANN, ['a b old e']],
-    ['one that the survivor has', [['a~e'], ['b']], 'e~a', 'b~e', ANN, ['a b old e']],
+    ['a number that the survivor has', [['a~e'], ['b']], 'e~a', 'b~e', ANN, ['a b old e']],
     ['a new number makes the survivor', [['b~e']], 'b~n', 'b', ANN, ['b old e old n']],
     ['a new number before that of a patient who agrees', [['a'], ['b']], 'n~a', 'b', ANN, ['a b old n']],
-    ['a number of MRG-1 that nobody has', [['a']], 'b~a', 'b', ANN, ['a b old']],
+    ['an unknown number of MRG-1', [['a']], 'b~a', 'b', ANN, ['a b old']],
     ['two new numbers', [], 'b~a', 'b', ANN, ['a b old']],
     ['the patient that agrees of two', [['c', BOB], ['a'], ['b']], 'c~a', 'b', ANN, ['a b old', 'c']],
     [
@@ -123,8 +123,8 @@ describe.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s', (event) => {
   ])('%s', (_name, before, pid, mrg, person, after) => {
     const world = createWorld();
     for (const [list, of] of before) admit(world, list, of);
-    const told = merge(world, pid, mrg, person, event);
-    expect(told.filter((each) => each.includes('already-merged'))).toEqual([]);
+    const reported = merge(world, pid, mrg, person, event);
+    expect(reported.filter((each) => each.includes('already-merged'))).toEqual([]);
     expect(active(world)).toEqual(after);
     // Again under another control id: nothing moves.
     const state = patients(world);
@@ -133,7 +133,7 @@ describe.each(['A18', 'A30', 'A34', 'A36', 'A39', 'A40'])('%s', (event) => {
   });
 });
 
-test('a PID-3 that names only the patient of MRG-1 has nothing to merge, and its number becomes an old one', () => {
+test('a PID-3 that names only the patient of MRG-1 merges nothing, and the number of MRG-1 becomes an old one', () => {
   const world = createWorld();
   admit(world, 'a~b');
   expect(merge(world, 'a', 'b')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
@@ -147,7 +147,7 @@ test('a PID-3 that names only the patient of MRG-1 has nothing to merge, and its
   expect(active(alone)).toEqual(['b']);
 });
 
-test('several other patients: the first stays, and the others are possible duplicates', () => {
+test('the first of several other patients survives, and the others are possible duplicates', () => {
   const world = createWorld();
   for (const list of ['a', 'b', 'c']) admit(world, list);
   expect(merge(world, 'b~a~c', 'b')).toEqual(['W 205 PID^1^3^3^1 identifiers-of-several']);
@@ -155,7 +155,7 @@ test('several other patients: the first stays, and the others are possible dupli
   expect(world.attention.map(({ kind }) => kind)).toEqual(['possible-duplicate']);
 });
 
-test('two MRG of one PID, whose numbers PID repeats: all end in the patient that neither names', () => {
+test('two MRG whose numbers the PID repeats merge into the patient that neither MRG names', () => {
   const world = createWorld();
   for (const list of ['a', 'b', 'c']) admit(world, list);
   world.send(`${msh('ADT^A40')}\nPID|1||${numbers('c~b~a')}||${ANN}\nMRG|${numbers('b')}\nMRG|${numbers('c')}`);
@@ -165,7 +165,7 @@ test('two MRG of one PID, whose numbers PID repeats: all end in the patient that
   expect(all.filter(({ into }) => into !== undefined)).toHaveLength(2);
 });
 
-test('a merge the other way round changes no patient record, with any repetition of numbers in PID-3', () => {
+test('a reversed merge changes no patient record, with any repetition of numbers in PID-3', () => {
   for (const list of ['b', 'b~a', 'a~b']) {
     const world = createWorld();
     admit(world, 'a');

@@ -11,15 +11,15 @@ const person = (family: string | undefined, given: string | undefined, birthDate
 });
 const storedOf = (of: Person, past: Partial<StoredPerson> = {}): StoredPerson => ({
   ...of,
-  pastNames: [],
-  pastBirthDates: [],
+  said: [],
+  isDescribed: true,
   ...past,
 });
 const ANN = person('Smith', 'Ann', '1980-02-03', 'female');
 
 describe('agree', () => {
   test.each([
-    ['the same', ANN, ANN, true],
+    ['identical data', ANN, ANN, true],
     [
       'accents, case and hyphens',
       person('MÜLLER-LÜDENSCHEIDT', 'Eva', '1980-02-03'),
@@ -61,7 +61,7 @@ describe('agree', () => {
     ['an initial', person('Smith', 'A', '1980-02-03'), ANN, false],
     ['the first of two given names', person('Smith', 'Ann Mary', '1980-02-03'), ANN, false],
     [
-      'a given name of one character that is no initial',
+      'a given name of one character that is not an initial',
       person('王', '伟', '1980-02-03'),
       person('王', '伟', '1980-02-03'),
       true,
@@ -86,7 +86,12 @@ describe('agree', () => {
     ],
     ['no birth date', person('Smith', 'Ann'), ANN, false],
     ['only a year', person('Smith', 'Ann', '1980'), person('Smith', 'Ann', '1980'), false],
-    ['the birth date of nobody', person('Smith', 'Ann', '1900-01-01'), person('Smith', 'Ann', '1900-01-01'), false],
+    [
+      'a placeholder for the birth date',
+      person('Smith', 'Ann', '1900-01-01'),
+      person('Smith', 'Ann', '1900-01-01'),
+      false,
+    ],
     [
       'unknown to unknown',
       person('UNKNOWN', 'UNKNOWN', '1980-02-03'),
@@ -133,9 +138,9 @@ describe('agree', () => {
     expect([agree(sent, ANN, NONE, 'short'), agree(ANN, sent, NONE, 'short')]).toEqual([expected, expected]);
   });
 
-  test('a name that is only text has to contain the names as whole words', () => {
-    const text = (words: string): Person => ({
-      names: [name(undefined, undefined, words)],
+  test('a name that is only a text must contain the names as complete words', () => {
+    const text = (fullName: string): Person => ({
+      names: [name(undefined, undefined, fullName)],
       birthDate: '1980-02-03',
       sex: undefined,
     });
@@ -148,7 +153,7 @@ describe('agree', () => {
     expect(agree(person('Smith', 'Mary', '1980-02-03'), text('Baby of Mary Smith'), NONE)).toBe(false);
   });
 
-  test('a birth date that the site says means nothing', () => {
+  test('a birth date from the site’s placeholder list does not count', () => {
     expect(agree(ANN, ANN, new Set(['1980-02-03']))).toBe(false);
   });
 });
@@ -168,15 +173,17 @@ describe('fit', () => {
       ANN,
       CONTRADICTS,
     ],
-    ['the chart knows nothing', ANN, person(undefined, undefined), 'fits'],
-    ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, 'fits'],
-    ['another whole name', person('Jones', 'Bob', '1980-02-03', 'female'), ANN, 'doubtful'],
-    ['another whole name, and nothing else said', person('Jones', 'Bob'), ANN, 'doubtful'],
-    ['another whole name and sex', person('Jones', 'Bob', '1980-02-03', 'male'), ANN, CONTRADICTS],
-    ['another whole name and a sex that is neither', person('Jones', 'Bob', '1980-02-03', 'other'), ANN, 'doubtful'],
+    ['the patient record has neither', ANN, person(undefined, undefined), 'fits'],
+    ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, 'doubtful'],
+    ['another full name', person('Jones', 'Bob', '1980-02-03', 'female'), ANN, 'doubtful'],
+    ['another full name alone', person('Jones', 'Bob'), ANN, 'doubtful'],
+    ['another full name and sex', person('Jones', 'Bob', '1980-02-03', 'male'), ANN, CONTRADICTS],
+    ['another full name and a sex that is neither', person('Jones', 'Bob', '1980-02-03', 'other'), ANN, 'doubtful'],
     ['husband and wife', person('Smith', 'Bob', '1978-06-07', 'male'), ANN, CONTRADICTS],
-    ['sisters', person('Smith', 'Eve', '1978-06-07', 'female'), ANN, 'doubtful'],
-    ['twins of one sex, or a nickname', person('Smith', 'Eve', '1980-02-03', 'female'), ANN, 'fits'],
+    ['sisters', person('Smith', 'Eve', '1978-06-07', 'female'), ANN, CONTRADICTS],
+    ['a nickname and a mistyped birth date', person('Smith', 'Nancy', '1980-02-30', 'female'), ANN, 'doubtful'],
+    ['an initial and another birth date', person('Smith', 'A', '1978-06-07', 'female'), ANN, 'fits'],
+    ['twins of one sex, or a nickname', person('Smith', 'Eve', '1980-02-03', 'female'), ANN, 'doubtful'],
     ['twins, brother and sister', person('Smith', 'Bob', '1980-02-03', 'male'), ANN, 'doubtful'],
     ['a new name and an initial', person('Jones', 'A', '1980-02-03', 'female'), ANN, 'fits'],
     ['a new name and one given name more', person('Jones', 'Mary Ann', '1980-02-03', 'female'), ANN, 'fits'],
@@ -187,7 +194,7 @@ describe('fit', () => {
       'doubtful',
     ],
     [
-      'husband and wife, of whom one is called nearly as newborns are',
+      'husband and wife, one with a name similar to that of a newborn',
       person('Smith', 'Jimboy', '1978-06-07', 'male'),
       ANN,
       CONTRADICTS,
@@ -196,13 +203,14 @@ describe('fit', () => {
     expect(fit(sent, storedOf(stored), NONE)).toBe(expected);
   });
 
-  test('earlier data of the patient record count: a late result from before the wedding, or from before the correction', () => {
+  test('earlier data of the patient record count for a late result', () => {
     const renamed = storedOf(person('Jones', 'Ann', '1990-01-02'), {
-      pastNames: [name('Smith', 'Ann')],
-      pastBirthDates: ['1980-02-03'],
+      said: [{ name: name('Smith', 'Ann'), birthDate: '1980-02-03' }],
     });
     expect(fit(ANN, renamed, NONE)).toBe('fits');
-    const formerly = storedOf(person('Jones', 'Bob', '1980-02-03', 'female'), { pastNames: [name('Smith', 'Ann')] });
+    const formerly = storedOf(person('Jones', 'Bob', '1980-02-03', 'female'), {
+      said: [{ name: name('Smith', 'Ann'), birthDate: undefined }],
+    });
     expect(fit(ANN, formerly, NONE)).toBe('fits');
   });
 });

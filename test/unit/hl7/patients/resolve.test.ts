@@ -3,13 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { aliasKey } from '../../../../edge/hl7/mapping/assigning-authority.ts';
 import { isBareName } from '../../../../edge/store/patient-identity.ts';
 import type { Person } from '../../../../edge/hl7/patients/person.ts';
-import {
-  resolve,
-  type StoredPatient,
-  type StoredIdentifier,
-  type ResolveRequest,
-  type SentIdentifier,
-} from '../../../../edge/hl7/patients/resolve.ts';
+import type {
+  StoredPatient,
+  StoredIdentifier,
+  SentIdentifier,
+} from '../../../../edge/hl7/patients/identifier-holders.ts';
+import { resolve, type ResolveRequest } from '../../../../edge/hl7/patients/resolve.ts';
 
 const ANN: Person = {
   names: [{ family: 'Smith', given: 'Ann', text: undefined }],
@@ -58,7 +57,7 @@ const patients = (
   new Map(
     Object.entries(of).map(([id, person]) => [
       id,
-      { id, survivor: merged[id] ?? id, person: { ...person, pastNames: [], pastBirthDates: [] } },
+      { id, survivor: merged[id] ?? id, person: { ...person, said: [], isDescribed: true } },
     ]),
   );
 const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
@@ -71,13 +70,14 @@ const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
   placeholderDates: new Set(),
   namedUris: new Set(),
   rejected: new Set(),
+  today: '2026-01-02',
   ...more,
 });
 const reasons = (resolution: ReturnType<typeof resolve>) =>
   resolution.findings.map(({ severity, reason }) => `${severity} ${reason}`);
 
 describe('the leading number', () => {
-  test('is known: its patient', () => {
+  test('matches its patient', () => {
     expect(resolve(request({ stored: [storedOf('a', '1')], patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
@@ -85,7 +85,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('is not the account number of the same digits', () => {
+  test('does not match an account number with the same digits', () => {
     const account = [storedOf('a', '1', HOSP, { identifies: false })];
     expect(resolve(request({ stored: account, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'new',
@@ -93,7 +93,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('a number of another domain is another patient', () => {
+  test('does not match a number of another authority', () => {
     expect(
       resolve(request({ stored: [storedOf('a', '1', 'name:OTHER')], patients: patients({ a: ANN }) })),
     ).toMatchObject({
@@ -102,7 +102,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('is stored under a name that stands for the URI now', () => {
+  test('matches a number that is stored under a name of the URI', () => {
     const sent = { ...number('1', OID), authority: { id: OID, ids: [OID, HOSP], isAssumed: false } };
     expect(
       resolve(request({ identifiers: [sent], stored: [storedOf('a', '1')], patients: patients({ a: ANN }) })),
@@ -111,7 +111,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('a number of a merged patient leads to the survivor, and names the merged patient', () => {
+  test('matches the survivor of a merged patient, and names the merged patient', () => {
     expect(
       resolve(request({ stored: [storedOf('old', '1')], patients: patients({ old: ANN, new: ANN }, { old: 'new' }) })),
     ).toMatchObject({
@@ -121,7 +121,7 @@ describe('the leading number', () => {
     });
   });
 
-  test('was only listed with a patient: that patient where the person agrees', () => {
+  test('that is only listed with a patient matches the patient if the person agrees', () => {
     const listed = [storedOf('a', '1', HOSP, { led: false })];
     expect(resolve(request({ stored: listed, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
@@ -133,7 +133,7 @@ describe('the leading number', () => {
     expect(reasons(other)).toEqual(['W possible-duplicate']);
   });
 
-  test('a number of several FHIR patients matches the patient that agrees, if there is exactly one', () => {
+  test('matches the only patient that agrees of several FHIR patients; else the message is rejected', () => {
     const both = [storedOf('a', '1'), storedOf('b', '1')];
     const one = resolve(request({ stored: both, patients: patients({ a: ANN, b: BOB }) }));
     expect(one).toMatchObject({ kind: 'known', patient: 'a', duplicates: ['b'] });
@@ -148,7 +148,7 @@ describe('the leading number', () => {
 });
 
 describe('later numbers', () => {
-  test('lead to a patient that agrees: the laboratory was first', () => {
+  test('match a patient that agrees when the laboratory sent first', () => {
     const identifiers = [number('M'), number('E', 'name:EPI')];
     const stored = [storedOf('a', 'E', 'name:EPI')];
     expect(resolve(request({ identifiers, stored: stored, patients: patients({ a: ANN }) }))).toMatchObject({
@@ -181,17 +181,17 @@ describe('later numbers', () => {
   });
 });
 
-describe('a domain that is not certain', () => {
+describe('an uncertain authority', () => {
   test.each([
     ['the message assumes it', number('1', 'name:A', { isAssumed: true }), storedOf('a', '1', 'name:B')],
-    ['the chart assumed it', number('1', 'name:A'), storedOf('a', '1', 'name:B', { isAssumed: true })],
-    ['a bare name against a URI that nobody has a name for', number('1', HOSP), storedOf('a', '1', OID)],
+    ['the patient record assumed it', number('1', 'name:A'), storedOf('a', '1', 'name:B', { isAssumed: true })],
+    ['a bare name against a URI without a name', number('1', HOSP), storedOf('a', '1', OID)],
     ['a URI against a bare name', number('1', OID), storedOf('a', '1', HOSP)],
     ['a FHIR identifier without a system', number('1', HOSP), storedOf('a', '1', 'name:', { isAssumed: true })],
-  ])('%s: the patient, where the person agrees', (_what, sent, stored) => {
+  ])('%s: matches the patient if the person agrees', (_what, sent, stored) => {
     const same = resolve(request({ identifiers: [sent], stored: [stored], patients: patients({ a: ANN }) }));
     expect(same).toMatchObject({ kind: 'known', patient: 'a' });
-    expect(reasons(same)).toEqual(['W domain-assumed']);
+    expect(reasons(same)).toEqual(['W authority-assumed']);
     const other = resolve(request({ identifiers: [sent], stored: [stored], patients: patients({ a: BOB }) }));
     expect(other).toMatchObject({ kind: 'new', duplicates: ['a'] });
     expect(reasons(other)).toEqual(['W possible-duplicate']);
@@ -201,7 +201,7 @@ describe('a domain that is not certain', () => {
     expect(bare).toMatchObject({ kind: 'new', duplicates: ['a'] });
   });
 
-  test('a bare name against a URI that has a different name is another patient', () => {
+  test('a bare name does not match a URI with a different name', () => {
     const sent = request({
       identifiers: [number('1')],
       stored: [storedOf('a', '1', OID)],
@@ -212,7 +212,7 @@ describe('a domain that is not certain', () => {
     expect(isBareName(HOSP)).toBe(true);
   });
 
-  test('a bare name against a URI that an administrator said it does not stand for is another patient', () => {
+  test('a bare name does not match a URI that an administrator rejected for it', () => {
     const rejected = new Set([aliasKey({ namespace: 'HOSP', uri: OID })]);
     const stored = { stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) };
     expect(resolve(request({ ...stored, rejected }))).toMatchObject({ kind: 'new', duplicates: [], proposed: [] });
@@ -221,7 +221,7 @@ describe('a domain that is not certain', () => {
     expect(resolve(request(turned))).toMatchObject({ kind: 'known', patient: 'a' });
   });
 
-  test('an initial is enough for the leading number, and for no other', () => {
+  test('an initial is enough only for the leading number', () => {
     const initial = { ...ANN, names: [{ family: 'Smith', given: 'A', text: undefined }] };
     const elsewhere = { person: initial, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) };
     expect(resolve(request({ ...elsewhere, identifiers: [number('1')] }))).toMatchObject({
@@ -236,11 +236,13 @@ describe('a domain that is not certain', () => {
 
   test('a number of a later repetition counts as well', () => {
     const identifiers = [number('L', 'name:LAB'), number('1', HOSP)];
-    const told = resolve(request({ identifiers, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) }));
-    expect(told).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
+    const resolution = resolve(
+      request({ identifiers, stored: [storedOf('a', '1', OID)], patients: patients({ a: ANN }) }),
+    );
+    expect(resolution).toMatchObject({ kind: 'known', patient: 'a', proposed: [{ namespace: 'HOSP', uri: OID }] });
   });
 
-  test('two that agree are one too many', () => {
+  test('two patients that agree are possible duplicates of a new patient', () => {
     const stored = [storedOf('a', '1', 'name:A'), storedOf('b', '1', 'name:B')];
     const sent = number('1', 'name:C', { isAssumed: true });
     expect(
@@ -251,7 +253,7 @@ describe('a domain that is not certain', () => {
     });
   });
 
-  test('the same name, assumed on one side, is another person where the two contradict', () => {
+  test('an authority assumed on one side does not match a person who contradicts', () => {
     const sent = number('1', HOSP, { isAssumed: true });
     const stored = [storedOf('a', '1')];
     expect(resolve(request({ identifiers: [sent], stored: stored, patients: patients({ a: BOB }) }))).toMatchObject({
@@ -264,31 +266,31 @@ describe('a domain that is not certain', () => {
   });
 });
 
-describe('numbers that do not identify', () => {
+describe('numbers whose type does not identify a patient', () => {
   const ssn = number('123-45-6788', 'name:SSA', { identifies: false });
   const stored = [storedOf('a', '123-45-6788', 'name:SSA', { identifies: false })];
 
-  test('find a patient that agrees', () => {
+  test('match a patient that agrees', () => {
     expect(resolve(request({ identifiers: [ssn], stored: stored, patients: patients({ a: ANN }) }))).toMatchObject({
       kind: 'known',
       patient: 'a',
     });
   });
 
-  test('otherwise an admission makes a patient, and a result is refused', () => {
+  test('without a match, create a patient for an admission and reject a result', () => {
     const admission = request({ identifiers: [ssn], stored: stored, patients: patients({ a: BOB }) });
     expect(resolve(admission)).toMatchObject({ kind: 'new', duplicates: [] });
     expect(reasons(resolve({ ...admission, isAdmission: false }))).toEqual(['E no-identifying-number']);
   });
 
-  test('that several patients have who agree are refused, rather than a third made with each message', () => {
+  test('are rejected when several patients agree, instead of a new patient for each message', () => {
     const both = [...stored, storedOf('b', '123-45-6788', 'name:SSA', { identifies: false })];
     expect(
       reasons(resolve(request({ identifiers: [ssn], stored: both, patients: patients({ a: ANN, b: ANN }) }))),
     ).toEqual(['E ambiguous-patient']);
   });
 
-  test('do not lead to a patient beside a number that does', () => {
+  test('do not match a patient beside a number that identifies', () => {
     expect(
       resolve(request({ identifiers: [ssn, number('1')], stored: stored, patients: patients({ a: ANN }) })),
     ).toMatchObject({
@@ -297,7 +299,7 @@ describe('numbers that do not identify', () => {
   });
 });
 
-describe('the person must fit', () => {
+describe('a person who contradicts the matching patient', () => {
   const differs = request({ person: BOB, stored: [storedOf('a', '1')], patients: patients({ a: ANN }) });
 
   test.each([
@@ -311,7 +313,7 @@ describe('the person must fit', () => {
     expect(reasons(judged)).toEqual([reason]);
   });
 
-  test('a patient who is only possibly another person is reported and never rejected', () => {
+  test('a doubtful difference is reported and never rejected', () => {
     const renamed = { ...ANN, names: BOB.names };
     for (const isAdmission of [true, false]) {
       const judged = resolve({ ...differs, person: renamed, isAdmission, check: 'refuse' });
@@ -323,19 +325,21 @@ describe('the person must fit', () => {
     expect(late).toMatchObject({ patient: 'new', oldRecord: 'old' });
   });
 
-  test('a result with an old number, with the survivor, which has the data of the merged patient', () => {
+  test('a result with an old number matches the survivor by the data of the merged patient', () => {
     const old: Partial<ResolveRequest> = { stored: [storedOf('old', '1')], isAdmission: false };
-    const survivor = { ...ANN, pastNames: BOB.names, pastBirthDates: ['1960-05-06'] };
+    const said = BOB.names.map((name) => ({ name, birthDate: BOB.birthDate }));
+    const survivor = { ...ANN, said, isDescribed: true };
     const merged = patients({ old: BOB, new: ANN }, { old: 'new' });
     const remembered = new Map([...merged, ['new', { id: 'new', survivor: 'new', person: survivor }]]);
     expect(resolve({ ...differs, ...old, patients: remembered })).toMatchObject({ patient: 'new', findings: [] });
     expect(reasons(resolve({ ...differs, ...old, patients: merged }))).toEqual(['E patient-differs']);
   });
 
-  test('a result with an old number that another patient has now: all of it stays with the merged patient', () => {
+  test('an old number of a person who contradicts the survivor identifies a new patient', () => {
     const merged = patients({ old: ANN, new: ANN }, { old: 'new' });
     const reused = resolve({ ...differs, stored: [storedOf('old', '1')], patients: merged });
-    expect(reused).toMatchObject({ kind: 'known', patient: 'old', oldRecord: 'old' });
-    expect(reasons(reused)).toEqual(['W patient-differs']);
+    expect(reused).toMatchObject({ kind: 'new', duplicates: ['new'] });
+    expect(reused.kind === 'new' && reused.moved.map(({ patient }) => patient)).toEqual(['new', 'old']);
+    expect(reasons(reused)).toEqual(['W number-reassigned']);
   });
 });

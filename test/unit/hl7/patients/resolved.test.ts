@@ -1,4 +1,4 @@
-/** The stored patients that a PID-3 may match: the same number and domain; in an unknown domain, the same person. */
+/** The stored patients that a PID-3 may match: the same number and authority; with an unknown authority, the same person. */
 import { expect, test } from 'vitest';
 
 import { mapped, pid } from '../../../inputs/hl7-mapped.ts';
@@ -8,8 +8,8 @@ const MR = { coding: [{ code: 'MR' }] };
 const PERSON = { name: [{ family: 'Doe', given: ['Jane'] }], birthDate: '1980-02-29' };
 const STRANGER = { name: [{ family: 'Roe', given: ['Richard'] }], birthDate: '1951-03-30' };
 
-/** True where the patient that is stored with this identifier is the one of the message. */
-function isMeant(sent: string, identifier: object, person: object): boolean {
+/** True where the message is about the patient who is stored with this identifier. */
+function isStoredPatient(sent: string, identifier: object, person: object): boolean {
   const { resources } = mapped('ADT^A08', [pid({ 3: sent, 7: '19800229' })], {
     found: [
       {
@@ -34,11 +34,11 @@ function isMeant(sent: string, identifier: object, person: object): boolean {
 
 test.each<[string, string, object, boolean, boolean]>([
   ['the same system', '7^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
-  ['the same system, the name in other letters', '7^^^hosp^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
+  ['the same system, the name in other case', '7^^^hosp^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
   ['another type', '7^^^HOSP^PI', { system: 'urn:example:hosp', value: '7', type: MR }, true, true],
   ['another system', '7^^^HOSP^MR', { system: 'urn:example:other', value: '7' }, false, false],
   ['another value', '8^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
-  ['leading noughts', '07^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
+  ['leading zeros', '07^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
   ['the same namespace', '7^^^WARD^MR', { value: '7', assigner: { display: 'ward' } }, true, false],
   ['the assigning facility', '7^^^^MR^WARD', { value: '7', assigner: { display: 'WARD' } }, true, false],
   [
@@ -48,17 +48,20 @@ test.each<[string, string, object, boolean, boolean]>([
     true,
     false,
   ],
-  ['a namespace that nobody named, against a system', '7^^^WARD^MR', { system: 'urn:x', value: '7' }, true, false],
-  ['nothing but the value, against a system', '7', { system: 'urn:x', value: '7' }, true, false],
-  ['nothing but the value, against the same', '7^^^^MR', { value: '7', type: MR }, true, false],
-  ['a namespace, against nothing but the value', '7^^^WARD^MR', { value: '7' }, true, false],
+  ['a namespace without a URI, against a system', '7^^^WARD^MR', { system: 'urn:x', value: '7' }, true, false],
+  ['only a value, against a system', '7', { system: 'urn:x', value: '7' }, true, false],
+  ['only a value, against the same value', '7^^^^MR', { value: '7', type: MR }, true, false],
+  ['a namespace, against only a value', '7^^^WARD^MR', { value: '7' }, true, false],
   [
-    'a number of the system that nobody has, the social security number',
+    'a social security number with the same value',
     '7^^^HOSP^MR',
     { value: '7', type: { coding: [{ code: 'SS' }] } },
     false,
     false,
   ],
 ])('%s: %s', (_, sent, identifier, samePerson, stranger) => {
-  expect([isMeant(sent, identifier, PERSON), isMeant(sent, identifier, STRANGER)]).toEqual([samePerson, stranger]);
+  expect([isStoredPatient(sent, identifier, PERSON), isStoredPatient(sent, identifier, STRANGER)]).toEqual([
+    samePerson,
+    stranger,
+  ]);
 });

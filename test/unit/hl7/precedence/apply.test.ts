@@ -46,7 +46,7 @@ const ofPatient = say(true);
 const ofResult = say(false);
 
 describe('elements', () => {
-  test('sent replaces, "" deletes, not sent stays', () => {
+  test('a value replaces, "" deletes, and an empty field keeps the stored value', () => {
     const stored = { gender: 'male', birthDate: '1980-01-01', active: true };
     expect(merge(stored, [fixed('gender', 'female'), fixed('birthDate', null)])).toEqual({
       gender: 'female',
@@ -55,14 +55,14 @@ describe('elements', () => {
     expect(stored).toHaveProperty('birthDate');
   });
 
-  test('one choice takes the place of another', () => {
+  test('a value replaces a value of another type', () => {
     expect(merge({ valueString: 'x', _valueString: { id: 'a' } }, [fixed('value[x]', { valueInteger: 1 })])).toEqual({
       valueInteger: 1,
     });
     expect(merge({ valueString: 'x', status: 'final' }, [fixed('value[x]', null)])).toEqual({ status: 'final' });
   });
 
-  test('an extension replaces those of its url only', () => {
+  test('an extension replaces only extensions with its URL', () => {
     const stored = {
       extension: [
         { url: 'a', valueString: '1' },
@@ -79,7 +79,7 @@ describe('elements', () => {
     expect(merge(stored, [fixed('extension a', null), fixed('extension b', null)])).toEqual({});
   });
 
-  test('a list is replaced; what adds is added once', () => {
+  test('a list is replaced; an item to add is added once', () => {
     expect(merge({ note: ['a'] }, [fixed('note', ['b'])])).toEqual({ note: ['b'] });
     expect(merge({ result: ['a'] }, [{ ...fixed('result', ['a', 'b']), adds: true }])).toEqual({ result: ['a', 'b'] });
   });
@@ -95,12 +95,12 @@ describe('elements', () => {
     expect(ofResult(newer, [fixed('status', 'final')], at(1)).isStale).toBe(false);
   });
 
-  test('a deletion is remembered: no older value returns', () => {
+  test('a deletion is newer than an older value that arrives later', () => {
     const deleted = ofResult(start({ note: ['n'] }), [fixed('note', null)], at(9));
     expect(ofResult(deleted, [fixed('note', ['n'])], at(1)).content).toEqual({});
   });
 
-  test('a default yields to any stated value, also an earlier one', () => {
+  test('any stated value replaces a default, even an earlier one', () => {
     const open = ofResult(start({}), [byDefault('status', 'unknown')], at(9));
     expect(open.content).toEqual({ status: 'unknown' });
     const said = ofResult(open, [fixed('status', 'preliminary')], at(1));
@@ -111,7 +111,7 @@ describe('elements', () => {
     });
   });
 
-  test('a FHIR client’s write or removal is kept from older messages, and not from newer ones', () => {
+  test('a newer message replaces a FHIR client’s write or removal; an older one does not', () => {
     const written = start(
       { valueInteger: 6, extension: [{ url: 'b', valueString: 'x' }] },
       {
@@ -172,7 +172,7 @@ describe('a withdrawal', () => {
   ];
   const final = ofResult(start({}), states('final', 5, fixed('note', ['old'])), at(1));
 
-  test('hides what is older, and leaves what it states itself and whose the result is', () => {
+  test('hides older values, and keeps its own values and the subject', () => {
     const mine = ofResult(final, [fixed('subject', 's'), { ...fixed('result', ['r']), adds: true }], at(1));
     expect(withdrawn(mine, 2, fixed('note', ['mixed up'])).content).toEqual({
       status: 'withdrawn',
@@ -182,7 +182,7 @@ describe('a withdrawal', () => {
     });
   });
 
-  test('hides what a client wrote before it', () => {
+  test('hides values that a client wrote before it', () => {
     const stamps = new Map([
       ['valueInteger', precedenceOfWrite(2 * 60_000)],
       ['text', precedenceOfWrite(3 * 60_000)],
@@ -197,10 +197,10 @@ describe('a withdrawal', () => {
   });
 
   test.each([
-    ['before it', 0],
-    ['after it', 1],
-    ['between', 2],
-  ])('a preliminary value of a later time counts: it arrives %s', (_, place) => {
+    ['before the withdrawal', 0],
+    ['after the withdrawal', 1],
+    ['last', 2],
+  ])('a later preliminary value counts when it arrives %s', (_, place) => {
     const preliminary = (said: Applied): Applied => ofResult(said, states('preliminary', 2), below(3));
     let said = start({});
     for (let step = 0; step < 3; step += 1) {
@@ -223,7 +223,7 @@ describe('a withdrawal', () => {
     expect(ofResult(said, [fixed('status', 'final')], at(4)).content).toEqual({ status: 'final', valueInteger: 7 });
   });
 
-  test('an older withdrawal is stale, and hides only what is older still', () => {
+  test('an older withdrawal is stale, and hides only even older values', () => {
     const newer = ofResult(final, [fixed('status', 'corrected'), fixed('value[x]', { valueInteger: 7 })], at(3));
     expect(withdrawn(newer, 2, fixed('note', ['n']))).toMatchObject({
       isStale: true,
@@ -258,7 +258,7 @@ describe('a withdrawal', () => {
   });
 });
 
-describe('a document that was replaced', () => {
+describe('a replaced document', () => {
   const replaced = ({ content, remembered }: Applied): Applied => supersede(content, remembered, at(5));
   const status = (value: string) => [fixed('status', value), fixed('_status', null)];
 
@@ -268,7 +268,7 @@ describe('a document that was replaced', () => {
     expect(ofResult(document, status('current'), at(minute)).content).toEqual({ status: 'superseded' });
   });
 
-  test('unless it was entered in error, or a FHIR client sets it right', () => {
+  test('keeps the status entered in error, and the later status of a FHIR client', () => {
     const document = ofResult(start({}), status('entered-in-error'), at(2));
     expect(replaced(document).content).toEqual({ status: 'entered-in-error' });
     const stamped = start({ status: 'current' }, { stamps: new Map([['status', precedenceOfWrite(10 * 60_000)]]) });
@@ -282,16 +282,16 @@ describe('lists of a patient', () => {
   const sent = (value: string) => ({ system: 'phone', use: 'home', value });
   const given = ofPatient(start({}), [by('PID-13', 'telecom', [home]), by('PID-14', 'telecom', [work])], at(2));
 
-  test('a field replaces what it gave, and leaves what others gave', () => {
+  test('a field replaces its items and keeps the items of other fields', () => {
     const { content } = ofPatient(given, [by('PID-13', 'telecom', [sent('3'), sent('4')])], at(3));
     expect(content['telecom']).toEqual([sent('3'), sent('4'), work]);
   });
 
-  test('"" takes away what the field gave', () => {
+  test('"" removes the items of the field', () => {
     expect(ofPatient(given, [by('PID-13', 'telecom', null)], at(3)).content).toEqual({ telecom: [work] });
   });
 
-  test('"" of a field that never gave anything takes away what it owns', () => {
+  test('"" of a field without items removes the items that the field owns', () => {
     const owns = (item: object) => 'use' in item && item.use === 'home';
     expect(
       ofPatient(start({ telecom: [home, work] }), [by('PID-13', 'telecom', null, { owns })], at(3)).content,
@@ -305,7 +305,7 @@ describe('lists of a patient', () => {
     expect(older).toMatchObject({ isStale: true, content: { telecom: [home, work] } });
   });
 
-  test('a FHIR client’s item yields to the same item, else it stays', () => {
+  test('the same item of a message replaces a FHIR client’s item; another item does not', () => {
     const email = { system: 'email', value: 'a@b' };
     expect(ofPatient(start({ telecom: [email, home] }), [by('PID-13', 'telecom', [sent('3')])], at(3)).content).toEqual(
       {
@@ -341,14 +341,14 @@ describe('lists of a patient', () => {
     expect(ofPatient(created, [by('PID-13', 'telecom', [sent('3')])], at(9)).content).toEqual({ telecom: [sent('3')] });
   });
 
-  test('an item that a FHIR client wrote again is still the field’s', () => {
+  test('an item that a FHIR client wrote again still belongs to the field', () => {
     const reprinted = { ...given, content: { telecom: [{ value: '1', use: 'home', system: 'phone' }, work] } };
     expect(ofPatient(reprinted, [by('PID-13', 'telecom', [sent('3')])], at(3)).content).toEqual({
       telecom: [sent('3'), work],
     });
   });
 
-  test('fields of one message do not take each other’s items away', () => {
+  test('the fields of one message do not remove each other’s items', () => {
     const named = [
       by('PID-5', 'name', [{ use: 'nickname', text: 'A' }]),
       by('PID-9', 'name', [{ use: 'nickname', text: 'B' }]),
@@ -361,7 +361,7 @@ describe('lists of a patient', () => {
     });
   });
 
-  test('a merged patient is not in use again', () => {
+  test('a merged patient does not become active again', () => {
     const merged = start({ active: false, link: [{ type: 'replaced-by' }] });
     expect(ofPatient(merged, [fixed('active', true)], at(9)).content).toMatchObject({ active: false });
   });
@@ -370,7 +370,7 @@ describe('lists of a patient', () => {
 describe('identifiers of a patient', () => {
   const listed = (value: Contribution['value']) => by('PID-3', 'identifier', value, { keeps: true });
 
-  test('are made richer and never taken out', () => {
+  test('gain details and are never removed', () => {
     const before = ofPatient(start({}), [listed([{ system: 's', value: '2' }])], at(1));
     const stored = { ...before, content: { identifier: [{ value: '1' }, { system: 's', value: '2' }] } };
     expect(ofPatient(stored, [listed([{ system: 't', value: '1' }])], at(2)).content).toEqual({
@@ -386,14 +386,14 @@ describe('identifiers of a patient', () => {
     expect(ofPatient(start({}), same, at(1)).content).toEqual({ identifier: [{ system: 's', value: '1' }] });
   });
 
-  test.each([1, 9])('a bare number at %i takes nothing from a number with a known domain', (minute) => {
+  test.each([1, 9])('a bare number at %i keeps the number with a known authority unchanged', (minute) => {
     const known = ofPatient(start({}), [listed([{ type: { text: 'MR' }, system: 's', value: '1' }])], at(5));
     expect(ofPatient(known, [listed([{ value: '1' }])], at(minute)).content).toEqual({
       identifier: [{ type: { text: 'MR' }, system: 's', value: '1' }],
     });
   });
 
-  test('the newest listing is first; its members win, and none is lost', () => {
+  test('the newest list is first; its members win, and no member is lost', () => {
     const one = ofPatient(start({}), [listed([{ type: { text: 'MR' }, system: 's', value: '1' }])], at(5));
     const two = ofPatient(
       one,
@@ -443,14 +443,14 @@ describe('identifiers of a patient', () => {
     });
   });
 
-  test('a name that has been given a system since is that system', () => {
+  test('an identifier with a name matches the same identifier with the system of the name', () => {
     const before = ofPatient(start({}), [listed([{ value: '1', assigner: { display: 'Hosp' } }])], at(1));
     expect(ofPatient(before, [listed([{ system: 'urn:example:hosp', value: '1' }])], at(2)).content).toEqual({
       identifier: [{ system: 'urn:example:hosp', value: '1', assigner: { display: 'Hosp' } }],
     });
   });
 
-  test('PID-19 replaces what it gave', () => {
+  test('PID-19 replaces its identifier', () => {
     const ssn = (value: string) => by('PID-19', 'identifier', [{ system: 'ssn', value }]);
     const one = ofPatient(start({}), [listed([{ system: 's', value: '1' }]), ssn('1')], at(1));
     expect(ofPatient(one, [ssn('2')], at(2)).content).toEqual({

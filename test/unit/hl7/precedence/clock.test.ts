@@ -17,7 +17,7 @@ const standingOf = ({ result, report, order }: Readonly<Partial<Record<'result' 
   standingOfResult(result, standingOfReport(report, order));
 const VIENNA = { timeZone: 'Europe/Vienna' };
 
-describe('a time counts', () => {
+describe('a time of a message', () => {
   const read = (text: string | undefined, zone: object = VIENNA, received = RECEIVED): string | undefined => {
     const ms = instantMs(text, zone, Date.parse(received));
     return ms === undefined ? undefined : new Date(ms).toISOString();
@@ -26,32 +26,32 @@ describe('a time counts', () => {
   test.each([
     ['with its own offset', '20260102100000+0000', {}, '2026-01-02T10:00:00.000Z'],
     ['to the minute', '202601021000', VIENNA, '2026-01-02T09:00:00.000Z'],
-    ['with the offset of MSH-7', '20260102100000', { offset: '-05:00', ...VIENNA }, undefined],
+    ['with the offset of MSH-7, too far ahead', '20260102100000', { offset: '-05:00', ...VIENNA }, undefined],
     ['with the offset of MSH-7, before now', '20260102060000', { offset: '-05:00' }, '2026-01-02T11:00:00.000Z'],
     ['of another year', '20190102100000', VIENNA, '2019-01-02T09:00:00.000Z'],
     ['fifteen minutes ahead', '20260102131500', VIENNA, '2026-01-02T12:15:00.000Z'],
-  ])('%s', (_, text, zone, instant) => expect(read(text, zone)).toBe(instant));
+  ])('is read %s', (_, text, zone, instant) => expect(read(text, zone)).toBe(instant));
 
   test.each([
-    ['without an offset that anybody knows', '20260102100000', {}],
+    ['without a known offset', '20260102100000', {}],
     ['to the hour', '2026010210', VIENNA],
     ['to the day', '20260102', VIENNA],
-    ['that is none', 'yesterday', VIENNA],
+    ['that is not a time', 'yesterday', VIENNA],
     ['of a clock that is an hour ahead', '20260102140000', VIENNA],
     ['of a clock that is a second too far ahead', '20260102131501', VIENNA],
     ['that was not sent', undefined, VIENNA],
-  ])('not one %s', (_, text, zone) => expect(read(text, zone)).toBeUndefined());
+  ])('does not count %s', (_, text, zone) => expect(read(text, zone)).toBeUndefined());
 
   test.each([
-    ['02:50 of the first pass, as it comes', '20261025025000', '2026-10-25T00:50:01Z', '2026-10-25T00:50:00.000Z'],
-    ['02:10 of the second pass, as it comes', '20261025021000', '2026-10-25T01:10:01Z', '2026-10-25T01:10:00.000Z'],
+    ['02:50 of the first pass, on arrival', '20261025025000', '2026-10-25T00:50:01Z', '2026-10-25T00:50:00.000Z'],
+    ['02:10 of the second pass, on arrival', '20261025021000', '2026-10-25T01:10:01Z', '2026-10-25T01:10:00.000Z'],
     ['02:30 of either, a day later', '20261025023000', '2026-10-26T12:00:00Z', '2026-10-25T01:30:00.000Z'],
   ])('in the hour that a clock shows twice: %s', (_, text, received, instant) => {
     expect(read(text, VIENNA, received)).toBe(instant);
   });
 });
 
-describe('the order', () => {
+describe('the precedence', () => {
   const id = idAt(Date.parse(RECEIVED));
   const clock = clockOf(id, '20260102125000', VIENNA);
 
@@ -59,7 +59,7 @@ describe('the order', () => {
     expect(timeOfId('019b7d3e-7000-7000-8000-000000000000')).toBe(Number.parseInt('019b7d3e7000', 16));
   });
 
-  test('the first time that counts, else MSH-7, else the receipt', () => {
+  test('has the first time that counts, else MSH-7, else the receipt', () => {
     const timeOf = (order: string): string => new Date(Number(order.split('|')[1])).toISOString();
     expect(timeOf(clock.precedenceOf(timed('202601021100', '202601021200')))).toBe('2026-01-02T10:00:00.000Z');
     expect(timeOf(clock.precedenceOf(timed('20260102', '202601021200')))).toBe('2026-01-02T11:00:00.000Z');
@@ -71,27 +71,31 @@ describe('the order', () => {
     clock.precedenceOf({ times: [time], standing: standingOf({ result }) });
 
   test.each([
-    ['final before preliminary, whatever the time', status('F', '202601010000'), status('P', '202601021200')],
-    ['then the time', status('F', '202601021200'), status('C', '202601021100')],
-    ['a new value after W, of its own time', status('F', '202601021200'), status('W', '202601021159')],
-    ['of one time the correction', status('C', '202601021200'), status('F', '202601021200')],
-    ['of one time what was withdrawn', status('W', '202601021200'), status('C', '202601021200')],
-    ['of one time preliminary before registered', status('P', '202601021200'), status('I', '202601021200')],
+    ['final before preliminary, at any time', status('F', '202601010000'), status('P', '202601021200')],
+    ['the later of two final values', status('F', '202601021200'), status('C', '202601021100')],
+    ['a new value after W, by its time', status('F', '202601021200'), status('W', '202601021159')],
+    ['at the same time, a correction before a final value', status('C', '202601021200'), status('F', '202601021200')],
+    ['at the same time, a withdrawal before a correction', status('W', '202601021200'), status('C', '202601021200')],
+    ['at the same time, preliminary before registered', status('P', '202601021200'), status('I', '202601021200')],
     [
-      'an ADT before what a result says of its patient',
+      'an ADT before the patient data of a result',
       clock.precedenceOf(timed('2019010100')),
       clock.lowPrecedenceOf(timed()),
     ],
     [
-      'a FHIR client of the same time',
+      'a FHIR client at the same time',
       precedenceOfWrite(Date.parse(RECEIVED)),
       clock.precedenceOf(timed('202601021300')),
     ],
-    ['all before a default', clock.lowPrecedenceOf(timed('197001010000')), asDefault(clock.precedenceOf(timed()))],
-    ['anything before nothing', asDefault(clock.precedenceOf(timed())), ''],
+    [
+      'every statement before a default',
+      clock.lowPrecedenceOf(timed('197001010000')),
+      asDefault(clock.precedenceOf(timed())),
+    ],
+    ['a default before no statement', asDefault(clock.precedenceOf(timed())), ''],
   ])('%s', (_, later, earlier) => expect(later > earlier).toBe(true));
 
-  test('then MSH-7, then arrival', () => {
+  test('compares MSH-7 for equal times, then the arrival', () => {
     const parts = { tier: 1, timeMs: 5, rank: 50, sentMs: 5, messageId: 'b' } as const;
     expect(precedenceOf({ ...parts, sentMs: 6, messageId: 'a' }) > precedenceOf(parts)).toBe(true);
     expect(precedenceOf({ ...parts, messageId: 'c' }) > precedenceOf(parts)).toBe(true);
@@ -114,7 +118,9 @@ test.each([
   [{ order: 'CM' }, true],
   [{ result: 'Q', report: 'f' }, true],
   [{}, false],
-])('OBX-11, else OBR-25, else ORC-5: %j', (sent, isFinal) => expect(standingOf(sent)).toMatchObject({ isFinal }));
+])('the status is of OBX-11, else OBR-25, else ORC-5: %j', (sent, isFinal) =>
+  expect(standingOf(sent)).toMatchObject({ isFinal }),
+);
 
 test.each([
   [{ result: 'C' }, false],
@@ -124,11 +130,11 @@ test.each([
   // The report is cancelled; of the result nothing is stated.
   [{ report: 'X' }, false],
   [{ order: 'CA' }, false],
-])('%j corrects, or takes back', (sent, isWithdrawal) => {
+])('%j is a correction or a withdrawal', (sent, isWithdrawal) => {
   expect(standingOf(sent)).toMatchObject({ isFinal: true, isCorrection: true, isWithdrawal });
 });
 
-test('OBR-25 X takes a report back, ORC-5 alone does not', () => {
+test('OBR-25 X withdraws a report, ORC-5 alone does not', () => {
   expect(standingOfReport('X', undefined)).toMatchObject({ isWithdrawal: true });
   expect(standingOfReport(undefined, 'CA')).toMatchObject({ isWithdrawal: false });
 });

@@ -46,7 +46,7 @@ const contribution: fc.Arbitrary<Contribution> = fc
   )
   .map((each) => ({ field: '', ...each }));
 
-test('for any statements about either', () => {
+test('the combination of two records equals one record of all statements', () => {
   const statement = fc.record({
     minute: fc.integer({ min: 0, max: 40 }),
     isFirst: fc.boolean(),
@@ -59,15 +59,18 @@ test('for any statements about either', () => {
     fc.property(statements, fc.boolean(), (mixed, isResult) => {
       // Documents are superseded, results are below final or withdrawn.
       const all = mixed.map((each) => (isResult ? { ...each, supersedes: false } : { ...each, kind: 'final' }));
-      const told = (those: typeof all): Recorded =>
+      const recordOf = (those: typeof all): Recorded =>
         those.reduce<Recorded>((record, { minute, kind, contributions, supersedes }) => {
           const isWithdrawal = kind === 'withdrawal';
           const status = isWithdrawal ? [fixed('status', 'withdrawn')] : [];
           const next = said(record, [...contributions, ...status], at(minute, kind === 'below' ? 0 : 1), isWithdrawal);
           return supersedes ? supersede(next.content, next.remembered, at(minute)) : next;
         }, EMPTY);
-      const one = told(all);
-      const two = combined(told(all.filter(({ isFirst }) => isFirst)), told(all.filter(({ isFirst }) => !isFirst)));
+      const one = recordOf(all);
+      const two = combined(
+        recordOf(all.filter(({ isFirst }) => isFirst)),
+        recordOf(all.filter(({ isFirst }) => !isFirst)),
+      );
       const state = ({ content, remembered }: Recorded) => [
         sortedJson({ ...content, relatesTo: [content['relatesTo'] ?? []].flat().map(sortedJson).toSorted() }),
         [...remembered.registers].toSorted(([a], [b]) => (a < b ? -1 : 1)),
@@ -92,7 +95,7 @@ test('a client’s change counts at its time, a client’s addition from the cre
   expect(combined(kept, { ...changed, remembered: earlier }).content['status']).toBe('completed');
 });
 
-test('each record is of a separate patient record', () => {
+test('a combination keeps the patient of the first record', () => {
   const kept = said(EMPTY, [fixed('patient', { reference: 'Patient/a' })], at(1));
   const other = said(EMPTY, [fixed('patient', { reference: 'Patient/b' })], at(2));
   expect(combined(kept, other).content).toEqual({ patient: { reference: 'Patient/a' } });

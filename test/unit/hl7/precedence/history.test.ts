@@ -15,12 +15,12 @@ const after = (messages: readonly string[]): string => {
   return world.state();
 };
 
-describe('any order of arrival, any of them again', () => {
+describe('messages in any order and with repetitions end in the same state', () => {
   test.each([
     ['results and their report', oru, []],
     ['documents', mdm, []],
     ['a patient with allergies, conditions, procedures', adt, [KNOWN]],
-    ['a patient of whom results speak too', admissionsAndResults, [KNOWN]],
+    ['a patient with admissions and results', admissionsAndResults, [KNOWN]],
   ] as const)('%s', (_, each, first) => {
     fc.assert(
       fc.property(inTwoOrders(each), ({ all, other }) => {

@@ -56,11 +56,11 @@ describe('a compact JWS', () => {
     ['23 a byte order mark', jws(`\ufeff${HEADER}`), /not valid JSON/],
     ['23 nine levels', jws(HEADER, `${'{"a":'.repeat(9)}1${'}'.repeat(9)}`), /nesting/],
     ['no signature', `${h}.${p}.`, /not signed/],
-  ])('%s is refused', (_, text, reason) => {
+  ])('%s is rejected', (_, text, reason) => {
     expect(reasonFor(text)).toMatch(reason);
   });
 
-  test('24: __proto__ is a claim like any other', () => {
+  test('24: reads __proto__ as an ordinary claim', () => {
     const read = readCompactJws(jws(HEADER, '{"__proto__":{"sub":"b"},"constructor":1}'));
     expect('jws' in read && read.jws.claims['sub']).toBe(undefined);
   });
@@ -76,7 +76,7 @@ describe('a compact JWS', () => {
   });
 });
 
-test('base64url has one spelling, both ways', () => {
+test('encodes and decodes only the canonical spelling of base64url', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const text = encodeBase64url(bytes);
@@ -137,11 +137,11 @@ describe('the header', () => {
     ['{"alg":"ES256","kid":{}}', 'kid'],
     ['{"alg":"ES256","kid":""}', 'kid'],
     [`{"alg":"ES256","kid":"${'a'.repeat(257)}"}`, 'kid'],
-  ])('%s is refused for its %s', (json, code) => {
+  ])('%s is rejected for its %s', (json, code) => {
     expect(refusal(json)?.code).toBe(code);
   });
 
-  test('28: jku is allowed only where a JWKS URI is registered', () => {
+  test('28: jku is allowed only for a client with a JWKS URI', () => {
     expect(refusal(`{"alg":"ES256","jku":"${uri}"}`, null)?.reason).toContain('has no JWKS URI');
   });
 });
@@ -183,7 +183,7 @@ describe('the claims', () => {
     ['45 a trailing slash', { aud: `${endpoint}/` }, 'aud', /token\/"/],
     ['45 a port', { aud: 'https://oauth.test:443/oauth2/token' }, 'aud', /443/],
     ['45 the resource audience', { aud: 'svc-fhir' }, 'aud', /svc-fhir/],
-    ['46 two entries, ours among them', { aud: [endpoint, 'x'] }, 'aud', /, expected "https/],
+    ['46 two entries, one of them the gateway', { aud: [endpoint, 'x'] }, 'aud', /, expected "https/],
     ['46 with other than strings', { aud: [1] }, 'aud', /\[1\]/],
     ['46 none', { aud: [] }, 'aud', /\[\]/],
     ['47 exp missing', { exp: undefined }, 'exp', /missing/],
@@ -210,7 +210,7 @@ describe('the claims', () => {
     ['50 jti an object', { jti: {} }, 'jti', /expected a string/],
     ['50 jti over 255 bytes', { jti: 'ä'.repeat(128) }, 'jti', /255 bytes/],
     ['50 jti with control characters', { jti: 'a\u0000' }, 'jti', /control/],
-  ])('%s: refused', (_, change, code, reason) => {
+  ])('%s: rejected', (_, change, code, reason) => {
     const found = refusal(change);
     expect(found?.code).toBe(code);
     expect(found?.reason).toMatch(reason);

@@ -81,7 +81,7 @@ async function present(client: ClientRow | undefined, options: AssertionOptions 
   return { result, done, verified: verified.mock.calls.length };
 }
 
-test('an assertion that is accepted: one look-up, one count, one claim', async () => {
+test('an accepted assertion needs one lookup, one count and one claim', async () => {
   expect(await present(row())).toEqual({ result: CLIENT_ID, done: ['look-up', 'token-client', 'claim'], verified: 1 });
 });
 
@@ -111,7 +111,7 @@ test('a bad signature is checked once', async () => {
   expect(await present(client)).toEqual({ result: 'signature', done: ['look-up'], verified: 1 });
 });
 
-test('a refused claim spends the limit and no jti; a disabled key has spent both', async () => {
+test('a rejected claim spends the limit and no jti; a disabled key has spent both', async () => {
   const late = { claims: { exp: Math.floor(Date.now() / 1000) - 60 } };
   expect(await present(row(), late)).toEqual({ result: 'exp', done: ['look-up', 'token-client'], verified: 1 });
   expect(await present(row({ status: 'disabled' }))).toEqual({

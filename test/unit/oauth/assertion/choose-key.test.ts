@@ -29,11 +29,11 @@ describe('the key of an assertion', () => {
     return 'reason' in chosen ? `${chosen.code}: ${chosen.reason}` : chosen.keys.map((key) => `${key.kid} ${key.type}`);
   };
 
-  test('33: the same kid on RSA and EC is chosen by alg', () => {
+  test('33: chooses between RSA and EC keys with one kid by alg', () => {
     expect(choose('a', 'ES256')).toEqual(['a EC P-256']);
     expect(choose('a', 'PS256')).toEqual(['a RSA']);
   });
-  test('33: the same kid and type twice is refused', () => {
+  test('33: rejects a kid with two keys of one type', () => {
     expect(choose('twice', 'ES384')).toMatch(/^kid: kid "twice" occurs 2 times in the JWKS/);
   });
   test('without kid: all that fit', () => {
@@ -52,7 +52,7 @@ describe('the key of an assertion', () => {
   ])('%s with %s: none', (kid, alg, reason) => {
     expect(choose(kid, alg)).toMatch(reason);
   });
-  test('keys without kid do not answer to one', () => {
+  test('a kid does not match keys without a kid', () => {
     const chosen = chooseKeys({ kid: 'a' }, 'ES256', jwks(ec).keys);
     expect(chosen).toEqual({ code: 'kid', reason: 'kid "a" is not in the JWKS, which has only keys without a kid' });
   });

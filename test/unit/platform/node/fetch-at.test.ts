@@ -1,12 +1,12 @@
 /** Fetching at an address that was looked at, on Node and on Deno, with real TLS. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { useFolder } from '../../../stack/tools/use-folder.ts';
 import { fetchJwks } from '../../../../edge/http/fetch-jwks.ts';
 import { type KeyHost, startKeyHost } from '../../../stack/services/key-host.ts';
 import { DENO_PERMISSIONS } from '../../../../edge/platform/deno-permissions.ts';
@@ -21,12 +21,11 @@ const RUNTIMES = {
 } as const;
 
 const authority = makeAuthority();
-let folder: string;
+const folder = await useFolder('fetch-at');
 let host: KeyHost;
 let asked: (string | undefined)[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-fetch-at-'));
   await writeFile(join(folder, 'authority.pem'), authority.certificate);
   host = await startKeyHost(authority.issue([NAME]));
   host.serve('/jwks', (response, { headers }) => {
@@ -35,10 +34,7 @@ beforeAll(async () => {
   });
   host.serve('/moved', (response) => response.writeHead(302, { location: '/jwks' }).end());
 });
-afterAll(async () => {
-  await host.stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => host.stop());
 
 describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
   const run = async (path: string, name = NAME, isTrusted = true): Promise<unknown> => {
@@ -70,7 +66,7 @@ describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
   });
 });
 
-test('a name that leads elsewhere the second time is fetched where it led when it was looked at', async () => {
+test('fetches from the checked address, even if the name has another address by then', async () => {
   const answers = [['8.8.8.8', '2606:4700::1'], ['127.0.0.1']];
   const connected: (readonly string[])[] = [];
   const fetched = await fetchJwks(

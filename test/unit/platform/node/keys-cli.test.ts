@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import { createLocalJWKSet, importPKCS8, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { useFolder } from '../../../stack/tools/use-folder.ts';
 import { readConfig } from '../../../../edge/config.ts';
 import { signingRing } from '../../../../edge/config.ts';
 import { readSidecarConfig } from '../../../../sidecar/config.ts';
@@ -40,7 +39,7 @@ describe('npm run keys', () => {
     expect(kids(run('retire', '', { TOKEN_SIGNING_KEYS: signing.out }).out)).toEqual([second]);
   });
 
-  test('signing with the only key changes nothing, and says why', () => {
+  test('signing with the only key changes nothing and prints the reason', () => {
     const made = run('new').out;
     const { out, next } = run('sign', made);
     expect([out, next]).toEqual([made, expect.stringContaining('publish a new one first')]);
@@ -69,8 +68,7 @@ test('a sidecar gets a key pair and the gateway a secret, fit for their configur
 });
 
 test('a client’s key pair: a private PEM that only its owner can read, a public JWKS, and no existing file overwritten', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await useFolder('keys-cli', onTestFinished);
   const make = () =>
     spawnSync(process.execPath, [SCRIPT, 'client', 'lab'], {
       encoding: 'utf8',
@@ -91,9 +89,8 @@ test('a client’s key pair: a private PEM that only its owner can read, a publi
   expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
 });
 
-test('all secrets of a deployment: what Wrangler uploads is what the edge takes, and the sidecar has the other half', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'keys-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+test('makes all secrets of a deployment: the gateway accepts the uploaded ones, and the sidecar has the private key', async () => {
+  const folder = await useFolder('keys-cli', onTestFinished);
   const make = (env: Readonly<Record<string, string>>) =>
     spawnSync(process.execPath, [SCRIPT, 'deployment', 'production'], {
       encoding: 'utf8',

@@ -17,7 +17,7 @@ function shown(isTTY: boolean): string {
   return text;
 }
 
-test('on a terminal it is one line, written over', () => {
+test('overwrites one line on a terminal', () => {
   expect(shown(true).split('\r').slice(1)).toEqual([
     `${'.'.repeat(30)} 0 %  0 of 100\u001B[K`,
     `${'#'.repeat(15)}${'.'.repeat(15)} 50 %  50 of 100\u001B[K`,
@@ -25,7 +25,7 @@ test('on a terminal it is one line, written over', () => {
   ]);
 });
 
-test('elsewhere it says the first and the last', () => {
+test('writes the first and the last state elsewhere', () => {
   expect(shown(false).split('\n')).toEqual([
     `${'.'.repeat(30)} 0 %  0 of 100`,
     `${'#'.repeat(30)} 100 %  100 of 100`,

@@ -41,8 +41,8 @@ test.each([
     /sslmode=verify-full, verify-ca, require, disable/,
   ],
   ['a name that only looks like this machine', 'postgres://u:p@127.0.0.1.example.org/d', /sslmode/],
-  ['what goes on in clear text if somebody wants it', 'postgres://u:p@db/d?sslmode=prefer', /sslmode/],
-  ['a mode that is none', 'postgres://u:p@localhost/d?sslmode=verify_full', /sslmode/],
+  ['a mode that allows clear text', 'postgres://u:p@db/d?sslmode=prefer', /sslmode/],
+  ['an unknown mode', 'postgres://u:p@localhost/d?sslmode=verify_full', /sslmode/],
   [
     'a word that would be left out',
     'postgres://u:p@localhost/d?target_session_attrs=read-write',
@@ -50,9 +50,9 @@ test.each([
   ],
   ['a mode twice', 'postgres://u:p@db/d?sslmode=verify-full&sslmode=disable', /more than once/],
   ['a certificate without its key', 'postgres://u:p@db/d?sslmode=verify-full&sslcert=/c.pem', /sslkey/],
-  ['nobody', 'postgres://db/d?sslmode=require', /must name a user/],
+  ['no user', 'postgres://db/d?sslmode=require', /must name a user/],
   ['no URL', 'postgres://u:p@db:port/d', /must be a URL/],
-])('refused, without a value: %s', (_, url, problem) => {
+])('rejected, without a value: %s', (_, url, problem) => {
   const problems = readConnectionString(url);
   expect(problems).toEqual([expect.stringMatching(problem)]);
   expect(JSON.stringify(problems)).not.toContain(':p@');
@@ -71,11 +71,11 @@ test.each<[string, string, object | false]>([
   const options = tlsOptions(connection, read);
   if (options === false || expected === false) return expect(options).toBe(expected);
   expect(options).toMatchObject(expected);
-  // Only the last mode looks at the name.
+  // Only the last mode checks the name.
   expect(options.checkServerIdentity === undefined).toBe(sslmode === 'verify-full');
 });
 
-test('Neon is asked by its own driver, and so is what speaks as it does', () => {
+test('uses the Neon driver for Neon and for compatible endpoints', () => {
   const DATABASE_URL = 'postgres://u:p@db.example.org/d';
   expect(isNeon({ DATABASE_URL: 'postgres://u:p@ep-x-1.eu-central-1.aws.neon.tech/d?sslmode=require' })).toBe(true);
   expect(isNeon({ DATABASE_URL, DATABASE_FETCH_ENDPOINT: 'http://127.0.0.1:1/sql' })).toBe(true);

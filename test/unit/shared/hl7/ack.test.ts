@@ -29,7 +29,7 @@ const skipped: AckError = { code: '103', severity: 'W', at: 'PID^1^8', message: 
 const lines = (text: string): string[] => text.split('\r');
 
 describe('buildAck', () => {
-  it('swaps, copies and echoes; says nothing more when all is well', () => {
+  it('swaps sender and receiver, copies MSH-11 and MSH-12 and echoes MSH-10, without an ERR for AA', () => {
     expect(lines(buildAck({ header, code: 'AA', ackControlId, at }).text)).toEqual([
       'MSH|^~\\&|RAPP|RFAC|APP^1.2^ISO|FAC|20260102030405.678+0000||ACK^A01^ACK|ACK-1|T|2.5^DEU||||||8859/1',
       'MSA|AA|ID\\T\\1',
@@ -37,7 +37,7 @@ describe('buildAck', () => {
     ]);
   });
 
-  it('has one ERR a fault, errors before warnings, escaped', () => {
+  it('has one escaped ERR for each fault, errors before warnings', () => {
     expect(lines(buildAck({ header, code: 'AE', errors: [skipped, missing], ackControlId, at }).text).slice(1)).toEqual(
       [
         'MSA|AE|ID\\T\\1|PID-3 is required',
@@ -82,7 +82,7 @@ describe('buildAck', () => {
     expect(buildAck({ header: broken, code: 'CE', ackControlId, at }).code).toBe('CR');
   });
 
-  it('says once that the control id is missing', () => {
+  it('reports a missing control id once', () => {
     const known: AckError = { code: '101', severity: 'E', at: 'MSH^1^10', message: 'MSH-10 is required' };
     expect(
       buildAck({ header: NO_HEADER, code: 'AE', errors: [known], ackControlId, at }).text.match(/ERR/g),
@@ -121,11 +121,11 @@ describe("the sender's version", () => {
     ]);
   });
 
-  it.each(['2.3', '2.4'])('%s: leaves out warnings, which have no severity there', (version) => {
+  it.each(['2.3', '2.4'])('%s: omits warnings, because ERR has no severity in this version', (version) => {
     expect(of(version, [skipped])).toHaveLength(3);
   });
 
-  it.each(['2.5', '2.5.1', '2.6', '2.7', '2.8.2', '3.0', ''])('%j: as 2.5.1', (version) => {
+  it.each(['2.5', '2.5.1', '2.6', '2.7', '2.8.2', '3.0', ''])('%j: is written as 2.5.1', (version) => {
     const [msh, , err] = of(version, [missing]);
     expect(msh).toContain('|ACK^A01^ACK|');
     expect(err).toMatch(/^ERR\|\|PID\^1\^3\^1\^4\|101\^/);
@@ -135,7 +135,7 @@ describe("the sender's version", () => {
 describe("the sender's character set", () => {
   const encode = (text: string, ...tail: number[]) => Uint8Array.from([...new TextEncoder().encode(text), ...tail]);
 
-  it('8859/1: its own bytes come back', () => {
+  it('8859/1: echoes the bytes of the sender', () => {
     const bytes = Uint8Array.from(`MSH|^~\\&|Zürich|F|R|RF|2026||ADT^A01|Ö1|P|2.5.1||||||8859/1\r`, (c) =>
       c.charCodeAt(0),
     );
@@ -148,7 +148,7 @@ describe("the sender's character set", () => {
   it.each([
     [[0xff, 0xfe], true],
     [[0xfe, 0xff], false],
-  ] as const)('UTF-16 with mark %j', (mark, little) => {
+  ] as const)('UTF-16 with the mark %j is answered in UTF-16', (mark, little) => {
     const text = 'MSH|^~\\&|Zürich|F|R|RF|2026||ADT^A01|1|P|2.5.1';
     const units = Array.from(text, (c) => c.charCodeAt(0)).flatMap((code) =>
       little ? [code & 0xff, code >> 8] : [code >> 8, code & 0xff],
@@ -163,7 +163,7 @@ describe("the sender's character set", () => {
     expect(readPath(readMessage(ack.bytes), 'MSH-5')).toBe('Zürich');
   });
 
-  it('bytes that do not decode are answered with the bytes that were sent', () => {
+  it('echoes bytes that do not decode unchanged', () => {
     const bytes = Uint8Array.from([
       ...encode('MSH|^~\\&|Z'),
       0xfc,
@@ -177,7 +177,7 @@ describe("the sender's character set", () => {
 });
 
 describe('errorsOfFault', () => {
-  it('takes the place, the code of table 0357 and our own code', () => {
+  it('has the location, the code of table 0357 and the reason of the fault', () => {
     expect(errorsOfFault(hl7Fault('102', 'PID^1^7', 'not a day of the calendar', 'bad-time'))).toEqual([
       { code: '102', severity: 'E', at: 'PID^1^7', message: 'not a day of the calendar', reason: 'bad-time' },
     ]);
@@ -238,7 +238,7 @@ describe('ackDecision (HL7 v2.5.1 §2.9)', () => {
   });
 });
 
-describe('other readers', () => {
+describe('other HL7 libraries', () => {
   const isOld = (version = '') => /^2\.[0-4](\.|$)/.test(version);
   const acks = corpus().flatMap(({ name, bytes }) => {
     const header = readHeader(readMessage(bytes));

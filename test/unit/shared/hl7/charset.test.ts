@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { charsetNamed, decodeText, type Charset } from '../../../../shared/hl7/charset.ts';
 import { decodeMessage } from '../../../../shared/hl7/decode.ts';
 import { encodeLossy, encodeText } from '../../../../shared/hl7/encode.ts';
+import { hasSwitches } from '../../../../shared/hl7/iso-2022.ts';
 
 const header = (charset: string): string => `MSH|^~\\&|A|B|C|D|2026||ADT^A08|1|P|2.5.1||||||${charset}\rPID|1||1||`;
 const bytesOf = (start: string, ...rest: number[]): Uint8Array =>
@@ -58,6 +59,68 @@ describe('decodeMessage', () => {
     expect(decoded.text.endsWith(`||${end}`)).toBe(true);
   });
 
+  describe('with the escape sequences of ISO 2022', () => {
+    const escaped = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
+    const read = (names: string, name: string, more = ''): string => {
+      const { text } = decodeMessage(escaped(`${header(names)}${name}||19800229|M${more}`));
+      return text.slice(text.indexOf('||1||') + 5);
+    };
+
+    // The byte of 万 is |, of 郎 also a sign.
+    it.each([
+      '~ISO IR87',
+      'ASCII~ISO IR87',
+      'ISO IR6~ISO IR87~ISO IR159',
+      'ISO IR14~ISO IR87',
+      'ISO IR87',
+      '~JIS X 0202',
+    ])('reads Japanese announced as %s', (names) => {
+      expect(read(names, '\u001b$BK|ED\u001b(B^\u001b$BB@O:\u001b(B')).toBe('万田^太郎||19800229|M');
+      expect(read(names, '\u001b$@K|ED\u001b(J^\u001b(I6E\u001b(J~A\\F\\')).toBe('万田^ｶﾅ~A\\F\\||19800229|M');
+      expect(read(names, '\u001b$(D0!\u001b(B')).toBe('丂||19800229|M');
+    });
+
+    it.each([
+      ['ASCII~KS X 1001', '\u001b$)C\u00b0\u00a1^A', '가^A'],
+      ['ASCII~GB 18030-2000', '\u001b$)A\u00c4\u00e3', '你'],
+      ['8859/1~8859/5', '\u00e4^\u001b-L\u00c0', 'ä^Р'],
+      ['ISO IR14~ISO IR87', '\u00b6\u00c5\u001b$BK|\u001b(B', 'ｶﾅ万'],
+    ])('reads %s', (names, sent, text) => {
+      expect(read(names, sent)).toBe(`${text}||19800229|M`);
+    });
+
+    it('begins each segment in ASCII, and keeps sequences that switch nothing', () => {
+      expect(read('~ISO IR87', '\u001b$BK|\u001b(B\u001b[0m', '\rNTE|1||\u001b$BED\rNTE|2')).toBe(
+        '万\u001b[0m||19800229|M\rNTE|1||田\rNTE|2',
+      );
+    });
+
+    it('finds MSH-18 after a field in Japanese, and rejects half a character', () => {
+      const msh = header('~ISO IR87').replace('|A|', '|\u001b$BK|\u001b(B|');
+      expect(decodeMessage(escaped(msh)).text).toContain('|万|');
+      expect(() => decodeMessage(escaped(`${header('~ISO IR87')}\u001b$BK|E\u001b(B`))).toThrow(
+        expect.objectContaining({ issues: [expect.objectContaining({ code: '102', at: 'PID^1^5' })] }),
+      );
+    });
+
+    it('text in Japanese is the same after encoding and decoding', () => {
+      const all = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+        (character) => /[^\p{Cc}\p{Cs}]/u.test(character) && encodeText(character, 'iso-2022-jp') !== undefined,
+      );
+      expect(all.length).toBeGreaterThan(12_000);
+      fc.assert(
+        fc.property(fc.array(fc.constantFrom(...all)), (characters) => {
+          const text = `${header('~ISO IR87')}${characters.join('')}|x`;
+          const bytes = encodeText(text, 'iso-2022-jp') ?? new Uint8Array();
+          expect(decodeMessage(bytes)).toEqual({
+            text,
+            charset: hasSwitches(bytes) ? 'iso-2022-jp' : 'utf-8',
+          });
+        }),
+      );
+    });
+  });
+
   it.each(['utf-16le', 'utf-16be'] as const)('reads %s, with and without its mark', (charset) => {
     const text = `${header('')}ä€`;
     for (const mark of ['\ufeff', '']) {
@@ -73,7 +136,7 @@ describe('decodeMessage', () => {
     ['in MSH', bytesOf('MSH|^~\\&|A', 0xff), '102', 'MSH^1^3'],
     ['an unknown set', bytesOf(header('KLINGON')), '103', 'MSH^1^18'],
     ['not a segment', bytesOf('MSH|^~\\&|A\r\r', 0xff), '102', '???^1'],
-  ])('refuses bytes that do not decode: %s', (_, bytes, code, at) => {
+  ])('rejects bytes that do not decode: %s', (_, bytes, code, at) => {
     expect(() => decodeMessage(bytes)).toThrow(
       expect.objectContaining({ issues: [expect.objectContaining({ code, at })] }),
     );
@@ -111,7 +174,7 @@ describe('encodeText', () => {
     );
   });
 
-  it('says when a character is not in the set, or puts a question mark', () => {
+  it('reports a character outside the character set, or writes a question mark', () => {
     expect(encodeText('€', 'iso-8859-1')).toBeUndefined();
     expect(new TextDecoder().decode(encodeLossy('a€b', 'us-ascii'))).toBe('a?b');
   });

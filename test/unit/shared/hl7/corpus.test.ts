@@ -46,11 +46,11 @@ function* positionsOf(segment: Segment): Iterable<Position> {
 }
 
 describe('every message of the corpus', () => {
-  it('is there', () => {
+  it('has 413 messages', () => {
     expect(messages).toHaveLength(413);
   });
 
-  it.each(messages)('$name is read, and written back as it was', ({ bytes }) => {
+  it.each(messages)('$name is read and written without a change', ({ bytes }) => {
     const message = readMessage(bytes);
     expect(message.segments.map(({ id }) => id).filter((id) => !isSegmentId(id))).toEqual([]);
     expect(message.text).not.toContain('\ufffd');
@@ -59,14 +59,14 @@ describe('every message of the corpus', () => {
     expect(again.segments.map(({ raw }) => raw)).toEqual(message.segments.map(({ raw }) => raw));
   });
 
-  it('contains batches and several messages, which are recognised', () => {
+  it('contains batches and files of several messages, which the gateway recognizes', () => {
     const notSingle = messages.filter(({ bytes }) => envelopeFault(readMessage(bytes)) !== undefined);
     expect(notSingle.map(({ name }) => name)).toEqual(expect.arrayContaining(BATCHES));
   });
 });
 
 describe('@medplum/core', () => {
-  it('finds the same text at every position; it leaves escapes and "" as they are written', () => {
+  it('finds an equal text at every position, except that it does not decode escapes and ""', () => {
     let compared = 0;
     let unescaped = 0;
     for (const { name, bytes } of comparable) {
@@ -91,13 +91,13 @@ describe('@medplum/core', () => {
     expect(unescaped).toBeGreaterThan(0);
   });
 
-  it('knows no byte order mark, where we do', () => {
+  it('rejects a byte order mark, which the gateway accepts', () => {
     const text = '\ufeffMSH|^~\\&|A';
     expect(() => Hl7Message.parse(text)).toThrow();
     expect(readMessage(text).segments).toHaveLength(1);
   });
 
-  it('reads "" as a text of two quotes, where we read null', () => {
+  it('reads "" as a text of two quotes; the gateway reads null', () => {
     const text = 'MSH|^~\\&|A\rPID|1||""';
     expect(Hl7Message.parse(text).getSegment('PID')?.getComponent(3, 1)).toBe('""');
     expect(readMessage(text).segments.map((segment) => valueAt(segment, 3))).toEqual(['A', null]);
@@ -115,7 +115,7 @@ const KNOWN_DIFFERENCES: readonly string[] = [
 ];
 
 describe('node-hl7-client', () => {
-  it('finds the same text in the first segment of each name; the few differences are known', () => {
+  it('finds an equal text in the first segment of each name, except for the known differences', () => {
     const differences: string[] = [];
     let compared = 0;
     for (const { name, bytes } of comparable) {
@@ -135,7 +135,7 @@ describe('node-hl7-client', () => {
     expect(differences).toEqual(KNOWN_DIFFERENCES);
   });
 
-  it('knows no byte order mark, where we do', () => {
+  it('rejects a byte order mark, which the gateway accepts', () => {
     expect(() => new NodeHl7Message({ text: '\ufeffMSH|^~\\&|A|||||||1' })).toThrow(/MSH/);
   });
 });

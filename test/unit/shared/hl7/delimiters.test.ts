@@ -31,7 +31,7 @@ describe('readDelimiters', () => {
     ['MSH|^~\\a|A', '102', 'MSH^1^2'],
     ['MSH|^~\\"|A', '102', 'MSH^1^2'],
     ['MSHA^~\\&A', '102', 'MSH^1^1'],
-  ])('refuses %j with %s at %s', (line, code, at) => {
+  ])('rejects %j with %s at %s', (line, code, at) => {
     let fault: unknown;
     try {
       readDelimiters(line);

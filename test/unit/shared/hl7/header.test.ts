@@ -9,7 +9,7 @@ const header = (text: string) => readHeader(readMessage(text));
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe('readHeader', () => {
-  it('reads what everybody needs', () => {
+  it('reads the fields of MSH', () => {
     expect(header(FULL)).toMatchObject({
       sendingApplication: 'APP',
       sendingFacility: 'FAC',
@@ -41,7 +41,7 @@ describe('readHeader', () => {
     },
   );
 
-  it('heads a batch by its first MSH, else by what it has', () => {
+  it('reads the header of a batch from its first MSH, else from its first segment', () => {
     const batch = `FHS|^~\\&|F|G|H|I|2026||||FILE-1\rBHS|^~\\&|F\r${FULL}\rBTS|1\rFTS|1`;
     expect(header(batch).controlId).toBe('ID-1');
     expect(header('FHS|^~\\&|F|G|H|I|2026||||FILE-1')).toMatchObject({

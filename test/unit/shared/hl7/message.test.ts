@@ -183,7 +183,7 @@ describe('segments', () => {
     );
   });
 
-  it('hold no NUL', () => {
+  it('do not contain NUL', () => {
     expect(() => readMessage(`${MSH}\rPID|\rPID||x\0`)).toThrow(
       expect.objectContaining({ issues: [expect.objectContaining({ code: '102', at: 'PID^2^2' })] }),
     );
@@ -235,7 +235,7 @@ describe('any order of reading', () => {
   const read = (contents: readonly string[], tail: string): Message =>
     readMessage([MSH, ...contents.map((content) => `PID|${content}`), tail].join('\r'));
 
-  it('finds the same, in two messages at a time, whether they are short, long or beyond ASCII', () => {
+  it('finds equal values in two messages at a time, for short, long and non-ASCII messages', () => {
     fc.assert(
       fc.property(
         fc.array(content, { minLength: 2, maxLength: 2 }),
@@ -272,7 +272,7 @@ describe('any bytes', () => {
     punctuation.map((tail) => new TextEncoder().encode(`MSH|^~\\&${tail}`)),
   );
 
-  it('are read, or refused with a Fault that has a code and a place', () => {
+  it('are read, or rejected with a Fault that has a code and a place', () => {
     fc.assert(
       fc.property(bytes, (bytes) => {
         try {

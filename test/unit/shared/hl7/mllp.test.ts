@@ -128,7 +128,7 @@ describe('faults of the field', () => {
     expect(event).toEqual({ kind: 'frame', bytes: all });
   });
 
-  test('a frame outlives its chunk, even a Buffer, whose slices are views', () => {
+  test('a frame does not share memory with its chunk', () => {
     const chunk = Buffer.from(encodeMllpFrame(bytesOf('ABC')));
     const [event] = decoderOf().push(chunk);
     chunk.fill(0);
@@ -178,7 +178,7 @@ describe('any stream, cut anywhere', () => {
     .array(part, { maxLength: 12 })
     .map((parts) => Uint8Array.from(Buffer.from(parts.join(''), 'latin1')));
 
-  test('yields what the obvious twin finds', () => {
+  test('yields the frames that a simple implementation finds', () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat(120)), fc.constantFrom(0, 1, 5, 64), (bytes, places, maxFrameBytes) => {
         const cuts = [0, ...places.filter((at) => at < bytes.length).toSorted((a, b) => a - b), bytes.length];
@@ -189,7 +189,7 @@ describe('any stream, cut anywhere', () => {
     );
   });
 
-  test('decodes an encoded frame to the same message', () => {
+  test('decodes an encoded frame to its message', () => {
     const message = fc
       .uint8Array({ maxLength: 300 })
       .map((bytes) => bytes.filter((byte) => byte !== VT && byte !== FS));

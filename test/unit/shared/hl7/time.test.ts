@@ -80,7 +80,7 @@ describe('an invalid time is rejected with its location', () => {
     );
   });
 
-  it('never quotes what was sent', () => {
+  it('never quotes the sent value', () => {
     expect(() => readTimestamp('Jane Doe', 'PID^1^7')).toThrow(expect.not.stringContaining('Jane'));
   });
 });
@@ -95,7 +95,7 @@ describe('fhirTime', () => {
     expect(fhirTime(text, 'OBX^1^5')).toBe(time);
   });
 
-  it.each(['24', '1360', '13:45', '', '134500+9900'])('refuses %j', (text) => {
+  it.each(['24', '1360', '13:45', '', '134500+9900'])('rejects %j', (text) => {
     expect(() => fhirTime(text, 'OBX^1^5')).toThrow(expect.objectContaining({ code: 'bad-time' }));
   });
 });
@@ -130,7 +130,7 @@ describe('offsetInZone', () => {
     expect(offsetInZone(at(2026, 1, 15, 12), zone)).toBe(offset);
   });
 
-  it('has both offsets of a time that is shown twice, and one of every other', () => {
+  it('has both offsets of an ambiguous local time, and one offset of every other time', () => {
     expect(offsetsInZone(at(2026, 10, 25, 2, 30), 'Europe/Vienna')).toEqual(['+02:00', '+01:00']);
     expect(offsetsInZone(at(2026, 3, 29, 2, 30), 'Europe/Vienna')).toEqual(['+01:00']);
     expect(offsetsInZone(at(2026, 7, 1, 12), 'Europe/Vienna')).toEqual(['+02:00']);
@@ -142,7 +142,7 @@ describe('offsetInZone', () => {
 });
 
 describe('any text', () => {
-  it('that is a valid time becomes a FHIR dateTime on the same day', () => {
+  it('with a valid time becomes a FHIR dateTime on the same day', () => {
     const dateTime = /^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]((0\d|1[0-3]):[0-5]\d|14:00)))?)?)?$/;
     const days = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

@@ -72,7 +72,7 @@ describe('write, then read', () => {
     );
   });
 
-  it('gives a message back as it was read', () => {
+  it('writes a message as it was read', () => {
     fc.assert(
       fc.property(fc.array(fields, { maxLength: 4 }), fc.constantFrom('\r', '\n', '\r\n'), (segments, end) => {
         const syntax = { delimiters: RECOMMENDED, charset: 'utf-8' } as const;

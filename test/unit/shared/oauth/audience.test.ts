@@ -19,7 +19,7 @@ describe('audience', () => {
     ['svc-fhir', ['svc-hl7-http'], all, /not among the Allowed audiences/],
     ['svc-hl7-http', [], ['fhir'], /needs protocol hl7/],
     [undefined, [], ['hl7-mllp'], /when none is requested, needs protocol fhir/],
-  ])('64: %s of %j with %j is refused', (requested, allowed, protocols, reason) => {
+  ])('64: %s of %j with %j is rejected', (requested, allowed, protocols, reason) => {
     expect(chooseAudience(requested, allowed, protocols)).toMatchObject({ reason: expect.stringMatching(reason) });
   });
 });

@@ -49,7 +49,7 @@ describe('a JWKS', () => {
     ['42 secp256k1', { ...ec, crv: 'secp256k1' }, /not supported/, false],
     ['42 oct', { kty: 'oct', k: 'c2VjcmV0' }, /shared secret/, true],
     ['an even modulus', { kty: 'RSA', e: 'AQAB', n: b64([0x80, ...Array<number>(255).fill(0)]) }, /even/, true],
-    ['a kid that is no string', { ...ec, kid: 1 }, /kid is not a string/, false],
+    ['a kid that is not a string', { ...ec, kid: 1 }, /kid is not a string/, false],
     ['a type from the prototype', { kty: 'constructor' }, /not supported/, false],
   ])('%s cannot be used', (_, jwk, reason, dangerous) => {
     const { keys, problems } = jwks(jwk, ec);
@@ -68,7 +68,7 @@ describe('a JWKS', () => {
     ['21 keys', JSON.stringify({ keys: Array(21).fill(ec) }), /21 keys/],
     ['nothing usable', JSON.stringify({ keys: [{ ...ec, use: 'enc' }] }), /none of its keys/],
     ['41 a private key', JSON.stringify({ keys: [{ ...ec, d: 'AAAA' }] }), /PRIVATE key/],
-  ])('%s: the document is refused', (_, text, problem) => {
+  ])('%s: the document is rejected', (_, text, problem) => {
     expect(readJwks(text).problems.join()).toMatch(problem);
   });
 
@@ -76,7 +76,7 @@ describe('a JWKS', () => {
     expect([jwks({ ...ec, d: '' }).hasPrivateKey, jwks(ec).hasPrivateKey]).toEqual([true, false]);
   });
 
-  test('points of both curves are on them, and not when one bit differs', () => {
+  test('recognizes the points of both curves, and rejects them with one changed bit', () => {
     for (const [curve, jwk] of [
       ['P-256', ec],
       ['P-384', ec384],
@@ -89,7 +89,7 @@ describe('a JWKS', () => {
   });
 });
 
-test('a coordinate that is not below the prime of the curve is refused, though it names a point', () => {
+test('a coordinate that is not below the prime of the curve is rejected, though it names a point', () => {
   const beyond = new Uint8Array(32).fill(255);
   expect(checkEcPoint('P-256', beyond, beyond)).toMatch(/too large/);
 });

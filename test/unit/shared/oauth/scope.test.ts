@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { expandScope, grantScopes, SCOPES } from '../../../../shared/oauth/scope.ts';
 
 describe('scope', () => {
-  test('there are fourteen', () => {
+  test('fourteen scopes exist', () => {
     expect(SCOPES).toHaveLength(14);
   });
 
@@ -37,7 +37,7 @@ describe('scope', () => {
     expect(expandScope(scope)).toEqual(names);
   });
 
-  test('63: what is granted is what is asked and allowed, in one order', () => {
+  test('63: grants the requested scopes that are allowed, in a fixed order', () => {
     const allowed = ['system/Observation.read', 'system/Patient.write', 'system/Patient.read', 'fhir.read'];
     expect(grantScopes('system/Observation.rs openid  system/Patient.read fhir.read', allowed)).toEqual({
       granted: ['system/Patient.read', 'system/Observation.read'],

@@ -35,7 +35,7 @@ const rows = Object.entries(SEARCH_PARAMETERS).flatMap(([type, parameters]) =>
   ),
 );
 
-test.each(rows)('$type?$name= looks where R4 says', ({ type, kind, elements, definition }) => {
+test.each(rows)('$type?$name= searches the elements of R4', ({ type, kind, elements, definition }) => {
   const r4 = definitions.get(definition);
   expect(r4?.type).toBe(typeOf(kind));
   expect(r4?.base.some((base) => base === type || base === 'Resource')).toBe(true);

@@ -13,7 +13,7 @@ export const SHAPE: readonly Fault[] = [
   ['a kept number', new JsonNumber('1.50'), 'Resource', 'structure'],
   ['no resourceType', { active: true }, 'Resource', 'required'],
   ['a resourceType that is not R4', { resourceType: 'Pat' }, 'Resource', 'structure'],
-  ['a resourceType that is no text', { resourceType: 1 }, 'Resource', 'structure'],
+  ['a resourceType that is not a string', { resourceType: 1 }, 'Resource', 'structure'],
   ['a type that is not served', { resourceType: 'Encounter' }, 'Encounter', 'not-supported'],
   ['an unknown element', { ...patient, colour: 'red' }, 'Patient.colour', 'structure'],
   ['an unknown element with a strange name', { ...patient, 'a b`"': 1 }, 'Patient.`a b\\`\\"`', 'structure'],

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { selectKey, type MllpKey, type MllpPeer } from '../../../../../edge/hl7/ingest/sender/select-key.ts';
 import { inputs } from '../../../../stack/tools/size.ts';
 
-interface Told {
+interface KeyOptions {
   readonly id?: string;
   readonly site?: string;
   readonly status?: 'active' | 'disabled';
@@ -18,17 +18,17 @@ interface Told {
 }
 
 /** A key of site A named `k`, for MLLP and active, unless the options differ. */
-const key = (ips: string, told: Told = {}): MllpKey => ({
-  clientId: told.id ?? 'k',
-  site: told.site ?? 'A',
-  status: told.status ?? 'active',
-  protocols: told.protocols ?? ['hl7-mllp'],
+const key = (ips: string, options: KeyOptions = {}): MllpKey => ({
+  clientId: options.id ?? 'k',
+  site: options.site ?? 'A',
+  status: options.status ?? 'active',
+  protocols: options.protocols ?? ['hl7-mllp'],
   allowedIps: ips === '' ? [] : ips.split(','),
-  senderApplication: told.application ?? null,
-  senderFacility: told.facility ?? null,
-  tlsSubject: told.tlsSubject ?? null,
-  isOwn: told.isOwn ?? true,
-  isForeign: told.isForeign ?? false,
+  senderApplication: options.application ?? null,
+  senderFacility: options.facility ?? null,
+  tlsSubject: options.tlsSubject ?? null,
+  isOwn: options.isOwn ?? true,
+  isForeign: options.isForeign ?? false,
 });
 
 const peer = (address: string, sendingApplication = 'APP', sendingFacility = 'FAC', tlsSubject = ''): MllpPeer => ({
@@ -46,7 +46,7 @@ const chosen = (keys: readonly MllpKey[], from: MllpPeer): string => {
 
 const HOME = peer('192.0.2.10');
 
-describe('the address', () => {
+describe('Allowed IPs', () => {
   test.each<[ips: string, address: string, expected: string]>([
     ['192.0.2.10', '192.0.2.10', 'k'],
     ['192.0.2.10', '192.0.2.11', 'no-key'],
@@ -98,38 +98,43 @@ describe('the address', () => {
   });
 });
 
-describe('status, protocol and filters narrow', () => {
-  test.each<[what: string, told: Told, from: MllpPeer, expected: string]>([
+describe('status, protocols and filters exclude keys', () => {
+  test.each<[what: string, options: KeyOptions, from: MllpPeer, expected: string]>([
     ['disabled', { status: 'disabled' }, HOME, 'no-key'],
     ['for FHIR only', { protocols: ['fhir'] }, HOME, 'no-key'],
     ['for HL7 over HTTP only', { protocols: ['hl7'] }, HOME, 'no-key'],
     ['for nothing', { protocols: [] }, HOME, 'no-key'],
     ['for several', { protocols: ['fhir', 'hl7', 'hl7-mllp'] }, HOME, 'k'],
-    ['protocols are names, not beginnings', { protocols: ['hl7-mllp2', 'HL7-MLLP'] }, HOME, 'no-key'],
-    ['MSH-3 as wanted', { application: 'APP' }, HOME, 'k'],
-    ['MSH-3 another', { application: 'LAB' }, HOME, 'no-key'],
-    ['MSH-3 in other case', { application: 'app' }, HOME, 'no-key'],
-    ['MSH-3 only begins so', { application: 'AP' }, HOME, 'no-key'],
+    ['a protocol is compared completely', { protocols: ['hl7-mllp2', 'HL7-MLLP'] }, HOME, 'no-key'],
+    ['MSH-3 equals the filter', { application: 'APP' }, HOME, 'k'],
+    ['MSH-3 differs', { application: 'LAB' }, HOME, 'no-key'],
+    ['MSH-3 differs in case', { application: 'app' }, HOME, 'no-key'],
+    ['MSH-3 only begins with the filter', { application: 'AP' }, HOME, 'no-key'],
     ['MSH-3 empty', { application: 'APP' }, peer('192.0.2.10', ''), 'no-key'],
-    ['MSH-4 as wanted', { facility: 'FAC' }, HOME, 'k'],
-    ['MSH-4 another', { facility: 'EAST' }, HOME, 'no-key'],
+    ['MSH-4 equals the filter', { facility: 'FAC' }, HOME, 'k'],
+    ['MSH-4 differs', { facility: 'EAST' }, HOME, 'no-key'],
     ['MSH-4 empty', { facility: 'FAC' }, peer('192.0.2.10', 'APP', ''), 'no-key'],
-    ['both as wanted', { application: 'APP', facility: 'FAC' }, HOME, 'k'],
-    ['only MSH-3 of both', { application: 'APP', facility: 'EAST' }, HOME, 'no-key'],
-    ['only MSH-4 of both', { application: 'LAB', facility: 'FAC' }, HOME, 'no-key'],
+    ['both equal their filters', { application: 'APP', facility: 'FAC' }, HOME, 'k'],
+    ['only MSH-3 equals its filter', { application: 'APP', facility: 'EAST' }, HOME, 'no-key'],
+    ['only MSH-4 equals its filter', { application: 'LAB', facility: 'FAC' }, HOME, 'no-key'],
     ['a name with pattern characters is plain', { application: 'A*' }, HOME, 'no-key'],
     ['an empty filter is a filter', { application: '' }, HOME, 'no-key'],
     ['an empty filter and an empty MSH-3', { application: '' }, peer('192.0.2.10', ''), 'k'],
-    ['the certificate as wanted', { tlsSubject: 'CN=lab' }, peer('192.0.2.10', 'APP', 'FAC', 'CN=lab'), 'k'],
+    [
+      'the certificate subject equals the filter',
+      { tlsSubject: 'CN=lab' },
+      peer('192.0.2.10', 'APP', 'FAC', 'CN=lab'),
+      'k',
+    ],
     ['another certificate', { tlsSubject: 'CN=lab' }, peer('192.0.2.10', 'APP', 'FAC', 'CN=lab2'), 'no-key'],
     ['no certificate', { tlsSubject: 'CN=lab' }, HOME, 'no-key'],
     ['of another site', { isOwn: false, isForeign: true }, HOME, 'no-key'],
-    ['of nobody', { isOwn: false }, HOME, 'no-key'],
-    ['swapped', { application: 'FAC', facility: 'APP' }, HOME, 'no-key'],
+    ['of an address that no site owns', { isOwn: false }, HOME, 'no-key'],
+    ['MSH-3 and MSH-4 are swapped', { application: 'FAC', facility: 'APP' }, HOME, 'no-key'],
     ['neither set, both empty in the message', {}, peer('192.0.2.10', '', ''), 'k'],
-    ['filters do not make up for the address', { application: 'APP' }, peer('192.0.2.99'), 'no-key'],
-  ])('%s', (_, told, from, expected) => {
-    expect(chosen([key('192.0.2.10', told)], from)).toBe(expected);
+    ['equal filters do not replace an allowed address', { application: 'APP' }, peer('192.0.2.99'), 'no-key'],
+  ])('%s', (_, options, from, expected) => {
+    expect(chosen([key('192.0.2.10', options)], from)).toBe(expected);
   });
 });
 
@@ -139,14 +144,18 @@ describe('the most specific of several', () => {
     ['a longer prefix beats a shorter', [key('192.0.2.0/25', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })], 'a'],
     ['a range beats any', [key('*', { id: 'a' }), key('192.0.0.0/8', { id: 'b' })], 'b'],
     ['0.0.0.0/0 beats any', [key('*', { id: 'a' }), key('0.0.0.0/0', { id: 'b' })], 'b'],
-    ['not across sites', [key('*', { id: 'a' }), key('192.0.2.10', { id: 'b', site: 'B' })], 'ambiguous'],
+    [
+      'precedence does not decide between sites',
+      [key('*', { id: 'a' }), key('192.0.2.10', { id: 'b', site: 'B' })],
+      'ambiguous',
+    ],
     [
       'a filter outranks no other site',
       [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP' })],
       'ambiguous',
     ],
     [
-      'what is not its site’s does not count',
+      'the ranges of other sites do not count',
       [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP', isOwn: false })],
       'a',
     ],
@@ -155,7 +164,11 @@ describe('the most specific of several', () => {
       [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', tlsSubject: '' })],
       'b',
     ],
-    ['of a key its longest range counts', [key('*,192.0.2.10', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })], 'a'],
+    [
+      'the longest matching range of a key counts',
+      [key('*,192.0.2.10', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })],
+      'a',
+    ],
     [
       'a range that does not hold the address does not count',
       [key('*,198.51.100.1', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })],
@@ -203,15 +216,15 @@ describe('the most specific of several', () => {
   });
 });
 
-describe('the refusals that administrators see', () => {
-  const told = (keys: readonly MllpKey[], from = HOME): string[] => {
+describe('the refusals in the log of the administrators', () => {
+  const explain = (keys: readonly MllpKey[], from = HOME): string[] => {
     const selected = selectKey(keys, from);
     return 'key' in selected ? [] : selected.explainTo.map(({ clientId, reason }) => `${clientId}: ${reason}`);
   };
 
-  test('every condition that failed, of each key that is concerned', () => {
+  test('lists every condition that failed, for each key that the message concerns', () => {
     expect(
-      told([
+      explain([
         key('192.0.2.10', { id: 'lab', application: 'LAB', facility: 'EAST' }),
         key('192.0.2.10', { id: 'off', status: 'disabled' }),
         key('192.0.2.10', { id: 'http', protocols: ['hl7'] }),
@@ -225,39 +238,41 @@ describe('the refusals that administrators see', () => {
     ]);
   });
 
-  test('a key that neither names the sender nor holds its address is not concerned', () => {
-    expect(told([key('10.0.0.1'), key('10.0.0.1', { application: 'LAB' }), key('*', { protocols: ['fhir'] })])).toEqual(
-      [],
-    );
+  test('omits a key that has neither the address nor a filter of the sender', () => {
+    expect(
+      explain([key('10.0.0.1'), key('10.0.0.1', { application: 'LAB' }), key('*', { protocols: ['fhir'] })]),
+    ).toEqual([]);
   });
 
-  test('all that is wrong with one key, in one sentence', () => {
-    expect(told([key('192.0.2.10', { status: 'disabled', application: 'LAB' })])).toEqual([
+  test('lists all faults of one key in one sentence', () => {
+    expect(explain([key('192.0.2.10', { status: 'disabled', application: 'LAB' })])).toEqual([
       'k: the API key is disabled; MSH-3 was "APP", the key wants "LAB"',
     ]);
-    expect(told([key('10.0.0.1', { protocols: ['fhir'], application: 'APP' })])).toEqual([
+    expect(explain([key('10.0.0.1', { protocols: ['fhir'], application: 'APP' })])).toEqual([
       'k: Protocols does not list hl7-mllp; the source address 192.0.2.10 is not in Allowed IPs',
     ]);
   });
 
-  test('a sender’s text is short, and has no invisible characters', () => {
+  test('shortens the sender’s text and escapes its invisible characters', () => {
     const lab = key('*', { application: 'LAB' });
-    expect(told([lab], peer('192.0.2.10', 'A\u202eB\n'))).toEqual(['k: MSH-3 was "A\\u202eB\\n", the key wants "LAB"']);
-    expect(told([lab], peer('192.0.2.10', 'X'.repeat(1024 * 1024)))[0]?.length).toBeLessThan(500);
+    expect(explain([lab], peer('192.0.2.10', 'A\u202eB\n'))).toEqual([
+      'k: MSH-3 was "A\\u202eB\\n", the key wants "LAB"',
+    ]);
+    expect(explain([lab], peer('192.0.2.10', 'X'.repeat(1024 * 1024)))[0]?.length).toBeLessThan(500);
   });
 
-  test('a refusal that concerns another site alone is hidden; an unassigned address is shown to each site it concerns', () => {
-    expect(told([key('*', { application: 'APP', isOwn: false, isForeign: true })])).toEqual([]);
-    expect(told([key('192.0.2.10', { isOwn: false })])).toEqual([
+  test('hides a refusal that concerns only another site, and shows an unassigned address to each site that it concerns', () => {
+    expect(explain([key('*', { application: 'APP', isOwn: false, isForeign: true })])).toEqual([]);
+    expect(explain([key('192.0.2.10', { isOwn: false })])).toEqual([
       'k: the operator has not assigned 192.0.2.10, or not for such messages, to this site',
     ]);
-    expect(told([key('192.0.2.10', { tlsSubject: 'CN=lab' })])).toEqual([
+    expect(explain([key('192.0.2.10', { tlsSubject: 'CN=lab' })])).toEqual([
       'k: the certificate’s subject was "", the key wants "CN=lab"',
     ]);
   });
 
-  test('an ambiguity is shown to both sites, without the name of the other', () => {
-    const found = told([key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('10.0.0.1', { id: 'c' })]);
+  test('shows an ambiguity to both sites, without the name of the other site', () => {
+    const found = explain([key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('10.0.0.1', { id: 'c' })]);
     expect(found).toHaveLength(2);
     expect(found[0]).toMatch(/^a: the sender at 192\.0\.2\.10 also fits a key of another site, /);
     expect(found[1]).toMatch(/^b: /);
@@ -266,7 +281,7 @@ describe('the refusals that administrators see', () => {
 });
 
 /** The slow and obvious twin: addresses as 128 characters of 0 and 1, a filter and a sort for each rule. */
-describe('any keys, any sender', () => {
+describe('any keys and any sender', () => {
   const bitsOf = (address: string): string => {
     if (address.includes('.')) {
       const octets = address.split('.').map((octet) => Number(octet).toString(2).padStart(8, '0'));
@@ -342,7 +357,7 @@ describe('any keys, any sender', () => {
     .array(anyKey, { maxLength: 6 })
     .map((keys) => keys.map((each, index) => ({ ...each, clientId: `svc-${index}` })));
 
-  test('the twin chooses the same key, in any order of the keys', () => {
+  test('the simple implementation chooses the same key, in any order of the keys', () => {
     fc.assert(
       fc.property(anyKeys, address, name, name, (keys, from, application, facility) => {
         const sender = peer(from, application, facility);

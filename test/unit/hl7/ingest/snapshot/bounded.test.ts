@@ -5,7 +5,7 @@ import { createBounded } from '../../../../../edge/hl7/ingest/snapshot/bounded.t
 
 const bounded = () => createBounded<string>({ maxBytes: 100, maxOwnerBytes: 40, maxAgeMs: 1_000 });
 
-test('an entry is available to its owner until it is too old; reading it makes it no younger', () => {
+test('an entry is available to its owner until it expires; a read does not prolong it', () => {
   const memory = bounded();
   memory.keep('a', 'k', 'one', 10, 0);
   expect([memory.get('a', 'k', 999), memory.get('b', 'k', 0), memory.get('a', 'other', 0)]).toEqual([
@@ -18,7 +18,7 @@ test('an entry is available to its owner until it is too old; reading it makes i
   expect([memory.get('a', 'k', 2_499), memory.bytes()]).toEqual(['two', 10]);
 });
 
-test('an owner has a fixed limit: the oldest entry is removed', () => {
+test('an owner at the limit loses the oldest entry', () => {
   const memory = bounded();
   for (const [at, key] of ['one', 'two', 'three', 'four', 'five'].entries()) memory.keep('a', key, key, 10, at);
   expect([memory.get('a', 'one', 5), memory.get('a', 'two', 5), memory.bytes()]).toEqual([undefined, 'two', 40]);
@@ -28,7 +28,7 @@ test('an owner has a fixed limit: the oldest entry is removed', () => {
   expect([memory.get('a', 'two', 7), memory.get('a', 'three', 7), memory.bytes()]).toEqual(['again', undefined, 40]);
 });
 
-test('owners do not displace each other while there is room; then the owner whose last entry is oldest loses its entries', () => {
+test('a full store removes the entries of the owner whose last entry is oldest', () => {
   const memory = bounded();
   memory.keep('quiet', 'k', 'quiet', 10, 0);
   for (let n = 0; n < 100; n += 1) memory.keep('loud', `${n}`, 'x', 10, n);
@@ -51,13 +51,13 @@ test('an entry above the owner’s limit is not kept, nor the entry it replaces'
   expect([memory.get('a', 'k', 1), memory.bytes()]).toEqual([undefined, 0]);
 });
 
-test('an entry that is deleted, or swept when it is too old, uses no room', () => {
+test('a deleted or expired entry uses no space', () => {
   const memory = bounded();
   memory.keep('a', 'one', 'one', 10, 0);
   memory.keep('a', 'two', 'two', 10, 500);
   memory.keep('b', 'one', 'one', 10, 900);
   memory.forget('b', 'one');
-  memory.forget('nobody', 'one');
+  memory.forget('unknown', 'one');
   expect(memory.bytes()).toBe(20);
   memory.sweep(1_000);
   expect([memory.bytes(), memory.get('a', 'two', 1_000)]).toEqual([10, 'two']);

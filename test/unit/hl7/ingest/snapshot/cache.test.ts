@@ -40,12 +40,12 @@ function contentAfter(version: number, given: Partial<StoredMessage['effects']>)
 }
 
 test.each([
-  ['as it was found, in the same version', 3, {}, '"gender":"female"'],
-  ['as it was found, written as it stood', 3, { writes: [WRITE] }, '"gender":"female"'],
-  ['as it was written, in the next one', 4, { writes: [WRITE] }, '"gender":"male"'],
-  ['unknown, in the next one that somebody else wrote', 4, {}, undefined],
-  ['unknown, in one after that', 5, { writes: [WRITE] }, undefined],
-  ['unknown, where a merge has moved it', 4, { writes: [WRITE], merges: [{}] }, undefined],
+  ['the loaded content for an unchanged version', 3, {}, '"gender":"female"'],
+  ['the loaded content when a write changed nothing', 3, { writes: [WRITE] }, '"gender":"female"'],
+  ['the written content for the next version', 4, { writes: [WRITE] }, '"gender":"male"'],
+  ['unknown when another writer made the next version', 4, {}, undefined],
+  ['unknown when another version follows the write', 5, { writes: [WRITE] }, undefined],
+  ['unknown after a merge', 4, { writes: [WRITE], merges: [{}] }, undefined],
 ])('the content is %s', (_, version, effects, content) => {
   expect(contentAfter(version, effects)).toBe(content);
 });

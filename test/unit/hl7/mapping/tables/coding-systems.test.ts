@@ -26,7 +26,7 @@ describe('an unmapped name', () => {
     expect(codings(code)).toEqual({ coding: [{ system: LOCAL + name, code: 'NA', display: 'Sodium' }] });
   });
 
-  test('two systems of one patient keep their codes apart', () => {
+  test('keeps the codes of two systems of one patient separate', () => {
     const { resources } = mapped('ORU^R01', [
       pid(),
       OBR,
@@ -37,7 +37,7 @@ describe('an unmapped name', () => {
     expect(new Set(systems).size).toBe(2);
   });
 
-  test('an alternate code too, and the OID beside a name takes precedence over the gateway’s URI', () => {
+  test('also names the system of an alternate code; the OID beside a name takes precedence over the gateway’s URI', () => {
     expect(codings('1^One^LN^NA^Sodium^WINPATH')).toMatchObject({
       coding: [{ system: 'http://loinc.org' }, { system: `${LOCAL}WINPATH` }],
     });
@@ -45,23 +45,23 @@ describe('an unmapped name', () => {
     expect(codings(withOid)).toMatchObject({ coding: [{ system: 'urn:oid:1.2.3', code: 'NA' }] });
   });
 
-  test('a text far too long for a name is not a name', () => {
+  test('is not made of a text that is too long for a name', () => {
     expect(codings(`NA^Sodium^${'x'.repeat(101)}`)).toEqual({ coding: [{ code: 'NA', display: 'Sodium' }] });
   });
 
-  test('no name, no system', () => {
+  test('a code without a name has no system', () => {
     expect(codings('NA^Sodium')).toEqual({ coding: [{ code: 'NA', display: 'Sodium' }] });
   });
 
   test('is reported once, in capitals, with the namespaces of identifiers', () => {
-    const { unnamed } = mapped('ORU^R01', [
+    const { unmapped } = mapped('ORU^R01', [
       pid({ 3: '123^^^ELSEWHERE^MR' }),
       OBR,
       'OBX|1|ST|NA^Sodium^Winpath||140||||||F',
       'OBX|2|ST|K^Potassium^WINPATH||4||||||F',
       'OBX|3|ST|1^One^LN||4||||||F',
     ]);
-    expect(unnamed).toEqual([
+    expect(unmapped).toEqual([
       { kind: 'authority', name: 'ELSEWHERE' },
       { kind: 'code-system', name: 'WINPATH' },
       { kind: 'code-system', name: 'L' },
@@ -69,19 +69,19 @@ describe('an unmapped name', () => {
   });
 
   test('a name in a rejected message is not recorded', () => {
-    const { outcome, unnamed } = mapped('ORU^R01', [pid(), 'OBX|1|ST|NA^Sodium^WINPATH||140||||||F']);
-    expect({ outcome, unnamed }).toEqual({ outcome: 'AE', unnamed: [] });
+    const { outcome, unmapped } = mapped('ORU^R01', [pid(), 'OBX|1|ST|NA^Sodium^WINPATH||140||||||F']);
+    expect({ outcome, unmapped }).toEqual({ outcome: 'AE', unmapped: [] });
   });
 });
 
-test('a name that the site has mapped, in any case', () => {
+test('a name that the site has mapped has its URI, in any case', () => {
   const settings = { codeSystems: new Map([['WINPATH', 'https://lab.example/winpath']]) };
-  const { unnamed } = result('NA^Sodium^winpath', settings);
+  const { unmapped } = result('NA^Sodium^winpath', settings);
   expect(codings('NA^Sodium^winpath', settings)).toMatchObject({ coding: [{ system: 'https://lab.example/winpath' }] });
-  expect(unnamed).not.toContainEqual({ kind: 'code-system', name: 'WINPATH' });
+  expect(unmapped).not.toContainEqual({ kind: 'code-system', name: 'WINPATH' });
 });
 
-test('an assigning authority of the same name is something else', () => {
+test('a mapped assigning authority does not map a coding system of the same name', () => {
   const authorities = new Map([['LAB', 'urn:oid:1.2.3']]);
   expect(codings('NA^Sodium^LAB', { authorities })).toMatchObject({ coding: [{ system: `${LOCAL}LAB` }] });
 });
@@ -126,7 +126,7 @@ describe('a code of a field that is bound to a table', () => {
     ]);
   });
 
-  test('religion', () => {
+  test('an American code of religion has the system of its table', () => {
     const sent = mapped('ADT^A08', [pid({ 17: 'AME' })]).json('Patient');
     expect(sent).toContain('"coding":[{"system":"http://terminology.hl7.org/CodeSystem/v2-0006","code":"AME"}]');
   });

@@ -2,13 +2,29 @@
 import type { Client } from 'pg';
 
 import { readObject } from '../../stack/tools/exact-json.ts';
-import type { ChartSubject } from './identity-cases.ts';
+import type { PatientSubject } from './identity-cases.ts';
 
-export function chartQueries(
+export function patientQueries(
   client: Client,
   site: string,
-): Pick<ChartSubject, 'patients' | 'patientsWith' | 'subjects' | 'listed'> {
+): Pick<PatientSubject, 'patients' | 'patientsWith' | 'subjects' | 'listed' | 'records'> {
   return {
+    async records(text) {
+      const { rows } = await client.query<{ id: string; body: string; numbers: string[]; data: string[] }>(
+        `select r.id, r.body,
+                array(select distinct i.value from patient_identity i where i.site_id = $1 and i.id = r.id order by 1) as numbers,
+                array(select distinct m[1] from resource x cross join regexp_matches(x.body, '"(of-[a-z0-9]+)"', 'g') m
+                       where x.site_id = $1 and x.patient_id = r.id order by 1) as data
+           from resource r
+          where r.site_id = $1 and r.type = 'Patient'
+            and (r.body like '%' || $2 || '%' or exists (
+              select from resource_history h
+               where h.site_id = $1 and h.type = 'Patient' and h.id = r.id and h.body like '%' || $2 || '%'))
+          order by r.id`,
+        [site, text],
+      );
+      return rows.map(({ body, ...row }) => ({ ...row, content: readObject(`{${body}}`) }));
+    },
     async patients(family) {
       const { rows } = await client.query<{ id: string; body: string }>(
         `select id, body from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '"%' order by id`,

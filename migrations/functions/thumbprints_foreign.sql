@@ -1,6 +1,6 @@
 -- Returns the positions of public keys that another API key has, as a JSON array of the 0-based positions in
 -- p_thumbprints. It covers all sites, so it has the owner's rights. Null if there are no such keys. Writes nothing.
-create or replace function thumbprints_taken(p_client text, p_thumbprints text[]) returns json
+create or replace function thumbprints_foreign(p_client text, p_thumbprints text[]) returns json
 language sql stable
 security definer
 set search_path = public, pg_temp

@@ -1,12 +1,12 @@
 /** Names in messages that have no URI yet, for administrators: by name, with the number of messages. */
 import type { Query } from '../deps.ts';
 import { instantOf } from './sql.ts';
-import type { UnnamedName } from './unnamed-name.ts';
+import type { UnmappedName } from './unmapped-name.ts';
 
 /** Counting stops here: what a hospital's every message has is not counted row by row. */
 export const MAX_COUNT = 10_000;
 
-export interface UnnamedNameRow extends UnnamedName {
+export interface UnmappedNameRow extends UnmappedName {
   /** Messages that have to be processed again when it is named; MAX_COUNT for that many or more. */
   readonly messages: number;
   readonly first_at: string;
@@ -17,11 +17,11 @@ export interface UnnamedNameRow extends UnnamedName {
 }
 
 /** SQL: the next name behind `from`, by the primary key: names are few, their messages many. */
-const nextName = (site: string, from: string) => `select u.kind, u.name from unnamed_name u
+const nextName = (site: string, from: string) => `select u.kind, u.name from unmapped_name u
    where u.site_id = ${site} and (u.kind, u.name) > (${from}) order by u.kind, u.name limit 1`;
 
 /** SQL: the oldest or newest message of a name; ids are in the order of arrival. */
-const messageOf = (site: string, order: 'asc' | 'desc') => `(select u.message_id from unnamed_name u
+const messageOf = (site: string, order: 'asc' | 'desc') => `(select u.message_id from unmapped_name u
    where u.site_id = ${site} and u.kind = n.kind and u.name = n.name order by u.message_id ${order} limit 1)`;
 
 /**
@@ -29,7 +29,11 @@ const messageOf = (site: string, order: 'asc' | 'desc') => `(select u.message_id
  *
  * @param after kind and name of the last one of the page before, or null
  */
-export function listUnnamedNames(site: string, after: readonly string[] | null, limit: number): Query<UnnamedNameRow> {
+export function listUnmappedNames(
+  site: string,
+  after: readonly string[] | null,
+  limit: number,
+): Query<UnmappedNameRow> {
   const [kind = '', name = ''] = after ?? [];
   return {
     text: `with recursive name (kind, name) as (
@@ -40,7 +44,7 @@ export function listUnnamedNames(site: string, after: readonly string[] | null, 
     select n.kind, n.name, c.messages, ${instantOf('f.received_at')} as first_at, ${instantOf('l.received_at')} as last_at,
       l.message_id as last_message, l.client_id as last_client, k.name as last_key_name
       from (select * from name limit $4::int) n
-     cross join lateral (select count(*)::int as messages from (select from unnamed_name u
+     cross join lateral (select count(*)::int as messages from (select from unmapped_name u
        where u.site_id = $1::uuid and u.kind = n.kind and u.name = n.name limit ${MAX_COUNT}) x) c
       join hl7_message f on f.site_id = $1::uuid and f.message_id = ${messageOf('$1::uuid', 'asc')}
       join hl7_message l on l.site_id = $1::uuid and l.message_id = ${messageOf('$1::uuid', 'desc')}

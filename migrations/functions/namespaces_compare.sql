@@ -4,7 +4,7 @@
 --   - p_new, p_all: { namespace: URI }, the new URIs, and all that apply.
 --   - p_never: type codes that identify no patient.
 --   - p_reason: the reason for the list entry, for the detail.
-create or replace function namespaces_meet(p_site uuid, p_new jsonb, p_all jsonb, p_never text[], p_reason text)
+create or replace function namespaces_compare(p_site uuid, p_new jsonb, p_all jsonb, p_never text[], p_reason text)
 returns void language plpgsql
 set enable_seqscan = off
 as $$
@@ -21,12 +21,12 @@ begin
                select distinct i.id as one, o.id as other
                  from jsonb_each_text(p_new) n
                  join patient_identity i
-                   on i.site_id = p_site and i.domain = search_key('name:' || upper(trim(n.key))) and i.domain like 'name:%'
+                   on i.site_id = p_site and i.authority = search_key('name:' || upper(trim(n.key))) and i.authority like 'name:%'
                   and upper(i.number_type) <> all (p_never)
                 cross join lateral (
                   select e.id from patient_identity e
                    where e.site_id = p_site and e.value = i.value and e.id <> i.id and upper(e.number_type) <> all (p_never)
-                     and (e.domain = search_key(n.value) or e.domain in (
+                     and (e.authority = search_key(n.value) or e.authority in (
                            select search_key('name:' || upper(trim(a.key))) from jsonb_each_text(p_all) a
                             where a.value = n.value))
                    limit 20) o

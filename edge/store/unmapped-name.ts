@@ -6,7 +6,7 @@ export type NameKind = (typeof NAME_KINDS)[number];
 
 export const isNameKind = (text: string): text is NameKind => NAME_KINDS.some((kind) => kind === text);
 
-export interface UnnamedName {
+export interface UnmappedName {
   readonly kind: NameKind;
   /** In capitals: names compare without case. */
   readonly name: string;

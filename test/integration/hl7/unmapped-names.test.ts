@@ -1,22 +1,18 @@
 /** The names in the hospital's messages that have no URI. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
-import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { ADA, createHl7Site } from '../../stack/tools/hl7-site.ts';
 
-let site: Hl7Site;
-beforeAll(async () => {
-  site = await createHl7Site({ assigningAuthorities: { NAMED: 'urn:example:named' } });
-});
-afterAll(() => site.db.drop());
+const site = await createHl7Site({ assigningAuthorities: { NAMED: 'urn:example:named' } });
 
 /** `authority HOSP` of each name of the newest message, and how many messages have it. */
 const names = async () => {
   const { rows } = await site.db.client.query<{ kind: string; name: string; count: string }>(
-    'select kind, name, count(*) from unnamed_name where site_id = $1 group by kind, name order by kind, name',
+    'select kind, name, count(*) from unmapped_name where site_id = $1 group by kind, name order by kind, name',
     [site.site],
   );
   return rows.map(({ kind, name, count }) => `${kind} ${name} ${count}`);
@@ -34,12 +30,12 @@ test('are listed by message, once each, in any capitals; a name with a URI is no
   expect(await names()).toEqual(['authority LAB 3', 'code-system 99LAB 3', 'code-system OWN 3']);
 });
 
-test('are listed of a refused message too, and leave the list when it is processed again', async () => {
-  await site.db.client.query('delete from unnamed_name where site_id = $1', [site.site]);
+test('are listed of a rejected message too, and leave the list when it is processed again', async () => {
+  await site.db.client.query('delete from unmapped_name where site_id = $1', [site.site]);
   const refused = `${msh('ORU^R01')}\nPID|1||R1^^^FOREIGN||Doe^Jane\nOBR|1||F9^LAB2|1^x^LN|||20260101${'|'.repeat(18)}Y`;
   expect(await site.send(refused)).toMatchObject({ outcome: 'AE' });
   expect(await names()).toContain('authority FOREIGN 1');
-  const { rows } = await site.db.client.query<{ message_id: string }>('select distinct message_id from unnamed_name');
+  const { rows } = await site.db.client.query<{ message_id: string }>('select distinct message_id from unmapped_name');
   await site.db.client.query('update site set assigning_authorities = $1 where site_id = $2', [
     { FOREIGN: 'urn:example:foreign' },
     site.site,
@@ -55,7 +51,7 @@ test('are listed of a refused message too, and leave the list when it is process
 });
 
 test('are no more than a hundred of one message, and none that is too long to be named', async () => {
-  await site.db.client.query('delete from unnamed_name where site_id = $1', [site.site]);
+  await site.db.client.query('delete from unmapped_name where site_id = $1', [site.site]);
   const codes = Array.from({ length: 150 }, (_, at) => `DG1|${at + 1}||C${at}^x^99N${at}|||A`).join('\n');
   await site.send(`${msh('ADT^A01')}\nPID|1||N1^^^${'x'.repeat(300)}||Doe^Jane\n${codes}`);
   expect(await names()).toHaveLength(100);

@@ -1,29 +1,49 @@
 /** Patient records of a subject's site, written over HL7 and FHIR. */
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
+import type { TestDatabase } from '../../stack/tools/database.ts';
 import type { JsonObject } from '../../stack/tools/exact-json.ts';
-import { chartQueries } from './chart-queries.ts';
-import type { ChartSubject } from './identity-cases.ts';
+import type { Gateway } from '../../stack/tools/gateway.ts';
+import { bytesOf } from '../../stack/tools/hl7-text.ts';
+import { patientQueries } from './patient-queries.ts';
+import type { PatientSubject } from './identity-cases.ts';
 import type { OrderSubject } from './order-cases.ts';
-import type { Subject } from './subject.ts';
+import { replyOf, type Reply, type Subject } from './subject.ts';
 
-export function chartsOf(subject: Subject): ChartSubject {
-  const { db, site } = subject;
+export function patientSubject(subject: Subject): PatientSubject {
+  const { db, site, gateway } = subject;
+  let other: Promise<Subject['post']> | undefined;
+  const answered = ({ text, errors }: Reply) => ({ outcome: /MSA\|(\w+)/.exec(text)?.[1] ?? '', errors });
   return {
-    ...chartQueries(db.client, site),
-    async send(message) {
-      const { text, errors } = await subject.post(message);
-      return { outcome: /MSA\|(\w+)/.exec(text)?.[1] ?? '', errors };
+    ...patientQueries(db.client, site),
+    send: async (message) => answered(await subject.post(message)),
+    async sendByOther(message) {
+      other ??= poster(gateway, db, site);
+      return answered(await (await other)(message));
     },
     write: (patient, id) => written(subject, { ...patient, resourceType: 'Patient' }, id),
   };
+}
+
+/** Sends messages by a new key of the site. */
+async function poster({ hl7BaseUrl, oauthBaseUrl }: Gateway, db: TestDatabase, site: string): Promise<Subject['post']> {
+  const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  const token = await getToken(oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+  return async (message) =>
+    replyOf(
+      await fetch(`${hl7BaseUrl}/hl7/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
+        body: Uint8Array.from(bytesOf(message)),
+      }),
+    );
 }
 
 /** The subject of the order cases, which writes over HL7 and FHIR. */
 export function orderOf(subject: Subject): OrderSubject {
   return {
     db: subject.db,
-    send: chartsOf(subject).send,
+    send: patientSubject(subject).send,
     update: async (resource) => void (await written(subject, resource, resource.id)),
   };
 }

@@ -12,7 +12,7 @@
 --   - signingKeys: [{ kid, at }] of p_kids: first signature.
 --
 -- Times are seconds since the epoch.
-create or replace function metrics_told(p_limit integer, p_kids text[]) returns table (usage json, answers json, feeds json,
+create or replace function metrics_now(p_limit integer, p_kids text[]) returns table (usage json, answers json, feeds json,
   failed json, sidecars json, jobs json, alerts json, signing_keys json, counted json)
 language sql stable
 security definer
@@ -46,9 +46,9 @@ as $$
       select a.site_id as site, a.kind, s.state, count(*) as alerts
         from alert a
        cross join lateral (select case
-         when exists (select from alert_mute m where m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject
-                         and (m.until is null or m.until > clock_timestamp())) then 'muted'
-         when a.acknowledged_at is not null then 'acknowledged' else 'open' end as state) s
+         when exists (select from alert_silence m where m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject
+                         and (m.until is null or m.until > clock_timestamp())) then 'silenced'
+         when a.acknowledged_at is not null then 'acknowledged' else 'firing' end as state) s
        where a.resolved_at is null group by a.site_id, a.kind, s.state order by a.site_id, a.kind, s.state limit p_limit) x),
     (select coalesce(json_agg(x), '[]') from (
       select k.kid, extract(epoch from k.first_seen) as at from signing_key_seen k where k.kid = any (p_kids)

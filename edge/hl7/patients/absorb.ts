@@ -1,0 +1,30 @@
+/** Combines a record that only results and documents made with the record of the same person. */
+import type { JsonObject } from '../../../shared/json.ts';
+import { authorityOfIdentifier } from '../../store/patient-identity.ts';
+import { note } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import { ADDED } from '../precedence/precedence.ts';
+import type { Merge } from './merge.ts';
+import type { PatientContext } from './patient-context.ts';
+import { itemsOf, link } from './survivor.ts';
+
+/** Merges the record into the patient, whose identifiers and missing elements it becomes. */
+export function absorb(id: string, patient: Draft, { drafts, context }: PatientContext): Merge {
+  const record = drafts.byId('Patient', id);
+  if (record === undefined) throw new TypeError('an absorbed record was looked up');
+  const message = 'A record that only results or documents made is of this person. It was merged into the patient.';
+  note(context, 'I', '201', 'PID^1^3', message, 'record-absorbed');
+  const others = itemsOf(record.content['identifier']);
+  drafts.identifiers(patient, (items) => [
+    ...items,
+    ...others.filter((item) => !items.some((own) => isSame(own, item))),
+  ]);
+  drafts.teach(patient, record.numbers);
+  drafts.fill(patient, record);
+  drafts.apply(record, [link('replaced-by', patient)], ADDED);
+  drafts.apply(patient, [link('replaces', record)], ADDED);
+  return { from: id, to: patient.id, isAbsorbed: true };
+}
+
+const isSame = (a: JsonObject, b: JsonObject): boolean =>
+  a['value'] === b['value'] && authorityOfIdentifier(a) === authorityOfIdentifier(b);

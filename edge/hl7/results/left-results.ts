@@ -1,0 +1,301 @@
+/**
+ * Settles older results that a message leaves, after its statements are applied (edge/docs/behaviour.md, HL7 v2, Which result).
+ * If a newer final message no longer has a result, it is withdrawn below final, and listed if final. So retracted text does not
+ * stay in a final report, and each remaining result has an issue to review.
+ */
+import type { Segment } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
+import { indexBy } from '../../../shared/index-by.ts';
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { note } from '../mapping/context.ts';
+import type { Draft } from '../mapping/drafts.ts';
+import { join } from '../mapping/key.ts';
+import { referencesIn } from '../mapping/references.ts';
+import { valueText } from '../mapping/value-text.ts';
+import { fixed } from '../precedence/contribution.ts';
+import { belowFinal, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
+import { later } from '../precedence/registers.ts';
+import { WITHDRAWN } from '../precedence/stated-value.ts';
+import { codeNames } from './alike-results.ts';
+import type { FilingRequest } from './asked-results.ts';
+import type { FiledGroup, FiledStatement, Filing } from './file-results.ts';
+import type { FiledResult } from './filed-results.ts';
+import { isEqualCode, observedBy, type Observed, type ResultKey } from './result-key.ts';
+import { finalPrecedence, isBelowFinal, isFinal, isWithdrawn, statusPrecedence } from './result-state.ts';
+
+interface Settling extends Pick<FilingRequest, 'drafts' | 'results' | 'context'> {
+  readonly patient: Draft;
+  readonly groups: readonly FiledGroup[];
+  /** Reports of the message, by OBR. */
+  readonly reports: ReadonlyMap<Segment, FiledStatement>;
+  /** Results that the message states. */
+  readonly stated: ReadonlySet<Draft>;
+}
+
+export function settleLeft(filing: Filing, patient: Draft, request: FilingRequest): void {
+  const members = filing.groups.flatMap((group) => group.members);
+  const ofType = (wanted: string) => members.filter(({ statement: { type } }) => type === wanted);
+  const reports = new Map<Segment, FiledStatement>();
+  for (const each of ofType('DiagnosticReport')) if (each.result.obr !== undefined) reports.set(each.result.obr, each);
+  const observations = ofType('Observation');
+  const settling: Settling = {
+    drafts: request.drafts,
+    results: request.results,
+    context: request.context,
+    patient,
+    groups: filing.groups,
+    reports,
+    stated: new Set(observations.map(({ draft }) => draft)),
+  };
+  for (const group of filing.groups) settleGroup(group, settling);
+  for (const report of reports.values()) settleCancelled(report, settling);
+  for (const each of observations) settleLate(each, settling);
+  settleChildren(observations, settling);
+  notePreliminary(observations, settling);
+  removeFromReports(settling);
+}
+
+/** The members of a group of equal results: what a newer final message no longer has, and what an older one still has. */
+function settleGroup({ members, stored, membership }: FiledGroup, settling: Settling): void {
+  const [first] = members;
+  if (first === undefined || first.statement.type !== 'Observation') return;
+  const finals = members.filter(({ statement: { timing }, result }) => {
+    const { standing } = timing;
+    return standing.isFinal && !standing.isWithdrawal && !result.isCorrection;
+  });
+  const newest = finals.reduce<Precedence>((last, { precedence }) => later(last, precedence), '');
+  if (newest !== '' && isComplete(first, settling)) {
+    for (const { draft } of stored) {
+      if (settling.stated.has(draft) || isWithdrawn(draft) || !isLater(newest, statusPrecedence(draft))) continue;
+      leave(draft, newest, first, settling);
+    }
+  }
+  if (membership === '') return;
+  for (const member of members) {
+    const isMore = (member.status === 'unclear' || member.wasMissing) && isLater(membership, member.precedence);
+    if (!isMore || isWithdrawn(member.draft) || !wasComplete(member, membership, settling)) continue;
+    leave(member.draft, membership, member, settling);
+  }
+}
+
+/** The message states all results of the group: its report is final, or has no status. */
+function isComplete({ result: { obr } }: FiledStatement, { reports }: Settling): boolean {
+  const standing = (obr && reports.get(obr))?.statement.timing.standing;
+  return standing === undefined || standing.rank === 0 || (standing.isFinal && !standing.isWithdrawal);
+}
+
+/** The same of an earlier message, by the precedence of its final results and of the stored report. */
+function wasComplete({ result: { obr } }: FiledStatement, membership: Precedence, { reports }: Settling): boolean {
+  const draft = (obr && reports.get(obr))?.draft;
+  if (draft === undefined || statusPrecedence(draft) === '') return true;
+  const final = finalPrecedence(draft);
+  return final !== '' && timeMsOf(final) >= timeMsOf(membership);
+}
+
+/** A stored result that a newer final message no longer has: below final it is withdrawn, a final one is listed. */
+function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settling: Settling): void {
+  // A text that stays beside another one is listed with it.
+  if (isFinal(draft) && by.result.isText) return;
+  noteMissing(by.statement.segment, settling);
+  if (isFinal(draft)) attendLeft(draft, by, settling);
+  else withdraw(draft, precedence, settling);
+}
+
+/** Below final, so that a final result that arrives late stays in any order of arrival. */
+function withdraw(draft: Draft, precedence: Precedence, { drafts }: Settling): void {
+  const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
+  drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
+}
+
+function noteMissing(segment: Segment, { context }: Settling): void {
+  const message =
+    'A newer final message no longer has an older result. Below final it was withdrawn, a final one was put up for review.';
+  note(context, 'W', '205', locate(segment), message, 'result-missing');
+}
+
+function attendLeft({ type, id }: Draft, { statement }: FiledStatement, { context, patient }: Settling): void {
+  const detail = { type, id, at: locate(statement.segment) };
+  context.attend({ kind: 'result-missing', patients: [patient.id], about: `${type}/${id}`, detail });
+}
+
+/** OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed. */
+function settleCancelled(report: FiledStatement, settling: Settling): void {
+  const { statement, draft, precedence } = report;
+  if (!statement.timing.standing.isWithdrawal) return;
+  const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, settling);
+  if (!left.some(isFinal)) return;
+  const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
+  note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
+  attendLeft(draft, report, settling);
+}
+
+/** The result was stated before, by its time alone: statements of one time may be one message. */
+const isOlder = (draft: Draft, precedence: Precedence): boolean => {
+  const stated = statusPrecedence(draft);
+  return stated !== '' && timeMsOf(stated) < timeMsOf(precedence);
+};
+
+const resultsOf = (report: Draft, { drafts }: Settling): Draft[] =>
+  referencesIn(report.content['result']).flatMap((reference) => {
+    const draft = drafts.byId('Observation', reference.slice(reference.indexOf('/') + 1));
+    return draft === undefined ? [] : [draft];
+  });
+
+/** A result that is older than the cancellation of its report, and arrives later. */
+function settleLate({ statement, result: { obr }, draft, status }: FiledStatement, settling: Settling): void {
+  const report = obr && settling.reports.get(obr);
+  const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
+  if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
+  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, settling);
+  else if (isFinal(draft) && status !== 'known') {
+    noteMissing(statement.segment, settling);
+    attendLeft(report.draft, report, settling);
+  }
+}
+
+/** Withdraws an older result below final, and lists a final one. */
+function settleChild(child: Draft, precedence: Precedence, by: FiledStatement, settling: Settling): void {
+  if (isWithdrawn(child) || !isLater(precedence, statusPrecedence(child))) return;
+  noteMissing(by.statement.segment, settling);
+  if (isFinal(child)) attendLeft(child, by, settling);
+  else withdraw(child, precedence, settling);
+}
+
+/** When a parent becomes another organism, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26). */
+function settleChildren(observations: readonly FiledStatement[], settling: Settling): void {
+  const changed = observations.filter(
+    ({ draft, before }) => before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content)),
+  );
+  const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
+  if (changed.length === 0 && late.length === 0) return;
+  const all = settling.results.ofPatient('Observation', settling.patient.id);
+  const children = Map.groupBy(
+    all.filter(({ key }) => observedBy(key).parent !== ''),
+    ({ key }) => observedBy(key).parent,
+  );
+  for (const parent of children.size === 0 ? [] : changed) {
+    for (const child of parentNames(parent.key).flatMap((name) => children.get(name) ?? [])) {
+      const isLeft = !settling.stated.has(child.draft) && isOfOrder(child.key, parent.key);
+      if (isLeft && !isNamed(child.key, parent.draft))
+        settleChild(child.draft, statusPrecedence(parent.draft), parent, settling);
+    }
+  }
+  if (late.length === 0) return;
+  const parents = indexBy(all, ({ key }) => parentNames(key));
+  for (const child of late) {
+    const found = (parents.get(observedBy(child.key).parent) ?? []).filter(({ key }) => isOfOrder(child.key, key));
+    const [only] = found;
+    if (found.length !== 1 || only === undefined || isNamed(child.key, only.draft)) continue;
+    settleChild(child.draft, statusPrecedence(only.draft), child, settling);
+  }
+}
+
+/** The names by which OBR-26 refers to a result: each of its codes with OBX-4. */
+function parentNames(key: ResultKey): string[] {
+  const { codes, sub } = observedBy(key);
+  return [...new Set(codes.values())].map((code) => join(code, sub));
+}
+
+/** Without OBR-29 the child has its parent's order number. */
+function isOfOrder(child: ResultKey, parent: ResultKey): boolean {
+  const { filler = '', placer = '' } = child.parent ?? {};
+  if (filler !== '' && parent.filler !== null) return filler === parent.filler.value;
+  if (placer !== '' && parent.placer !== null) return placer === parent.placer.value;
+  const isSame = (number: 'filler' | 'placer'): boolean =>
+    child[number] !== null && child[number]?.value === parent[number]?.value;
+  return isSame('filler') || isSame('placer');
+}
+
+/** The child names the parent by its present value. */
+function isNamed({ parent }: ResultKey, { content }: Draft): boolean {
+  const value = parent?.value ?? '';
+  if (value === '') return false;
+  return textsIn(Object.entries(content).flatMap(([name, each]) => (/^value[A-Z]/.test(name) ? [each] : []))).some(
+    (text) => text.toLowerCase().startsWith(value),
+  );
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/**
+ * Lists a result below final beside a final one of an equal code in one order. The keys do not show whether they are one result.
+ * They have one time, or one report in which the final result is new: the parts of a tolerance test arrive one by one.
+ */
+function notePreliminary(observations: readonly FiledStatement[], settling: Settling): void {
+  const { results, patient, reports } = settling;
+  const isFinalReport = ({ result: { obr } }: FiledStatement): boolean => {
+    const report = obr && reports.get(obr);
+    return report !== undefined && isFinal(report.draft);
+  };
+  const inFinal = observations.filter(isFinalReport);
+  const orders = new Map(inFinal.map(({ key }) => [JSON.stringify([key.filler?.value, key.placer?.value]), key]));
+  const known = new Set([...orders.values()].flatMap((key) => results.ofOrder('Observation', patient.id, key)));
+  const unstated = [...known].filter(({ draft }) => !settling.stated.has(draft) && !isWithdrawn(draft));
+  if (unstated.length === 0) return;
+  const names = new Map<string, FiledStatement>();
+  for (const each of inFinal) for (const name of namesOfStatement(each, settling)) names.set(name, each);
+  const reportOf = new Map(
+    [...reports.values()].flatMap(({ draft }) => resultsOf(draft, settling).map((each) => [each, draft.id] as const)),
+  );
+  const isNoted = new Set<Draft>();
+  for (const other of unstated) {
+    const observed = observedBy(other.key);
+    const by = namesOfStored(other, observed, reportOf.get(other.draft))
+      .map((name) => names.get(name))
+      .find((each) => each !== undefined && isEqualCode(observedBy(each.key), observed));
+    if (by === undefined) continue;
+    const below = isBelowFinal(other.draft) ? other.draft : by.draft;
+    const final = below === by.draft ? other.draft : by.draft;
+    const isLeft = isBelowFinal(below) && isFinal(final) && isLater(finalPrecedence(final), statusPrecedence(below));
+    if (!isLeft || isNoted.has(below) || (below === by.draft && by.status === 'known')) continue;
+    isNoted.add(below);
+    const at = locate(by.statement.segment);
+    const message =
+      'A result below final and a final result of this code are in one order. The result below final is kept.';
+    note(settling.context, 'W', '205', at, message, 'preliminary-left');
+    const about = `Observation/${below.id}`;
+    settling.context.attend({
+      kind: 'preliminary-left',
+      patients: [patient.id],
+      about,
+      detail: { at, final: final.id },
+    });
+  }
+}
+
+/** The names under which a result of the message may be that of a stored one. */
+function namesOfStatement({ key, status, result: { obr } }: FiledStatement, { reports }: Settling): string[] {
+  const observed = observedBy(key);
+  const report = obr && reports.get(obr)?.draft.id;
+  const scopes = [`at ${key.at}`, ANY_TIME, ...(status === 'known' || report === undefined ? [] : [`in ${report}`])];
+  return namesIn(scopes, observed);
+}
+
+function namesOfStored({ at }: FiledResult, observed: Observed, report: string | undefined): string[] {
+  const times = at === '' ? [ANY_TIME] : [`at ${at}`, 'at '];
+  return namesIn([...times, ...(report === undefined ? [] : [`in ${report}`])], observed);
+}
+
+const ANY_TIME = 'at any time';
+
+const namesIn = (scopes: readonly string[], observed: Observed): string[] =>
+  scopes.flatMap((scope) => codeNames(observed).map((name) => `${scope} ${observed.parent} ${name}`));
+
+/** A result that is missing is no longer one of its report, also when an older message states it again. */
+function removeFromReports({ drafts, results, patient }: Settling): void {
+  const missing = results.ofPatient('Observation', patient.id).filter(({ isMissing }) => isMissing);
+  if (missing.length === 0) return;
+  const gone = new Set(missing.map(({ draft }) => `Observation/${draft.id}`));
+  for (const { draft } of results.ofPatient('DiagnosticReport', patient.id)) {
+    const list = [draft.content['result'] ?? []].flat();
+    const kept = list.filter((item) => referencesIn([item]).every((reference) => !gone.has(reference)));
+    if (kept.length === list.length) continue;
+    const { result: _, ...content } = draft.content;
+    drafts.rewrite(draft, kept.length === 0 ? content : { ...content, result: kept });
+  }
+}

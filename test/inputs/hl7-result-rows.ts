@@ -1,0 +1,211 @@
+/** Messages whose results differ slightly in their keys, and their results in any order of arrival. */
+import type { SentOrder, SentResults } from './hl7-results.ts';
+
+const REPORT = ['XR wrist', 'No fracture seen.', 'End'];
+const CORRECTED = ['XR wrist', 'Fracture of the distal radius.', 'Plaster.', 'End'];
+export const lines = (type: string, texts: readonly string[], isCounted = false): string[] =>
+  texts.map((text, at) => `${type}|RAD^Report^L|${isCounted ? at + 1 : ''}|${text}`);
+const organism = (value: string, sub = '', status = ''): string => `ST|ORG^Organism^L|${sub}|${value}|${status}`;
+const potassium = (value: string, more: Partial<Record<'code' | 'sub' | 'time', string>> = {}): string =>
+  `NM|${more.code ?? 'K^Potassium^L'}|${more.sub ?? ''}|${value}||${more.time ?? ''}`;
+export const sent = (at: number | string, order: SentOrder, sender = 'LAB|HOSP'): SentResults => ({
+  at,
+  sender,
+  orders: [order],
+});
+export const sensitivity = (sub: string, name: string, value: string, more: Partial<SentOrder> = {}): SentOrder => ({
+  ordered: 'S^Susceptibility^L',
+  parent: `ORG&Organism&L^${sub}^${name}`,
+  ...more,
+  obx: [`ST|AMP^Ampicillin^L||${value}`],
+});
+
+/** Messages about one patient, the live results after them, and the kinds of their issues to review. */
+export type ResultRow = readonly [
+  name: string,
+  messages: readonly SentResults[],
+  live: readonly string[],
+  listed: readonly string[],
+];
+
+export const RESULT_ROWS: readonly ResultRow[] = [
+  [
+    'a final text of four ST lines retracts the sentence of a preliminary one',
+    [sent(1, { status: 'P', obx: lines('ST', REPORT) }), sent(2, { obx: lines('ST', CORRECTED) })],
+    CORRECTED.map((text) => `${text} final`),
+    [],
+  ],
+  [
+    'TX lines that OBX-4 counts are one text',
+    [sent(1, { status: 'P', obx: lines('TX', REPORT, true) }), sent(2, { obx: lines('TX', CORRECTED, true) })],
+    [`${CORRECTED.join('/')} final`],
+    [],
+  ],
+  [
+    'ST lines beside FT are lines of its text',
+    [
+      sent(1, { status: 'P', obx: [...lines('FT', ['a']), ...lines('ST', ['b', 'c'])] }),
+      sent(2, { obx: [...lines('FT', ['a']), ...lines('ST', ['d'])] }),
+    ],
+    ['a/d final'],
+    [],
+  ],
+  [
+    'no growth is withdrawn when two organisms are final',
+    [
+      sent(1, { status: 'P', obx: [organism('No growth')] }),
+      sent(2, { obx: [organism('E. coli'), organism('Klebsiella')] }),
+    ],
+    ['E. coli final', 'Klebsiella final'],
+    [],
+  ],
+  [
+    'an organism below final stays while its report is not final',
+    [
+      sent(1, { status: 'P', obx: [organism('E. coli'), organism('Klebsiella')] }),
+      sent(2, { status: 'P', obx: [organism('E. coli', '', 'F')] }),
+    ],
+    ['E. coli final', 'Klebsiella preliminary'],
+    [],
+  ],
+  [
+    'a final organism that a newer final message no longer has stays and is listed',
+    [sent(1, { obx: [organism('E. coli'), organism('Klebsiella')] }), sent(2, { obx: [organism('E. coli')] })],
+    ['E. coli final', 'Klebsiella final'],
+    ['result-missing'],
+  ],
+  [
+    'a correction with more lines than the final text replaces all of them',
+    [sent(1, { obx: lines('ST', REPORT) }), sent(2, { status: 'C', obx: lines('ST', CORRECTED) })],
+    CORRECTED.map((text) => `${text} corrected`),
+    ['correction-unmatched'],
+  ],
+  [
+    'an addendum does not replace the report',
+    [sent(1, { obx: lines('TX', ['a', 'b', 'c', 'd', 'e']) }), sent(2, { obx: lines('TX', ['Addendum']) })],
+    ['Addendum final', 'a/b/c/d/e final'],
+    ['result-unclear'],
+  ],
+  [
+    'a corrected susceptibility is that of its isolate',
+    [
+      {
+        at: 1,
+        orders: [
+          { obx: [organism('E. coli', '1'), organism('Klebsiella', '2')] },
+          sensitivity('1', 'E. coli', 'S'),
+          sensitivity('2', 'Klebsiella', 'R'),
+        ],
+      },
+      sent(2, sensitivity('2', 'Klebsiella', 'I', { status: 'C' })),
+    ],
+    ['E. coli final', 'I corrected', 'Klebsiella final', 'S final'],
+    [],
+  ],
+  [
+    'susceptibilities of a former organism are withdrawn',
+    [
+      {
+        at: 1,
+        orders: [
+          { status: 'P', obx: [organism('Gram negative', '1')] },
+          sensitivity('1', 'Gram negative', 'S', { status: 'P' }),
+        ],
+      },
+      sent(2, { obx: [organism('E. coli', '1')] }),
+    ],
+    ['E. coli final'],
+    [],
+  ],
+  [
+    'an accession number of last year is another result',
+    [
+      sent('202501011200', { collected: '', obx: [potassium('90')] }),
+      sent('202601011200', { collected: '', obx: [potassium('300')] }),
+    ],
+    ['300 final', '90 final'],
+    [],
+  ],
+  [
+    'a time of verification in OBX-14 leaves a preliminary result, which is listed',
+    [
+      sent(1, { status: 'P', obx: [potassium('4.0', { time: '202601010800' })] }),
+      sent(2, { obx: [potassium('4.1', { time: '202601011000' })] }),
+    ],
+    ['4.0 preliminary', '4.1 final'],
+    ['preliminary-left'],
+  ],
+  [
+    'a time in seconds rounds to the minute',
+    [
+      sent(1, { collected: '20260101110047', status: 'P', obx: [potassium('4.0')] }),
+      sent(2, { collected: '202601011101', obx: [potassium('4.1')] }),
+    ],
+    ['4.1 final'],
+    [],
+  ],
+  [
+    'OBX-4 of only one of two does not matter',
+    [sent(1, { status: 'P', obx: [potassium('4.0')] }), sent(2, { obx: [potassium('4.1', { sub: '1' })] })],
+    ['4.1 final'],
+    [],
+  ],
+  [
+    'both order numbers find across MSH-4',
+    [
+      sent(1, { placer: 'PL', status: 'P', obx: [potassium('4.0')] }, 'LAB|A'),
+      sent(2, { placer: 'PL', obx: [potassium('4.1')] }, 'LAB|B'),
+    ],
+    ['4.1 final'],
+    [],
+  ],
+  [
+    'the authority of only one of two numbers does not matter',
+    [
+      sent(1, { filler: 'F1^LAB', status: 'P', obx: [potassium('4.0')] }),
+      sent(2, { filler: 'F1', obx: [potassium('4.1')] }),
+    ],
+    ['4.1 final'],
+    [],
+  ],
+  [
+    'LN equals LOINC, and L equals an empty coding system',
+    [
+      sent(1, { status: 'P', obx: [potassium('4.0', { code: '2823-3^K^LN' }), 'NM|X^X||1'] }),
+      sent(2, { obx: [potassium('4.1', { code: '2823-3^K^LOINC' }), 'NM|X^X^L||2'] }),
+    ],
+    ['2 final', '4.1 final'],
+    [],
+  ],
+  [
+    'swapped codings are one code',
+    [
+      sent(1, { status: 'P', obx: [potassium('4.0', { code: '2823-3^K^LN^K^Potassium^L' })] }),
+      sent(2, { obx: [potassium('4.1', { code: 'K^Potassium^L^2823-3^K^LN' })] }),
+    ],
+    ['4.1 final'],
+    [],
+  ],
+  [
+    'a message with both order numbers joins the results of either',
+    [
+      sent(1, { placer: 'PL', filler: '', status: 'P', obx: [potassium('4.0')] }),
+      sent(2, { filler: 'FI', status: 'P', obx: [potassium('4.1')] }),
+      sent(3, { placer: 'PL', filler: 'FI', obx: [potassium('4.2')] }),
+    ],
+    ['4.2 final'],
+    [],
+  ],
+  [
+    'a cancelled report leaves its final result, which is listed',
+    [sent(1, { obx: [potassium('4.0')] }), sent(2, { status: 'X', obx: [] })],
+    ['4.0 final'],
+    ['result-missing'],
+  ],
+  [
+    'a cancelled report withdraws its preliminary result',
+    [sent(1, { status: 'P', obx: [potassium('4.0')] }), sent(2, { status: 'X', obx: [] })],
+    [],
+    [],
+  ],
+];

@@ -1,0 +1,35 @@
+/**
+ * A rule for oxlint. The time of a regular expression must grow in proportion to its input, because clients choose most inputs.
+ * An expression that is slower, or that is put together while the program runs, says beside it what bounds its input.
+ */
+import { analyse } from 'scslre';
+
+interface Node {
+  readonly regex?: { readonly pattern: string; readonly flags: string };
+  readonly callee?: { readonly name?: string };
+  readonly arguments?: readonly { readonly type: string }[];
+}
+
+interface Context {
+  readonly report: (problem: { readonly node: Node; readonly message: string }) => void;
+}
+
+const create = (context: Context) => {
+  const built = (node: Node): void => {
+    if (node.callee?.name === 'RegExp' && node.arguments?.[0]?.type !== 'Literal')
+      context.report({ node, message: 'an expression that is built: bound its input, and say how beside it' });
+  };
+  return {
+    Literal(node: Node): void {
+      if (node.regex === undefined) return;
+      const { pattern: source, flags } = node.regex;
+      const [slow] = analyse({ source, flags }, { reportTypes: { Move: true } }).reports;
+      const growth = slow?.exponential === true ? 'exponential' : 'quadratic';
+      if (slow !== undefined) context.report({ node, message: `its time is ${growth} in the length of the input` });
+    },
+    CallExpression: built,
+    NewExpression: built,
+  };
+};
+
+export default { meta: { name: 'gateway' }, rules: { 'linear-expression': { create } } };

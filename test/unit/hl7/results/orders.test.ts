@@ -1,0 +1,141 @@
+/**
+ * Texts, cultures and results with slightly different keys, in every order of arrival. The same results are live, or the
+ * difference is an issue to review (edge/docs/behaviour.md, HL7 v2, Which result).
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { lines, RESULT_ROWS, sensitivity, sent } from '../../../inputs/hl7-result-rows.ts';
+import {
+  afterResults,
+  liveIn,
+  ordersOf,
+  reportedIn,
+  type SentOrder,
+  type SentResults,
+} from '../../../inputs/hl7-results.ts';
+import { sized } from '../../../stack/tools/size.ts';
+
+test.each(RESULT_ROWS)('%s', (_, messages, live, listed) => {
+  for (const order of ordersOf(messages)) {
+    const { world } = afterResults(order);
+    const name = order.map(({ at }) => at).join();
+    expect(liveIn(world), name).toEqual([...live].toSorted());
+    const kinds = [...new Set(world.attention.map(({ kind }) => kind))];
+    // A correction that arrives first has nothing to correct.
+    expect(
+      kinds.filter((kind) => kind !== 'correction-unmatched'),
+      name,
+    ).toEqual(listed.filter((kind) => kind !== 'correction-unmatched'));
+    expect(reportedIn(world), name).toEqual(liveIn(world));
+  }
+});
+
+test('the next version of a text replaces the text and leaves its addendum', () => {
+  const [first, addendum, next] = [['a', 'b', 'c', 'd', 'e'], ['Addendum'], ['a', 'b', 'c', 'x', 'e']].map(
+    (texts, at) => sent(at + 1, { obx: lines('TX', texts) }),
+  );
+  if (first === undefined || addendum === undefined || next === undefined) throw new Error('three messages');
+  expect(liveIn(afterResults([first, addendum, next]).world)).toEqual(['Addendum final', 'a/b/c/x/e final']);
+  // The addendum may be an older version of the only text that is known, so an analyst decides.
+  expect(afterResults([first, next, addendum]).world.attention.map(({ kind }) => kind)).toEqual(['result-unclear']);
+});
+
+describe('no issue to review', () => {
+  const minutes = ['0800', '0900', '1000'];
+  const at = (minute: number, orders: readonly SentOrder[]): SentResults => ({ at: minute, orders });
+  const glucose = (value: number, time = ''): string =>
+    `NM|GLU^Glucose^L||${value}||${time === '' ? '' : `20260101${time}`}`;
+
+  test.each<[string, readonly SentResults[]]>([
+    [
+      'a tolerance test, an OBR for each time, each preliminary and then final',
+      minutes.flatMap((time, n) =>
+        ['P', 'F'].map((status, m) =>
+          at(2 * n + m, [{ status, collected: `20260101${time}`, obx: [glucose(90 + n)] }]),
+        ),
+      ),
+    ],
+    [
+      'a tolerance test whose preliminary results arrive before the first final one',
+      ['P', 'F'].flatMap((status, m) =>
+        minutes.map((time, n) => at(3 * m + n, [{ status, collected: `20260101${time}`, obx: [glucose(90 + n)] }])),
+      ),
+    ],
+    [
+      'a tolerance test in one OBR, each time preliminary and then final',
+      minutes.flatMap((time, n) =>
+        ['P', 'F'].map((status, m) => at(2 * n + m, [{ status, obx: [glucose(90 + n, time)] }])),
+      ),
+    ],
+    [
+      'a tolerance test whose times are all final at once',
+      ['P', 'F', 'F'].map((status, n) => at(n, [{ status, obx: minutes.map((time, m) => glucose(90 + m, time)) }])),
+    ],
+    [
+      'isolates whose susceptibilities are final one after the other',
+      ['1', '2'].flatMap((sub, n) =>
+        ['P', 'F'].map((status, m) => at(2 * n + m, [sensitivity(sub, `organism ${sub}`, 'S', { status })])),
+      ),
+    ],
+    [
+      'a panel whose tests are final one after the other',
+      ['P', 'R', 'F'].map((status, n) =>
+        at(n, [
+          { status, obx: ['a', 'b', 'c'].map((code, m) => `NM|${code}^T^L||5|${n > m ? 'F' : 'P'}`).slice(0, n + 1) },
+        ]),
+      ),
+    ],
+  ])('%s', (_, messages) => {
+    expect(afterResults(messages).world.attention).toEqual([]);
+  });
+});
+
+test('the conclusion of a report does not quote withdrawn texts', () => {
+  const conclusionAfter = (...messages: readonly SentResults[]): unknown => {
+    const { world } = afterResults(messages);
+    const report = world.resources().find(({ type }) => type === 'DiagnosticReport');
+    return JSON.parse(`{${report?.body}}`).conclusion;
+  };
+  const final = sent(1, { obx: lines('TX', ['No fracture seen.']) });
+  expect(conclusionAfter(final)).toBe('No fracture seen.');
+  expect(
+    conclusionAfter(final, sent(2, { status: 'C', obx: ['TX|RAD^Report^L||No fracture seen.|W'] })),
+  ).toBeUndefined();
+  expect(conclusionAfter(final, sent(2, { obx: lines('TX', ['Fracture.']) }))).toBe('Fracture.');
+  const report = sent(1, { obx: lines('TX', ['a', 'b', 'c']) });
+  expect(conclusionAfter(report, sent(2, { obx: lines('TX', ['Addendum']) }))).toBe('a\nb\nc');
+});
+
+/** Messages about one group of results or one text, of different times. */
+const history = fc.constantFrom('ST', 'ST', 'TX').chain((type) =>
+  fc
+    .uniqueArray(
+      fc.record({
+        at: fc.integer({ min: 1, max: 9 }),
+        status: fc.constantFrom('P', 'F', 'C'),
+        values: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
+      }),
+      { selector: ({ at }) => at, minLength: 2, maxLength: sized(3, 4) },
+    )
+    .map((all) => all.map(({ at, status, values }) => sent(at, { status, obx: lines(type, values) }))),
+);
+
+test('every order of groups and texts ends in the same live results, or the difference is listed', () => {
+  fc.assert(
+    fc.property(history, (messages) => {
+      const ends = ordersOf(messages).map((order) => {
+        const { world } = afterResults([...order, ...order.slice(0, 1)]);
+        return { live: liveIn(world).join(), isListed: world.attention.length > 0 };
+      });
+      for (const end of ends) {
+        const others = ends.filter(({ live }) => live !== end.live);
+        expect(
+          others.every(({ isListed }) => isListed || end.isListed),
+          JSON.stringify(ends),
+        ).toBe(true);
+      }
+    }),
+    { numRuns: sized(12, 5000) },
+  );
+});
