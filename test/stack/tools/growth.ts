@@ -1,70 +1,57 @@
 /**
- * Measures how work grows with its input: the fastest of several rounds on an input and on one of twice its size. Short work is
- * timed by the wall clock, in so many rounds that some are not interrupted. Long work is timed by the CPU time of this thread,
- * which Linux may count in steps of 4 ms.
+ * Measures how work grows with its input, by an input and one of eight times its size. Quadratic work then takes 64 times as
+ * long, linear work 8 times. So a busy machine, which disturbs a measurement by half, does not change the result. The clock is
+ * the CPU time of this thread, which Linux may count in steps of 4 ms.
  */
 
-/** At most this, the work is linear: there is no need to measure on. */
+/** Growth for a doubled input. At most this, the work is linear: 2 where it is linear, 4 where it is quadratic. */
 export const LINEAR = 2.3;
 
-interface Clock {
-  readonly nowMs: () => number;
-  /** An input is worked on as often as takes this long. */
-  readonly leastMs: number;
-  readonly leastRounds: number;
-  /** Ends the measurement of work that is not linear. */
-  readonly mostRounds: number;
-  readonly mostMs: number;
+const DOUBLINGS = 3;
+const SPAN = 2 ** DOUBLINGS;
+/** The least time of a measurement: five steps of the clock. */
+const LEAST_MS = 20;
+/** Ends the measurement of work that is not linear. */
+const MAX_ROUNDS = 5;
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
-const WALL: Clock = {
-  nowMs: () => performance.now(),
-  leastMs: 0.3,
-  leastRounds: 10,
-  mostRounds: Infinity,
-  mostMs: 3_000,
-};
-const CPU: Clock = {
-  nowMs() {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  },
-  leastMs: 40,
-  leastRounds: 2,
-  mostRounds: 20,
-  mostMs: Infinity,
-};
+/** The growth for a doubled input, from the costs of an input and of one of eight times its size. */
+export const growthFor = (small: number, large: number): number => (large / small) ** (1 / DOUBLINGS);
 
-const growthBy =
-  ({ nowMs, leastMs, leastRounds, mostRounds, mostMs }: Clock) =>
-  <Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number => {
-    const [one, two] = [inputOf(size), inputOf(2 * size)];
-    let times = 1;
-    const msOf = (input: Input): number => {
-      const before = nowMs();
-      for (let n = 0; n < times; n += 1) work(input);
-      return nowMs() - before;
-    };
-    while (msOf(one) < leastMs) times *= 2;
-    let [small, large] = [Infinity, Infinity];
-    const until = performance.now() + mostMs;
-    const isWanted = (round: number): boolean =>
-      round === 0 ||
-      ((round < leastRounds || (large / small > LINEAR && round < mostRounds)) && performance.now() < until);
-    for (let round = 0; isWanted(round); round += 1) {
-      small = Math.min(small, msOf(one));
-      large = Math.min(large, msOf(two));
-    }
-    return large / small;
-  };
+/** The sizes to compare, for the size of a shape. */
+export const sizesOf = (size: number): readonly [small: number, large: number] => {
+  const small = Math.max(1, Math.round(size / (SPAN / 2)));
+  return [small, SPAN * small];
+};
 
 /**
- * How many times the work of an input is that of half of it: 2 where the work is linear, 4 where it is quadratic.
+ * How many times the work grows when its input is doubled. The fastest of several rounds counts.
  *
  * @param inputOf an input of a size
- * @param size the size of the smaller input
+ * @param size the larger input has twice this size, the smaller a quarter
  */
-export const growthOf = growthBy(WALL);
-
-/** As `growthOf`, for work that a busy machine always interrupts. */
-export const cpuGrowthOf = growthBy(CPU);
+export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number {
+  const [smallSize, largeSize] = sizesOf(size);
+  const [small, large] = [inputOf(smallSize), inputOf(largeSize)];
+  const msOf = (input: Input, times: number): number => {
+    const before = cpuMs();
+    for (let n = 0; n < times; n += 1) work(input);
+    return (cpuMs() - before) / times;
+  };
+  // The large input is worked on less often, so that both take the same time where the work is linear.
+  let times = SPAN;
+  for (let ms = 0; ms < LEAST_MS;) {
+    ms = msOf(small, times) * times;
+    if (ms < LEAST_MS) times *= ms < LEAST_MS / 8 ? 8 : 2;
+  }
+  let [smallMs, largeMs] = [Infinity, Infinity];
+  for (let round = 0; round === 0 || (growthFor(smallMs, largeMs) > LINEAR && round < MAX_ROUNDS); round += 1) {
+    smallMs = Math.min(smallMs, msOf(small, times));
+    largeMs = Math.min(largeMs, msOf(large, times / SPAN));
+  }
+  return growthFor(smallMs, largeMs);
+}

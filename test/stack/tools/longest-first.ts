@@ -42,8 +42,7 @@ const LONGEST: readonly string[] = [
   'integration/hl7/identity.test.ts',
   'integration/hl7/precedence.test.ts',
   'integration/hl7/many-results.test.ts',
-  'unit/admin/messages/messages.test.ts',
-  'unit/hl7/message/growth.test.ts',
+  'unit/growth.test.ts',
 ];
 
 /**

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 
 import { fileOf } from '../../../../edge/admin/messages/file.ts';
 import { viewAck, viewMessage } from '../../../../edge/admin/messages/segments.ts';
-import { cpuGrowthOf, LINEAR } from '../../../stack/tools/growth.ts';
 import type { ListedRow } from '../../../../edge/store/message-search.ts';
 
 const MESSAGE = [
@@ -99,26 +98,6 @@ describe('a message of very many parts', () => {
     expect(segments).toHaveLength(1001);
     expect(moreSegments).toBe(14_000);
     expect(segments.at(-1)?.fields).toMatchObject([{ path: 'OBX-1' }, { path: 'OBX-3', findings: [wrong] }]);
-  });
-
-  const SHAPES: readonly (readonly [what: string, size: number, lines: (n: number) => readonly string[]])[] = [
-    ['empty fields', 1_000, (n) => [`ZZZ${'|'.repeat(n)}`]],
-    ['fields', 700, (n) => [`OBX${'|x'.repeat(n)}`]],
-    ['repetitions', 1_000, (n) => [`PID|1||${'a^b~'.repeat(n)}`]],
-    ['components', 1_000, (n) => [`PID|1||${'a^'.repeat(n)}`]],
-    ['subcomponents', 1_000, (n) => [`PID|1||${'a&'.repeat(n)}^b`]],
-    ['segments', 300, (n) => Array.from({ length: n }, () => 'OBX|1|NM|K^Potassium^L||5')],
-    ['segments with repetitions', 50, (n) => Array.from({ length: n }, () => `PID|1||${'a^b~'.repeat(100)}`)],
-  ];
-  test.each(SHAPES)('a message of %s is read in a time that grows in proportion', (_, size, lines) => {
-    const findings = (n: number) =>
-      Array.from({ length: n / 10 }, (_, at) => ({ severity: 'W', code: '102', message: 'x', at: `OBX^1^${at + 1}` }));
-    const growth = cpuGrowthOf(
-      (n) => ({ lines: lines(n), found: findings(n) }),
-      ({ lines, found }) => void viewOf(lines, found),
-      size,
-    );
-    expect(growth).toBeLessThanOrEqual(LINEAR);
   });
 });
 

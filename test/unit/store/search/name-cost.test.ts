@@ -1,15 +1,12 @@
-/** The cost of names: the work grows with the input, and the rows of a patient stay within their bounds. */
+/** The cost of names: the rows of a patient stay within their bounds. test/unit/growth.test.ts measures the work. */
 import { describe, expect, test } from 'vitest';
 
 import { criteriaOf } from '../../../../edge/fhir/search/request.ts';
-import { requireValid } from '../../../../edge/fhir/resource-body.ts';
-import { fit } from '../../../../edge/hl7/patients/person.ts';
-import { knownBy, namesOf } from '../../../../edge/store/patient-identity.ts';
+import { knownBy } from '../../../../edge/store/patient-identity.ts';
 import { searchRows } from '../../../../edge/store/search/extract.ts';
 import { fold, MAX_FOLDED } from '../../../../edge/store/search/fold.ts';
 import { MAX_INDEXED_NAMES } from '../../../../edge/store/search/kinds/indexed-names.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { growthOf } from '../../../stack/tools/growth.ts';
 
 /** NFKD makes eighteen letters of it, which are spelt as ninety. */
 const LONG = '\ufdfa';
@@ -17,15 +14,6 @@ const LONG = '\ufdfa';
 const marks = (n: number) => `a${'\u0315\u0300'.repeat(n)}`;
 const list = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
 const patient = (...name: JsonObject[]): JsonObject => ({ resourceType: 'Patient', name });
-
-const MAX_GROWTH = 2.3;
-
-/** On a busy machine one measurement may be wrong; quadratic work exceeds the limit in each. */
-function expectLinear<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): void {
-  let growth = growthOf(inputOf, work, size);
-  for (let again = 0; again < 2 && growth > MAX_GROWTH; again += 1) growth = growthOf(inputOf, work, size);
-  expect(growth).toBeLessThanOrEqual(MAX_GROWTH);
-}
 
 const SENT: readonly (readonly [string, (n: number) => JsonObject])[] = [
   ['a name of ligatures', (n) => patient({ family: LONG.repeat(500 * n) })],
@@ -37,18 +25,6 @@ const SENT: readonly (readonly [string, (n: number) => JsonObject])[] = [
 ];
 
 describe.each(SENT)('%s', (_, of) => {
-  test('twice the data needs twice the work to validate and to index', () => {
-    const work = (content: JsonObject) => {
-      // One alone is too short to be measured.
-      for (let n = 0; n < 2; n += 1) {
-        const valid = requireValid('Patient', content);
-        searchRows('Patient', valid);
-        knownBy(valid);
-      }
-    };
-    expectLinear(of, work, 400);
-  });
-
   test('the rows of a patient stay within their bounds', () => {
     const { search, parts } = searchRows('Patient', of(1000));
     const { traits } = knownBy(of(1000));
@@ -56,24 +32,6 @@ describe.each(SENT)('%s', (_, of) => {
       expect(column?.length).toBeLessThanOrEqual(MAX_INDEXED_NAMES + 2);
     expect(search?.names).not.toBe('');
   });
-});
-
-test('a value of twice the length needs twice the work to reject', () => {
-  const context = { root: 'https://fhir.test/fhir', now: 0, searches: 'listed' } as const;
-  const work = (value: string) =>
-    expect(() => criteriaOf('Patient', `name=${value}`, context)).toThrow(/cannot be used/);
-  for (const one of [LONG, '\u0315\u0300']) expectLinear((n) => encodeURIComponent(`a${one.repeat(n)}`), work, 5_000);
-});
-
-test('twice as many names need twice the work to compare', () => {
-  const names = (n: number, tag: string) =>
-    namesOf(patient(...list(n, (at) => ({ family: `${tag}${at}`, given: [`${LONG.repeat(60)}${at}`] }))));
-  const none = { birthDate: undefined, sex: undefined };
-  const work = (n: number) => {
-    const record = { ...none, names: names(n, 'a'), said: [], isDescribed: true };
-    expect(fit({ ...none, names: names(n, 'b') }, record, new Set())).toBe('fits');
-  };
-  expectLinear((n) => n, work, 200);
 });
 
 describe('many names', () => {
