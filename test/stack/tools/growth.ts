@@ -12,7 +12,7 @@ const SPAN = 2 ** DOUBLINGS;
 /** The least time of a measurement: five steps of the clock. */
 const LEAST_MS = 20;
 /** Ends the measurement of work that is not linear. */
-const MAX_ROUNDS = 5;
+const MAX_ROUNDS = 20;
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
