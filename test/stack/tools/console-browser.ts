@@ -30,12 +30,10 @@ interface Axe {
 /**
  * Expects no violation of accessibility (axe-core). Contrast is most of the work and depends on an element's style alone: one
  * element of each combination of colour, background and font is checked.
- *
- * @param checks `colours` checks only what depends on the colour scheme; default everything
  */
-export async function expectAccessible(page: Page, checks: 'everything' | 'colours' = 'everything'): Promise<void> {
+export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
-  const violations = await page.evaluate(async (isAll) => {
+  const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe };
     const samples = new Map<string, Element>();
     for (const element of document.body.querySelectorAll('*')) {
@@ -50,9 +48,7 @@ export async function expectAccessible(page: Page, checks: 'everything' | 'colou
       if (!samples.has(style)) samples.set(style, element);
     }
     const contrast = { runOnly: { type: 'rule', values: ['color-contrast'] } };
-    const others = isAll
-      ? { rules: { 'color-contrast': { enabled: false } } }
-      : { runOnly: { type: 'rule', values: ['link-in-text-block'] } };
+    const others = { rules: { 'color-contrast': { enabled: false } } };
     const found = [
       await axe.run({ include: [...samples.values()] }, { resultTypes: ['violations'], ...contrast }),
       await axe.run(document, { resultTypes: ['violations'], ...others }),
@@ -60,7 +56,7 @@ export async function expectAccessible(page: Page, checks: 'everything' | 'colou
     return found
       .flatMap((run) => run.violations)
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  }, checks === 'everything');
+  });
   expect(violations, page.url()).toEqual([]);
 }
 
