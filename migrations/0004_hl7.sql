@@ -155,34 +155,81 @@ create index unmapped_name_of_message on unmapped_name (site_id, message_id);
 select table_of_site('unmapped_name');
 grant select, insert, delete on unmapped_name to gateway_app;
 
--- Issues that an administrator must decide or review. Each issue is listed once, with the first message that showed it; its
--- dismissal is permanent. `detail` contains codes and positions, never content of a patient record.
-create table attention (
+-- Issues that an administrator must decide or review: one row for each cause, a kind with its patients or with its subject.
+create table issue (
   site_id uuid not null references site,
-  attention_id uuid not null default gen_random_uuid(),
+  -- Computed from kind, patients and subject (attention_add), so that each cause has one row.
+  issue_id uuid not null,
   kind listed_code not null,
   -- With two patients, patient_a has the smaller id.
   patient_a uuid,
   patient_b uuid,
   patient_type text generated always as ('Patient') stored,
-  -- Distinguishes issues of one kind with the same patients.
+  -- The namespace of an issue that has no patient; else ''.
+  subject text not null default '',
+  -- When something new was found of it. A repetition is not new.
+  found_at timestamptz not null default now(),
+  dismissed_at timestamptz,
+  dismissed_by text,
+  dismissed_reason text,
+  primary key (site_id, issue_id),
+  foreign key (site_id, patient_type, patient_a) references resource (site_id, type, id),
+  foreign key (site_id, patient_type, patient_b) references resource (site_id, type, id),
+  check (patient_b is null or patient_a < patient_b),
+  check (num_nulls(dismissed_at, dismissed_by, dismissed_reason) in (0, 3))
+);
+create index issue_open on issue (site_id, kind, found_at desc, issue_id desc) where dismissed_at is null;
+create index issue_listed on issue (site_id, found_at desc, issue_id desc);
+select table_of_site('issue');
+grant select, insert, update (found_at, dismissed_at, dismissed_by, dismissed_reason) on issue to gateway_app;
+
+-- The findings of an issue. Each is listed once, with the first message that showed it. `detail` contains codes and positions,
+-- never content of a patient record.
+create table attention (
+  site_id uuid not null,
+  issue_id uuid not null,
+  -- As in issue.
+  kind listed_code not null,
+  patient_a uuid,
+  patient_b uuid,
+  -- Distinguishes the findings of an issue: 'Observation/' and an id, or a reason.
   about text not null default '',
   -- Null: no message showed it.
   message_id uuid,
   detail json not null default '{}',
   created_at timestamptz not null default now(),
-  dismissed_at timestamptz,
-  dismissed_by text,
-  primary key (site_id, attention_id),
-  unique nulls not distinct (site_id, kind, patient_a, patient_b, about),
-  foreign key (site_id, patient_type, patient_a) references resource (site_id, type, id),
-  foreign key (site_id, patient_type, patient_b) references resource (site_id, type, id),
-  foreign key (site_id, message_id) references hl7_message,
-  check (patient_b is null or patient_a < patient_b),
-  check ((dismissed_at is null) = (dismissed_by is null))
+  primary key (site_id, issue_id, about),
+  foreign key (site_id, issue_id) references issue,
+  foreign key (site_id, message_id) references hl7_message
 );
-create index attention_open on attention (site_id, kind, created_at desc, attention_id desc) where dismissed_at is null;
 create index attention_of_message on attention (site_id, message_id);
-create index attention_listed on attention (site_id, created_at desc, attention_id desc);
 select table_of_site('attention');
-grant select, insert, update (dismissed_at, dismissed_by) on attention to gateway_app;
+grant select, insert on attention to gateway_app;
+
+-- The messages that showed an issue. Each message has its row: messages do not wait for each other at a counter.
+create table issue_message (
+  site_id uuid not null,
+  issue_id uuid not null,
+  message_id uuid not null,
+  primary key (site_id, issue_id, message_id),
+  foreign key (site_id, issue_id) references issue,
+  foreign key (site_id, message_id) references hl7_message
+);
+create index issue_message_of on issue_message (site_id, message_id);
+select table_of_site('issue_message');
+grant select, insert on issue_message to gateway_app;
+
+-- Every dismissal and its undo; issue holds the last.
+create table issue_decision (
+  site_id uuid not null,
+  issue_id uuid not null,
+  at timestamptz not null default clock_timestamp(),
+  state text not null check (state in ('dismissed', 'reopened')),
+  -- Null: a message showed something new of a dismissed issue.
+  by text,
+  reason text not null default '',
+  primary key (site_id, issue_id, at),
+  foreign key (site_id, issue_id) references issue
+);
+select table_of_site('issue_decision');
+grant select, insert on issue_decision to gateway_app;

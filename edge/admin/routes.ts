@@ -70,7 +70,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
-    ...attentionOperations(),
+    ...attentionOperations(deps.now),
     ...nameOperations(),
     ...alertOperations(deps),
     ...workbenchOperations(deps, workbench),

@@ -38,11 +38,13 @@ export interface AliasRow {
  * Lists the aliases of a site, by key, namespace and URI.
  *
  * @param states any of these
+ * @param namespace in capitals; '' for all
  * @param after client, namespace and URI of the last one of the page before, or null
  */
 export function listAliases(
   site: string,
   states: readonly AliasState[],
+  namespace: string,
   after: readonly string[] | null,
   limit: number,
 ): Query<AliasRow> {
@@ -61,6 +63,7 @@ export function listAliases(
               where y.site_id = a.site_id and y.client_id = a.client_id and y.namespace = a.namespace and y.uri = a.uri
               order by y.at desc limit 20) x) d
    where a.site_id = ${site}::uuid and a.state = any (${states}::text[])
+     and (${namespace} = '' or a.namespace = ${namespace})
      and (${after?.[0] ?? null}::text is null or (a.client_id, a.namespace, a.uri)
        > (${after?.[0] ?? null}::text, ${after?.[1] ?? null}::text, ${after?.[2] ?? null}::text))
    order by a.client_id, a.namespace, a.uri limit ${limit}::int`;

@@ -19,6 +19,7 @@ begin
    where a.site_id = p_site and a.message_id = any (accepted);
   update hl7_message m set raw = null, ack = null, errors = '[]', has_failed = false
    where m.site_id = p_site and m.message_id = any (accepted);
+  delete from issue_message x where x.site_id = p_site and x.message_id = any (p_messages);
   update attention x set message_id = null where x.site_id = p_site and x.message_id = any (refused);
   delete from hl7_attempt a where a.site_id = p_site and a.message_id = any (refused);
   delete from hl7_message m where m.site_id = p_site and m.message_id = any (refused);

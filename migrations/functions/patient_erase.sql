@@ -17,6 +17,7 @@ declare
   others uuid[];
   pattern text;
   messages uuid[];
+  issues uuid[];
   t text;
   n bigint;
   names text[] := '{}';
@@ -80,11 +81,14 @@ begin
     -- An export as of an earlier moment is no longer possible: a file that is requested again would be different.
     delete from bulk_export x where x.site_id = p_site;
 
-    delete from attention a
-     where a.site_id = p_site and (a.patient_a = any (patients) or a.patient_b = any (patients)
-        or a.patient_a is null and a.message_id = any (messages));
-    get diagnostics n = row_count;
-    names := names || 'attention'::text;
+    -- An issue without a patient stays; its messages are forgotten.
+    issues := array(select i.issue_id from issue i
+                     where i.site_id = p_site and (i.patient_a = any (patients) or i.patient_b = any (patients)));
+    foreach t in array array['issue_message', 'issue_decision', 'attention', 'issue'] loop
+      execute format('delete from %I x where x.site_id = $1 and x.issue_id = any ($2)', t) using p_site, issues;
+      get diagnostics n = row_count;
+    end loop;
+    names := names || 'issues'::text;
     counts := counts || n;
     perform hl7_messages_forget(p_site, messages);
 

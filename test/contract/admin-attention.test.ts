@@ -4,13 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { RUNTIMES } from '../stack/tools/gateway.ts';
 
 interface Item {
   readonly id: string;
   readonly kind: string;
   readonly patients: readonly object[];
   readonly state: string;
+  readonly foundAt: string;
+  readonly merges: readonly { survivor: string; merged: string; message: string }[];
 }
 interface List {
   readonly items: readonly Item[];
@@ -20,7 +22,7 @@ interface List {
 const READ = ['site.messages.read'];
 const BOTH = ['site.messages.read', 'site.settings.update'];
 
-describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
+describe.each(RUNTIMES)('issues to review on %s', (runtime) => {
   const at = useConsole(runtime, {
     site: { name: 'North' },
     otherSite: { name: 'South' },
@@ -31,14 +33,15 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     method: 'GET' | 'POST',
     path: string,
     permissions: readonly string[],
-    of = at.site,
-    sub = 'ada',
+    { of = at.site, sub = 'ada', body }: { of?: string; sub?: string; body?: object } = {},
   ) => {
     const token = await at.oidc.signToken({ sub, site: of, permissions });
-    return at.api(method, path, undefined, {}, token);
+    return at.api(method, path, body, {}, token);
   };
+  const dismiss = (id: string, body: object = { reason: 'Twins.' }, sub = 'ada') =>
+    call('POST', `/attention/${id}/dismiss`, BOTH, { body, sub });
   const list = async (path: string, of = at.site): Promise<List> => {
-    const response = await call('GET', path, READ, of);
+    const response = await call('GET', path, READ, { of });
     expect(response.status, path).toBe(200);
     return (await response.json()) as List;
   };
@@ -68,7 +71,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
       [at.site, JSON.stringify(rows)],
     );
 
-  test('possible duplicates show both patients, the reason, and equal elements', async () => {
+  test('possible duplicates show both patients, the reason, equal elements and the next step', async () => {
     const a = await patient('Müller^Jürgen||19700101|M|||Main St 1^^Springfield^^12345||555-1');
     const b = await patient('MULLER^Juergen||19700102|M|||Main St 1^^Springfield^^12345');
     await attend({
@@ -76,7 +79,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
       patients: [b.id, a.id],
       detail: { reason: 'number-taken', at: 'PID^1^3' },
     });
-    const { items, next } = await list('/possible-duplicates');
+    const { items, next } = await list('/attention');
     expect(next).toBeNull();
     const references = [a.id, b.id].toSorted().map((id) => ({ reference: `Patient/${id}` }));
     expect(items).toMatchObject([
@@ -84,97 +87,175 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
         kind: 'possible-duplicate',
         state: 'open',
         why: 'A message moves an identifier to the first patient, but the second has it.',
-        detail: { at: 'PID^1^3' },
+        findings: [{ detail: { at: 'PID^1^3' }, resources: [] }],
+        findingCount: 1,
+        messageCount: 1,
         patients: references,
-        agrees: ['gender', 'addresses'],
-        differs: ['names', 'birthDate', 'identifiers'],
+        agrees: ['families', 'gender', 'addresses'],
+        differs: ['givens', 'birthDate', 'identifiers'],
         message: { messageType: 'ADT^A04' },
+        next: { step: 'merge' },
         dismissedAt: null,
         dismissedBy: null,
+        dismissedReason: null,
+        decisions: [],
       },
     ]);
     expect(items[0]?.patients).toContainEqual({
       reference: `Patient/${a.id}`,
-      names: ['Müller, Jürgen'],
+      families: ['Müller'],
+      givens: ['Jürgen'],
       birthDate: '1970-01-01',
       gender: 'male',
       identifiers: [{ issuer: 'EAST', value: a.mrn }],
       telecom: ['555-1'],
       addresses: ['Main St 1, 12345 Springfield'],
     });
-    expect(await list('/attention')).toEqual({ items: [], next: null });
     expect(await list('/attention?kind=possible-duplicate')).toMatchObject({ items: [{ id: items[0]?.id }] });
   });
 
   test('the name that newborns get until they have one neither agrees nor differs', async () => {
     const [a, b] = [await patient('Jay^BABYGIRL||20260301|F'), await patient('Jay^BABYGIRL||20260301|F')];
     await attend({ kind: 'possible-duplicate', patients: [a.id, b.id] });
-    const { items } = await list('/possible-duplicates');
+    const { items } = await list('/attention');
     expect(items.find((item) => JSON.stringify(item.patients).includes(a.id))).toMatchObject({
-      agrees: ['birthDate', 'gender'],
+      agrees: ['families', 'birthDate', 'gender'],
       differs: ['identifiers'],
     });
   });
 
-  test('two that were merged are no longer open', async () => {
-    const [a, b] = [await patient('Doe^Jane||19800101|F'), await patient('Doe^Jane||19800101|F')];
+  test('the merge message of a pair, sent as it is, merges the two, and the issue is no longer open', async () => {
+    const person = String.raw`O'Neill \T\ Sons^Zoë^Anna||19800101|F`;
+    const [a, b] = [await patient(person), await patient(person)];
+    await send('ADT^A08', `PID|1||${b.mrn}^^^EAST^MR~X1^^^WEST&1.2.3&ISO^PI~999^^^GOV^SS||${person}`);
     await attend({ kind: 'possible-duplicate', patients: [a.id, b.id] });
-    const openIds = async (state: string) =>
-      (await list(`/possible-duplicates?state=${state}`)).items.map(({ patients }) => JSON.stringify(patients));
-    expect((await openIds('open')).some((shown) => shown.includes(a.id))).toBe(true);
-    await send('ADT^A40', `PID|1||${a.mrn}^^^EAST^MR||Doe^Jane\rMRG|${b.mrn}^^^EAST^MR`);
-    expect((await openIds('open')).some((shown) => shown.includes(a.id))).toBe(false);
-    expect((await openIds('merged')).some((shown) => shown.includes(a.id))).toBe(true);
+    const openPair = async (state: string) =>
+      (await list(`/attention?state=${state}`)).items.find(({ patients }) => JSON.stringify(patients).includes(a.id));
+    const { merges = [] } = (await openPair('open')) ?? {};
+    expect(merges.map(({ survivor, merged }) => [survivor, merged].toSorted())).toEqual(
+      Array.from({ length: 2 }, () => [`Patient/${a.id}`, `Patient/${b.id}`].toSorted()),
+    );
+    const kept = merges.find(({ survivor }) => survivor === `Patient/${a.id}`)?.message ?? '';
+    expect(kept).toContain('|ADT^A40^ADT_A39|');
+    expect(kept).toContain(`MRG|${b.mrn}^^^EAST^MR`);
+    expect(kept).not.toContain('999');
+    const sent = await at.send(kept);
+    const ack = await sent.text();
+    expect([sent.status, ack]).toEqual([200, expect.stringContaining('MSA|AA')]);
+    expect(ack).not.toContain('ERR|');
+    expect(await openPair('open')).toBeUndefined();
+    expect(await openPair('merged')).toMatchObject({ state: 'merged', merges: [] });
   });
 
-  test('the other kinds are listed by kind, the newest first, page by page', async () => {
-    const { id } = await patient('Roe^Rick||19900101|M');
-    for (const about of ['1', '2', '3']) await attend({ kind: 'stale-correction', patients: [id], about });
-    await attend({ kind: 'not-moved', patients: [], detail: { at: 'MRG^1^3' } });
-    const { items } = await list('/attention');
+  test('kinds are listed together or alone, the newest first, page by page', async () => {
+    const people = await Promise.all(['1', '2', '3'].map((n) => patient(`Roe^Rick${n}||19900101|M`)));
+    for (const { id } of people) await attend({ kind: 'stale-correction', patients: [id], about: 'a' });
+    await attend({ kind: 'namespace-contested', patients: [], about: 'LAB', detail: { at: 'PID^1^3' } });
+    const items = (await list('/attention')).items.filter(({ kind }) => kind !== 'possible-duplicate');
     expect(items.map(({ kind }) => kind)).toEqual([
-      'not-moved',
+      'namespace-contested',
       'stale-correction',
       'stale-correction',
       'stale-correction',
     ]);
-    expect(items[0]).toMatchObject({ patients: [], agrees: [], differs: [], detail: { at: 'MRG^1^3' } });
-    expect(items[1]).toMatchObject({ patients: [{ names: ['Roe, Rick'] }] });
+    expect(items[0]).toMatchObject({ subject: 'LAB', patients: [], merges: [], next: { step: 'decide-namespace' } });
+    expect(items[1]).toMatchObject({ patients: [{ givens: ['Rick3'] }], next: { step: 'replay' } });
     const first = await list('/attention?kind=stale-correction&limit=2');
     const second = await list(`/attention?kind=stale-correction&limit=2&cursor=${first.next}`);
     expect([...first.items, ...second.items]).toEqual(items.slice(1));
     expect(second.next).toBeNull();
   });
 
-  test('a dismissed issue keeps its actor and time, stays dismissed, and leaves the list', async () => {
+  test('results of one patient that one cause left are one issue, with each result and a count', async () => {
+    const { id, mrn } = await patient('Moe^Mia||19910101|F');
+    const panel = (status: string, at: string, values: readonly string[]) =>
+      send(
+        'ORU^R01',
+        [
+          `PID|1||${mrn}^^^EAST^MR||Moe^Mia||19910101|F`,
+          `OBR|1||F-${mrn}|24323-8^Panel^LN|||202607010800+0000|||||||||||||||${at}|||${status}`,
+          ...values.map((value, n) => `OBX|${n + 1}|NM|C${n}^Code ${n}^LN||${value}|mmol/L|||||${status}`),
+        ].join('\r'),
+      );
+    const values = Array.from({ length: 7 }, (_, n) => `${n}.5`);
+    await panel('F', '202607011000+0000', values);
+    const late = values.map((value) => `1${value}`);
+    await panel('C', '202607010900+0000', late);
+    await panel('C', '202607010900+0000', late);
+    const issues = (await list('/attention?kind=stale-correction')).items.filter(({ patients }) =>
+      JSON.stringify(patients).includes(id),
+    );
+    expect(issues).toMatchObject([{ findingCount: 8, messageCount: 2, message: { messageType: 'ORU^R01' } }]);
+    const [issue] = issues as unknown as { findings: { resources: object[]; detail: object }[] }[];
+    expect(issue?.findings).toHaveLength(5);
+    expect(issue?.findings).toContainEqual(
+      expect.objectContaining({
+        detail: expect.objectContaining({ at: expect.stringMatching(/^OBX\^/) }),
+        resources: [expect.objectContaining({ summary: 'Code 0, 0.5 mmol/L, final' })],
+      }),
+    );
+  });
+
+  test('a dismissed issue keeps its reason, actor and time, leaves the list, and the dismissal can be undone', async () => {
     const { id: patientId } = await patient('Poe^Pat||19910101|M');
-    await attend({ kind: 'merge-unresolved', patients: [patientId], about: 'x' });
-    const [{ id } = { id: '' }] = (await list('/attention?kind=merge-unresolved')).items;
-    const dismissed = await call('POST', `/attention/${id}/dismiss`, BOTH);
+    const finding = (about: string) => attend({ kind: 'result-missing', patients: [patientId], about });
+    await finding('x');
+    const [{ id, foundAt } = { id: '', foundAt: '' }] = (await list('/attention?kind=result-missing')).items;
+    for (const body of [{}, { reason: ' ' }, { reason: 'x'.repeat(501) }, { reason: 'x', other: 1 }])
+      expect((await dismiss(id, body)).status).toBe(422);
+    expect((await dismiss(id, { reason: 'Old.', seen: '2020-01-01T00:00:00Z' })).status).toBe(409);
+    const dismissed = await dismiss(id, { reason: ' Seen. ', seen: foundAt });
     const answer = await dismissed.json();
-    expect([dismissed.status, answer]).toMatchObject([200, { id, dismissedBy: expect.stringContaining('ada') }]);
+    expect([dismissed.status, answer]).toMatchObject([
+      200,
+      { id, dismissedBy: expect.stringContaining('ada'), dismissedReason: 'Seen.' },
+    ]);
     expect(JSON.stringify(answer)).not.toContain('Poe');
-    const again = await call('POST', `/attention/${id}/dismiss`, BOTH, at.site, 'bob');
-    expect(await again.json()).toEqual(answer);
-    await attend({ kind: 'merge-unresolved', patients: [patientId], about: 'x' });
-    expect(await list('/attention?kind=merge-unresolved')).toMatchObject({ items: [] });
-    expect(await list('/attention?kind=merge-unresolved&state=dismissed')).toMatchObject({
+    expect(await (await dismiss(id, { reason: 'Again.' }, 'bob')).json()).toEqual(answer);
+    await finding('x');
+    expect(await list('/attention?kind=result-missing')).toMatchObject({ items: [] });
+    expect(await list('/attention?kind=result-missing&state=dismissed')).toMatchObject({
       items: [{ id, state: 'dismissed', ...(answer as object) }],
+    });
+    const reopen = () => call('POST', `/attention/${id}/reopen`, BOTH, { sub: 'bob' });
+    for (let times = 0; times < 2; times += 1) expect((await reopen()).status).toBe(200);
+    expect(await list('/attention?kind=result-missing')).toMatchObject({
+      items: [
+        {
+          id,
+          state: 'open',
+          dismissedAt: null,
+          dismissedReason: null,
+          decisions: [
+            { state: 'reopened', by: expect.stringContaining('bob'), reason: '' },
+            { state: 'dismissed', by: expect.stringContaining('ada'), reason: 'Seen.' },
+          ],
+        },
+      ],
+    });
+    await dismiss(id);
+    await finding('y');
+    expect(await list('/attention?kind=result-missing')).toMatchObject({
+      items: [{ id, findingCount: 2, decisions: [{ state: 'reopened', by: null }, {}, {}, {}] }],
     });
   });
 
-  test('another site sees and dismisses none of the issues; a reader without the permission dismisses none', async () => {
-    const [{ id } = { id: '' }] = (await list('/possible-duplicates')).items;
-    for (const path of ['/possible-duplicates', '/attention', '/possible-duplicates?state=merged']) {
+  test('another site sees and decides none of the issues; a reader without the permission decides none', async () => {
+    const [{ id } = { id: '' }] = (await list('/attention')).items;
+    for (const path of ['/attention', '/attention?state=merged', '/attention?state=dismissed']) {
       expect(await list(path, at.otherSite)).toEqual({ items: [], next: null });
     }
-    expect((await call('POST', `/attention/${id}/dismiss`, BOTH, at.otherSite)).status).toBe(404);
-    expect((await call('POST', '/attention/x/dismiss', BOTH)).status).toBe(404);
-    expect((await call('POST', `/attention/${id}/dismiss`, READ)).status).toBe(403);
-    for (const path of ['/possible-duplicates', '/attention']) {
-      expect((await call('GET', path, ['site.settings.read', 'site.settings.update'])).status).toBe(403);
+    const body = { reason: 'x' };
+    for (const [path, given] of [
+      [`/attention/${id}/dismiss`, { body }],
+      [`/attention/${id}/reopen`, {}],
+    ] as const) {
+      expect((await call('POST', path, BOTH, { of: at.otherSite, ...given })).status, path).toBe(404);
+      expect((await call('POST', path.replace(id, 'x'), BOTH, given)).status, path).toBe(404);
+      expect((await call('POST', path, READ, given)).status, path).toBe(403);
     }
-    expect((await list('/possible-duplicates')).items.map((item) => item.id)).toContain(id);
+    expect((await call('GET', '/attention', ['site.settings.read', 'site.settings.update'])).status).toBe(403);
+    expect((await list('/attention')).items.map((item) => item.id)).toContain(id);
   });
 
   test.each(['kind=nothing', 'state=gone', 'limit=0', 'cursor=x', 'other=1'])('reject a query of %s', async (query) => {

@@ -37,7 +37,6 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /messages': null,
   'get /messages/{id}': 'message-viewed',
   'post /messages/{id}/replay': 'message-replayed',
-  'get /possible-duplicates': 'attention-viewed',
   'get /attention': 'attention-viewed',
   'get /audit': 'audit-viewed',
   'post /workbench/message': 'workbench',
@@ -71,6 +70,7 @@ const WITHOUT_AUDIT = [
   'get /authority-aliases',
   'post /authority-aliases/decide',
   'post /attention/{id}/dismiss',
+  'post /attention/{id}/reopen',
   'get /replays',
   'post /replays',
   'get /replays/{id}',
@@ -108,9 +108,8 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       [at.site, message],
     );
     await at.db.client.query(
-      `insert into attention (site_id, kind, patient_a, patient_b)
-        select $1, k, least($2::uuid, $3::uuid), greatest($2::uuid, $3::uuid)
-          from unnest('{possible-duplicate,not-moved}'::text[]) k on conflict do nothing`,
+      `select attention_add($1, null, json_agg(json_build_object('kind', k, 'patients', json_build_array($2::uuid, $3::uuid))))
+         from unnest('{possible-duplicate,not-moved}'::text[]) k`,
       [at.site, patient, rows[1]?.id],
     );
   });

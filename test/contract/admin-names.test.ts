@@ -173,7 +173,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
       await admit('T9^^^&1.2.51&ISO^MR', 'Before');
       await admit('T9^^^TEACH^MR', 'Other');
       expect(await patients('Other')).toBe(1);
-      await at.db.client.query('delete from attention where site_id = $1', [at.site]);
+      await at.db.client.query('truncate issue cascade');
       expect((await decide('teach', 'urn:oid:1.2.51', 'confirmed')).status).toBe(200);
       const teach = (await aliases()).filter(({ namespace }) => namespace === 'TEACH');
       expect(teach).toMatchObject([
@@ -186,7 +186,7 @@ describe.each(ONE_RUNTIME)('names without a URI on %s', (runtime) => {
         },
       ]);
       // … and the two are listed, since their numbers are one now.
-      const response = await call('/possible-duplicates', READ);
+      const response = await call('/attention?kind=possible-duplicate', READ);
       const { items } = (await response.json()) as { items: { why: string }[] };
       expect(items.map(({ why }) => why)).toContainEqual(expect.stringContaining('confirmed'));
       await admit('T8^^^&1.2.51&ISO^MR', 'Castle');

@@ -338,7 +338,8 @@ const ADMIN_BODIES: Readonly<Record<string, Json>> = {
   'POST /workbench/resource': { resourceType: 'Patient', name: [{ family: 'Doe' }] },
   'POST /replays': { outcome: 'AE', apply: 'newest', comment: 'again' },
   'POST /messages/{id}/replay': { apply: 'nothing' },
-  'POST /attention/{id}/dismiss': { comment: 'x' },
+  'POST /attention/{id}/dismiss': { reason: 'x' },
+  'POST /attention/{id}/reopen': {},
   'POST /authority-aliases/decide': { namespace: 'HOSP', system: 'urn:oid:1.2.3', decision: 'confirmed' },
 };
 

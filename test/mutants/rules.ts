@@ -212,7 +212,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/admin-alert.ts', ['listAlerts', 'acknowledgeAlert'], ['integration/store/admin-isolation']],
   [
     'edge/store/admin-attention.ts',
-    ['listAttention', 'dismissAttention'],
+    ['listAttention', 'dismissAttention', 'reopenAttention'],
     ['integration/store/admin-isolation', 'contract/admin-attention'],
   ],
   [

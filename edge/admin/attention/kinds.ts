@@ -1,9 +1,17 @@
 /** The texts of each kind of issue, and the reasons why two patients are listed. */
 import type { AttentionKind } from '../../store/attention.ts';
 
+/**
+ * The step that settles an issue. `merge`: hand a merge message to the registration system. `replay`: replay the message.
+ * `decide-namespace`: confirm or reject a URI under Names. `ask-sender`: the sender must send something.
+ */
+export const NEXT_STEPS = ['merge', 'replay', 'decide-namespace', 'ask-sender'] as const;
+type NextStep = (typeof NEXT_STEPS)[number];
+
 interface KindText {
   readonly title: string;
   readonly why: string;
+  readonly next: NextStep;
   readonly todo: string;
 }
 
@@ -11,23 +19,25 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
   'possible-duplicate': {
     title: 'Possible duplicates',
     why: 'Two patient records may be of one person, or one identifier is in both.',
-    todo:
-      'If they are one person, ask the hospital to send a merge (ADT A40), or let a FHIR client link one to the other ' +
-      '(replaced-by). They then leave this list. If they are two persons, dismiss.',
+    next: 'merge',
+    todo: 'If they are one person, hand the merge message to the registration system. If they are two persons, dismiss.',
   },
   'stale-correction': {
     title: 'Late corrections',
     why: 'A corrected, withdrawn or deleted result arrived after a newer one and was not applied.',
+    next: 'replay',
     todo: 'Check whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
   'tied-withdrawal': {
     title: 'Withdrawals with the same time',
     why: 'A withdrawal hides another statement about the result. Both have the same time, so either may be the later one.',
+    next: 'replay',
     todo: 'Check whether the result is withdrawn. If it is, dismiss; if not, replay the message that the withdrawal hides.',
   },
   'correction-unmatched': {
     title: 'Corrections without a result',
     why: 'A correction matches no stored result, or several, and was stored as a new result.',
+    next: 'ask-sender',
     todo: 'Find the result that it corrects. Ask the sender to send its order number, code and time of collection.',
   },
   'result-unclear': {
@@ -35,33 +45,37 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     why:
       'Two final texts have one order number, code and time, and one is much shorter. A shorter newer text was kept beside the ' +
       'other, since it may be an addendum. A longer newer text replaced the other.',
-    todo:
-      'Compare the text with its history. If both texts are valid, ask the sender to send one with all of it; if one is wrong, ' +
-      'ask the sender to withdraw it.',
+    next: 'ask-sender',
+    todo: 'Compare the texts. If both are valid, ask the sender for one text; if one is wrong, ask the sender to withdraw it.',
   },
   'result-missing': {
     title: 'Final results that are no longer sent',
     why: 'A newer final message of the order no longer has a final result. The result was kept.',
+    next: 'ask-sender',
     todo: 'Check whether the result is right. If it is, dismiss; if not, ask the sender to withdraw it (OBX-11 W).',
   },
   'preliminary-left': {
     title: 'Preliminary results left',
     why: 'A preliminary and a final result of one order have an equal code, but their keys differ.',
-    todo: 'Check whether the final result replaces the preliminary one. If it does, ask the sender to withdraw the preliminary result.',
+    next: 'ask-sender',
+    todo: 'If the final result replaces the preliminary one, ask the sender to withdraw the preliminary result. If not, dismiss.',
   },
   'not-moved': {
     title: 'Not moved',
     why: 'A message moves an account or a visit from one patient to another. Resources of the first patient stay there.',
+    next: 'ask-sender',
     todo: 'Ask the sender to cancel the results and documents for the first patient and to resend them for the second.',
   },
   'merge-unresolved': {
     title: 'Merges that were not applied',
     why: 'A merge names a patient that the gateway could not identify.',
-    todo: 'Find out which patients to merge, ask the hospital to resend the merge, and dismiss.',
+    next: 'merge',
+    todo: 'If both are one person, hand the merge message to the registration system. If not, dismiss.',
   },
   'namespace-contested': {
     title: 'Namespaces with several URIs',
     why: 'Messages of one API key have several URIs for one namespace, so the namespace alone identifies no patient.',
+    next: 'decide-namespace',
     todo: 'Confirm the right URI under Names, or ask the sender to send the URI with each identifier.',
   },
 };
@@ -80,6 +94,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'number-reassigned':
     'The identifier of one patient now belongs to the other, whose name or birth date is another one.',
   'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
+  alike: 'Both have the same name, birth date, sex and address, but different identifiers.',
 };
 
 /** The sentence for a move between two patients, or from an unknown patient. @param patients ids in the order of the page */

@@ -1,8 +1,10 @@
-/** The list of issues of one kind: what happened, the patients, and what to do. */
-import type { AttentionKind } from '../../store/attention.ts';
-import { ATTENTION_STATES } from '../../store/admin-attention.ts';
+/** The list of issues: why, the patients side by side, the findings, the next step, and the dismissal. */
+import { ATTENTION_KINDS } from '../../store/attention.ts';
+import { ATTENTION_STATES, type IssueCount, MAX_COUNT, MAX_ISSUES } from '../../store/admin-attention.ts';
 import type { List } from '../api/cursor.ts';
-import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Confirm } from '../web/confirm.tsx';
+import { counted } from '../web/counted.ts';
+import { Badge, Code, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import { Path } from '../messages/path.tsx';
 import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
@@ -10,12 +12,13 @@ import { PERSON_PARTS } from './person.ts';
 import type { AttentionView } from './view.ts';
 
 const PART_NAMES: Readonly<Record<PersonPart, string>> = {
-  names: 'Name',
+  families: 'Family name',
+  givens: 'Given names',
   birthDate: 'Birth date',
   gender: 'Sex',
+  addresses: 'Address',
   identifiers: 'Identifiers',
   telecom: 'Telephone, e-mail',
-  addresses: 'Address',
 };
 
 const STATE_NAMES = { open: 'open', merged: 'merged since', dismissed: 'dismissed' } as const;
@@ -27,7 +30,8 @@ function linesOf(person: Person, part: PersonPart): readonly string[] {
       return [person[part] ?? ''];
     case 'identifiers':
       return person.identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`));
-    case 'names':
+    case 'families':
+    case 'givens':
     case 'telecom':
     case 'addresses':
       return person[part];
@@ -35,12 +39,9 @@ function linesOf(person: Person, part: PersonPart): readonly string[] {
 }
 
 /** Column titles; ids would be too long. */
+const PLACES = ['first', 'second'] as const;
 const titlesOf = ({ length }: { readonly length: number }): readonly string[] =>
-  length === 1
-    ? ['Patient']
-    : length === 2
-      ? ['First', 'Second']
-      : Array.from({ length }, (_, at) => `Patient ${at + 1}`);
+  length === 1 ? ['Patient'] : ['First', 'Second'];
 
 const People = ({ item: { patients, agrees, differs }, messagePath }: { item: AttentionView; messagePath: string }) => (
   <Table
@@ -79,76 +80,184 @@ interface ItemProps {
   readonly item: AttentionView;
   readonly path: string;
   readonly messagePath: string;
+  /** Link to the URIs of namespaces. */
+  readonly aliasPath: string;
   readonly mayDismiss: boolean;
+  readonly mayReplay: boolean;
 }
 
-const Item = ({ item, path, messagePath, mayDismiss }: ItemProps) => (
-  <section class="item" aria-label={`${item.why} ${item.createdAt}`}>
-    <p>
-      <strong>{item.why}</strong>
-    </p>
-    <p class="quiet">
-      Found <When at={item.createdAt} />
-      {item.message === null ? null : (
-        <>
-          {' by '}
-          <a href={`${messagePath}/${item.message.messageId}`}>
-            {item.message.messageType} {item.message.controlId}
-          </a>
-        </>
-      )}
-      {typeof item.detail['at'] === 'string' ? (
-        <>
-          {' at '}
-          <Path at={item.detail['at']} />
-        </>
+const MessageLink = ({ message, messagePath }: { message: AttentionView['message']; messagePath: string }) =>
+  message === null ? null : (
+    <a href={`${messagePath}/${message.messageId}`}>
+      {message.messageType} {message.controlId}
+    </a>
+  );
+
+/** The findings of an issue that has several, or that concerns results. */
+const Findings = ({ item: { findings, findingCount }, messagePath }: ItemProps) => {
+  if (findings.length < 2 && findings.every(({ resources }) => resources.length === 0)) return null;
+  return (
+    <>
+      <Table label="Findings" head={['Result', 'Place', 'Message']}>
+        {findings.map(({ why, detail, messageId, resources }) => (
+          <Row>
+            <th scope="row">
+              {resources.length === 0 ? why : null}
+              {resources.map(({ reference, summary }) => (
+                <p>
+                  <a href={`${messagePath}/resources/${reference}`}>{summary === '' ? reference : summary}</a>
+                </p>
+              ))}
+            </th>
+            <td>{typeof detail['at'] === 'string' ? <Path at={detail['at']} /> : null}</td>
+            <td>{messageId === null ? null : <a href={`${messagePath}/${messageId}`}>first message</a>}</td>
+          </Row>
+        ))}
+      </Table>
+      {findingCount > findings.length ? (
+        <p class="quiet">And {upTo(findingCount - findings.length, findingCount)} more.</p>
       ) : null}
-      {item.dismissedAt === null ? null : (
-        <>
-          {'. Dismissed '}
-          <When at={item.dismissedAt} /> by {item.dismissedBy}
-        </>
+    </>
+  );
+};
+
+const upTo = (count: number, all: number): string => (all >= MAX_COUNT ? `${count} or more` : String(count));
+
+const NextStep = ({ item, messagePath, aliasPath, mayReplay }: ItemProps) => {
+  const { next, merges, message, subject, patients } = item;
+  const placeOf = (reference: string): string =>
+    PLACES[patients.findIndex((person) => person.reference === reference)] ?? reference;
+  return (
+    <>
+      <p>{next.text}</p>
+      {merges.length === 0 ? null : (
+        <Confirm label="Merge message (ADT A40)">
+          <p>The gateway does not send it. It merges when the registration system sends it.</p>
+          {merges.map(({ survivor, message: text }) => (
+            <section aria-label={`The ${placeOf(survivor)} patient stays`}>
+              <p>
+                <strong>The {placeOf(survivor)} patient stays</strong>
+              </p>
+              <Code
+                text={text.replaceAll('\r', '\n')}
+                label={`the message that keeps the ${placeOf(survivor)} patient`}
+                copy
+              />
+            </section>
+          ))}
+        </Confirm>
       )}
-    </p>
-    {item.patients.length === 0 ? null : <People {...{ item, messagePath }} />}
-    {mayDismiss && item.state === 'open' ? (
+      {next.step === 'replay' && message !== null && mayReplay ? (
+        <a class="button secondary small" href={`${messagePath}/${message.messageId}/replay`}>
+          Replay the newest message …
+        </a>
+      ) : null}
+      {next.step === 'decide-namespace' ? (
+        <a
+          class="button secondary small"
+          href={`${aliasPath}?${new URLSearchParams({ namespace: subject }).toString()}`}
+        >
+          Decide about {subject} …
+        </a>
+      ) : null}
+    </>
+  );
+};
+
+const Dismissal = ({ item, path }: ItemProps) =>
+  item.state === 'dismissed' ? (
+    <form class="actions" method="post" action={`${path}/${item.id}/reopen`}>
+      <button class="secondary">Undo the dismissal</button>
+    </form>
+  ) : (
+    <Confirm label="Dismiss">
       <form class="actions" method="post" action={`${path}/${item.id}/dismiss`}>
-        <input type="hidden" name="kind" value={item.kind} />
-        <button class="secondary">Dismiss</button>
+        <input type="hidden" name="seen" value={item.foundAt} />
+        <label>
+          <span>Why (no patient data)</span>
+          <input name="reason" maxlength={500} required autocomplete="off" />
+        </label>
+        <button class="secondary">Dismiss it</button>
       </form>
-    ) : null}
-  </section>
-);
+    </Confirm>
+  );
+
+const Item = (props: ItemProps) => {
+  const { item, messagePath, mayDismiss } = props;
+  const [last] = item.decisions;
+  return (
+    <section class="item" aria-label={`${item.why} ${item.foundAt}`}>
+      <p>
+        <strong>{item.why}</strong> {item.subject === '' ? null : <code>{item.subject}</code>}
+      </p>
+      <p class="quiet">
+        {KIND_TEXTS[item.kind].title}, found <When at={item.foundAt} />
+        {item.message === null ? null : (
+          <>
+            {item.messageCount > 1 ? ` in ${counted(item.messageCount, 'message')}, the newest ` : ' by '}
+            <MessageLink message={item.message} messagePath={messagePath} />
+          </>
+        )}
+        {item.dismissedAt === null ? null : (
+          <>
+            {'. Dismissed '}
+            <When at={item.dismissedAt} /> by {item.dismissedBy}: {item.dismissedReason}
+          </>
+        )}
+        {last?.state === 'reopened' ? (
+          <>
+            {'. Reopened '}
+            <When at={last.at} /> {last.by === null ? 'for a new finding' : `by ${last.by}`}
+          </>
+        ) : null}
+      </p>
+      {item.patients.length === 0 ? null : <People {...{ item, messagePath }} />}
+      <Findings {...props} />
+      {item.state === 'open' ? <NextStep {...props} /> : null}
+      {mayDismiss && item.state !== 'merged' ? <Dismissal {...props} /> : null}
+    </section>
+  );
+};
 
 interface AttentionListProps extends Omit<ItemProps, 'item'> {
-  readonly kind: AttentionKind;
   readonly list: List<AttentionView>;
+  readonly counts: readonly IssueCount[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const AttentionList = ({ kind, list, query, ...at }: AttentionListProps) => (
-  <>
-    <Filter label="Issues">
-      <Select
-        name="kind"
-        label="Kind"
-        value={kind}
-        options={Object.entries(KIND_TEXTS).map(([value, { title }]) => ({ value, label: title }))}
-      />
-      <Select
-        name="state"
-        label="State"
-        value={query['state'] ?? 'open'}
-        options={ATTENTION_STATES.map((value) => ({ value, label: STATE_NAMES[value] }))}
-      />
-    </Filter>
-    <p class="lead">
-      {KIND_TEXTS[kind].why} {KIND_TEXTS[kind].todo}
-    </p>
-    {list.items.length === 0 ? <Empty>No issues.</Empty> : null}
-    {list.items.map((item) => (
-      <Item {...{ item }} {...at} />
-    ))}
-    <Pager path={at.path} query={query} next={list.next} />
-  </>
-);
+export const AttentionList = ({ list, counts, query, ...at }: AttentionListProps) => {
+  const open = new Map(counts.map(({ kind, issues }) => [kind, issues >= MAX_ISSUES ? `${issues}+` : `${issues}`]));
+  return (
+    <>
+      <p class="lead">
+        Each entry is a cause that a person must decide about, with the newest finding first. A dismissed entry opens
+        again only for a new finding.
+      </p>
+      <Filter label="Issues">
+        <Select
+          name="kind"
+          label="Kind"
+          value={query['kind'] ?? ''}
+          options={[
+            { value: '', label: 'all' },
+            ...ATTENTION_KINDS.map((value) => ({
+              value,
+              label: `${KIND_TEXTS[value].title} (${open.get(value) ?? 0})`,
+            })),
+          ]}
+        />
+        <Select
+          name="state"
+          label="State"
+          value={query['state'] ?? 'open'}
+          options={ATTENTION_STATES.map((value) => ({ value, label: STATE_NAMES[value] }))}
+        />
+      </Filter>
+      {list.items.length === 0 ? <Empty>No issues.</Empty> : null}
+      {list.items.map((item) => (
+        <Item {...{ item }} {...at} />
+      ))}
+      <Pager path={at.path} query={query} next={list.next} />
+    </>
+  );
+};

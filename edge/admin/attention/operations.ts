@@ -3,52 +3,61 @@ import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
-import { attentionQuery, dismiss, duplicateQuery, findAttention } from './listing.ts';
+import { attentionQuery, dismiss, dismissBody, findAttention, reopen } from './listing.ts';
 import { attentionItem, viewAttention } from './view.ts';
 
-export function attentionOperations(): Operation[] {
+/** @param now milliseconds since the epoch */
+export function attentionOperations(now: () => number): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/possible-duplicates',
-      permission: 'site.messages.read',
-      summary: 'List possible duplicates, the newest first',
-      description: 'The gateway merges patients only by ADT A40, or when a FHIR client links one Patient to the other.',
-      query: duplicateQuery,
-      answer: listOf(attentionItem),
-      async handle({ actor, database, query }) {
-        return {
-          body: viewList(await findAttention(database, actor.site, 'possible-duplicate', query), viewAttention),
-        };
-      },
-    }),
     operation({
       method: 'get',
       path: '/attention',
       permission: 'site.messages.read',
-      summary:
-        'List issues: changes in messages that the gateway did not apply, or applied differently; the newest first',
+      summary: 'List issues that a person must decide, those with the newest findings first',
+      description:
+        'An issue is a cause: a kind with its patients or its namespace. Repetitions are counted. The gateway merges patients ' +
+        'only by ADT A40, or when a FHIR client links one Patient to the other.',
       query: attentionQuery,
       answer: listOf(attentionItem),
       async handle({ actor, database, query }) {
-        return { body: viewList(await findAttention(database, actor.site, query.kind, query), viewAttention) };
+        const at = new Date(now()).toISOString();
+        const { list } = await findAttention(database, actor.site, query);
+        return { body: viewList(list, (row) => viewAttention(row, at)) };
       },
     }),
     operation({
       method: 'post',
       path: '/attention/{id}/dismiss',
       permission: 'site.settings.update',
-      summary: 'Dismiss a possible duplicate or another issue',
-      description: 'It stays dismissed if later messages show it again. Dismissing it twice changes nothing.',
-      answer: z.object({ id: z.uuid(), dismissedAt: z.iso.datetime(), dismissedBy: z.string() }),
-      async handle({ actor, database, param }) {
+      summary: 'Dismiss an issue, with a reason',
+      description:
+        'It stays dismissed if later messages repeat it, and opens again for a new finding. Dismissing it twice changes nothing. ' +
+        '409: it has a finding that is newer than `seen`.',
+      body: dismissBody,
+      answer: z.object({
+        id: z.uuid(),
+        dismissedAt: z.iso.datetime(),
+        dismissedBy: z.string(),
+        dismissedReason: z.string(),
+      }),
+      async handle({ actor, database, param, body }) {
         const {
-          attention_id: id,
+          issue_id: id,
           dismissed_at: dismissedAt,
           dismissed_by: dismissedBy,
-        } = await dismiss(database, actor, param('id'));
-        return { body: { id, dismissedAt, dismissedBy } };
+          dismissed_reason: dismissedReason,
+        } = await dismiss(database, actor, param('id'), body);
+        return { body: { id, dismissedAt, dismissedBy, dismissedReason } };
       },
+    }),
+    operation({
+      method: 'post',
+      path: '/attention/{id}/reopen',
+      permission: 'site.settings.update',
+      summary: 'Undo the dismissal of an issue',
+      description: 'The dismissal stays in `decisions`. Reopening an open issue changes nothing.',
+      answer: z.object({ id: z.uuid() }),
+      handle: async ({ actor, database, param }) => ({ body: { id: await reopen(database, actor, param('id')) } }),
     }),
   ];
 }

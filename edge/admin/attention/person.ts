@@ -14,7 +14,11 @@ const listed = <T extends z.ZodType>(item: T) =>
 
 const stored = z.object({
   name: listed(
-    z.object({ text: text.optional(), family: text.optional(), given: z.array(text.nullable()).optional() }),
+    z.object({
+      text: text.optional(),
+      family: text.optional(),
+      given: z.array(text.nullable()).optional(),
+    }),
   ),
   birthDate: text.nullish().catch(null),
   gender: text.nullish().catch(null),
@@ -22,6 +26,8 @@ const stored = z.object({
     z.object({
       system: text.optional(),
       value: text.optional(),
+      use: text.optional(),
+      type: z.object({ coding: z.array(z.object({ code: text.optional() })).optional() }).optional(),
       assigner: z.object({ display: text.optional() }).optional(),
     }),
   ),
@@ -36,9 +42,17 @@ const stored = z.object({
   ),
 });
 
+type Stored = z.infer<typeof stored>;
+
+/** The members of a Patient that identify the person. @param content JSON; null if the Patient no longer exists */
+export function readPerson(content: string | null): Stored {
+  return stored.catch({} as Stored).parse(content === null ? {} : JSON.parse(content));
+}
+
 export const personItem = z.object({
   reference: text.meta({ description: '`Patient/…`' }),
-  names: z.array(text),
+  families: z.array(text).meta({ description: 'Family names; a name that is only text is here too.' }),
+  givens: z.array(text).meta({ description: 'The given names of each name.' }),
   birthDate: text.nullable(),
   gender: text.nullable(),
   identifiers: z.array(z.object({ issuer: text.nullable(), value: text })),
@@ -50,23 +64,23 @@ export type Person = z.infer<typeof personItem>;
 const isText = (value: string | null | undefined): value is string => typeof value === 'string' && value.trim() !== '';
 const join = (parts: readonly (string | null | undefined)[], by: string): string => parts.filter(isText).join(by);
 
-/**
- * @param content JSON of the Patient; null if the Patient no longer exists
- */
-export function viewPerson(id: string, content: string | null): Person {
-  const { data } = stored.safeParse(content === null ? {} : JSON.parse(content));
+/** A patient as the list shows it. */
+export function viewPerson(id: string, data: Stored): Person {
+  const names = data.name ?? [];
+  const distinct = (values: readonly (string | undefined)[]): string[] => [...new Set(values.filter(isText))];
   return {
     reference: `Patient/${id}`,
-    names: (data?.name ?? [])
-      .map(({ text: full, family, given = [] }) => join([family, join(given, ' ')], ', ') || (full ?? ''))
-      .filter(isText),
-    birthDate: data?.birthDate ?? null,
-    gender: data?.gender ?? null,
-    identifiers: (data?.identifier ?? []).flatMap(({ system, value, assigner }) =>
+    families: distinct(
+      names.map(({ text: full, family, given = [] }) => family ?? (join(given, ' ') === '' ? full : undefined)),
+    ),
+    givens: distinct(names.map(({ given = [] }) => join(given, ' '))),
+    birthDate: data.birthDate ?? null,
+    gender: data.gender ?? null,
+    identifiers: (data.identifier ?? []).flatMap(({ system, value, assigner }) =>
       isText(value) ? [{ issuer: system ?? assigner?.display ?? null, value }] : [],
     ),
-    telecom: (data?.telecom ?? []).map(({ value }) => value).filter(isText),
-    addresses: (data?.address ?? [])
+    telecom: (data.telecom ?? []).map(({ value }) => value).filter(isText),
+    addresses: (data.address ?? [])
       .map(
         ({ text: full, line = [], postalCode, city }) => join([...line, join([postalCode, city], ' ')], ', ') || full,
       )
@@ -74,15 +88,18 @@ export function viewPerson(id: string, content: string | null): Person {
   };
 }
 
-export const PERSON_PARTS = ['names', 'birthDate', 'gender', 'identifiers', 'telecom', 'addresses'] as const;
+export const PERSON_PARTS = [
+  'families',
+  'givens',
+  'birthDate',
+  'gender',
+  'addresses',
+  'identifiers',
+  'telecom',
+] as const;
 export type PersonPart = (typeof PERSON_PARTS)[number];
 
-/** False for a provisional name, which twins share. @param shown as `viewPerson` prints it */
-function isOwnName(shown: string): boolean {
-  const [family, given] = shown.split(/, (.*)/s);
-  const name = given === undefined ? { family: undefined, given: shown } : { family, given };
-  return !mayBeProvisional({ ...name, text: undefined });
-}
+const NO_NAME = { family: undefined, given: undefined, text: undefined };
 
 /** The folded values of a part. */
 function valuesOf(person: Person, part: PersonPart): string[] {
@@ -92,8 +109,11 @@ function valuesOf(person: Person, part: PersonPart): string[] {
       return [person[part]].filter(isText);
     case 'identifiers':
       return person.identifiers.map(({ value }) => value.trim());
-    case 'names':
-      return person.names.filter(isOwnName).map(fold);
+    // Twins share provisional names, so these show nothing.
+    case 'families':
+      return person.families.filter((family) => !mayBeProvisional({ ...NO_NAME, family })).map(fold);
+    case 'givens':
+      return person.givens.filter((given) => !mayBeProvisional({ ...NO_NAME, given })).map(fold);
     case 'telecom':
     case 'addresses':
       return person[part].map(fold);

@@ -1,50 +1,62 @@
-/** `/admin/attention`: possible duplicates and other issues. */
-import * as z from 'zod';
+/** `/admin/attention`: the issues that a person must decide. */
+import type { Context } from 'hono';
 
 import type { Surface } from '../../http/surface.ts';
-import { ATTENTION_KINDS } from '../../store/attention.ts';
 import { viewList } from '../api/cursor.ts';
+import { parse } from '../api/parse.ts';
+import { ALIASES } from '../names/alias-routes.tsx';
+import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
-import { KIND_TEXTS } from './kinds.ts';
 import { AttentionList } from './list.tsx';
-import { dismiss, duplicateQuery, findAttention } from './listing.ts';
+import { attentionQuery, dismiss, dismissBody, findAttention, reopen } from './listing.ts';
 import { viewAttention } from './view.ts';
 
-const { path: PLACE } = PLACES.attention;
-const kindShown = z.enum(ATTENTION_KINDS).default('possible-duplicate');
-const pageQuery = duplicateQuery.extend({ kind: kindShown });
+const { path: PLACE, title: TITLE } = PLACES.attention;
 
-export function addAttentionPages(app: Surface, { deps: { config }, access }: Console): void {
+const DONE = { dismissed: 'Dismissed.', reopened: 'The dismissal was undone.' } as const;
+
+export function addAttentionPages(app: Surface, { deps: { config, now }, access }: Console): void {
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
+    const { done, ...query } = c.req.query();
     const session = await access.page(c, 'site.messages.read');
-    const query = readQuery(pageQuery, c.req.query());
-    const { dismissed, ...asked } = c.req.query();
-    const list = viewList(await findAttention(session.database, session.actor.site, query.kind, query), viewAttention);
+    const { site, permissions } = session.actor;
+    const { list, counts } = await findAttention(session.database, site, readQuery(attentionQuery, query));
+    const at = new Date(now()).toISOString();
     const page = (
-      <Page title={KIND_TEXTS[query.kind].title} config={config} session={session} place={PLACE}>
-        {dismissed === undefined ? null : <Notice tone="good">Dismissed.</Notice>}
+      <Page title={TITLE} config={config} session={session} place={PLACE}>
+        {done === 'dismissed' || done === 'reopened' ? <Notice tone="good">{DONE[done]}</Notice> : null}
         <AttentionList
-          {...{ list, path }}
-          kind={query.kind}
-          query={asked}
+          {...{ counts, path, query }}
+          list={viewList(list, (row) => viewAttention(row, at))}
           messagePath={linkTo(config, PLACES.messages.path)}
-          mayDismiss={session.actor.permissions.has('site.settings.update')}
+          aliasPath={linkTo(config, ALIASES)}
+          mayDismiss={permissions.has('site.settings.update')}
+          mayReplay={permissions.has('site.messages.replay')}
         />
       </Page>
     );
     return respond(config, page);
   });
 
-  app.post(`${PLACE}/:id/dismiss`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.settings.update');
-    const kind = kindShown.catch('possible-duplicate').parse((await readForm(c)).get('kind') ?? undefined);
-    await dismiss(database, actor, c.req.param('id'));
-    return c.redirect(`${path}?kind=${kind}&dismissed=1`, 303);
+  const acting = (
+    action: string,
+    done: keyof typeof DONE,
+    act: (c: Context, visitor: Visitor, id: string) => Promise<unknown>,
+  ) => {
+    app.post(`${PLACE}/:id/${action}`, async (c) => {
+      await act(c, await access.page(c, 'site.settings.update'), c.req.param('id'));
+      return c.redirect(`${path}?done=${done}`, 303);
+    });
+  };
+  acting('dismiss', 'dismissed', async (c, { actor, database }, id) => {
+    const given = parse(dismissBody, Object.fromEntries(await readForm(c)), 'malformed', 'the form');
+    return dismiss(database, actor, id, given);
   });
+  acting('reopen', 'reopened', (_, { actor, database }, id) => reopen(database, actor, id));
 }

@@ -79,6 +79,10 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
           ...Object.entries(STATES).map(([value, { text }]) => ({ value, label: text })),
         ]}
       />
+      <label>
+        <span>Namespace</span>
+        <input name="namespace" value={query['namespace'] ?? ''} maxlength={300} />
+      </label>
     </Filter>
     {list.items.length === 0 ? (
       <Empty>No message has sent a URI for a namespace.</Empty>

@@ -17,6 +17,7 @@ export const aliasQuery = z.strictObject({
     .enum(['', 'undecided', ...ALIAS_STATES])
     .default('')
     .meta({ description: '`undecided`: taught and shown.' }),
+  namespace: z.string().max(300).default('').meta({ description: 'One namespace. Without it, all.' }),
 });
 
 const text = z.string();
@@ -63,11 +64,11 @@ const TEXT_PART = /^[^]{1,2000}$/;
 export async function findAliases(
   database: Database,
   site: string,
-  { limit, cursor, state }: z.infer<typeof aliasQuery>,
+  { limit, cursor, state, namespace }: z.infer<typeof aliasQuery>,
 ): Promise<List<AliasView>> {
   const after = fromCursor(cursor, CLIENT_ID_PART, TEXT_PART, TEXT_PART);
   const states = state === '' ? ALIAS_STATES : state === 'undecided' ? UNDECIDED : [state];
-  const rows = await inSite(database, site).run(listAliases(site, states, after, limit + 1));
+  const rows = await inSite(database, site).run(listAliases(site, states, nameKey(namespace), after, limit + 1));
   return viewList(
     toList(rows, limit, (row) => [row.client_id, row.namespace, row.uri]),
     view,

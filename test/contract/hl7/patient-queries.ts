@@ -48,7 +48,7 @@ export function patientQueries(
     },
     async listed(ids) {
       const { rows } = await client.query<{ kind: string }>(
-        `select kind from attention where site_id = $1 and (patient_a = any ($2) or patient_b = any ($2)) order by kind`,
+        `select kind from issue where site_id = $1 and (patient_a = any ($2) or patient_b = any ($2)) order by kind`,
         [site, ids],
       );
       return rows.map(({ kind }) => kind);

@@ -201,7 +201,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   await context.close();
 });
 
-test('possible duplicates are reviewed and dismissed', async () => {
+test('possible duplicates are reviewed and dismissed, and a dismissal is undone', async () => {
   const { listDuplicates, signIn, stack } = open();
   await listDuplicates('DUP-1', 'DUP-2');
   const looking = await signIn(stack.oidc.reader);
@@ -213,16 +213,27 @@ test('possible duplicates are reviewed and dismissed', async () => {
   const { context, page } = await signIn(stack.oidc.admin);
   await page.click('nav >> text=Attention');
   const shown = (await page.textContent('#main')) ?? '';
-  expect(shown).toContain('Lovelace, Ada');
+  expect(shown).toMatch(/Family name[^]*Lovelace[^]*Given names[^]*Ada/);
   expect(shown).toContain('DUP-2');
   expect(shown).toMatch(/agrees[^]*differs/);
+  await page.click('summary:has-text("Merge message (ADT A40)")');
+  await page.click('summary:has-text("Dismiss")');
+  expect(await page.textContent('[aria-label="The first patient stays"] pre')).toMatch(
+    /ADT\^A40\^ADT_A39[^]*\nMRG\|DUP-/,
+  );
   await expectAccessible(page);
-  await page.click('button:has-text("Dismiss")');
+  await page.fill('input[name="reason"]', 'Twins.');
+  await page.click('button:has-text("Dismiss it")');
   await page.waitForSelector('text=Dismissed.');
   expect(await page.textContent('#main')).not.toContain('DUP-1');
   await page.selectOption('select[name="state"]', 'dismissed');
   await page.click('button:has-text("Show")');
-  expect(await page.textContent('#main')).toMatch(/Dismissed[^]*by Alex Admin/);
+  expect(await page.textContent('#main')).toMatch(/Dismissed[^]*by Alex Admin[^]*Twins\./);
+  await page.click('button:has-text("Undo the dismissal")');
+  await page.waitForSelector('text=The dismissal was undone.');
+  expect(await page.textContent('#main')).toMatch(
+    /DUP-1[^]*Reopened[^]*by Alex Admin|Reopened[^]*by Alex Admin[^]*DUP-1/,
+  );
   await context.close();
 });
 

@@ -43,7 +43,7 @@ test('patients who share an identifier once a namespace gets a URI are possible 
   const ids = await Promise.all(
     ['Named', 'Numbered'].map(async (family) => (await queries.patients(family))[0]?.id ?? ''),
   );
-  await named.db.client.query('delete from attention where site_id = $1', [named.site]);
+  await named.db.client.query('truncate issue cascade');
   const actor = toActor({ sub: 'ada', site: named.site, permissions: ['site.settings.update'] });
   const assigningAuthorities = [{ namespace: 'Hosp', system: 'urn:oid:1.2.77' }];
   await changeSite(named.deps.database, actor, [], { assigningAuthorities });

@@ -100,14 +100,14 @@ describe('a message', () => {
   test('a message that was rejected and never accepted is deleted completely, and is new when it is sent again', async () => {
     await site.send(refused('M-1'));
     await db.client.query(
-      `insert into attention (site_id, kind, about, message_id)
-       select site_id, 'merge-unresolved', 'x', message_id from hl7_message where site_id = $1`,
+      `select attention_add(site_id, message_id, '[{"kind":"merge-unresolved","patients":[],"about":"x"}]')
+         from hl7_message where site_id = $1`,
       [site.site],
     );
     await age(401);
     await forget();
     expect([await count('hl7_message'), await count('hl7_attempt')]).toEqual([0, 0]);
-    expect(await count('attention', 'message_id is null')).toBe(1);
+    expect([await count('attention', 'message_id is null'), await count('issue_message')]).toEqual([1, 0]);
     expect(await site.send(refused('M-1'))).toMatchObject({ status: 'stored', outcome: 'AE' });
     expect(await count('hl7_attempt', `why = 'received'`)).toBe(1);
   });

@@ -140,8 +140,8 @@ test('lists issues of this site only, also of patients with the same ids', async
   ] as const);
   expect(own.map(({ person_a: person }) => person)).toEqual([expect.stringContaining('Doe')]);
   expect(other).toEqual([]);
-  const about = own[0]?.attention_id ?? '';
-  expect(await mine.deps.database.run(dismissAttention(mine.site, about, 'me'))).toEqual([]);
+  const about = own[0]?.issue_id ?? '';
+  expect(await mine.deps.database.run(dismissAttention(mine.site, about, 'me', 'why', null))).toEqual([]);
   expect(await mine.deps.database.run(listAttention(theirs.site, ATTENTION_KINDS, 'open', null, 10))).toHaveLength(1);
   await mine.db.client.query('delete from resource where site_id = $1 and id = $2', [mine.site, id]);
 });

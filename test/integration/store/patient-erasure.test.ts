@@ -92,12 +92,25 @@ test('another site that has the same ids keeps every row', async () => {
     link,
   ]);
   await db.client.query(
-    `insert into attention (site_id, attention_id, message_id, kind, patient_a)
-     select site_id, gen_random_uuid(), message_id, 'possible-duplicate', $2 from hl7_message where site_id = $1 limit 1`,
+    `select attention_add(site_id, message_id, json_build_array(json_build_object('kind', 'possible-duplicate', 'patients', json_build_array($2::uuid))))
+       from hl7_message where site_id = $1 limit 1`,
     [site.site, id],
   );
+  await db.client.query(
+    `insert into issue_decision (site_id, issue_id, state, by, reason)
+     select site_id, issue_id, 'dismissed', 'ada', 'Secret reason' from issue where site_id = $1`,
+    [site.site],
+  );
   const twin = await createHl7Site({ database: db });
-  const messages = ['hl7_message_resource', 'hl7_message_key', 'patient_name', 'attention'];
+  const messages = [
+    'hl7_message_resource',
+    'hl7_message_key',
+    'patient_name',
+    'issue',
+    'attention',
+    'issue_message',
+    'issue_decision',
+  ];
   await copySite(db.client, site.site, twin.site, ['hl7_message', ...RECORD_TABLES, ...messages]);
   const before = await everything(twin);
   for (const table of ['hl7_message', 'resource', 'study', 'report', ...messages])
