@@ -50,8 +50,12 @@ const personOf = (resource: string) => `(select json_build_object('name', j -> '
       'gender', j -> 'gender', 'identifier', j -> 'identifier', 'telecom', j -> 'telecom', 'address', j -> 'address')::text
     from (select ('{' || ${resource}.body || '}')::json as j where ${resource}.body is not null) p)`;
 
-/** SQL: one of the patients was merged into the other, or both into a third (Patient.link of type replaced-by). */
+/**
+ * SQL: one of the patients was merged into the other, or both into a third (Patient.link of type replaced-by). It does not settle
+ * a late merge, which may have the other direction.
+ */
 const STATE = `case when i.dismissed_at is not null then 'dismissed'
+    when i.kind = 'stale-merge' then 'open'
     when coalesce(a.replaced_by, i.patient_a) = coalesce(b.replaced_by, i.patient_b) then 'merged' else 'open' end`;
 
 const PATIENTS = `left join resource a on a.site_id = i.site_id and a.type = 'Patient' and a.id = i.patient_a

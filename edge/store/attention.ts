@@ -20,6 +20,8 @@ export const ATTENTION_KINDS = [
   'not-moved',
   /** A merge whose patients could not be identified. */
   'merge-unresolved',
+  /** A merge or link is older than a newer statement about its patients. */
+  'stale-merge',
   /** Messages have several URIs for one namespace. */
   'namespace-contested',
 ] as const;

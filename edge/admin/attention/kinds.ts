@@ -72,6 +72,16 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     next: 'merge',
     todo: 'If both are one person, hand the merge message to the registration system. If not, dismiss.',
   },
+  'stale-merge': {
+    title: 'Late merges and links',
+    why:
+      'A merge, link or unlink is older than another statement about its patients, and was not applied. The newer statement ' +
+      'merged them in the other direction, undid a merge, linked them or unlinked them.',
+    next: 'replay',
+    todo:
+      'Check which statement is right. If it is the newer one, dismiss; if not, replay the message and apply it although newer ' +
+      'data exist.',
+  },
   'namespace-contested': {
     title: 'Namespaces with several URIs',
     why: 'Messages of one API key have several URIs for one namespace, so the namespace alone identifies no patient.',

@@ -124,7 +124,10 @@ export function effectsOf(request: MapRequest): Effects {
     if (first === undefined) break;
     const change = LINKS.get(rule.patient)?.(first, other, clock.precedenceOf(head?.timing ?? timed()), drafts);
     if (change === 'not-linked') noteNotLinked(context);
-    if (change === 'stale' && head !== undefined) noteStale(head.pid, context);
+    if (change === 'stale' && head !== undefined) {
+      noteStale(head.pid, context);
+      context.attend({ kind: 'stale-merge', patients: [first.id, other.id], detail: { at: locate(head.pid) } });
+    }
   }
   const merges = mapped.flatMap((each) => each.merges);
   const met = mergeRecords(merges, drafts, results, context.attend);

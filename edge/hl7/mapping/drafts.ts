@@ -11,7 +11,7 @@ import { applyStatement, supersede, type Applied } from '../precedence/apply.ts'
 import { combined, filled } from '../precedence/combine.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
 import { isOfElement } from '../precedence/element.ts';
-import { editIdentifiers } from '../precedence/identifiers.ts';
+import { editIdentifiers, isListed } from '../precedence/identifiers.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
 import type { Contribution } from '../precedence/contribution.ts';
@@ -96,8 +96,11 @@ export interface Drafts {
     draft: Draft,
     number: { readonly authority: string; readonly value: string; readonly led: boolean },
   ) => void;
-  /** Edits the identifiers of a patient in place. */
-  readonly identifiers: (draft: Draft, change: (items: readonly JsonObject[]) => readonly JsonObject[]) => void;
+  /** Edits the identifiers of a patient in place. `isListed`: a message listed the identifier for this patient. */
+  readonly identifiers: (
+    draft: Draft,
+    change: (items: readonly JsonObject[], isListed: (item: JsonObject) => boolean) => readonly JsonObject[],
+  ) => void;
   /** @param event the origin of changes that no field makes, such as `MSH-9` */
   readonly result: (source: string, event: string) => DraftResult;
 }
@@ -224,7 +227,7 @@ export function createDrafts(
     identifiers: (draft, edit) => {
       const { content, remembered } = draft;
       const items = Array.isArray(content['identifier']) ? content['identifier'].filter(isJsonObject) : [];
-      const identifier = [...edit(items)];
+      const identifier = [...edit(items, (item) => isListed(item, remembered.registers, names))];
       const registers = editIdentifiers(items, identifier, remembered.registers, names);
       change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers } });
     },

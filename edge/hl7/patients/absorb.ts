@@ -3,13 +3,14 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { authorityOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { ADDED } from '../precedence/precedence.ts';
+import { ADDED, type Precedence } from '../precedence/precedence.ts';
 import type { Merge } from './merge.ts';
+import { rememberMerge } from './merge-register.ts';
 import type { PatientContext } from './patient-context.ts';
 import { itemsOf, link } from './survivor.ts';
 
 /** Merges the record into the patient, whose identifiers and missing elements it becomes. */
-export function absorb(id: string, patient: Draft, { drafts, context }: PatientContext): Merge {
+export function absorb(id: string, patient: Draft, precedence: Precedence, { drafts, context }: PatientContext): Merge {
   const record = drafts.byId('Patient', id);
   if (record === undefined) throw new TypeError('an absorbed record was looked up');
   const message = 'A record that only results or documents made is of this person. It was merged into the patient.';
@@ -20,9 +21,12 @@ export function absorb(id: string, patient: Draft, { drafts, context }: PatientC
     ...others.filter((item) => !items.some((own) => isSame(own, item))),
   ]);
   drafts.teach(patient, record.numbers);
+  const numbers = record.numbers.map(([authority, value]) => ({ authority, value, led: true }));
+  for (const number of numbers) drafts.forget(record, number);
   drafts.fill(patient, record);
   drafts.apply(record, [link('replaced-by', patient)], ADDED);
   drafts.apply(patient, [link('replaces', record)], ADDED);
+  rememberMerge(record, patient, precedence, drafts);
   return { from: id, to: patient.id, isAbsorbed: true };
 }
 

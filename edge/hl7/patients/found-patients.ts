@@ -6,16 +6,20 @@ import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
 import type { StoredPerson } from './person.ts';
 import type { StoredPatient, StoredIdentifier } from './identifier-holders.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
+import { mergedWith } from './merge-register.ts';
 import { survivorOf } from './survivor.ts';
 
 export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
   return new Map(
-    drafts
-      .patients()
-      .map((draft) => [
-        draft.id,
-        { id: draft.id, survivor: survivorOf(draft, drafts).id, person: storedPersonOf(draft) },
-      ]),
+    drafts.patients().map((draft) => [
+      draft.id,
+      {
+        id: draft.id,
+        survivor: survivorOf(draft, drafts).id,
+        person: storedPersonOf(draft),
+        mergedWith: mergedWith(draft),
+      },
+    ]),
   );
 }
 

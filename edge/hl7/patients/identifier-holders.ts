@@ -32,6 +32,8 @@ export interface StoredPatient {
   /** The patient at the end of the chain of merges; its own id if it was not merged. */
   readonly survivor: string;
   readonly person: StoredPerson;
+  /** Ids of patients that were merged with it at some time. */
+  readonly mergedWith: readonly string[];
 }
 
 export interface StoredIdentity {

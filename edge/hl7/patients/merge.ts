@@ -1,6 +1,6 @@
 /**
  * MRG: the patient that a merge merges, and the identifier that a renumbering replaces (HL7 v2.5.1 §3.3.40, §3.3.47 and
- * others). Neither is ever stale: a merge stays done.
+ * others).
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
@@ -10,9 +10,10 @@ import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
 import { timed } from '../precedence/clock.ts';
-import { ADDED } from '../precedence/precedence.ts';
+import { ADDED, type Precedence } from '../precedence/precedence.ts';
 import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
+import { rememberMerge } from './merge-register.ts';
 import { itemsOf, link } from './survivor.ts';
 import { resolveMerged, type MergedPatients } from './resolve-merged.ts';
 import type { Person } from './person.ts';
@@ -34,6 +35,8 @@ export interface Survivor {
   readonly person: Person;
   /** The identifiers of PID; none if PID names the survivor by the identifier of a merged patient. */
   readonly current: readonly ReadIdentifier[];
+  /** The merge's. */
+  readonly precedence: Precedence;
 }
 
 /** MRG-1, and MRG-4 if the event is about it. */
@@ -60,7 +63,7 @@ export function mergedPatientsOf(
 }
 
 /**
- * Merges the patients of MRG into the survivor. Repeated or inverted, it changes nothing. An unknown patient becomes an
+ * Merges the patients of MRG into the survivor. Repeated, it changes nothing. An unknown patient becomes an
  * inactive stub, so that a late message with its identifier finds the survivor.
  *
  * @returns undefined if the patient cannot be resolved; the reason has been reported
@@ -68,7 +71,7 @@ export function mergedPatientsOf(
 export function mergeAway(
   mrg: Segment,
   isExternal: boolean,
-  { survivor, person, current }: Survivor,
+  { survivor, person, current, precedence }: Survivor,
   identity: PatientContext,
 ): readonly Merge[] | undefined {
   const { drafts, context } = identity;
@@ -102,6 +105,7 @@ export function mergeAway(
   for (const mergedPatient of gone) {
     drafts.apply(mergedPatient, [link('replaced-by', survivor)], ADDED);
     drafts.apply(survivor, [link('replaces', mergedPatient)], ADDED);
+    rememberMerge(mergedPatient, survivor, precedence, drafts);
   }
   keepAsOld(
     survivor,

@@ -19,6 +19,7 @@ import { absorb } from './absorb.ts';
 import { noteContestedNamespace } from './authorities.ts';
 import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
+import { orderMerge } from './merge-order.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
 import type { SentIdentifier } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Resolution } from './resolve.ts';
@@ -76,11 +77,32 @@ export function mapPatient(
 
   const renumbered = renumbering(mrg, isExternal, identifiers, sent.person, identity);
   if (renumbered.kind === 'refused') return undefined;
-  if (renumbered.kind === 'merge') return byPid(segments, { ...rule, patient: 'merge' }, sent, identity);
+  const precedence = identity.clock.precedenceOf(segments.timing);
+  const renamed: SentPatient = { ...sent, identifiers: renumbered.identifiers };
+  if (renumbered.kind === 'merge') return mergeAndFill(segments, rule, renamed, identity);
+  const absorbed =
+    renumbered.kind === 'absorb' ? [absorb(renumbered.record, renumbered.patient, precedence, identity)] : [];
   // The patient of the old identifier has the new one now: the rest is as for any other event.
-  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, identifiers, identity);
-  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, sent, identity);
-  if (mapped !== undefined) retireNumbers(mrg, isExternal, mapped.patient, identifiers, identity);
+  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, renamed.identifiers, identity);
+  const mapped = byPid(segments, { ...rule, patient: 'upsert' }, renamed, identity);
+  if (mapped === undefined) return undefined;
+  retireNumbers(mrg, isExternal, mapped.patient, renamed.identifiers, identity);
+  return { ...mapped, merges: [...absorbed, ...mapped.merges] };
+}
+
+/** A renumbering that merges two records loses nothing: the survivor gets the elements that it lacks. */
+function mergeAndFill(
+  segments: PatientSegments,
+  rule: EventRule,
+  sent: SentPatient,
+  identity: PatientContext,
+): MappedPatient | undefined {
+  const { drafts } = identity;
+  const mapped = byPid(segments, { ...rule, patient: 'merge' }, sent, identity);
+  for (const { from, to } of mapped?.merges ?? []) {
+    const [merged, survivor] = [drafts.byId('Patient', from), drafts.byId('Patient', to)];
+    if (merged !== undefined && survivor !== undefined) drafts.fill(survivor, merged);
+  }
   return mapped;
 }
 
@@ -121,8 +143,10 @@ function byPid(
   const action = rule.patient;
   const isAdmission = action !== 'ensure';
   const isExternal = rule.isExternal === true;
-  const merge = action === 'merge' ? mrg : undefined;
-  const choice = choiceOf(sent, merge, isExternal, identity);
+  const order =
+    action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, isExternal, sent, identity) : undefined;
+  const merge = order?.kind === 'in-order' ? mrg : undefined;
+  const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, isExternal, identity);
   const { identifiers, asked, repeated } = choice;
   const found = { ...identity.found(), stored: choice.stored };
   const resolution = resolve({ ...found, identifiers: asked, person, isAdmission, check });
@@ -164,15 +188,40 @@ function byPid(
     for (const each of new Set([record, patient]))
       drafts.rememberPerson(each, traitsOf(person.names, person.birthDate));
   }
-  const absorbed = resolution.absorbed.map((id) => absorb(id, patient, identity));
+  const precedence = identity.clock.precedenceOf(segments.timing);
+  const absorbed = resolution.absorbed.map((id) => absorb(id, patient, precedence, identity));
   if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
   if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
 
-  const survivor = { survivor: patient, person, current: record === patient ? identifiers : [] };
+  const survivor = { survivor: patient, person, current: record === patient ? identifiers : [], precedence };
   const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
   return { patient, merges: [...absorbed, ...merges], moved: resolution.moved, aliases };
+}
+
+/** Reports a stale merge. Without it, the identifiers of MRG in PID are of another patient. */
+function orderOf(
+  { timing }: PatientSegments,
+  mrg: Segment,
+  isExternal: boolean,
+  sent: SentPatient,
+  identity: PatientContext,
+): { readonly kind: 'in-order' } | { readonly kind: 'stale'; readonly choice: SurvivorChoice } {
+  const { context, clock } = identity;
+  const mrgIdentifiers = identifiersOfMrg(mrg, isExternal, identity);
+  const order = orderMerge(sent.identifiers, mrgIdentifiers, clock.precedenceOf(timing), identity);
+  if (order.kind === 'in-order') return order;
+  const at = mrgIdentifiers[0]?.at ?? locate(mrg, 1);
+  const message =
+    'A newer message merged these patients the other way, or they were separated since. Nothing was merged.';
+  note(context, 'W', '205', at, message, 'stale');
+  const { survivor, merged } = order;
+  context.attend({ kind: 'stale-merge', patients: [survivor, merged], detail: { at, from: merged, to: survivor } });
+  const isOfMrg = (identifier: ReadIdentifier): boolean => mrgIdentifiers.some((other) => isSame(other, identifier));
+  const identifiers = sent.identifiers.filter((identifier) => !isOfMrg(identifier));
+  const choice = choiceOf({ ...sent, identifiers }, undefined, isExternal, identity);
+  return { kind: 'stale', choice: { ...choice, repeated: new Set(sent.identifiers.filter(isOfMrg)) } };
 }
 
 /** Without a merge, the order of PID-3 and all stored identifiers count. */

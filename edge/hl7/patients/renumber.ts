@@ -1,51 +1,90 @@
 /** A46, A47: a patient gets another identifier, and the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
 import type { Segment } from '../../../shared/hl7/message.ts';
+import { isJsonObject } from '../../../shared/json.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
+import { contributionsOf } from '../mapping/field-map.ts';
+import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
 import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
-import { holdersOf } from './identifier-holders.ts';
-import type { Person } from './person.ts';
-import { isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
+import { holdersOf, survivors } from './identifier-holders.ts';
+import { mayBeAbout, type Person } from './person.ts';
+import { isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
+
+interface Numbers {
+  /** PID-3, the new identifier first. */
+  readonly identifiers: readonly ReadIdentifier[];
+}
 
 export type Renumbering =
   /** The patient of the old identifier gets the new one too. */
-  | { readonly kind: 'renumber'; readonly patient: Draft }
+  | ({ readonly kind: 'renumber'; readonly patient: Draft } & Numbers)
+  /** Only results or documents made the record of one of the identifiers: the patient of the other absorbs it. */
+  | ({ readonly kind: 'absorb'; readonly patient: Draft; readonly record: string } & Numbers)
   /** Another record of the same person has the new identifier. */
-  | { readonly kind: 'merge' }
-  /** No patient has the old identifier, or the patient of the new one has it already: PID decides. */
-  | { readonly kind: 'by-pid' }
+  | ({ readonly kind: 'merge' } & Numbers)
+  /** No patient has the old identifier: PID decides. */
+  | ({ readonly kind: 'by-pid' } & Numbers)
   /** The reason has been reported. */
   | { readonly kind: 'refused' };
 
-/** @param identifiers PID-3 (and PID-2), the leading one first */
+/** @param sent PID-3 (and PID-2) */
 export function renumbering(
   mrg: Segment,
   isExternal: boolean,
-  identifiers: readonly ReadIdentifier[],
+  sent: readonly ReadIdentifier[],
   person: Person,
   identity: PatientContext,
 ): Renumbering {
   const { drafts, context } = identity;
-  const old = mergedPatientsOf(mrg, identifiersOfMrg(mrg, isExternal, identity), '', person, identity);
+  const replaced = identifiersOfMrg(mrg, isExternal, identity);
+  const old = mergedPatientsOf(mrg, replaced, '', person, identity);
   if (old.kind === 'refused') {
     for (const finding of old.findings) context.report(finding);
     return { kind: 'refused' };
   }
   const [id] = old.patients;
   const patient = id === undefined ? undefined : drafts.byId('Patient', id);
-  const leading = leadingOf(identifiers);
-  if (patient === undefined || leading === undefined) return { kind: 'by-pid' };
+  const { placeholderDates, ...found } = identity.found();
+  const { patients } = found;
+  const othersOf = (identifier: ReadIdentifier): string[] =>
+    survivors(holdersOf(identifier, found), found).filter((holder) => holder !== patient?.id);
+  const isRecordOf = (record: string): boolean => {
+    const stored = patients.get(record)?.person;
+    return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
+  };
+  const isOfPatient = (other: string): boolean =>
+    patient !== undefined &&
+    (isSamePerson(patient.id, other, { patients, placeholderDates }) || isRecordOf(other) || isRecordOf(patient.id));
 
-  const found = identity.found();
-  const holders = holdersOf(leading, found).map(
-    (holder) => found.patients.get(holder.patient)?.survivor ?? holder.patient,
-  );
-  const others = [...new Set(holders)].filter((holder) => holder !== patient.id);
+  const absorption = (
+    one: Draft,
+    other: Draft | undefined,
+    identifiers: readonly ReadIdentifier[],
+  ): Renumbering | undefined => {
+    if (other === undefined) return undefined;
+    if (isRecordOf(other.id)) return { kind: 'absorb', patient: one, record: other.id, identifiers };
+    return isRecordOf(one.id) ? { kind: 'absorb', patient: other, record: one.id, identifiers } : undefined;
+  };
+
+  // PID-3 may list the identifiers of relatives and enterprises too: the new one has the authority of the old one.
+  const rank = (identifier: ReadIdentifier): number => {
+    if (!identifier.identifies || identifier.isAlternate === true) return 8;
+    const isOfMrg = replaced.some((other) => isSame(other, identifier));
+    const hasAuthority = replaced.some((other) => other.authority.ids.includes(identifier.authority.id));
+    const others = othersOf(identifier);
+    return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (others.length === 0 ? 0 : others.every(isOfPatient) ? 1 : 2);
+  };
+  const identifiers = [...sent].sort((a, b) => rank(a) - rank(b));
+  const leading = leadingOf(identifiers);
+  if (patient === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
+
+  const others = othersOf(leading);
   const [other] = others;
-  if (other === undefined) return { kind: 'renumber', patient };
-  if (others.length === 1 && isSamePerson(patient.id, other, found)) return { kind: 'merge' };
+  if (other === undefined) return { kind: 'renumber', patient, identifiers };
+  if (others.length === 1 && isOfPatient(other))
+    return absorption(patient, drafts.byId('Patient', other), identifiers) ?? { kind: 'merge', identifiers };
   const message =
     'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';
   note(context, 'E', '205', leading.at, message, 'number-taken');
@@ -63,12 +102,33 @@ export function retireNumbers(
   current: readonly ReadIdentifier[],
   identity: PatientContext,
 ): void {
-  const old = identifiersOfMrg(mrg, isExternal, identity).filter(
-    (identifier) => !current.some((other) => isSame(other, identifier)),
-  );
-  identity.drafts.teach(
+  const { drafts, context } = identity;
+  const replaced = identifiersOfMrg(mrg, isExternal, identity);
+  const isIn = (identifier: ReadIdentifier, all: readonly ReadIdentifier[]): boolean =>
+    all.some((other) => isSame(other, identifier));
+  const unlisted = replaced.filter((identifier) => !isIn(identifier, current));
+  const others = current.filter((identifier) => identifier.isAlternate !== true && !isIn(identifier, replaced));
+  // An identifier of both segments stays in use if MRG has another, or PID-3 has no other.
+  const old = unlisted.length > 0 || others.length === 0 ? unlisted : replaced;
+  drafts.teach(
     patient,
     old.flatMap((identifier) => rowsOf(identifier, true)),
   );
-  markOld(patient, old, current, identity);
+  const sent = contributionsOf(mrg, MRG.fields, context)
+    .flatMap(({ element, value }) => (element === 'identifier' && Array.isArray(value) ? value : []))
+    .filter(isJsonObject);
+  // The record keeps an identifier that no message had before, so that later messages with it find the patient.
+  drafts.identifiers(patient, (items) => [
+    ...items,
+    ...old.flatMap((identifier) => {
+      const isStored = items.some((item) => isItemOf(item, identifier));
+      return isStored ? [] : sent.filter((item) => isItemOf(item, identifier)).slice(0, 1);
+    }),
+  ]);
+  markOld(
+    patient,
+    old,
+    current.filter((identifier) => !isIn(identifier, old)),
+    identity,
+  );
 }

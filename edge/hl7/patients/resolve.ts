@@ -285,7 +285,8 @@ function byOwner(
     .filter((identifier) => identifier.identifies && identifier !== leading && identifier.isAlternate !== true)
     .flatMap((identifier) => holdersOf(identifier, request));
   const [described, ...several] = survivors(through, request).filter(
-    (each) => each !== owner && isDescribed(each, request) && agrees(each, request),
+    (each) =>
+      each !== owner && isDescribed(each, request) && agrees(each, request) && !wereSeparated(each, owner, request),
   );
   return described === undefined || several.length > 0 ? undefined : found(described, leading, through, request, {});
 }
@@ -339,8 +340,14 @@ function absorbedInto(patient: string, request: ResolveRequest): readonly string
   if (!isAdmission || !agrees(patient, request)) return [];
   const own = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
   const holders = own.flatMap((identifier) => holdersOf(identifier, request));
-  return survivors(holders, request).filter((id) => id !== patient && !isDescribed(id, request) && agrees(id, request));
+  return survivors(holders, request).filter(
+    (id) => id !== patient && !isDescribed(id, request) && agrees(id, request) && !wereSeparated(id, patient, request),
+  );
 }
+
+/** An administrator has undone their merge: no message without MRG merges them again. */
+const wereSeparated = (a: string, b: string, { patients }: ResolveRequest): boolean =>
+  patients.get(a)?.mergedWith.includes(b) === true || patients.get(b)?.mergedWith.includes(a) === true;
 
 /** Checks whether another patient has the identifier with the URI that a taught alias gives it. */
 function isHeldByOther(patient: string, leading: SentIdentifier, request: ResolveRequest): boolean {

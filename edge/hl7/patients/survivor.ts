@@ -4,16 +4,16 @@ import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 
 /** Follows `replaced-by`. A loop of links ends at the patient that it began with. */
-export function survivorOf(patient: Draft, drafts: Drafts): Draft {
-  let at = patient;
-  const seen = new Set([patient]);
-  for (;;) {
-    const next = replacementOf(at, drafts);
-    if (next === undefined) return at;
-    if (seen.has(next)) return patient;
-    seen.add(next);
-    at = next;
+export const survivorOf = (patient: Draft, drafts: Drafts): Draft => pathOfMerges(patient, drafts).at(-1) ?? patient;
+
+/** The patient, the patient that it was merged into, and so on to the survivor. If the links are a loop, only the patient. */
+export function pathOfMerges(patient: Draft, drafts: Drafts): readonly Draft[] {
+  const path = new Set([patient]);
+  for (let at = replacementOf(patient, drafts); at !== undefined; at = replacementOf(at, drafts)) {
+    if (path.has(at)) return [patient];
+    path.add(at);
   }
+  return [...path];
 }
 
 function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
@@ -30,10 +30,27 @@ export function replacementIdOf(patient: JsonObject): string | undefined {
   return /^Patient\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/_history\/[^/]+)?$/.exec(reference)?.[1];
 }
 
-export const link = (type: 'replaced-by' | 'replaces' | 'seealso', patient: Draft): Contribution => ({
+type LinkType = 'replaced-by' | 'replaces' | 'seealso';
+
+export const link = (type: LinkType, patient: Draft): Contribution => ({
   ...fixed('link', [{ other: { reference: `Patient/${patient.id}` }, type }]),
   adds: true,
 });
+
+export const isLinked = (from: Draft, type: LinkType, to: Draft): boolean =>
+  itemsOf(from.content['link']).some((item) => item['type'] === type && isTo(item['other'], to));
+
+/** @returns true if there was such a link */
+export function unlink(from: Draft, type: LinkType, to: Draft, drafts: Drafts): boolean {
+  if (!isLinked(from, type, to)) return false;
+  const { link: links, ...others } = from.content;
+  const kept = itemsOf(links).filter((item) => item['type'] !== type || !isTo(item['other'], to));
+  drafts.rewrite(from, kept.length === 0 ? others : { ...others, link: kept });
+  return true;
+}
+
+const isTo = (other: Json | undefined, patient: Draft): boolean =>
+  isJsonObject(other) && other['reference'] === `Patient/${patient.id}`;
 
 /** The objects of a list in a stored resource. A FHIR client may have written other values into it. */
 export const itemsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -32,6 +32,10 @@ interface Listed extends AuthorityValue {
   readonly members: ReadonlyMap<string, Register>;
 }
 
+/** Checks whether a message listed the identifier. */
+export const isListed = (item: JsonObject, registers: Registers, names: Names): boolean =>
+  registers.has(listingName(keyOf(valueOf(item, names))));
+
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function valueOf(item: Json, names: Names): AuthorityValue {

@@ -54,6 +54,10 @@ export const isDefault = (precedence: Precedence): boolean => precedence.startsW
 export const belowFinal = (precedence: Precedence): Precedence => `0${precedence.slice(1)}`;
 export const isBelowFinalTier = (precedence: Precedence): boolean => precedence.startsWith('0');
 
+/** Compares two statements without their tiers and their arrival. */
+export const isAfter = (a: Precedence, b: Precedence): boolean => sentPart(a) > sentPart(b);
+const sentPart = (precedence: Precedence): string => precedence.split('|').slice(1, 4).join('|');
+
 /** Compares the times of two statements without their tiers. */
 export const isLater = (a: Precedence, b: Precedence): boolean => a.slice(2) > b.slice(2);
 

@@ -346,7 +346,7 @@ describe('merge', () => {
     expect(await site.send(a40('M1', 'M2'))).toMatchObject({ outcome: 'AA', errors: ['W 205 MRG^1^1^1^1'] });
     expect(await site.send(a40('M2', 'M1'))).toMatchObject({
       outcome: 'AA',
-      errors: ['W 205 PID^1^3^1^1', 'W 205 MRG^1^1^1^1'],
+      errors: ['W 205 MRG^1^1^1^1', 'W 205 PID^1^3^1^1'],
     });
     expect((await patient('M1'))[0]?.version).toBe(survivor?.version);
     expect((await patient('M2'))[0]?.version).toBe(merged?.version);

@@ -1,9 +1,13 @@
 /** The patient that a merge keeps, in any order of the numbers in PID-3. A merge that did not happen is never AA. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { isJsonObject, parseJson, type Json } from '../../../../shared/json.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
+import { inputs, seed } from '../../../stack/tools/size.ts';
 import { createWorld, type World } from '../../../inputs/hl7-world.ts';
+
+const TRIED = { numRuns: inputs(200), ...(seed !== undefined && { seed }) };
 
 const ANN = 'Smith^Ann||19800203|F';
 const BARE = 'Smith^Ann';
@@ -165,16 +169,94 @@ test('two MRG whose numbers the PID repeats merge into the patient that neither 
   expect(all.filter(({ into }) => into !== undefined)).toHaveLength(2);
 });
 
-test('a reversed merge changes no patient record, with any repetition of numbers in PID-3', () => {
+/** A merge at an hour of EVN-2. */
+const mergeAt = (world: World, hour: number, list: string, mrg: string) =>
+  world.send(`${msh('ADT^A40')}\nEVN||202601010${hour}00+0100\nPID|1||${numbers(list)}||${ANN}\nMRG|${numbers(mrg)}`);
+const result = (world: World, list: string) =>
+  world.send(
+    `${msh('ORU^R01')}\nPID|1||${numbers(list)}||${ANN}\nOBR|1||F-${list}^LAB|K^K^L|||20260101\nOBX|1|NM|K^K^L||4|mmol/L|||||F`,
+  );
+/** The numbers of the patient of each result. */
+const subjects = (world: World): string[] => {
+  const all = new Map(patients(world).map(({ id, numbers: own }) => [id, own.join(' ')]));
+  const ids = world
+    .resources()
+    .filter(({ type }) => type === 'Observation')
+    .map(({ body }) => all.get(/"subject":\{"reference":"Patient\/([0-9a-f-]+)"/.exec(body)?.[1] ?? '') ?? '');
+  return ids.toSorted();
+};
+const late = (world: World) => world.attention.filter(({ kind }) => kind === 'stale-merge').length;
+
+test('a merge in the other direction counts if it is newer, with any repetition of numbers in PID-3', () => {
   for (const list of ['b', 'b~a', 'a~b']) {
     const world = createWorld();
     admit(world, 'a');
     admit(world, 'b');
-    merge(world, 'a', 'b');
-    const before = patients(world);
-    expect(merge(world, list, 'a')).toContain('W 205 MRG^1^1^1^1 already-merged');
-    expect([list, patients(world)]).toEqual([list, before]);
+    result(world, 'a');
+    result(world, 'b');
+    mergeAt(world, 1, 'a', 'b');
+    expect([active(world), subjects(world)]).toEqual([['a b old'], ['a b old', 'a b old']]);
+    expect([list, mergeAt(world, 1, list, 'a')]).toEqual([list, expect.arrayContaining(['W 205 MRG^1^1^1^1 stale'])]);
+    expect([active(world), late(world)]).toEqual([['a b old'], 1]);
+    expect(mergeAt(world, 2, list, 'a').filter((each) => each.includes('stale'))).toEqual([]);
+    expect([active(world), subjects(world)]).toEqual([['a old b'], ['a old b', 'a old b']]);
+    // The late repetition does not merge again.
+    expect(mergeAt(world, 1, 'a', 'b')).toContain('W 205 MRG^1^1^1^1 stale');
+    expect([active(world), late(world)]).toEqual([['a old b'], 2]);
+    mergeAt(world, 3, 'a', 'b');
+    expect([active(world), subjects(world)]).toEqual([['a b old'], ['a b old', 'a b old']]);
   }
+});
+
+test('the newest of merges in both directions counts, in any order, with repetitions and between any results', () => {
+  const SAID = [
+    (world: World) => mergeAt(world, 1, 'a', 'b'),
+    (world: World) => mergeAt(world, 1, 'a', 'b'),
+    (world: World) => mergeAt(world, 2, 'b', 'a'),
+    (world: World) => mergeAt(world, 3, 'a', 'b'),
+    (world: World) => mergeAt(world, 4, 'b~a', 'a'),
+    (world: World) => result(world, 'a'),
+    (world: World) => result(world, 'b'),
+  ];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(SAID, { minLength: SAID.length }), (said) => {
+      const world = createWorld();
+      admit(world, 'a');
+      admit(world, 'b');
+      for (const say of said) say(world);
+      expect([active(world), subjects(world)]).toEqual([['a old b'], ['a old b', 'a old b']]);
+      expect(patients(world).filter(({ into }) => into !== undefined)).toHaveLength(1);
+    }),
+    TRIED,
+  );
+});
+
+test('a merge of three records is reversed by the newest statement', () => {
+  const world = createWorld();
+  for (const list of ['a', 'b', 'c']) admit(world, list);
+  mergeAt(world, 1, 'a', 'b');
+  mergeAt(world, 2, 'c', 'a');
+  expect(mergeAt(world, 1, 'b', 'c')).toContain('W 205 MRG^1^1^1^1 stale');
+  mergeAt(world, 3, 'b', 'c');
+  expect(active(world)).toEqual(['a old b c old']);
+  expect(patients(world).filter(({ isActive }) => !isActive)).toHaveLength(2);
+});
+
+test('an A24 that is older than an A37 is listed, and so is an older merge', () => {
+  const world = createWorld();
+  admit(world, 'a');
+  admit(world, 'b');
+  const both = (event: string, hour: number) =>
+    world.send(
+      `${msh(`ADT^${event}`)}\nEVN||202601010${hour}00+0100\nPID|1||${numbers('a')}||${ANN}\nPID|2||${numbers('b')}||${ANN}`,
+    );
+  both('A37', 3);
+  expect(both('A24', 2)).toContain('W 205 PID^1 stale');
+  expect(mergeAt(world, 2, 'a', 'b')).toContain('W 205 MRG^1^1^1^1 stale');
+  expect([active(world), late(world)]).toEqual([['a', 'b'], 2]);
+  both('A24', 4);
+  mergeAt(world, 2, 'a', 'b');
+  expect(active(world)).toEqual(['a b old']);
 });
 
 test('the alternate number of PID-4 does not stand for the survivor', () => {
@@ -182,4 +264,65 @@ test('the alternate number of PID-4 does not stand for the survivor', () => {
   admit(world, 'b');
   world.send(`${msh('ADT^A40')}\nPID|1||${numbers('n')}|${numbers('b')}|${ANN}\nMRG|${numbers('b')}`);
   expect(active(world)).toEqual(['b old n']);
+});
+
+const renumber = (world: World, list: string, mrg: string, person = ANN) =>
+  world.send(`${msh('ADT^A47')}\nEVN||202601010200+0100\nPID|1||${numbers(list)}||${person}\nMRG|${numbers(mrg)}`);
+const admitAt = (world: World, hour: number, list: string, more = '') =>
+  world.send(`${msh('ADT^A08')}\nEVN||202601010${hour}00+0100\nPID|1||${numbers(list)}||${ANN}${more}`);
+/** The text of the active patient records. */
+const activeText = (world: World): string =>
+  world
+    .resources()
+    .filter(({ type, body }) => type === 'Patient' && body.includes('"active":true'))
+    .map(({ body }) => body)
+    .join();
+
+test('a renumbering ends in one record in any order, and loses neither a number nor an address', () => {
+  const SAID = [
+    (world: World) => admitAt(world, 1, 'o', '|||Main St^^Vienna'),
+    (world: World) => renumber(world, 'n', 'o'),
+    (world: World) => admitAt(world, 3, 'n'),
+    (world: World) => admitAt(world, 4, 'n'),
+    (world: World) => result(world, 'n'),
+    (world: World) => result(world, 'o'),
+  ];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(SAID, { minLength: SAID.length }), (said) => {
+      const world = createWorld();
+      for (const say of said) say(world);
+      expect([active(world), subjects(world)]).toEqual([['n o old'], ['n o old', 'n o old']]);
+      expect(activeText(world)).toContain('Main St');
+    }),
+    TRIED,
+  );
+});
+
+test('a renumbering absorbs a record of results without a birth date, and never one of another person', () => {
+  const oru = (world: World, person: string) =>
+    world.send(
+      `${msh('ORU^R01')}\nPID|1||${numbers('n')}||${person}\nOBR|1||F|K^K^L|||20260101\nOBX|1|NM|K^K^L||4|||||F`,
+    );
+  const world = createWorld();
+  admit(world, 'o');
+  oru(world, 'Smith^Ann');
+  expect(renumber(world, 'n', 'o')).toEqual(['I 201 PID^1^3 record-absorbed']);
+  expect([active(world), subjects(world)]).toEqual([['n o old'], ['n o old']]);
+  const other = createWorld();
+  admit(other, 'o');
+  oru(other, BOB);
+  expect(() => renumber(other, 'n', 'o')).toThrow('E 205 PID^1^3^1^1 number-taken');
+});
+
+test.each([
+  ['the mother before the new number', 'm~n', ['m', 'n o old']],
+  ['an enterprise number before it', 'e~n', ['e n o old', 'm']],
+  ['the old number before it', 'o~n', ['m', 'n o old']],
+])('a renumbering of a newborn is by MRG-1: %s', (_name, list, after) => {
+  const world = createWorld();
+  admit(world, 'm', MOTHER);
+  admit(world, 'o', NEWBORN);
+  const enterprise = numbers(list).replace('e-7^^^HOSP^MR', 'e-7^^^EMPI^PI');
+  world.send(`${msh('ADT^A47')}\nPID|1||${enterprise}||${NEWBORN}\nMRG|${numbers('o')}`);
+  expect(active(world)).toEqual(after);
 });
