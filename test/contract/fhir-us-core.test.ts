@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { getToken } from '../stack/services/client.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
@@ -417,6 +419,44 @@ onOneRuntime(
       ]);
       await subject().call('PUT', `/Observation/${id}`, { token, body: { ...rest, id, effectiveDateTime: '2032' } });
       expect([await found('date=2032'), await found('date:missing=true')]).toEqual([1, 0]);
+    });
+
+    test('what HL7 messages bring is found by its category', async () => {
+      const key = await createApiKey(subject().client, { site, protocols: ['hl7'] });
+      const hl7Token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
+      const send = async (segments: readonly string[]): Promise<void> => {
+        const answer = await fetch(`${subject().gateway.hl7BaseUrl}/hl7/messages`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${hl7Token}`, 'content-type': 'text/plain' },
+          body: segments.map((segment) => `${segment}\r`).join(''),
+        });
+        expect(answer.status, await answer.text()).toBe(200);
+      };
+      const header = (type: string) => `MSH|^~\\&|LAB|A|GW|B|20260101120000+0000||${type}|${randomUUID()}|P|2.5.1`;
+      const pid = 'PID|1||CAT1^^^LAB^MR||Categories^Ann||19700101|F';
+      const order = (number: number, section: string) => [
+        `OBR|${number}||F${number}^LAB|c${number}^Code^L|||20260101${section === '' ? '' : `${'|'.repeat(17)}${section}`}`,
+        `OBX|1|NM|c${number}^Code^L||${number}||||||F`,
+      ];
+      await send([header('ORU^R01^ORU_R01'), pid, ...order(1, 'CH'), ...order(2, 'RAD'), ...order(3, '')]);
+      await send([
+        header('MDM^T02^MDM_T02'),
+        'EVN||20260101120000+0000',
+        pid,
+        'TXA|1|DS|TX|||||||||D1^LAB',
+        'OBX|1|TX|||A note||||||F',
+      ]);
+      const [about = ''] = idsOf(await get('/Patient?name=categories'));
+      const codes = async (query: string): Promise<string[]> =>
+        ((await get(`/${query}&patient=${about}`)).body['entry'] as Body[] | undefined)?.map(
+          ({ resource }) => (resource.code ?? resource.type).coding[0].code,
+        ) ?? [];
+      expect(await codes('Observation?category=laboratory')).toEqual(['c1']);
+      expect(await codes('Observation?category=imaging')).toEqual(['c2']);
+      expect(await codes('Observation?category:missing=true')).toEqual(['c3']);
+      expect(await codes('DiagnosticReport?category=LAB')).toEqual(['c1']);
+      expect(await codes('DiagnosticReport?category=http://loinc.org|LP29684-5')).toEqual(['c2']);
+      expect(await codes('DocumentReference?category=clinical-note')).toEqual(['DS']);
     });
 
     test('the CapabilityStatement names the active set, the includes and the modifiers', async () => {

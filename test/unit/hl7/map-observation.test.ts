@@ -529,3 +529,41 @@ test('a report has the specimen of its group, and the order numbers of ORC', () 
     specimen: [specimen],
   });
 });
+
+describe('categories of the section in OBR-24', () => {
+  const LAB = { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'LAB' }] };
+  const category = (code: string) => ({
+    coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code }],
+  });
+  const type = { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0936', code: 'RSLT' }] };
+  const radiology = { coding: [{ system: 'http://loinc.org', code: 'LP29684-5' }] };
+  test.each<[section: string, type: string, result: unknown, besideSection: unknown]>([
+    ['LAB', '', [category('laboratory')], []],
+    ['lab', '', [category('laboratory')], []],
+    ['CH', '', [category('laboratory')], [LAB]],
+    ['MB', 'RSLT', [category('laboratory'), type], [LAB]],
+    ['RAD', '', [category('imaging')], [radiology]],
+    ['CUS', '', [category('imaging')], []],
+    // Nursing measures vital signs, but counts and scores too.
+    ['NRS', '', undefined, []],
+    ['ICU', 'RSLT', [type], []],
+    ['EC', '', undefined, []],
+    ['HEMA', '', undefined, []],
+    ['LAB^Labour ward^L', '', undefined, []],
+    ['""', 'RSLT', [type], undefined],
+    ['', '', undefined, undefined],
+  ])('%s with OBX-29 %s', (section, observationType, result, besideSection) => {
+    const obr = segment('OBR', { 1: '1', 3: 'F1', 4: 'c^Code^L', 24: section });
+    const { resources } = mapped('ORU^R01', [
+      pid(),
+      obr,
+      segment('OBX', { 1: '1', 2: 'NM', 3: 'c^Code^L', 5: '1', 11: 'F', 29: observationType }),
+    ]);
+    const [observation, report] = ['Observation', 'DiagnosticReport'].map((name) =>
+      resources.find(({ resourceType }) => resourceType === name),
+    );
+    expect(observation?.['category']).toEqual(result);
+    const categories = report?.['category'];
+    expect(Array.isArray(categories) ? categories.slice(1) : categories).toEqual(besideSection);
+  });
+});

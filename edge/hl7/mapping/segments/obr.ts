@@ -4,7 +4,7 @@ import { locate, repetitions } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
 import { bytesOfBase64 } from '../datatypes/attachment.ts';
-import { concept, mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
+import { concept, textOfConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { inFunction, observer } from '../datatypes/party.ts';
 import { fieldText, first, isValued } from '../datatypes/text.ts';
@@ -12,7 +12,6 @@ import { dateTime, instant, period } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { observedKey } from '../key.ts';
-import { DIAGNOSTIC_SERVICE_SECTION } from '../tables/concept-maps.ts';
 import type { SentKey } from '../statement.ts';
 import { standingOfResult, UNKNOWN_STANDING } from '../../precedence/standing.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
@@ -21,6 +20,7 @@ import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from '
 import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { basedOn, reason } from './service-request.ts';
+import { categoriesOfReport } from './service-section.ts';
 import { specimensOf, type SpecimenSource } from './spm.ts';
 
 /** R5's DiagnosticReport.note in R4. */
@@ -80,10 +80,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 24,
     rows: '31',
     element: 'category',
-    map: (segment, context) => {
-      const category = mappedConcept(first(segment, 24), context, DIAGNOSTIC_SERVICE_SECTION);
-      return category === undefined ? undefined : [category];
-    },
+    map: categoriesOfReport,
   },
   {
     field: 32,

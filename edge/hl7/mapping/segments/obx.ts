@@ -21,6 +21,7 @@ import { observedText, observedValues, type ObservedValue } from './obx-value.ts
 import { orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import { parentKey } from './parent-result.ts';
 import type { GroupSegment } from './rule.ts';
+import { categoryOfResults } from './service-section.ts';
 import { specimenOf, type SpecimenSource } from './spm.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
@@ -289,10 +290,20 @@ export function observation(source: ObservationSource, context: MapContext): Con
     ...statusOf(source.obx.at(-1) ?? segment, context),
     ...effectiveOfOrder(segment, source.obr, context),
     ...valueContributions(source.obx, context),
-    ...contributionsOf(segment, FIELDS, context),
+    ...withSection(contributionsOf(segment, FIELDS, context), source.obr, context),
     ...specimenOf(segment, source.specimen, source.obr, context),
     ...annotations(source.notes, context),
   ];
+}
+
+/** The category of the order's section stands before the observation type of OBX-29. */
+function withSection(said: readonly Contribution[], obr: Segment | undefined, context: MapContext): Contribution[] {
+  const category = obr && categoryOfResults(obr, context);
+  if (category === undefined) return [...said];
+  const isType = ({ element }: Contribution) => element === 'category';
+  const types = said.filter(isType).flatMap(({ value }) => (Array.isArray(value) ? value : []));
+  const fields = types.length === 0 ? 'OBR-24' : 'OBR-24 OBX-29';
+  return [...said.filter((one) => !isType(one)), fixed('category', [category, ...types], fields)];
 }
 
 /** HL7 v2.5.1 §7.4.2.14: without OBX-14 the time of the order's specimen or observation counts. */

@@ -18,6 +18,8 @@ import { commentText } from './nte.ts';
 import { valueType } from './obx-value.ts';
 import type { GroupSegment } from './rule.ts';
 
+/** US Core 6.1: of every clinical note. */
+const DOCUMENT_CATEGORY = 'http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category';
 const AVAILABILITY = 'http://terminology.hl7.org/CodeSystem/v2-0273';
 
 const FIELDS: readonly FieldMap[] = [
@@ -172,6 +174,7 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
   return [
     ...statusOf(txa, options.isCancelled, context),
     ...contributionsOf(txa, FIELDS, context),
+    byDefault('category', [conceptOf(DOCUMENT_CATEGORY, 'clinical-note')]),
     ...(options.parent === undefined ? [] : [{ ...fixed('relatesTo', [{ ...options.parent }], 'TXA-13'), adds: true }]),
     attachments.length === 0
       ? byDefault('content', [{ attachment: announced(txa) }])
