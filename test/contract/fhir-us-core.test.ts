@@ -421,7 +421,7 @@ onOneRuntime(
       expect([await found('date=2032'), await found('date:missing=true')]).toEqual([1, 0]);
     });
 
-    test('what HL7 messages bring is found by its category', async () => {
+    test('results, reports and documents of HL7 messages are found by category', async () => {
       const key = await createApiKey(subject().client, { site, protocols: ['hl7'] });
       const hl7Token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });
       const send = async (segments: readonly string[]): Promise<void> => {

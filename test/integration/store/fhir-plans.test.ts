@@ -24,8 +24,8 @@ import { withoutGuards } from '../../stack/tools/without-guards.ts';
 // At full size, which takes minutes, the same is seen at a million patients and among a thousand sites.
 const PATIENTS = sized(50_000, 1_000_000);
 /**
- * More than the hundred most common values that PostgreSQL keeps of a column. While it knows every site, it expects one row of
- * a new one, and may read all rows of that site for a page until the next ANALYZE.
+ * More than the hundred most common values that PostgreSQL keeps of a column. If it knew every site, it would expect one row of a
+ * new one. It would read all rows of that site for a page until the next ANALYZE.
  */
 const SMALL_SITES = sized(150, 1_000);
 const UNKNOWN_PATIENTS = 10_000;

@@ -296,7 +296,7 @@ export function observation(source: ObservationSource, context: MapContext): Con
   ];
 }
 
-/** The category of the order's section stands before the observation type of OBX-29. */
+/** Adds the category of the order's section before the observation type of OBX-29. */
 function withSection(said: readonly Contribution[], obr: Segment | undefined, context: MapContext): Contribution[] {
   const category = obr && categoryOfResults(obr, context);
   if (category === undefined) return [...said];
