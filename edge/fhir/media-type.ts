@@ -10,7 +10,8 @@ export const FHIR_JSON = 'application/fhir+json';
 export const JSON_PATCH = 'application/json-patch+json';
 export const FHIR_NDJSON = 'application/fhir+ndjson';
 const JSON_TYPES = new Set([FHIR_JSON, 'application/json', 'text/json']);
-const NDJSON_TYPES = new Set([FHIR_NDJSON, 'application/ndjson', 'application/x-ndjson']);
+/** Some clients ask for every answer as JSON. */
+const NDJSON_TYPES = new Set([FHIR_NDJSON, 'application/ndjson', 'application/x-ndjson', ...JSON_TYPES]);
 const FORMATS = new Set([...JSON_TYPES, 'json']);
 const RANGES = new Set(['*/*', 'application/*']);
 const R4_VERSIONS = new Set(['4.0', '4.0.1', '4']);

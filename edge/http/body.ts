@@ -62,13 +62,13 @@ export async function readBody(request: Request, maxBytes: number, deadlineMs = 
 }
 
 /**
- * Decodes UTF-8.
+ * Decodes UTF-8, without a byte order mark (RFC 8259 §8.1).
  *
- * @throws Fault `malformed` for invalid UTF-8; a byte order mark is kept for the parser
+ * @throws Fault `malformed` for invalid UTF-8
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
     throw new Fault('malformed', 'the body is not valid UTF-8');
   }

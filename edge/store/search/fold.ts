@@ -3,7 +3,7 @@
  * trigram index, so that a search for a single Chinese character uses the index too.
  */
 
-/** Letters that Unicode does not decompose into a base letter and a mark. */
+/** Letters that Unicode does not decompose into a base letter and a mark, and typographic apostrophes and hyphens. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -18,6 +18,17 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
   ŧ: 't',
   ς: 'σ',
+  '’': "'",
+  '‘': "'",
+  '‛': "'",
+  ʼ: "'",
+  ʹ: "'",
+  '′': "'",
+  '`': "'",
+  '‐': '-',
+  '‒': '-',
+  '–': '-',
+  '−': '-',
 };
 // oxlint-disable-next-line gateway/linear-expression -- one character of a fixed set
 const UNDECOMPOSED = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
@@ -53,7 +64,8 @@ function foldAll(text: string): string {
  * each run of marks in quadratic time. The result is the same: every mark decomposes into marks only.
  */
 export function fold(text: string): string {
-  const bare = beginning(text, MAX_MARKED).replace(MARKS, '').trimStart();
+  // NFKD makes a space of the acute accent.
+  const bare = beginning(text, MAX_MARKED).replaceAll('´', "'").replace(MARKS, '').trimStart();
   const decomposed = beginning(bare, MAX_FOLDED).normalize('NFKD');
   return beginning(foldAll(beginning(decomposed, MAX_MARKED)), MAX_FOLDED).trimEnd();
 }

@@ -311,6 +311,10 @@ export function bulkCases(subject: () => Subject): void {
     const { token } = await siteOf(subject());
     const { output } = await manifestOf(subject(), '/$export', { token });
     const url = output[0]?.url ?? '';
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const file = await fetch(url, { headers });
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/fhir+ndjson']);
+    await file.text();
     expectOutcome(
       await subject().call('GET', url, { token, headers: { accept: 'application/xml' } }),
       406,

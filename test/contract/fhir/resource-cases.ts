@@ -134,7 +134,7 @@ export function resourceCases(subject: () => Subject): void {
 
     test.each<[string, string, number, string]>([
       ['no JSON', '{"resourceType":', 400, 'structure'],
-      ['a byte order mark', '\uFEFF{}', 400, 'structure'],
+      ['two byte order marks', '\uFEFF\uFEFF{}', 400, 'structure'],
       ['nothing', '', 400, 'structure'],
       ['a member twice', '{"resourceType":"Patient","active":true,"active":false}', 400, 'structure'],
       ['another type', '{"resourceType":"Observation"}', 400, 'invalid'],
@@ -143,6 +143,11 @@ export function resourceCases(subject: () => Subject): void {
       ['a NUL', '{"resourceType":"Patient","identifier":[{"value":"\\u0000"}]}', 400, 'value'],
     ])('rejects %s', async (_, body, status, code) => {
       expectOutcome(await call('POST', '/Patient', { body }), status, code);
+    });
+
+    test('accepts a byte order mark before JSON', async () => {
+      const reply = await call('POST', '/Patient', { body: `\uFEFF${JSON.stringify(patient('marked'))}` });
+      expect(reply.status, reply.text).toBe(201);
     });
 
     test('rejects other media types (415), encodings (415), too much (413)', async () => {

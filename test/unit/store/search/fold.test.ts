@@ -16,6 +16,10 @@ describe('folding', () => {
     ['ｆｕｌｌ', 'full'],
     ['王伟', '王伟'],
     ['Nguyễn', 'nguyen'],
+    ['O’Brien', "o'brien"],
+    ['O´Brien', "o'brien"],
+    ['Oʼ`‘′Brien', "o''''brien"],
+    ['Müller‐Lüdenscheidt–Weiß', 'muller-ludenscheidt-weiss'],
   ])('%s', (text, folded) => expect(fold(text)).toBe(folded));
 
   // Hebrew with points and accents, Arabic with vowels, decomposed Vietnamese, with marks in any order.
