@@ -103,3 +103,6 @@ export function isProvisionalGiven(given: string): boolean {
   const named = terms.filter((word) => !ORDINAL.test(word));
   return named.length > 0 && named.every((word) => weightOfListed(word) > 0);
 }
+
+/** True if a family name has only such terms, and can be no family name: BABY GIRL, but not BOY. */
+export const isProvisionalFamily = (family: string): boolean => weigh(family) > 1 && isProvisionalGiven(family);

@@ -4,7 +4,7 @@
  * contradict.
  */
 import type { PersonName, Said } from '../../store/patient-identity.ts';
-import { isProvisionalGiven, mayBeProvisional } from '../../store/provisional-name.ts';
+import { isProvisionalFamily, isProvisionalGiven, mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold, MAX_FOLDED } from '../../store/search/fold.ts';
 
 export interface Person {
@@ -161,7 +161,7 @@ interface Statement {
  */
 function compare(sent: Statement, stored: Statement, isOtherSex: boolean): Fit {
   const isOtherDate = differ(sent.date, stored.date);
-  const isOtherFamily = isNoneOf(sent.names.filter(hasFamily), stored.names.filter(hasFamily), isSameFamily);
+  const isOtherFamily = isNoneOf(sent.names.filter(hasOwnFamily), stored.names.filter(hasOwnFamily), isSameFamily);
   const isOtherGiven = isNoneOf(sent.names, stored.names, mayHaveSameGiven);
   if (isOtherDate && sent.date !== undefined && stored.date !== undefined) {
     if (yearsBetween(sent.date, stored.date) > MAX_PLAUSIBLE_CORRECTION_YEARS || isOtherFamily) return 'contradicts';
@@ -256,6 +256,7 @@ const areSome = (a: Spellings, b: Spellings, isSame: (a: string, b: string) => b
 interface ComparableName extends Readonly<Record<'family' | 'given' | 'otherGiven' | 'text', Spellings | undefined>> {
   readonly isProvisional: boolean;
   readonly hasProvisionalGiven: boolean;
+  readonly hasProvisionalFamily: boolean;
 }
 
 /** A name is compared with many names, but folded once. */
@@ -265,13 +266,15 @@ function comparable(name: PersonName): ComparableName {
   const kept = COMPARABLE.get(name);
   if (kept !== undefined) return kept;
   const given = usable(name.given);
+  const family = usable(name.family);
   const made = {
-    family: usable(name.family),
+    family,
     given,
     otherGiven: usable(name.otherGiven),
     text: usable(name.text),
     isProvisional: mayBeProvisional(name),
     hasProvisionalGiven: given !== undefined && isProvisionalGiven(given[0]),
+    hasProvisionalFamily: family !== undefined && isProvisionalFamily(family[0]),
   };
   COMPARABLE.set(name, made);
   return made;
@@ -281,6 +284,9 @@ function hasFamily(name: PersonName): boolean {
   const { family, text } = comparable(name);
   return family !== undefined || text !== undefined;
 }
+
+/** Checks for a family name that is not provisional as a whole: `BABY GIRL` without a given name. */
+const hasOwnFamily = (name: PersonName): boolean => hasFamily(name) && !comparable(name).hasProvisionalFamily;
 
 /** Letters and digits only: `O'Neill`, `O Neill` and `ONEILL` are one name, and so are `Meyer-Schmidt` and `Meyer Schmidt`. */
 const letters = (folded: string): string => folded.replaceAll(/[^\p{L}\p{N}]/gu, '');

@@ -183,7 +183,10 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
   const own = others.filter((other) => ledBy(other).every((id) => id !== owner && !contradicts(id, request)));
   // A result does not show whose number a new one is: it is rejected for the contradiction.
   if (!request.isAdmission && own.some((other) => ledBy(other).length === 0)) return [first];
-  return own.length === 0 ? [first] : own;
+  if (own.length > 0) return own;
+  // No identifier shows which of these patients is the newborn, and the mother is not.
+  const ofAnother = others.find((other) => ledBy(other).some((id) => id !== owner));
+  return ofAnother === undefined ? [first] : [first, ofAnother];
 }
 
 /** The test for a patient that an uncertain authority finds: an ADT must agree, a result may lack the birth date. */
@@ -262,33 +265,25 @@ function byOwner(
 ): Resolution | undefined {
   const { isAdmission, check } = request;
   const { id, taught = [], isAssumed } = leading.authority;
-  const isRecordOfResults = !isDescribed(owner, request);
-  if (contradicts(owner, request)) {
-    // Equal values, but one side only assumes the authority.
-    if (holders.some((holder) => holder.isAssumed !== isAssumed)) return unknown(leading, [owner], request, {});
-    if (!isAdmission || check === 'refuse') return undefined;
-    if (isRecordOfResults || oldRecordOf(owner, holders, request) !== undefined || isOfNewborn(owner, request)) {
-      const reassigned = [...new Set([owner, ...holders.map(({ patient }) => patient)])].flatMap((patient) =>
-        leading.authority.ids.map((authority) => ({ patient, authority, value: leading.value, led: true })),
-      );
-      const message = 'The identifier belonged to another person. It now identifies a new patient.';
-      const findings = [finding('W', leading.at, message, 'number-reassigned')];
-      return unknown(leading, [], request, { moved: reassigned, findings, duplicates: [owner] });
-    }
-    if (taught.includes(id) || holders.every(({ authority }) => taught.includes(authority)))
-      return unknown(leading, [owner], request, { isAliasRefused: true });
-    return undefined;
+  if (!contradicts(owner, request)) return undefined;
+  // Equal values, but one side only assumes the authority.
+  if (holders.some((holder) => holder.isAssumed !== isAssumed)) return unknown(leading, [owner], request, {});
+  if (!isAdmission || check === 'refuse') return undefined;
+  if (
+    !isDescribed(owner, request) ||
+    oldRecordOf(owner, holders, request) !== undefined ||
+    isOfNewborn(owner, request)
+  ) {
+    const reassigned = [...new Set([owner, ...holders.map(({ patient }) => patient)])].flatMap((patient) =>
+      leading.authority.ids.map((authority) => ({ patient, authority, value: leading.value, led: true })),
+    );
+    const message = 'The identifier belonged to another person. It now identifies a new patient.';
+    const findings = [finding('W', leading.at, message, 'number-reassigned')];
+    return unknown(leading, [], request, { moved: reassigned, findings, duplicates: [owner] });
   }
-  if (!isAdmission || !isRecordOfResults || !agrees(owner, request)) return undefined;
-  // Results were first with this identifier, and the person has a record with another identifier.
-  const through = request.identifiers
-    .filter((identifier) => identifier.identifies && identifier !== leading && identifier.isAlternate !== true)
-    .flatMap((identifier) => holdersOf(identifier, request));
-  const [described, ...several] = survivors(through, request).filter(
-    (each) =>
-      each !== owner && isDescribed(each, request) && agrees(each, request) && !wereSeparated(each, owner, request),
-  );
-  return described === undefined || several.length > 0 ? undefined : found(described, leading, through, request, {});
+  if (taught.includes(id) || holders.every(({ authority }) => taught.includes(authority)))
+    return unknown(leading, [owner], request, { isAliasRefused: true });
+  return undefined;
 }
 
 /** Checks for a newborn with another name than the person: the newborn's message began with the identifier of the mother. */
@@ -306,12 +301,20 @@ function found(
   extra: Partial<Judged>,
 ): Resolution {
   const { findings = [], duplicates = [], moved = [], proposed = [] } = extra;
+  const also = alsoAgreeing(patient, request);
+  const [described, ...several] = also.filter((id) => isDescribed(id, request));
+  const isJoined = request.isAdmission && agrees(patient, request);
+  // Results were first with this identifier, and the person has a record with another identifier.
+  if (isJoined && !isDescribed(patient, request) && described !== undefined && several.length === 0) {
+    const holders = ownHolders(request);
+    return found(described, leading, [...through, ...holders], request, extra);
+  }
   const oldRecord = oldRecordOf(patient, through, request);
   const fitting = fitOf(patient, request);
   const differs = differenceFrom(fitting, leading, request);
   if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
-  const absorbed = absorbedInto(patient, request);
-  const { foreign, owners, findings: several } = foreignIdentifiers(patient, leading, absorbed, request);
+  const absorbed = isJoined ? also.filter((id) => !isDescribed(id, request)) : [];
+  const { foreign, owners, findings: foreignFindings } = foreignIdentifiers(patient, leading, absorbed, request);
   return {
     kind: 'known',
     leading,
@@ -319,10 +322,10 @@ function found(
     isContradicted: fitting === 'contradicts',
     patient: oldRecord !== undefined && fitting === 'contradicts' ? oldRecord : patient,
     oldRecord,
-    findings: [...findings, ...several, ...(differs === undefined ? [] : [differs])],
+    findings: [...findings, ...foreignFindings, ...(differs === undefined ? [] : [differs])],
     duplicates: [
       ...new Set([
-        ...duplicates.filter((id) => !absorbed.includes(id)),
+        ...[...duplicates, ...also].filter((id) => !absorbed.includes(id)),
         ...owners,
         ...moved.map((identifier) => identifier.patient),
       ]),
@@ -334,16 +337,20 @@ function found(
   };
 }
 
-/** The records that only results made with identifiers of PID-3, if the person of an ADT agrees with the patient and with them. */
-function absorbedInto(patient: string, request: ResolveRequest): readonly string[] {
-  const { identifiers, isAdmission } = request;
-  if (!isAdmission || !agrees(patient, request)) return [];
-  const own = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
-  const holders = own.flatMap((identifier) => holdersOf(identifier, request));
-  return survivors(holders, request).filter(
-    (id) => id !== patient && !isDescribed(id, request) && agrees(id, request) && !wereSeparated(id, patient, request),
+/** Other patients that agree and have an identifying identifier of PID-3, with certain or uncertain authority. */
+const alsoAgreeing = (patient: string, request: ResolveRequest): readonly string[] =>
+  survivors(ownHolders(request), request).filter(
+    (id) => id !== patient && agrees(id, request) && !wereSeparated(id, patient, request),
   );
-}
+
+const ownHolders = (request: ResolveRequest): readonly StoredIdentifier[] =>
+  request.identifiers
+    .filter(({ identifies, isAlternate }) => identifies && isAlternate !== true)
+    .flatMap((identifier) => [
+      ...holdersOf(identifier, request),
+      ...heldUncertainly(identifier, request),
+      ...sameValueElsewhere(identifier, request).map(({ stored }) => stored),
+    ]);
 
 /** An administrator has undone their merge: no message without MRG merges them again. */
 const wereSeparated = (a: string, b: string, { patients }: ResolveRequest): boolean =>

@@ -176,6 +176,15 @@ export function personCases(subject: () => PatientSubject): void {
       },
     );
 
+    test('a newborn with the mother’s identifier, and an identifier of another person, is not the mother', async () => {
+      const { adt, active } = history();
+      await adt({ of: 'm', name: 'SMITH^MARY', born: '19900405', sex: 'F' });
+      await adt({ of: 'b', name: 'SMITH^AMY', born: '20260301', sex: 'F' });
+      const other = { of: 'm~b', name: 'JONES^BABYGIRL', born: '20260309', data: 'baby' };
+      expect(await adt(other, 'A28')).toBe('AE E 205 PID^1^3^1^1');
+      expect(await active()).toEqual(['b 2026-03-01:', 'm 1990-04-05:']);
+    });
+
     test('PID-3 that begins with the other twin’s identifier', async () => {
       const { adt, active } = history();
       await adt({ of: 'a', name: 'SMITH^AMY', born: '20200301', sex: 'F' });
@@ -287,6 +296,28 @@ export function personCases(subject: () => PatientSubject): void {
       // A result by either identifier, and an ADT by the one of the results.
       expect(await oru({ of: 'b', ...ANN, data: 'ann' })).toBe('AA');
       expect(await adt({ of: 'b', name: 'JONES^ANN', born: '19800203', sex: 'F' })).toBe('AA');
+      expect(await active()).toEqual(['E a b 1980-02-03: ann']);
+    });
+
+    test.each(['oru', 'adt'] as const)(
+      'by %s with a URI, and an ADT with a namespace beside the identifier of its patient: one record, or a listed pair',
+      async (kind) => {
+        const { adt, oru, active, listed, tag } = history();
+        const first = { of: 'b^&1.2.5.1&ISO^MR', ...ANN, data: 'ann' };
+        expect(await (kind === 'adt' ? adt(first) : oru(first))).toBe('AA');
+        await adt({ of: 'a~E^EPI^PI', ...ANN });
+        expect(await adt({ of: `b^SOUTH${tag}^MR~E^EPI^PI`, ...ANN })).toBe('AA');
+        const records = { oru: ['E a b 1980-02-03: ann'], adt: ['E a b 1980-02-03:', 'b 1980-02-03: ann'] };
+        expect(await active()).toEqual(records[kind]);
+        expect(await listed()).toEqual(kind === 'adt' ? ['possible-duplicate'] : []);
+      },
+    );
+
+    test('an ADT finds the record by an alias of another key, beside the identifier of its patient', async () => {
+      const { adt, byOther, active, tag } = history();
+      await byOther('ORU^R01', { of: `b^SOUTH${tag}&1.2.5.2&ISO^MR`, ...ANN, data: 'ann' });
+      await byOther('ADT^A04', { of: `a~E^EPI${tag}&1.2.5.9&ISO^PI`, ...ANN, data: 'ann' });
+      expect(await adt({ of: `b^SOUTH${tag}^MR~E^EPI${tag}^PI`, ...ANN })).toBe('AA');
       expect(await active()).toEqual(['E a b 1980-02-03: ann']);
     });
 

@@ -194,6 +194,13 @@ describe('fit', () => {
       'doubtful',
     ],
     [
+      'a newborn with a mistyped birth date before it had a name',
+      person('Baby Girl', undefined, '1980-02-03', 'female'),
+      person('Smith', 'Ann', '1980-02-09', 'female'),
+      'fits',
+    ],
+    ['family names that newborns may have', person('Boy', 'Eve', '1980-02-09'), ANN, CONTRADICTS],
+    [
       'husband and wife, one with a name similar to that of a newborn',
       person('Smith', 'Jimboy', '1978-06-07', 'male'),
       ANN,
