@@ -111,6 +111,11 @@ create table hl7_result (
   at text collate "C" not null,
   place integer not null,
   numbers text not null,
+  -- The order number of the parent (OBR-29), the filler's before the placer's; '' for none.
+  parent text generated always as (
+    case when numbers like '%"parent":{%'
+         then coalesce(nullif(numbers::json -> 'parent' ->> 'filler', ''), numbers::json -> 'parent' ->> 'placer', '')
+         else '' end) stored,
   primary key (id, type, site_id),
   foreign key (site_id, type, id) references resource (site_id, type, id),
   foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
@@ -123,6 +128,7 @@ create unique index hl7_result_key on hl7_result (patient_id, site_id, type,
 -- The observation is behind the time: a message looks up all results of its order.
 create index hl7_result_filler on hl7_result (patient_id, site_id, type, filler, at, what) where filler <> '';
 create index hl7_result_placer on hl7_result (patient_id, site_id, type, placer, at, what) where placer <> '';
+create index hl7_result_parent on hl7_result (patient_id, site_id, type, parent, at) where parent <> '';
 create index hl7_result_what on hl7_result (patient_id, site_id, type, what, at) where filler = '' and placer = '';
 select table_of_site('hl7_result');
 grant select, insert, update, delete on hl7_result to gateway_app;

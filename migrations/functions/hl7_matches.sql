@@ -11,8 +11,9 @@
 --   - Observation, DiagnosticReport, of hl7_result: JSON, [what, filler, placer, first minute, last minute, days …, and
 --     '' where no time is known]. With a number it finds all results of the order, and what is ''. Without a number it
 --     finds the results of what. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001
---     (edge/hl7/results/file-results.ts), and those without a time. A key without times, [what, filler, placer], finds
---     the newest 100 of the order.
+--     (edge/hl7/results/file-results.ts), and those without a time. A key without times, ['', filler, placer], finds
+--     the newest 100 of the order. ['children', filler, placer] also finds the newest 100 whose parent is of the order.
+--     A report's key without a number also finds the results of the report, which no number finds.
 --   - DocumentReference: 'number ' and a document's number finds the documents of any authority with it, except those
 --     that another key asks for.
 --   - Other types: a key of hl7_identity without its end, '@' and the patient's id.
@@ -109,7 +110,7 @@ begin
         window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
      cross join lateral hl7_match(p_site, 'identity', m.key, m.type, m.id, null) f
      where m.first <> m.last;
-    -- Results of equal numbers, from any assigning authority, and of times that may be equal.
+    -- Results of equal numbers, from any assigning authority, whose codes and times may be similar.
     return query
     select f.*
       from unnest(patients) p (id)
@@ -121,11 +122,11 @@ begin
           select from (
             (select x.at from hl7_result x
               where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.filler = i.filler and x.filler <> ''
-                and x.what = i.what and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
+              limit 1)
             union all
             (select x.at from hl7_result x
               where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.placer = i.placer and x.placer <> ''
-                and x.what = i.what and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
+              limit 1)
             union all
             (select x.at from hl7_result x
               where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what and x.filler = ''
@@ -218,5 +219,73 @@ begin
          group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
+
+    -- Few patients have results with a parent, and few reports lack a number. These statements are only then started.
+    if exists (
+        select from unnest(patients) p (id)
+         cross join lateral (
+           select from hl7_result x
+            where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent <> '' limit 1) c) then
+      return query
+      with keys as materialized (
+        select u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, u.n
+          from (
+            select x.key::json as key, x.n::integer from unnest(p_types, p_keys) with ordinality as x(type, key, n)
+             where x.type = 'Observation' and x.key <> '' offset 0) u)
+      select f.*
+        from (
+          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
+            from unnest(patients) p (id)
+           cross join (select * from keys where what = 'children' offset 0) k
+           cross join lateral (
+             (select x.* from hl7_result x
+               where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent = k.filler and x.parent <> ''
+               order by x.at desc limit 100)
+             union all
+             (select x.* from hl7_result x
+               where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent = k.placer and x.parent <> ''
+               order by x.at desc limit 100)) h
+           -- Another key finds the results of its own order.
+           where not exists (select from keys o where o.filler = h.filler and o.filler <> '' or o.placer = h.placer and o.placer <> '')
+           group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
+       cross join lateral hl7_match(p_site, 'result',
+         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, 'Observation', i.id, i.asked) f;
+    end if;
+
+    if exists (
+        select from (
+          select x.key::json as key from unnest(p_types, p_keys) x (type, key) where x.type = 'DiagnosticReport' and x.key <> '' offset 0) u
+         where u.key ->> 1 = '' and u.key ->> 2 = '') then
+      return query
+      with keys as materialized (
+        select u.type, u.key ->> 0 as what, u.key ->> 3 as first, u.key ->> 4 as last, u.n
+          from (
+            select x.type, x.key::json as key, x.n::integer from unnest(p_types, p_keys) with ordinality as x(type, key, n)
+             where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
+         where u.key ->> 1 = '' and u.key ->> 2 = '')
+      select f.*
+        from (
+          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
+            from unnest(patients) p (id)
+           cross join (select * from keys where type = 'DiagnosticReport' offset 0) k
+           cross join lateral (
+             select x.id from hl7_result x
+              where x.site_id = p_site and x.patient_id = p.id and x.type = 'DiagnosticReport' and x.what = k.what
+                and x.filler = '' and x.placer = '' and (x.at between (k.first collate "C") and (k.last collate "C") or length(x.at) <= 10)
+              order by x.at desc limit 100) w
+           cross join lateral (
+             select r.body from resource r where r.site_id = p_site and r.type = 'DiagnosticReport' and r.id = w.id limit 1) r
+           cross join lateral (
+             select substring(e ->> 'reference' from '^Observation/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid as id
+               from json_array_elements(('{' || r.body || '}')::json -> 'result') e offset 0) e
+           cross join lateral (
+             select x.* from hl7_result x
+              where x.id = e.id and x.type = 'Observation' and x.site_id = p_site and x.patient_id = p.id limit 1) h
+           -- Another key finds the results of its own observation.
+           where h.what not in (select o.what from keys o where o.type = 'Observation')
+           group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
+       cross join lateral hl7_match(p_site, 'result',
+         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, 'Observation', i.id, i.asked) f;
+    end if;
   end if;
 end $$;

@@ -118,6 +118,25 @@ export const RESULT_ROWS: readonly ResultRow[] = [
     [],
   ],
   [
+    'susceptibilities of another order are withdrawn with the former organism of its parent',
+    [
+      sent(1, { status: 'P', filler: 'PA', obx: [organism('Gram negative', '1')] }),
+      sent(2, sensitivity('1', 'Gram negative', 'S', { status: 'P', filler: 'CH', parentOrder: '^PA' })),
+      sent(3, { filler: 'PA', obx: [organism('E. coli', '1')] }),
+    ],
+    ['E. coli final'],
+    [],
+  ],
+  [
+    'a preliminary result without an order number stays beside the final one of its report, and is listed',
+    [
+      sent(1, { filler: '', status: 'P', obx: [potassium('4.0', { time: '202601010800' })] }),
+      sent(2, { filler: '', obx: [potassium('4.1', { time: '202601011000' })] }),
+    ],
+    ['4.0 preliminary', '4.1 final'],
+    ['preliminary-left'],
+  ],
+  [
     'an accession number of last year is another result',
     [
       sent('202501011200', { collected: '', obx: [potassium('90')] }),

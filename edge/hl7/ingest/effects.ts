@@ -18,6 +18,7 @@ import { patientRecord, type PatientRecord } from '../mapping/patient-record.ts'
 import { note, type MapContext } from '../mapping/context.ts';
 import { createDrafts, type Draft, type DraftResult, type Found, type FoundPatient } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
+import { concludeReports } from '../results/conclusion.ts';
 import { fileResults } from '../results/file-results.ts';
 import { filedResults } from '../results/filed-results.ts';
 import { settleLeft } from '../results/left-results.ts';
@@ -25,9 +26,12 @@ import type { Authority } from '../results/order-number.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
 import { timed, type MessageClock } from '../precedence/clock.ts';
+import type { Precedence } from '../precedence/precedence.ts';
+import { ARRIVED } from '../precedence/stated-value.ts';
 import { mergeRecords, type Met } from './merge-records.ts';
 import { attendStaleCorrection, attendTie, noteStale } from '../mapping/stale.ts';
 import { identifierFields, type Outline } from '../message/outline.ts';
+import { settleAllergies } from '../mapping/no-known-allergy.ts';
 import { visitOf } from '../mapping/segments/pv1.ts';
 import type { SenderSettings } from './sender/settings.ts';
 import type { Statement } from '../mapping/statement.ts';
@@ -112,9 +116,17 @@ export function effectsOf(request: MapRequest): Effects {
       segments.more.find(({ id }) => id === 'PV1'),
       context,
     );
-    const record = patientRecord(found.patient, drafts, newId, filed.drafts, filed.besides);
-    applyStatements(statements, record, visit, settings.allowedScopes, { context, clock });
+    const record = patientRecord(found.patient, drafts, newId, filed.drafts);
+    const applied = applyStatements(statements, record, visit, settings.allowedScopes, { context, clock });
+    const allergies = applied.filter(({ type }) => type === 'AllergyIntolerance');
+    settleAllergies(
+      allergies.map(({ segment, timing }) => ({ segment, precedence: clock.precedenceOf(timing) })),
+      found.patient,
+      (key) => record.find('AllergyIntolerance', key),
+      drafts,
+    );
     settleLeft(filed, found.patient, filing);
+    concludeReports(statements, filed, found.patient, filing);
     joined.push(...filed.joined.map(({ gone, kept }) => ({ gone: gone.draft.id, kept: kept.draft.id })));
     return [found];
   });
@@ -143,14 +155,16 @@ export function effectsOf(request: MapRequest): Effects {
   };
 }
 
+/** @returns the statements that the key's scopes allow */
 function applyStatements(
   statements: readonly Statement[],
   record: PatientRecord,
   visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
   { context, clock }: { readonly context: MapContext; readonly clock: MessageClock },
-): void {
+): Statement[] {
   const skipped = new Set<string>();
+  const applied: Statement[] = [];
   for (const statement of statements) {
     const { type, key, segment, scope, subject } = statement;
     if (scope !== undefined && !allowedScopes.has(scope)) {
@@ -158,10 +172,13 @@ function applyStatements(
       skipped.add(scope);
       continue;
     }
-    const known =
-      statement.result === undefined ? knownOf(statement, record, context) : record.resultOf(statement.segment);
-    const draft = known ?? record.create(type, key);
+    applied.push(statement);
     const precedence = clock.precedenceOf(statement.timing);
+    const known =
+      statement.result === undefined
+        ? knownOf(statement, precedence, record, context)
+        : record.resultOf(statement.segment);
+    const draft = known ?? record.create(type, statement.keyIfNew ?? key);
     const said = statement.contributions(record, context, draft, precedence);
     const whose = fixed(subject, { reference: `Patient/${record.patient.id}` }, 'PID-3');
     const { isCorrection, isWithdrawal } = statement.timing.standing;
@@ -172,16 +189,41 @@ function applyStatements(
     noteStale(segment, context);
     if (isCorrection) attendStaleCorrection(statement, draft, record.patient, precedence, context);
   }
+  return applied;
 }
 
-function knownOf(statement: Statement, record: PatientRecord, context: MapContext): Draft | undefined {
+function knownOf(
+  statement: Statement,
+  precedence: Precedence,
+  record: PatientRecord,
+  context: MapContext,
+): Draft | undefined {
   const { type, key, number, unlessKnown } = statement;
   const known = record.find(type, key);
   if (known !== undefined) return known;
   const [only, ...more] = number === undefined ? [] : record.documentsNumbered(number.value);
-  const finding = more.length > 0 ? number?.ifSeveral : only === undefined ? unlessKnown : undefined;
-  if (finding !== undefined) context.report(finding);
-  return more.length > 0 ? undefined : only;
+  if (more.length > 0 && number !== undefined) {
+    context.report(number.ifSeveral);
+    return undefined;
+  }
+  const found = only ?? standingFor(statement, precedence, record);
+  if (found === undefined && unlessKnown !== undefined) context.report(unlessKnown);
+  return found;
+}
+
+/** A resource that is the statement's from now on. */
+function standingFor(
+  { type, key, keyIfNew, standsFor }: Statement,
+  precedence: Precedence,
+  record: PatientRecord,
+): Draft | undefined {
+  const stored = standsFor && record.find(type, standsFor.key);
+  if (stored === undefined || standsFor?.isOpen(stored) !== true) return undefined;
+  if (keyIfNew === undefined) {
+    record.addKey(stored, key);
+    record.remember(stored, ARRIVED, precedence);
+  }
+  return stored;
 }
 
 /** The visit of resources that have one. An allergy has none: every visit states it again. */

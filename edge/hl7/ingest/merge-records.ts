@@ -10,6 +10,7 @@ import type { MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { keyOf } from '../mapping/key.ts';
+import { mergeAllergies } from '../mapping/no-known-allergy.ts';
 import { referringTo } from '../mapping/references.ts';
 import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../precedence/element.ts';
@@ -18,6 +19,7 @@ import { later } from '../precedence/registers.ts';
 import { attendTie } from '../mapping/stale.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
 import type { FiledResults } from '../results/filed-results.ts';
+import { concludeMerged } from '../results/conclusion.ts';
 import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
@@ -83,8 +85,13 @@ export function mergeRecords(
       drafts.rewrite(gone, inError(gone));
     }
     results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
+    const reports = pairs.map(({ kept }) => kept).filter(({ type }) => type === 'DiagnosticReport');
+    concludeMerged(reports, to, { drafts, results });
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
     for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);
+    const [merged, survivor] = [from, to].map((id) => drafts.byId('Patient', id));
+    const find = (key: string) => drafts.byKey('AllergyIntolerance', keyOf(key, to));
+    if (merged !== undefined && survivor !== undefined) mergeAllergies(merged, survivor, find, drafts);
   }
   return met;
 }

@@ -2,7 +2,7 @@
  * The resources that one message creates or changes: stored ones, new ones, and the writes at the end. It does not depend on
  * segments.
  */
-import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { IdentifierRow } from '../../store/patient-identity.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
@@ -83,8 +83,8 @@ export interface Drafts {
   readonly supersede: (draft: Draft, precedence: Precedence) => void;
   /** Changes the content without changing precedences. */
   readonly rewrite: (draft: Draft, content: JsonObject) => void;
-  /** Keeps the precedence of a statement that has no element, under a name. */
-  readonly remember: (draft: Draft, name: string, precedence: Precedence) => void;
+  /** Keeps the precedence of a statement, under the name of an element or another one. */
+  readonly remember: (draft: Draft, name: string, precedence: Precedence, held?: Json) => void;
   /** Marks a resource as one of the message, even if it does not change. */
   readonly touch: (draft: Draft) => void;
   /** Adds identifiers. */
@@ -205,8 +205,8 @@ export function createDrafts(
     },
     supersede: (draft, precedence) => change(draft, supersede(draft.content, draft.remembered, precedence)),
     rewrite: (draft, content) => change(draft, { ...draft, content }),
-    remember: (draft, name, precedence) => {
-      const registers = new Map(draft.remembered.registers).set(name, { precedence, held: null });
+    remember: (draft, name, precedence, held = null) => {
+      const registers = new Map(draft.remembered.registers).set(name, { precedence, held });
       change(draft, { ...draft, remembered: { ...draft.remembered, registers } });
     },
     touch: (draft) => void touched.add(draft),

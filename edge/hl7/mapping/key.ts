@@ -29,6 +29,9 @@ export function bareNumber(part: Part | undefined): string | undefined {
   return authority.every((each) => each === undefined) ? number : undefined;
 }
 
+/** The key of a document that was cancelled by its number alone, before it arrived. */
+export const cancelledKey = (number: string): string => `cancelled ${number.toWellFormed()}`;
+
 /** The lookup key of the documents with a number, of any authority. */
 export const numberedKey = (number: string): string => `number ${number.toWellFormed()}`;
 

@@ -8,8 +8,6 @@ export interface PatientRecord {
   readonly patient: Draft;
   /** The result or report that begins with this segment of the message. */
   readonly resultOf: (segment: Segment) => Draft | undefined;
-  /** The text that begins with this segment was stored beside an older one, as an addendum is. */
-  readonly isBeside: (segment: Segment) => boolean;
   readonly find: (type: ResourceType, key: string) => Draft | undefined;
   /** The documents with a number, of any authority, as far as they were looked up. */
   readonly documentsNumbered: (number: string) => readonly Draft[];
@@ -19,19 +17,18 @@ export interface PatientRecord {
   readonly apply: Drafts['apply'];
   readonly supersede: Drafts['supersede'];
   readonly rewrite: Drafts['rewrite'];
+  readonly remember: Drafts['remember'];
 }
 
 /**
  * @param newId creates the id of a new resource
  * @param results the results and reports of the message, by their segments
- * @param besides segments of texts that were stored beside others
  */
 export function patientRecord(
   patient: Draft,
   drafts: Drafts,
   newId: () => string,
   results: ReadonlyMap<Segment, Draft>,
-  besides: ReadonlySet<Segment>,
 ): PatientRecord {
   let numbered: Map<string, Draft[]> | undefined;
   return {
@@ -41,13 +38,13 @@ export function patientRecord(
       return numbered.get(number) ?? [];
     },
     resultOf: (segment) => results.get(segment),
-    isBeside: (segment) => besides.has(segment),
     find: (type, key) => drafts.byKey(type, keyOf(key, patient.id)),
     create: (type, key) => drafts.create(type, newId(), keyOf(key, patient.id)),
     addKey: (draft, key) => drafts.addKey(draft, keyOf(key, patient.id)),
     apply: drafts.apply,
     supersede: drafts.supersede,
     rewrite: drafts.rewrite,
+    remember: drafts.remember,
   };
 }
 

@@ -64,6 +64,10 @@ export interface Statement {
   readonly refersTo?: readonly string[];
   /** A number without an authority: the patient's only document with it is meant if no resource has the key. */
   readonly number?: { readonly value: string; readonly ifSeveral: AckError };
+  /** The key of a resource that stands for this one until it arrives, as long as the test accepts it. */
+  readonly standsFor?: { readonly key: string; readonly isOpen: (stored: Draft) => boolean };
+  /** The key of a new resource, if it is not `key`. */
+  readonly keyIfNew?: string;
   /** Reported if the resource is unknown; it is created all the same. */
   readonly unlessKnown?: AckError;
   /**

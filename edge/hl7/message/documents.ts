@@ -6,11 +6,12 @@ import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts'
 import type { PatientRecord } from '../mapping/patient-record.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { fieldText, first, isValued } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../precedence/clock.ts';
 import type { Precedence } from '../precedence/precedence.ts';
-import { bareNumber, numberedKey } from '../mapping/key.ts';
+import { ARRIVED } from '../precedence/stated-value.ts';
+import { bareNumber, cancelledKey, numberedKey } from '../mapping/key.ts';
 import { document, documentKey, type DocumentSource, type ParentDocument } from '../mapping/segments/txa.ts';
 import type { DocumentAction, EventRule } from '../mapping/tables/events.ts';
 import { groupsOf } from './segment-groups.ts';
@@ -95,7 +96,9 @@ function statementOf(
   const { txa } = source;
   const isCancelled = action === 'cancel';
   // A new document with another sender's number is another document.
-  const number = isCancelled || action === 'change' ? bareNumber(first(txa, 12)) : undefined;
+  const bare = bareNumber(first(txa, 12));
+  const number = isCancelled || action === 'change' ? bare : undefined;
+  const cancelled = cancelledKey(textOf(first(txa, 12), 1) ?? '');
   const parentNumber = parentKey === undefined ? undefined : bareNumber(first(txa, 13));
   return {
     type: 'DocumentReference',
@@ -105,11 +108,14 @@ function statementOf(
     subject: 'subject',
     refersTo: [
       replacementKey(key),
+      cancelled,
       ...(parentKey === undefined ? [] : [parentKey, replacementKey(parentKey)]),
       ...[number, parentNumber].flatMap((each) => (each === undefined ? [] : [numberedKey(each)])),
     ],
     ...(number !== undefined && { number: { value: number, ifSeveral: severalDocuments(txa, 12) } }),
-    ...(isCancelled && { unlessKnown: unknownDocument(txa) }),
+    // The sender of a cancellation may not be the sender of the document, which may arrive later.
+    standsFor: { key: cancelled, isOpen: (stored) => isCancelled || !hasArrived(stored) },
+    ...(isCancelled && { unlessKnown: unknownDocument(txa), ...(bare !== undefined && { keyIfNew: cancelled }) }),
     contributions: (record, context, draft, precedence) => {
       const replacement = record.find('DocumentReference', replacementKey(key));
       if (replacement !== undefined && replacement !== draft && draft.stored === undefined) {
@@ -122,6 +128,8 @@ function statementOf(
     },
   };
 }
+
+const hasArrived = ({ remembered: { registers } }: Draft): boolean => registers.has(ARRIVED);
 
 const severalDocuments = (txa: Segment, field: 12 | 13): AckError => ({
   code: '204',

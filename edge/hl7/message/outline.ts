@@ -11,7 +11,8 @@ import { valuesOfField, type ReadIdentifier } from '../patients/sent-identifiers
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
-import { lookupKeyOf, orderLookupKeyOf } from '../results/result-key.ts';
+import { EXCLUSION_KEYS } from '../mapping/no-known-allergy.ts';
+import { lookupKeyOf, orderLookupKeyOf, parentLookupKeyOf } from '../results/result-key.ts';
 import { isOfPatient, mustFollowPid } from '../mapping/segments/registry.ts';
 import { timed } from '../precedence/clock.ts';
 import { documents } from './documents.ts';
@@ -191,18 +192,35 @@ const MEETING = [
   'DiagnosticReport',
 ] as const;
 
-/** The results and reports of the order of an OBR at any time. */
+/** The results and reports of the order of an OBR at any time, and the results whose parent is of the order. */
 function orderLookupKeysOf(sent: SentKey): LookupKeys['keys'][number][] {
-  const key = orderLookupKeyOf(sent);
-  return key === undefined ? [] : RESULT_TYPES.map((type) => ({ type, key }));
+  return RESULT_TYPES.flatMap((type) => {
+    const key = orderLookupKeyOf(sent, type === 'Observation');
+    return key === undefined ? [] : [{ type, key }];
+  });
 }
 const RESULT_TYPES = ['Observation', 'DiagnosticReport'] as const;
 
+/** The results of the order of a result's parent at any time. */
+function parentLookupKeysOf(sent: SentKey): LookupKeys['keys'][number][] {
+  const key = parentLookupKeyOf(sent);
+  return key === undefined ? [] : [{ type: 'Observation', key }];
+}
+
 const MEETING_KEYS = MEETING.map((type) => ({ type, key: '' }));
 
+/** A known allergy of one patient contradicts "no known allergies" of the other. */
+const OF_MERGE = [...MEETING_KEYS, ...EXCLUSION_KEYS];
+
 /** The same for a merge; undefined if the lookup is one already. */
-export const ofMerge = ({ identifierValues, keys }: LookupKeys): LookupKeys | undefined =>
-  keys.some(({ key }) => key === '') ? undefined : { identifierValues, keys: [...keys, ...MEETING_KEYS] };
+export function ofMerge({ identifierValues, keys }: LookupKeys): LookupKeys | undefined {
+  if (keys.some(({ key }) => key === '')) return undefined;
+  return { identifierValues, keys: eachOnce([...keys, ...OF_MERGE]) };
+}
+
+const eachOnce = (keys: readonly LookupKeys['keys'][number][]): LookupKeys['keys'][number][] => [
+  ...new Map(keys.map((asked) => [`${asked.type} ${asked.key}`, asked])).values(),
+];
 
 /** @param offset MSH-7's: `+01:00` */
 export function lookupOf(outline: Outline, rule: EventRule, offset: string | undefined): LookupKeys {
@@ -212,15 +230,14 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
   const keys = outline.patients.flatMap(({ statements }) =>
     statements.flatMap(({ type, key, result, refersTo = [] }) => {
       const own = result === undefined ? key : lookupKeyOf(result.sent, offset);
-      const orders = type === 'DiagnosticReport' && result !== undefined ? orderLookupKeysOf(result.sent) : [];
-      return [...[own, ...refersTo].map((each) => ({ type, key: each })), ...orders];
+      const orders = type === 'DiagnosticReport' ? orderLookupKeysOf : parentLookupKeysOf;
+      const more = result === undefined ? [] : orders(result.sent);
+      return [...[own, ...refersTo].map((each) => ({ type, key: each })), ...more];
     }),
   );
   const merges =
     outline.patients.some(({ mrg }) => mrg !== undefined) && (rule.patient === 'merge' || rule.patient === 'renumber');
-  const met = merges ? MEETING_KEYS : [];
-  const each = new Map([...keys, ...met].map((asked) => [`${asked.type} ${asked.key}`, asked]));
-  return { identifierValues: [...new Set(values)], keys: [...each.values()] };
+  return { identifierValues: [...new Set(values)], keys: eachOnce([...keys, ...(merges ? OF_MERGE : [])]) };
 }
 
 /**

@@ -140,8 +140,7 @@ function reportOf(
       const numbers = parentNumbers(obr, orc);
       const parent = parents.orderOf(numbers);
       const id = parent === undefined || parent.obr === obr ? undefined : record.resultOf(parent.obr)?.id;
-      const isBeside = source.obx.some(record.isBeside);
-      const said = withContained(diagnosticReport(source, referenceTo, context, isBeside), draft.content);
+      const said = withContained(diagnosticReport(source, referenceTo, context), draft.content);
       return [...said, ...partOf(numbers, id, context)];
     },
   };

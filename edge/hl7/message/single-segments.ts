@@ -41,7 +41,7 @@ function statementOf(
   sender: string,
   event: EventRule,
 ): Statement {
-  const { type, key, subject = 'subject', scope, general, fields, time } = rule;
+  const { type, key, subject = 'subject', scope, general, fields, time, refersTo } = rule;
   return {
     type,
     key: key(segment, sender, event),
@@ -49,6 +49,7 @@ function statementOf(
     timing: timed(time === undefined ? undefined : fieldText(segment, time), recorded),
     subject,
     scope,
+    ...(refersTo !== undefined && { refersTo: refersTo(segment) }),
     contributions: (_chart, context) => [
       ...general(segment, context, event),
       ...contributionsOf(segment, fields, context),

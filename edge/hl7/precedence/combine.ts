@@ -5,6 +5,7 @@
 import { settled, union, type Applied } from './apply.ts';
 import { setOrDelete } from './element.ts';
 import {
+  ARRIVED,
   elementsOf,
   GAINING,
   hidesOwnTime,
@@ -13,6 +14,7 @@ import {
   settle,
   statedIn,
   SUBJECTS,
+  TEXT,
   WITHDRAWN,
   withdrawalOf,
   type Recorded,
@@ -27,11 +29,13 @@ export function combined(kept: Recorded, other: Recorded): Applied {
   const content = { ...kept.content };
   const registers = new Map(kept.remembered.registers);
   const theirs = other.remembered.registers;
-  for (const name of [REPLACED, WITHDRAWN]) {
+  for (const name of [REPLACED, WITHDRAWN, ARRIVED]) {
     const register = theirs.get(name);
     if (register !== undefined && register.precedence > (registers.get(name)?.precedence ?? ''))
       registers.set(name, register);
   }
+  const text = theirs.get(TEXT);
+  if (text !== undefined && Number(text.held) > Number(registers.get(TEXT)?.held ?? -1)) registers.set(TEXT, text);
   const withdrawal = withdrawalOf([registers, theirs], '');
   for (const element of elementsOf(kept, other)) {
     if (SUBJECTS.has(element)) continue;

@@ -37,6 +37,10 @@ interface Resolved {
 export const WITHDRAWN = 'withdrawn';
 /** The register of a document that another replaced (TXA-13 of an MDM T09 or T10). */
 export const REPLACED = 'replaced';
+/** The register of a document that arrived after its cancellation. */
+export const ARRIVED = 'arrived document';
+/** The register of a result that is a text: its position in the report (`results/conclusion.ts`). */
+export const TEXT = 'report text';
 /** The register of an element's newest value below final. It exists only while it is newer than the final value that counts. */
 export const waitingName = (element: string): string => `waiting ${element}`;
 
@@ -145,7 +149,6 @@ export function elementsOf(...records: readonly Recorded[]): Set<string> {
     ];
     for (const member of members) if (![...names].some((name) => isOfElement(name, member))) names.add(member);
   }
-  names.delete(REPLACED);
-  names.delete(WITHDRAWN);
+  for (const name of [REPLACED, WITHDRAWN, TEXT, ARRIVED]) names.delete(name);
   return names;
 }

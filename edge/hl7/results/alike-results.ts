@@ -6,7 +6,7 @@ import { indexBy } from '../../../shared/index-by.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { isNear, type Asked, type FilingRequest } from './asked-results.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
-import { isAlike, observedBy, type Compared, type Observed } from './result-key.ts';
+import { isAlike, observedBy, type Compared, type Observed, type ResultKey } from './result-key.ts';
 
 /** More results of one code in an order are never the only one. This bounds the comparisons of a message. */
 const MAX_COMPARED = 50;
@@ -22,23 +22,44 @@ export function findAlike(
   patient: Draft,
   { results, clock }: Pick<FilingRequest, 'results' | 'clock'>,
 ): ReadonlyMap<Asked, FiledResult> {
-  const stored = storedByCode(asked, used, patient, results);
-  const found = new Map<Asked, FiledResult>();
-  if (stored.size === 0) return found;
-  const suitors = new Map<FiledResult, number>();
-  for (const each of asked) {
+  const queries = asked.map((each): AlikeQuery<Asked> => {
     const [first] = each.group;
     const { statement, key } = first;
-    const compared = { key, observed: observedBy(key) };
-    const candidates = new Set(
-      codeNames(compared.observed).flatMap((name) => stored.get(`${statement.type} ${name}`) ?? []),
-    );
-    if (candidates.size > MAX_COMPARED) continue;
-    const alike = [...candidates]
-      .filter((candidate) => isAlike(candidate, compared) && isNear(candidate.known, first, clock))
-      .map(({ known }) => known);
     // OBR with equal keys are one report.
     const size = statement.type === 'DiagnosticReport' ? 1 : each.group.length;
+    return { each, type: statement.type, key, size, isNear: (known) => isNear(known, first, clock) };
+  });
+  return pairAlike(queries, leftInOrders(asked, used, patient, results));
+}
+
+/** A result that may be equal to a stored one. */
+export interface AlikeQuery<Each> {
+  readonly each: Each;
+  readonly type: string;
+  readonly key: ResultKey;
+  /** The number of results with this key. */
+  readonly size: number;
+  readonly isNear: (known: FiledResult) => boolean;
+}
+
+/** @returns the pairs of which each is the only one for the other */
+export function pairAlike<Each>(
+  queries: readonly AlikeQuery<Each>[],
+  left: readonly FiledResult[],
+): ReadonlyMap<Each, FiledResult> {
+  const stored = indexBy(
+    left.map((known): Stored => ({ known, key: known.key, observed: observedBy(known.key) })),
+    ({ known: { draft }, observed }) => codeNames(observed).map((name) => `${draft.type} ${name}`),
+  );
+  const found = new Map<Each, FiledResult>();
+  const suitors = new Map<FiledResult, number>();
+  for (const { each, type, key, size, isNear: isNearTo } of stored.size === 0 ? [] : queries) {
+    const compared = { key, observed: observedBy(key) };
+    const candidates = new Set(codeNames(compared.observed).flatMap((name) => stored.get(`${type} ${name}`) ?? []));
+    if (candidates.size > MAX_COMPARED) continue;
+    const alike = [...candidates]
+      .filter((candidate) => isAlike(candidate, compared) && isNearTo(candidate.known))
+      .map(({ known }) => known);
     for (const known of alike) suitors.set(known, (suitors.get(known) ?? 0) + size);
     const [only] = alike;
     if (alike.length === 1 && only !== undefined) found.set(each, only);
@@ -47,28 +68,21 @@ export function findAlike(
   return found;
 }
 
-/** The results that are left in the orders of the message, by type and code. */
-function storedByCode(
+/** The results that are left in the orders of the message. */
+function leftInOrders(
   asked: readonly Asked[],
   used: ReadonlySet<Draft>,
   patient: Draft,
   results: FiledResults,
-): ReadonlyMap<string, Stored[]> {
+): FiledResult[] {
   const orders = new Map(
     asked.map(({ group: [{ statement, key }] }) => [
       JSON.stringify([statement.type, key.filler?.value, key.placer?.value]),
       { type: statement.type, key },
     ]),
   );
-  const left = new Set(
-    [...orders.values()]
-      .flatMap(({ type, key }) => results.ofOrder(type, patient.id, key))
-      .filter(({ draft }) => !used.has(draft)),
-  );
-  const compared = [...left].map((known): Stored => ({ known, key: known.key, observed: observedBy(known.key) }));
-  return indexBy(compared, ({ known: { draft }, observed }) =>
-    codeNames(observed).map((name) => `${draft.type} ${name}`),
-  );
+  const left = [...orders.values()].flatMap(({ type, key }) => results.ofOrder(type, patient.id, key));
+  return [...new Set(left)].filter(({ draft }) => !used.has(draft));
 }
 
 /** The names under which results of equal codes are indexed. */

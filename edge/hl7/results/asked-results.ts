@@ -48,6 +48,17 @@ export function isNear(known: FiledResult, keyed: Keyed, clock: MessageClock): b
   return times.some((ms) => distanceMs(known.draft, collected, ms) <= MAX_DISTANCE_MS);
 }
 
+/** The same of two stored results. */
+export function areNear(a: FiledResult, b: FiledResult): boolean {
+  if (a.at !== '' && b.at !== '') return true;
+  const timesOf = ({ at, precedence }: FiledResult): number[] => [
+    ...(at === '' ? [] : [Date.parse(at)]),
+    ...(precedence === '' ? [] : [timeMsOf(precedence)]),
+  ];
+  const [times, others] = [timesOf(a), timesOf(b)];
+  return times.some((ms) => others.some((other) => Math.abs(ms - other) <= MAX_DISTANCE_MS));
+}
+
 /** The candidates of the same half-year; for a correction or withdrawal that of the newest. */
 export function withoutOld(
   candidates: readonly FiledResult[],

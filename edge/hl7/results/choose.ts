@@ -35,7 +35,7 @@ export type Choice<Known> =
   | {
       readonly status: 'known';
       readonly known: Known;
-      /** Both are final texts, and the older one is much shorter: it may have been an addendum to another text. */
+      /** Both are final texts, and one is much shorter: it may have been an addendum to another text. */
       readonly isDoubtful?: boolean;
     }
   | { readonly status: 'new' }
@@ -111,11 +111,11 @@ function textChoice<Known extends KnownResult>(sent: SentResult, known: Known): 
   const replaced = { status: 'known', known } as const;
   if (!sent.isText || !sent.isFinal || !known.isFinal) return replaced;
   const isNewer = isLater(sent.precedence, known.precedence);
-  if (isNewer ? sent.isCorrection : known.isCorrected) return replaced;
   const [said, stored] = [linesOf(sent.value), linesOf(known.value)];
   const [newer, older] = isNewer ? [said, stored] : [stored, said];
-  if (!isHalf(newer, older)) return { status: 'beside' };
-  return isHalf(older, newer) ? replaced : { ...replaced, isDoubtful: true };
+  if (isHalf(newer, older) && isHalf(older, newer)) return replaced;
+  const isCorrected = isNewer ? sent.isCorrection : known.isCorrected;
+  return isCorrected || isHalf(newer, older) ? { ...replaced, isDoubtful: true } : { status: 'beside' };
 }
 
 const isHalf = (newer: number, older: number): boolean => newer * 2 >= older;

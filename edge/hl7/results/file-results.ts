@@ -45,8 +45,6 @@ export interface Filing {
   readonly groups: readonly FiledGroup[];
   /** The resources of results, by the segment at which they begin. */
   readonly drafts: ReadonlyMap<Segment, Draft>;
-  /** Segments of texts that were stored beside others. */
-  readonly besides: ReadonlySet<Segment>;
   readonly joined: readonly JoinedResults[];
 }
 
@@ -76,11 +74,9 @@ export function fileResults(statements: readonly Statement[], patient: Draft, re
     groups.push(fileEquals(each, one === undefined ? [] : [one], used, patient, request));
   }
   const members = groups.flatMap((group) => group.members);
-  const besides = members.filter(({ status }) => status === 'beside').map(({ statement }) => statement.segment);
   return {
     groups,
     drafts: new Map(members.map(({ statement, draft }) => [statement.segment, draft])),
-    besides: new Set(besides),
     joined,
   };
 }
@@ -170,7 +166,7 @@ function noteUncertain(
   }
   if (isDoubtful) {
     const message =
-      'The newer of this text and the stored text has more than twice the lines of the other. It was kept.';
+      'One of this text and the stored text has more than twice the lines of the other. The newer one was kept.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'unmatched') {

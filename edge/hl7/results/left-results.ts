@@ -20,7 +20,7 @@ import { codeNames } from './alike-results.ts';
 import type { FilingRequest } from './asked-results.ts';
 import type { FiledGroup, FiledStatement, Filing } from './file-results.ts';
 import type { FiledResult } from './filed-results.ts';
-import { isEqualCode, observedBy, type Observed, type ResultKey } from './result-key.ts';
+import { hasNumber, isEqualCode, observedBy, type Observed, type ResultKey } from './result-key.ts';
 import { finalPrecedence, isBelowFinal, isFinal, isWithdrawn, statusPrecedence } from './result-state.ts';
 
 interface Settling extends Pick<FilingRequest, 'drafts' | 'results' | 'context'> {
@@ -164,8 +164,10 @@ function settleChild(child: Draft, precedence: Precedence, by: FiledStatement, s
 
 /** When a parent becomes another organism, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26). */
 function settleChildren(observations: readonly FiledStatement[], settling: Settling): void {
+  // Results that arrived before their parent name it by a value.
   const changed = observations.filter(
-    ({ draft, before }) => before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content)),
+    ({ draft, before, status }) =>
+      status === 'new' || (before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content))),
   );
   const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
   if (changed.length === 0 && late.length === 0) return;
@@ -177,7 +179,8 @@ function settleChildren(observations: readonly FiledStatement[], settling: Settl
   for (const parent of children.size === 0 ? [] : changed) {
     for (const child of parentNames(parent.key).flatMap((name) => children.get(name) ?? [])) {
       const isLeft = !settling.stated.has(child.draft) && isOfOrder(child.key, parent.key);
-      if (isLeft && !isNamed(child.key, parent.draft))
+      const isOther = parent.before !== '' || (child.key.parent?.value ?? '') !== '';
+      if (isLeft && isOther && !isNamed(child.key, parent.draft))
         settleChild(child.draft, statusPrecedence(parent.draft), parent, settling);
     }
   }
@@ -235,6 +238,7 @@ function notePreliminary(observations: readonly FiledStatement[], settling: Sett
   const inFinal = observations.filter(isFinalReport);
   const orders = new Map(inFinal.map(({ key }) => [JSON.stringify([key.filler?.value, key.placer?.value]), key]));
   const known = new Set([...orders.values()].flatMap((key) => results.ofOrder('Observation', patient.id, key)));
+  for (const each of withoutNumber(inFinal, settling)) known.add(each);
   const unstated = [...known].filter(({ draft }) => !settling.stated.has(draft) && !isWithdrawn(draft));
   if (unstated.length === 0) return;
   const names = new Map<string, FiledStatement>();
@@ -266,6 +270,15 @@ function notePreliminary(observations: readonly FiledStatement[], settling: Sett
       detail: { at, final: final.id },
     });
   }
+}
+
+/** Stored results of the reports without an order number. */
+function withoutNumber(inFinal: readonly FiledStatement[], settling: Settling): FiledResult[] {
+  const orders = new Set(inFinal.filter(({ key }) => !hasNumber(key)).map(({ result: { obr } }) => obr));
+  if (orders.size === 0) return [];
+  const reports = new Set([...settling.reports].flatMap(([obr, { draft }]) => (orders.has(obr) ? [draft] : [])));
+  const reported = new Set([...reports].flatMap((report) => resultsOf(report, settling)));
+  return settling.results.ofPatient('Observation', settling.patient.id).filter(({ draft }) => reported.has(draft));
 }
 
 /** The names under which a result of the message may be that of a stored one. */

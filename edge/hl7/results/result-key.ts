@@ -79,10 +79,20 @@ export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: str
   return join(isNumbered ? '' : what, ...numbers, from, to, ...days);
 }
 
-/** The lookup key for the newest results of an order at any time; undefined without an order number. */
-export function orderLookupKeyOf({ filler, placer }: SentKey): string | undefined {
+/**
+ * The lookup key for the newest results of an order at any time; undefined without an order number.
+ *
+ * @param withChildren also finds results whose parent is of the order
+ */
+export function orderLookupKeyOf({ filler, placer }: SentKey, withChildren: boolean): string | undefined {
   const numbers = [textOf(filler, 1), textOf(placer, 1)];
-  return numbers.some((each) => each !== undefined) ? join('', ...numbers) : undefined;
+  return numbers.some((each) => each !== undefined) ? join(withChildren ? 'children' : '', ...numbers) : undefined;
+}
+
+/** The lookup key for the newest results of the parent's order; undefined without its number. */
+export function parentLookupKeyOf({ parent }: SentKey): string | undefined {
+  const { filler = '', placer = '' } = parent ?? {};
+  return filler === '' && placer === '' ? undefined : join('', filler, placer);
 }
 
 /** Its length is limited like that of other HL7 keys (`MAX_KEY_LENGTH`). */

@@ -215,6 +215,23 @@ export function mergeCases(subject: () => Subject): void {
     expect(await values('MEET5')).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((value) => `${value} final`));
   });
 
+  test('similar results merge if each is the only one for the other', async () => {
+    await send({ patient: 'MEETS1-old', filler: 'E1', day: '01', collected: '20260101080047+0100', obx: ['K|1'] });
+    await send({ patient: 'MEETS1', filler: 'E1', day: '02', collected: '202601010801+0100', obx: ['K|2'] });
+    await merge('MEETS1', 'MEETS1-old');
+    expect(await values('MEETS1')).toEqual(['1 entered-in-error', '2 final']);
+    await send({ patient: 'MEETS2-old', filler: 'E2^LAB', day: '01', obx: ['K|1'] });
+    await send({ patient: 'MEETS2', filler: 'E2', day: '02', obx: ['K|2'] });
+    await merge('MEETS2', 'MEETS2-old');
+    expect(await values('MEETS2')).toEqual(['1 entered-in-error', '2 final']);
+    expect(await stored('MEETS2', 'DiagnosticReport')).toHaveLength(2);
+    // Either of two may be the other.
+    await send({ patient: 'MEETS3-old', filler: 'E3^LAB', day: '01', obx: ['K|1', 'K|3'] });
+    await send({ patient: 'MEETS3', filler: 'E3', day: '02', obx: ['K|2'] });
+    await merge('MEETS3', 'MEETS3-old');
+    expect(await values('MEETS3')).toEqual(['1 final', '2 final', '3 final']);
+  });
+
   test('a result with a collection time in only one record is one result, and keeps that time', async () => {
     await send({ patient: 'MEET6-old', filler: 'D1', day: '01', obx: ['K|1'] });
     await send({ patient: 'MEET6', filler: 'D1', day: '02', collected: '', obx: ['K|2'] });

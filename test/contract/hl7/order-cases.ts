@@ -430,6 +430,63 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
+    /** `code clinicalStatus` of each allergy, sorted. */
+    const allergies = async (id: string): Promise<readonly string[]> =>
+      (await stored(id, 'AllergyIntolerance'))
+        .map(({ content }) => {
+          const [code, status] = ['code', 'clinicalStatus'].map((name) => JSON.stringify(content[name] ?? ''));
+          return `${/"code":"([^"]*)"/.exec(code ?? '')?.[1] ?? /"text":"([^"]*)"/.exec(code ?? '')?.[1]} ${/"code":"([^"]*)"/.exec(status ?? '')?.[1]}`;
+        })
+        .toSorted();
+
+    test.each<[name: string, lines: readonly string[], end: readonly string[]]>([
+      [
+        'a known allergy makes an older "no known allergies" inactive',
+        ['AL1|1|DA|NKA^No known allergies^L', 'AL1|1|DA|PEN^Penicillin^L'],
+        ['NKA inactive', 'PEN active'],
+      ],
+      [
+        '"no known allergies" that is stated again is active',
+        ['AL1|1||716186003^No known allergy^SCT', 'AL1|1|DA|PEN^Penicillin^L', 'AL1|1||^No Known Allergies.'],
+        ['No Known Allergies. active', 'PEN active'],
+      ],
+      [
+        'an allergy to food leaves "no known drug allergies"',
+        ['AL1|1|DA|NKDA^No known drug allergies^L', 'AL1|1|FA|NUT^Peanut^L'],
+        ['NKDA active', 'NUT active'],
+      ],
+      [
+        'an allergy without a category may be to a drug',
+        ['AL1|1|DA|409137002^No known drug allergy^SCT', 'AL1|1||PEN^Penicillin^L'],
+        ['409137002 inactive', 'PEN active'],
+      ],
+      [
+        'an unknown or denied allergen, and a deleted allergy, leave "no known allergies"',
+        ['AL1|1||NKA', 'AL1|1||UNK^Unknown', 'AL1|1||L1^No known allergy to latex^L', 'IAM|1||PEN^Penicillin^L|||D'],
+        ['L1 active', 'NKA active', 'PEN undefined', 'UNK active'],
+      ],
+      ['the code NO may be nitric oxide', ['AL1|1||NKA', 'AL1|1|DA|NO^Nitric oxide^L'], ['NKA inactive', 'NO active']],
+    ])('%s', async (_name, lines, end) => {
+      const messages = lines.map((line, at) => adt({ at: `2026010${at + 1}0800`, rest: 'Doe^Jane', lines: [line] }));
+      for (const order of ordersOf(messages)) expect(await allergies(await send(order))).toEqual(end);
+    });
+
+    test('a merge brings a known allergy and "no known allergies" together', async () => {
+      const none = { at: '202601010800', rest: 'Doe^Jane||19800229|F', lines: ['AL1|1||NKA'] };
+      const known = { ...none, at: '202601020800', lines: ['AL1|1|DA|PEN^Penicillin^L'] };
+      for (const [first, second] of [
+        [none, known],
+        [known, none],
+      ] as const) {
+        const [survivor, loser] = [newPatient(), newPatient()];
+        await accepted(adt(first)(survivor));
+        await accepted(adt(second)(loser));
+        const merge = { ...none, at: '202601030800', lines: [], event: 'A40' };
+        await accepted(`${adt(merge)(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`);
+        expect(await allergies(survivor)).toEqual(['NKA inactive', 'PEN active']);
+      }
+    });
+
     test('a late message with the number of a merged patient ends as an early one does', async () => {
       const states: string[] = [];
       for (const order of ordersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 
+import { ordersOf } from '../../inputs/hl7-results.ts';
 import type { PatientSubject } from './identity-cases.ts';
 
 let number = 0;
@@ -370,6 +371,41 @@ export function personCases(subject: () => PatientSubject): void {
         }
       },
     );
+
+    test('mother and newborn have a record each, in any order of arrival', async () => {
+      const baby = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F' };
+      for (const order of ordersOf([0, 1, 2, 3])) {
+        const { adt, oru, active } = history();
+        const send = [
+          () => adt({ of: 'n~m', ...baby, data: 'baby' }, 'A28'),
+          () => oru({ of: 'm', ...MOTHER, data: 'mary' }),
+          () => adt({ of: 'm', ...MOTHER }, 'A28'),
+          () => oru({ of: 'n', ...baby, data: 'baby' }),
+        ];
+        for (const at of order) expect(await send[at]?.(), order.join()).toMatch(/^AA/);
+        expect(await active(), order.join()).toEqual(['m 1990-04-05: mary', 'n 2026-03-01: baby']);
+      }
+    });
+
+    test('the record of a trauma name and that of the person are one after their merge', async () => {
+      const trauma = { name: 'TRAUMA^DELTA', born: '19700101', sex: 'F' };
+      for (const order of ordersOf([0, 1, 2, 3])) {
+        const { adt, oru, active, listed } = history();
+        const send = [
+          () => adt({ of: 't', ...trauma }, 'A04'),
+          () => oru({ of: 't', ...trauma, data: 'ann' }),
+          () => adt({ of: 'a', ...ANN, data: 'ann' }, 'A04'),
+          () => adt({ of: 'a', ...ANN, mrg: 't' }, 'A40'),
+        ];
+        const answers: (string | undefined)[] = [];
+        for (const at of order) answers.push(await send[at]?.());
+        const records = await active();
+        // After the merge, the trauma name contradicts the person: that is rejected or listed.
+        const isSeen = answers.some((answer) => answer?.startsWith('AE')) || (await listed()).length > 0;
+        if (order.indexOf(3) > Math.max(order.indexOf(0), order.indexOf(1)) || !isSeen)
+          expect(records, order.join()).toEqual(['a 1980-02-03: ann']);
+      }
+    });
 
     test('a twin’s results by an identifier that the other twin’s message lists stay apart', async () => {
       for (const name of ['SMITH^BABYGIRL', 'SMITH^A', 'SMITH']) {

@@ -210,6 +210,27 @@ export function typeCases(subject: () => Subject): void {
       ]);
     });
 
+    test('T11 of another MSH-3 before the T02 cancels the document that arrives later', async () => {
+      for (const [at, number] of ['D1', 'D1^DICT'].entries()) {
+        const id = `TY-D6${at}`;
+        const on = (day: string, message: string) => message.replace('\nPID', `\nEVN||202601${day}0800+0100\nPID`);
+        const cancel = (sender: string) => on('02', mdm('T11', sender, id, 'D1').replace(/\nOBX.*/, ''));
+        expect(await accepted(cancel('OTHER'))).toEqual(['W 204 TXA^1^12']);
+        expect(await accepted(cancel('THIRD'))).toEqual([]);
+        expect(await accepted(on('01', mdm('T02', 'DICT', id, number)))).toEqual(['W 205 TXA^1']);
+        const [document, ...more] = await stored(id, 'DocumentReference');
+        expect(more).toEqual([]);
+        expect(document?.['status']).toBe('entered-in-error');
+        expect(JSON.stringify(document?.['content'])).toContain(btoa('DICT D'));
+        // Another sender's document with the number is another one.
+        await accepted(on('01', mdm('T02', 'OTHER', id, 'D1')));
+        expect((await stored(id, 'DocumentReference')).map(({ status }) => status)).toEqual([
+          'entered-in-error',
+          'current',
+        ]);
+      }
+    });
+
     test('several documents with the number are an error, and the sender’s own counts first', async () => {
       await accepted(mdm('T02', 'DICT', 'TY-D2', 'D1'));
       await accepted(mdm('T02', 'OTHER', 'TY-D2', 'D1'));

@@ -14,6 +14,7 @@ import { displayName } from '../datatypes/xpn.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { conceptKey, join, numberKey } from '../key.ts';
+import { contradictedKeys, excludedBy, exclusionKey } from '../no-known-allergy.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import {
   ALLERGEN_CATEGORY,
@@ -172,7 +173,10 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
   const sent = segment.id === 'IAM' ? codeOf(first(segment, 17)) : undefined;
   const status = action === 'D' ? DELETED : STATUS.get(sent?.toUpperCase() ?? '');
   if (status === undefined && sent !== undefined) noteUnknownCode(segment, 17, 'table 0438', context);
-  if (status === undefined) return [byDefault('clinicalStatus', conceptOf(CLINICAL, 'active'))];
+  const active = conceptOf(CLINICAL, 'active');
+  // "No known allergies" is active again if it is stated after an allergy.
+  if (status === undefined && excludedBy(segment) !== undefined) return [fixed('clinicalStatus', active)];
+  if (status === undefined) return [byDefault('clinicalStatus', active)];
   return saysOf(status);
 }
 
@@ -180,6 +184,8 @@ function statusOf(segment: Segment, context: MapContext): Contribution[] {
 function key(segment: Segment, sender: string): string {
   const id = segment.id === 'IAM' ? first(segment, 7) : undefined;
   if (textOf(id, 1) !== undefined) return join('id', ...numberKey(id, sender));
+  const excluded = excludedBy(segment);
+  if (excluded !== undefined) return exclusionKey(excluded);
   const [allergen, system] = conceptKey(first(segment, 3));
   return join(allergen, ...(system === undefined ? [] : [nameKey(system)]));
 }
@@ -189,6 +195,7 @@ const ALLERGY = {
   subject: 'patient',
   scope: 'system/AllergyIntolerance.write',
   key,
+  refersTo: (segment: Segment) => (excludedBy(segment) === undefined ? contradictedKeys(segment) : []),
   general: statusOf,
 } as const;
 

@@ -13,10 +13,9 @@ import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { observedKey } from '../key.ts';
 import type { SentKey } from '../statement.ts';
-import { standingOfResult, UNKNOWN_STANDING } from '../../precedence/standing.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
 import { annotation } from './nte.ts';
-import { attachmentsOf, isAttached, observedText, TEXT_TYPES, valueType } from './obx-value.ts';
+import { attachmentsOf } from './obx-value.ts';
 import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { basedOn, reason } from './service-request.ts';
@@ -145,30 +144,6 @@ export interface ReportSource {
 }
 
 /**
- * The conclusion of a report that has only texts (FHIR R4, DiagnosticReport.conclusion): each text under its name if there are
- * several. Withdrawn texts are not quoted: if all are withdrawn, there is no conclusion.
- *
- * @param isBeside the report keeps an older text beside one of these: the conclusion does not change
- */
-function conclusion(sent: readonly Segment[], isBeside: boolean): Contribution[] {
-  if (isBeside) return [];
-  const obx = sent.filter((segment) => !standingOfResult(fieldText(segment, 11), UNKNOWN_STANDING).isWithdrawal);
-  if (!obx.every((segment) => TEXT_TYPES.has(valueType(segment) ?? '') || isAttached(segment))) return [];
-  const texts = new Map<string, string[]>();
-  for (const segment of obx) {
-    const name = textOfConcept(first(segment, 3)) ?? '';
-    if (isAttached(segment)) continue;
-    const lines = texts.get(name) ?? [];
-    texts.set(name, lines);
-    lines.push(observedText(segment) ?? '');
-  }
-  const all = [...texts].map(([name, lines]) => [name, lines.join('\n').trim()]).filter(([, text]) => text !== '');
-  const text = all.map(([name, said]) => (all.length === 1 ? said : `${name}:\n${said}`)).join('\n\n');
-  if (text !== '') return [fixed('conclusion', text, 'OBX-5')];
-  return obx.length < sent.length ? [fixed('conclusion', null, 'OBX-11')] : [];
-}
-
-/**
  * A document of a report is stored once, in its Observation. There each result has its own precedence, and none replaces
  * another's document. The report has the document's type, size and title, and the Observation as its URL.
  */
@@ -179,15 +154,11 @@ function presented(attachment: JsonObject, obx: Segment, result: string | undefi
   return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
 }
 
-/**
- * @param referenceTo the Observation of an OBX in the group
- * @param isBeside one of its texts was stored beside an older one, as an addendum is
- */
+/** @param referenceTo the Observation of an OBX in the group */
 export function report(
   source: ReportSource,
   referenceTo: (obx: Segment) => string | undefined,
   context: MapContext,
-  isBeside = false,
 ): Contribution[] {
   const { obr, orc } = source;
   const identifiers = [
@@ -205,7 +176,6 @@ export function report(
     ...contributionsOf(obr, FIELDS, context),
     ...basedOn(obr, orc, context),
     ...reason(obr, orc, context),
-    ...conclusion(source.obx, isBeside),
     ...(results.length === 0
       ? []
       : [

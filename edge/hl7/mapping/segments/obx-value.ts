@@ -211,7 +211,7 @@ function noteOtherType(at: string, type: string, context: MapContext): void {
 const ATTACHED: ReadonlySet<string> = new Set(['ED', 'RP']);
 
 /** Checks for a document, or a pointer to one, in OBX-5. */
-export const isAttached = (segment: Segment): boolean => ATTACHED.has(valueType(segment) ?? '');
+const isAttached = (segment: Segment): boolean => ATTACHED.has(valueType(segment) ?? '');
 
 /** The attachments of an OBX, for the report's presented form. */
 export function attachmentsOf(segment: Segment, context: MapContext): JsonObject[] {

@@ -39,6 +39,8 @@ export interface ResourceSegment extends SegmentFields {
   readonly time?: number;
   /** The HL7 key (`mapping/key.ts`); `sender` as of `numberKey`. */
   readonly key: (segment: Segment, sender: string, event: EventRule) => string;
+  /** HL7 keys of other resources of this type that it may change. */
+  readonly refersTo?: (segment: Segment) => readonly string[];
   /** Contributions of no single field: status and category. */
   readonly general: (segment: Segment, context: MapContext, event: EventRule) => readonly Contribution[];
 }

@@ -91,7 +91,25 @@ describe('no issue to review', () => {
   });
 });
 
-test('the conclusion of a report does not quote withdrawn texts', () => {
+test('an addendum between a text and its correction stays, or its replacement is listed', () => {
+  const [report, corrected] = [
+    ['a', 'b', 'c', 'd', 'e'],
+    ['a', 'b', 'x', 'd', 'e'],
+  ].map((texts) => lines('TX', texts));
+  const history = [
+    sent(1, { obx: report ?? [] }),
+    sent(2, { obx: lines('TX', ['Addendum']) }),
+    sent(3, { status: 'C', obx: corrected ?? [] }),
+  ];
+  for (const order of ordersOf(history)) {
+    const { world } = afterResults(order);
+    const live = liveIn(world);
+    expect(live).toContain('a/b/x/d/e corrected');
+    expect(live.includes('Addendum final') || world.attention.length > 0, order.map(({ at }) => at).join()).toBe(true);
+  }
+});
+
+test('the conclusion of a report has its stored texts, and does not quote withdrawn ones', () => {
   const conclusionAfter = (...messages: readonly SentResults[]): unknown => {
     const { world } = afterResults(messages);
     const report = world.resources().find(({ type }) => type === 'DiagnosticReport');
@@ -104,7 +122,40 @@ test('the conclusion of a report does not quote withdrawn texts', () => {
   ).toBeUndefined();
   expect(conclusionAfter(final, sent(2, { obx: lines('TX', ['Fracture.']) }))).toBe('Fracture.');
   const report = sent(1, { obx: lines('TX', ['a', 'b', 'c']) });
-  expect(conclusionAfter(report, sent(2, { obx: lines('TX', ['Addendum']) }))).toBe('a\nb\nc');
+  expect(conclusionAfter(report, sent(2, { obx: lines('TX', ['Addendum']) }))).toBe('a\nb\nc\nAddendum');
+  // Each order of arrival, with sections that do not have the order of their codes.
+  const sections = (at: number, status: string, ...texts: readonly string[]): SentResults =>
+    sent(at, { status, obx: texts.map((text) => `TX|${text.replace('| ', '||')}`) });
+  const histories: [readonly SentResults[], string | undefined][] = [
+    [
+      [
+        sections(1, 'F', 'Z^Findings^L| No fracture.|F', 'I^Impression^L| Normal.|F'),
+        sections(2, 'C', 'Z^Findings^L| Fracture.|C'),
+      ],
+      'Findings:\nFracture.\n\nImpression:\nNormal.',
+    ],
+    [
+      [
+        sections(1, 'F', 'Z^Findings^L| No fracture.|F', 'I^Impression^L| Normal.|F'),
+        sections(2, 'C', 'I^Impression^L| Broken.|C'),
+        sections(3, 'C', 'Z^Findings^L| |W'),
+      ],
+      'Broken.',
+    ],
+    [
+      [
+        sections(1, 'P', 'Z^Findings^L| No fracture.|P'),
+        sections(2, 'F', 'Z^Findings^L| Fracture.|F', 'I^Impression^L| Broken.|F'),
+      ],
+      'Findings:\nFracture.\n\nImpression:\nBroken.',
+    ],
+    [[sections(1, 'F', 'Z^Findings^L| a|F'), sent(2, { obx: ['NM|K^K^L||4.0'] })], undefined],
+    [[sections(1, 'F', 'Z^Findings^L| a|F'), sections(2, 'X')], undefined],
+  ];
+  for (const [history, conclusion] of histories) {
+    for (const order of ordersOf(history))
+      expect(conclusionAfter(...order), order.map(({ at }) => at).join()).toBe(conclusion);
+  }
 });
 
 /** Messages about one group of results or one text, of different times. */
