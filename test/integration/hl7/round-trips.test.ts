@@ -93,6 +93,22 @@ describe('round trips', () => {
     expect(await trips(adt('S1^^^A^MR~S3^^^C^PI'), one)).toBe(1);
   });
 
+  test('two for an ADT that absorbs a record of results, and three if the isolate has seen neither record', async () => {
+    const [one, two] = [isolate(), isolate()];
+    for (const each of [one, two]) await trips(adt('B0'), each);
+    for (const [tag, by, count] of [
+      ['B1', one, 2],
+      ['B2', two, 3],
+    ] as const) {
+      await trips(adt(`${tag}a^^^H^MR~${tag}e^^^EPI^PI`), one);
+      await trips(oru(`${tag}b^^^H^MR`, 'F', `F-${tag}`), one);
+      await trips(oru(`${tag}a^^^H^MR`, 'F', `F-${tag}`), one);
+      expect(await trips(adt(`${tag}b^^^H^MR~${tag}e^^^EPI^PI`), by)).toBe(count);
+      const results = (await site.resources('Observation')).filter((each) => JSON.stringify(each).includes(`F-${tag}`));
+      expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['entered-in-error', 'final']));
+    }
+  });
+
   test('one for a message that is rejected, and for a repetition after it was accepted', async () => {
     const one = isolate();
     await trips(adt('Q0'), one);

@@ -14,6 +14,7 @@ import {
   type SentOrder,
   type SentResults,
 } from '../../../inputs/hl7-results.ts';
+import type { World } from '../../../inputs/hl7-world.ts';
 import { sized } from '../../../stack/tools/size.ts';
 
 test.each(RESULT_ROWS)('%s', (_, messages, live, listed) => {
@@ -91,6 +92,11 @@ describe('no issue to review', () => {
   });
 });
 
+function conclusionIn(world: World): unknown {
+  const report = world.resources().find(({ type }) => type === 'DiagnosticReport');
+  return JSON.parse(`{${report?.body}}`).conclusion;
+}
+
 test('an addendum between a text and its correction stays, or its replacement is listed', () => {
   const [report, corrected] = [
     ['a', 'b', 'c', 'd', 'e'],
@@ -110,11 +116,7 @@ test('an addendum between a text and its correction stays, or its replacement is
 });
 
 test('the conclusion of a report has its stored texts, and does not quote withdrawn ones', () => {
-  const conclusionAfter = (...messages: readonly SentResults[]): unknown => {
-    const { world } = afterResults(messages);
-    const report = world.resources().find(({ type }) => type === 'DiagnosticReport');
-    return JSON.parse(`{${report?.body}}`).conclusion;
-  };
+  const conclusionAfter = (...messages: readonly SentResults[]): unknown => conclusionIn(afterResults(messages).world);
   const final = sent(1, { obx: lines('TX', ['No fracture seen.']) });
   expect(conclusionAfter(final)).toBe('No fracture seen.');
   expect(
@@ -177,7 +179,7 @@ test('every order of groups and texts ends in the same live results, or the diff
     fc.property(history, (messages) => {
       const ends = ordersOf(messages).map((order) => {
         const { world } = afterResults([...order, ...order.slice(0, 1)]);
-        return { live: liveIn(world).join(), isListed: world.attention.length > 0 };
+        return { live: JSON.stringify([liveIn(world), conclusionIn(world)]), isListed: world.attention.length > 0 };
       });
       for (const end of ends) {
         const others = ends.filter(({ live }) => live !== end.live);
