@@ -5,6 +5,8 @@
 --   - p_searched: names of the parameters of a search, which counts even if it found nothing; null for no search.
 --   - p_noted: as audit_noted.
 --
+-- The setting gateway.versions has the versions that a client's writes made (resource_write).
+--
 -- The function has no settings, because they cost as much as the rest. The plans of its inserts are kept without them.
 create or replace function audit_write(p_site uuid, p_actor_kind text, p_actor text, p_client text, p_address text,
   p_request text, p_action text, p_searched text[], p_noted audit_item[]) returns void language plpgsql as $$
@@ -16,6 +18,8 @@ declare
   v_types text[] := '{}';
   v_ids uuid[] := '{}';
   v_patients uuid[] := '{}';
+  v_versions integer[] := '{}';
+  made json := '{' || nullif(current_setting('gateway.versions', true), '') || '}';
 begin
   if p_noted is null and p_searched is null then
     return;
@@ -25,12 +29,12 @@ begin
     if item.type is null or item.type <> 'ApiKey' and (item.type <> 'Patient' or item.patient is null) then
       -- Most accesses reach one resource, or none.
       insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
-          parameters)
+          parameters, versions)
         values (p_site, p_actor_kind, p_actor, p_client, p_address, p_request,
           coalesce(p_action, item.action, 'search'), '{}',
           array_remove(array[item.type], null), array_remove(array[item.id], null),
           array_remove(array[case item.type when 'Patient' then item.id else item.patient end], null),
-          coalesce(p_searched, '{}'));
+          coalesce(p_searched, '{}'), case when made is not null then array[(made ->> item.id::text)::integer] end);
       return;
     end if;
   end if;
@@ -46,6 +50,9 @@ begin
     if (item.type, item.id) is distinct from (last.type, last.id) then
       v_types := v_types || item.type;
       v_ids := v_ids || item.id;
+      if made is not null then
+        v_versions := v_versions || (made ->> item.id::text)::integer;
+      end if;
       last := item;
     end if;
     if item.type = 'Patient' and item.id <> all (v_patients) then
@@ -65,10 +72,10 @@ begin
     v_patients := array(select p from unnest(v_patients) p order by p);
   end if;
   insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
-      parameters)
+      parameters, versions)
     values (p_site, p_actor_kind, p_actor,
       -- The API key that was created or changed.
       coalesce(p_client, 'svc-' || v_ids[array_position(v_types, 'ApiKey')]), p_address, p_request,
       coalesce(p_action, (array_remove(actions, 'search') || actions)[1]), case when is_bundle then actions else '{}' end,
-      v_types, v_ids, v_patients, coalesce(p_searched, '{}'));
+      v_types, v_ids, v_patients, coalesce(p_searched, '{}'), case when made is not null then v_versions end);
 end $$;

@@ -11,7 +11,8 @@
 -- Raises with the 0-based positions in p_rows as JSON in DETAIL:
 --   GW404: update of an id that the site does not have. GW412: another version than the expected one.
 --   GW422: a patient that the site does not have.
--- Notes each row for the audit (audit_note): create, update (or `noted`) or, for 'keep', read.
+-- Notes each row for the audit (audit_note): create, update (or `noted`) or, for 'keep', read. Notes the versions that a
+-- client's rows make (audit_write).
 -- Settings: migrations/README.md, "Plans".
 create or replace function resource_write(p_site uuid, p_rows json)
 returns table (ordinal integer, outcome text, id uuid, version integer, last_updated timestamptz)
@@ -28,6 +29,8 @@ declare
   at timestamptz := write_time();
   -- For the audit: every row, and its patient before the write.
   noted audit_item[] := '{}';
+  -- '"id":version' of each version that a client makes.
+  made text;
   ignored text;
 begin
   -- The offset forces a look-up for each row; a join could read every patient of the site. The search for the patient in these
@@ -118,7 +121,13 @@ begin
     if r.known is not null then
       ignored := patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
     end if;
+    if r.writer = 'client' then
+      made := concat_ws(',', made, '"' || r.id || '":' || version);
+    end if;
     return next;
   end loop;
   ignored := audit_note(noted);
+  if made is not null then
+    ignored := set_config('gateway.versions', concat_ws(',', nullif(current_setting('gateway.versions', true), ''), made), true);
+  end if;
 end $$;

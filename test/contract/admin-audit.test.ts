@@ -18,6 +18,7 @@ interface Item {
   readonly requestId: string;
   readonly action: string;
   readonly resources: readonly string[];
+  readonly written: readonly string[];
   readonly patients: readonly string[];
 }
 
@@ -248,6 +249,57 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       expect(others).toEqual([]);
       expect(row).toMatchObject({ actor: at.key.clientId, resources: [`BulkExport/${id}`], patients: [] });
     }
+  });
+
+  test('a FHIR write names the version that it made; two versions show its elements', async () => {
+    const access = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const fhir = async (method: string, path: string, body?: object) => {
+      const requestId = randomUUID();
+      const response = await fetch(`${at.gateway.fhirBaseUrl}/fhir${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${access}`,
+          'content-type': 'application/fhir+json',
+          'x-request-id': requestId,
+          ...(method === 'PUT' && { 'if-match': '*' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      expect(response.ok, `${method} ${path} ${response.status}`).toBe(true);
+      return { requestId, resource: readObject(await response.text()) };
+    };
+    const written = async (requestId: string) => (await rowsOf(requestId)).flatMap((row) => row.written);
+    const created = await fhir('POST', '/Patient', { resourceType: 'Patient', active: true, gender: 'female' });
+    const { id = '' } = created.resource as { id?: string };
+    const next = { ...created.resource, gender: 'other', birthDate: '1980-02-29' };
+    const updated = await fhir('PUT', `/Patient/${id}`, next);
+    const unchanged = await fhir('PUT', `/Patient/${id}`, next);
+    const read = await fhir('GET', `/Patient/${id}`);
+    const entry = (resource: object, method: string, url: string) => ({ resource, request: { method, url } });
+    const bundle = await fhir('POST', '', {
+      resourceType: 'Bundle',
+      type: 'transaction',
+      entry: [
+        { ...entry({ ...next, active: false }, 'PUT', `Patient/${id}`) },
+        { ...entry({ resourceType: 'Patient', active: true }, 'POST', 'Patient') },
+      ],
+    });
+    expect(await written(created.requestId)).toEqual([`Patient/${id}/_history/1`]);
+    expect(await written(updated.requestId)).toEqual([`Patient/${id}/_history/2`]);
+    for (const { requestId } of [unchanged, read]) expect(await written(requestId)).toEqual([]);
+    expect((await written(bundle.requestId)).toSorted((a, b) => b.slice(-1).localeCompare(a.slice(-1)))).toEqual([
+      `Patient/${id}/_history/3`,
+      expect.stringMatching(/^Patient\/.*\/_history\/1$/),
+    ]);
+    const versions = await Promise.all(
+      ['1', '2'].map(async (version) => (await fhir('GET', `/Patient/${id}/_history/${version}`)).resource),
+    );
+    const [before = {}, after = {}] = versions;
+    const isChanged = (name: string) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+    const changed = Object.keys(after).filter((name) => name !== 'meta' && isChanged(name));
+    expect(new Set(changed)).toEqual(new Set(['gender', 'birthDate']));
+    // The message of the same patient record is not a FHIR write.
+    expect((await list(`patient=${patient}&action=message`)).flatMap((row) => row.written)).toEqual([]);
   });
 
   test('pages and downloads reject a time that PostgreSQL has no place for', async () => {

@@ -14,11 +14,15 @@ const REQUEST_ID = {
   code: 'XrequestId',
 };
 
-/** A FHIR resource by its reference; a message, an API key and the like by its id. */
-function entityOf(resource: string): object {
+/**
+ * A FHIR resource by its reference, to the version that the event made if it made one. A message, an API key and the like by its
+ * id.
+ */
+function entityOf(resource: string, written: readonly string[]): object {
   const [type = '', id = ''] = resource.split('/');
   if (!isResourceType(type)) return { what: { type, identifier: { value: id } } };
-  return { what: { reference: resource }, ...(type === 'Patient' ? { role: PATIENT } : {}) };
+  const reference = written.find((version) => version.startsWith(`${resource}/`)) ?? resource;
+  return { what: { reference }, ...(type === 'Patient' ? { role: PATIENT } : {}) };
 }
 
 /** The actor; for a message over MLLP the sidecar and the API key. */
@@ -47,7 +51,7 @@ export function toAuditEvent(site: string, row: AuditRow): object {
     agent: agentsOf(row),
     source: { observer: { identifier: { value: site }, display: 'Integration gateway' } },
     entity: [
-      ...[...row.resources, ...patients].map(entityOf),
+      ...[...row.resources, ...patients].map((resource) => entityOf(resource, row.written)),
       ...(query.length === 0 ? [] : [{ role: QUERY, detail: query }]),
       { what: { identifier: { value: row.request_id } }, type: REQUEST_ID },
     ],

@@ -23,6 +23,10 @@ export const auditItem = z.object({
     description:
       '`Observation/…`, and `Hl7Message/…`, `ApiKey/…`, `Site/…`, `Alert/…`; for an export `BulkExport/…`, `ObservationFile/…`.',
   }),
+  written: z.array(text).meta({
+    description:
+      'The versions that a FHIR client’s request made: `Observation/…/_history/2`. The changed elements are the difference to the version before.',
+  }),
   patients: z.array(text).meta({ description: 'The ids of the patients concerned.' }),
   parameters: z.array(text).meta({ description: 'The names of the parameters of a search.' }),
 });
@@ -41,6 +45,7 @@ export function viewAudit(row: AuditRow): AuditItem {
     action: row.action,
     parts: [...row.parts],
     resources: [...row.resources],
+    written: [...row.written],
     patients: [...row.patients],
     parameters: [...row.parameters],
   };
