@@ -31,7 +31,7 @@ create table audit (
   patients uuid[] not null,
   -- For a search: the names of its parameters.
   parameters text[] not null,
-  -- Of a FHIR client's write: the newest version that it made of ids[n], or null. Its changed elements are the difference to the version
+  -- The newest version that a FHIR client's write made of ids[n], or null. Its changed elements are the difference to the version
   -- before it. Null for other accesses; hl7_message_resource has the versions that messages made.
   versions integer[] check (versions is null or cardinality(versions) = cardinality(ids)),
   primary key (site_id, at, audit_id)

@@ -245,7 +245,7 @@ begin
              (select x.* from hl7_result x
                where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent = k.placer and x.parent <> ''
                order by x.at desc limit 100)) h
-           -- Another key finds the results of its own order.
+           -- Another key finds the results of the message's orders.
            where not exists (select from keys o where o.filler = h.filler and o.filler <> '' or o.placer = h.placer and o.placer <> '')
            group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
        cross join lateral hl7_match(p_site, 'result',
@@ -281,7 +281,7 @@ begin
            cross join lateral (
              select x.* from hl7_result x
               where x.id = e.id and x.type = 'Observation' and x.site_id = p_site and x.patient_id = p.id limit 1) h
-           -- Another key finds the results of its own observation.
+           -- Another key finds the message's observations.
            where h.what not in (select o.what from keys o where o.type = 'Observation')
            group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
        cross join lateral hl7_match(p_site, 'result',
