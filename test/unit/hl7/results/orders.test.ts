@@ -160,6 +160,25 @@ test('the conclusion of a report has its stored texts, and does not quote withdr
   }
 });
 
+test('a culture of four messages ends in the same organisms in every order of arrival, or is listed', () => {
+  const culture = (at: number, status: string, ...organisms: readonly string[]): SentResults =>
+    sent(at, { status, obx: organisms.map((name) => `ST|ORG^Organism^L||${name}`) });
+  const history = [
+    culture(1, 'P', 'No growth'),
+    culture(2, 'P', 'Gram negative rods'),
+    culture(3, 'F', 'E. coli', 'Klebsiella'),
+    culture(4, 'C', 'E. coli', 'Proteus'),
+  ];
+  const live = ['E. coli corrected', 'Proteus corrected'];
+  expect(liveIn(afterResults(history).world)).toEqual(live);
+  for (const order of ordersOf(history)) {
+    const { world } = afterResults(order);
+    const name = order.map(({ at }) => at).join();
+    expect(liveIn(world), name).toEqual(expect.arrayContaining(live));
+    expect(liveIn(world).length === live.length || world.attention.length > 0, name).toBe(true);
+  }
+});
+
 /** Messages about one group of results or one text, of different times. */
 const history = fc.constantFrom('ST', 'ST', 'TX').chain((type) =>
   fc
