@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
+import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './permissions.ts';
 
 /** The six names that the console shows, with the spelling of deployments (edge/docs/behaviour.md, Addresses and configuration). */
@@ -176,7 +177,15 @@ const STAFF = {
 
 const LIMITS = {
   FHIR_MAX_BODY_BYTES: bytes(2 * 1024 * 1024).describe('Largest body of a FHIR request, in bytes.'),
-  HL7_MAX_MESSAGE_BYTES: bytes(1024 * 1024).describe('Largest HL7 message, in bytes.'),
+  HL7_MAX_MESSAGE_BYTES: bytes(MAX_HL7_MESSAGE_BYTES).describe(
+    'Largest HL7 message, in bytes. Set `MLLP_MAX_FRAME_BYTES` of the sidecar to the same value.',
+  ),
+  HL7_MAX_TEXT_BYTES: bytes(1024 * 1024).describe(
+    'Largest HL7 message without its documents (base64 in OBX-5 of type ED), in bytes.',
+  ),
+  HL7_MAX_HELD_BYTES: bytes(16 * 1024 * 1024).describe(
+    'Bytes of HL7 messages that an isolate or process handles at once. Further messages wait 10 s, then their senders send them again.',
+  ),
   RATE_LIMIT_TOKEN_PER_CLIENT: perMinute(60).describe(`${ON_DENO}token requests of one client.`),
   RATE_LIMIT_TOKEN_PER_ADDRESS: perMinute(300).describe(`${ON_DENO}token requests of one address.`),
   RATE_LIMIT_ADMIN_PER_ADDRESS: perMinute(600).describe(`${ON_DENO}requests of one address to the console.`),

@@ -64,6 +64,34 @@ alter table resource_history add primary key (site_id, type, id, version);
 select table_of_site('resource_history');
 grant select, insert on resource_history to gateway_app;
 
+-- The large documents of HL7 messages (edge/hl7/ingest/cut-documents.ts). A document is stored once in a site. A body has
+-- "data":["hash",size] instead of "data":"base64", which no resource contains; document_fill puts the base64 back.
+create table document (
+  site_id uuid not null references site,
+  -- The SHA-256 of the base64 text, as base64url.
+  sha256 text collate "C" not null,
+  -- The decoded bytes.
+  content bytea not null,
+  primary key (site_id, sha256)
+);
+-- Scans are compressed already.
+alter table document alter column content set storage external;
+select table_of_site('document');
+grant select, insert on document to gateway_app;
+
+-- The messages (type Hl7Message) and resources that need a document. A resource has a row if any of its versions needs it.
+create table document_use (
+  site_id uuid not null,
+  type text not null,
+  id uuid not null,
+  sha256 text collate "C" not null,
+  primary key (site_id, type, id, sha256),
+  foreign key (site_id, sha256) references document
+);
+create index document_use_of on document_use (site_id, sha256);
+select table_of_site('document_use');
+grant select, insert on document_use to gateway_app;
+
 -- Search values are extracted when a resource is written, into narrow tables beside the content. An absent system is ''. In the
 -- primary keys the id precedes the system, so that the resources with one code or value leave the index in page order. Few
 -- codes and values are used by several systems. The index for look-ups by id begins with the id, so that the planner never

@@ -19,6 +19,7 @@ create table hl7_message (
   sha256 text not null,
   message_type text not null,
   -- Null: deleted by age. The row of an accepted message stays, so that the same bytes are recognized when they come again.
+  -- A token stands for each large document (edge/hl7/ingest/cut-documents.ts) if document_use has rows of the message.
   raw bytea,
   -- The decision, even if the sender asked for no ACK.
   outcome hl7_outcome not null,

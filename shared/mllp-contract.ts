@@ -17,7 +17,7 @@ export const SIDECAR_TOKEN_MAX_LIFETIME_SECONDS = 60;
 export const SIDECAR_TOKEN_ALGORITHM = 'ES256';
 
 /** The edge rejects larger HL7 messages over HTTP and MLLP (edge/docs/behaviour.md, Limits). */
-export const MAX_HL7_MESSAGE_BYTES = 1024 * 1024;
+export const MAX_HL7_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** The sidecar's defaults, which the console and the documentation show to the staff who connect a sender. */
 export const MLLP_DEFAULTS = {

@@ -64,7 +64,7 @@ const environment = z.object({
   ),
   MLLP_MAX_FRAME_BYTES: count(MAX_HL7_MESSAGE_BYTES).describe('Largest frame, in bytes. A larger one is answered AR.'),
   MLLP_MAX_HELD_BYTES: count(256 * 1024 * 1024).describe('Bytes that all connections may hold before reads pause.'),
-  MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(64 * 1024 * 1024).describe(
+  MLLP_MAX_HELD_BYTES_PER_ADDRESS: count(192 * 1024 * 1024).describe(
     'Bytes that the connections of one address may hold before reads pause.',
   ),
   MLLP_MAX_MESSAGES_PER_SECOND_PER_ADDRESS: count(2000).describe('A faster address waits; nothing is rejected.'),

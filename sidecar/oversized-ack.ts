@@ -16,7 +16,7 @@ export function answerOversized(head: Uint8Array, maxBytes: number): Uint8Array 
   const header = salvageHeader(head);
   const { send } = ackDecision(header, 'AR');
   if (send === undefined) return undefined;
-  const message = `the message is longer than ${maxBytes} bytes`;
+  const message = `the message is larger than MLLP_MAX_FRAME_BYTES (${maxBytes} bytes)`;
   return buildAck({
     header,
     code: send,

@@ -3,9 +3,15 @@ import { encodeBase64url } from '../../shared/base64url.ts';
 
 const utf8 = new TextEncoder();
 
+/** A view where possible: a message may have 10 MiB. */
+const ownBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array<ArrayBuffer> =>
+  buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength));
+
 /** SHA-256 of bytes, or of a text in UTF-8, as base64url. */
 export async function sha256Of(of: Uint8Array | string): Promise<string> {
-  const bytes = typeof of === 'string' ? utf8.encode(of) : Uint8Array.from(of);
+  const bytes = typeof of === 'string' ? utf8.encode(of) : ownBytes(of);
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 

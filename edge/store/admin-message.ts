@@ -10,6 +10,8 @@ export interface MessageDetailRow extends MessageRow {
   readonly sha256: string;
   /** Bytes in base64; null: kept no longer. */
   readonly raw: string | null;
+  /** The documents for which `raw` has tokens: a JSON object of base64 by hash, or null. */
+  readonly documents: string | null;
   readonly ack: string | null;
   /** A JSON array of the errors that were answered. */
   readonly errors: string;
@@ -20,7 +22,10 @@ export interface MessageDetailRow extends MessageRow {
 export function readStoredMessage(site: string, messageId: string): Query<MessageDetailRow> {
   return {
     text: `select ${MESSAGE_COLUMNS}, m.request_id, m.sha256, encode(m.raw, 'base64') as raw, encode(m.ack, 'base64') as ack,
-      m.errors::text as errors, coalesce(k.hl7_default_charset, s.default_charset) as default_charset
+      m.errors::text as errors, coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
+      (select json_object_agg(d.sha256, replace(encode(d.content, 'base64'), E'\\n', ''))::text
+         from document_use u join document d on d.site_id = u.site_id and d.sha256 = u.sha256
+        where u.site_id = m.site_id and u.type = 'Hl7Message' and u.id = m.message_id) as documents
       from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
       join site s on s.site_id = m.site_id
      where m.site_id = $1::uuid and m.message_id = $2::uuid`,

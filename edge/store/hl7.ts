@@ -96,6 +96,8 @@ export interface NewCommit {
   /** `statesOf` the matches of the snapshot. */
   readonly states: readonly string[];
   readonly effects: MessageEffects;
+  /** The hash of each, followed by its base64. */
+  readonly documents: readonly string[];
 }
 
 /** `changed`: nothing was stored, and the row has the current snapshot. */
@@ -114,7 +116,7 @@ const placeholders = (count: number): string => Array.from({ length: count }, (_
  * @param isStandalone it finds and writes by key, and is of bounded size: then it is a separate request (Query.standalone)
  */
 export function commitMessage(
-  { opening, site, message, raw, ack, lookup, states, effects }: NewCommit,
+  { opening, site, message, raw, ack, lookup, states, effects, documents }: NewCommit,
   isStandalone: boolean,
 ): Query<CommitRow> {
   const {
@@ -139,6 +141,7 @@ export function commitMessage(
     ...lookupParams(lookup),
     states,
     JSON.stringify(made),
+    documents,
   ] as const;
   const limits = isStandalone ? 3 : 0;
   return {
@@ -165,14 +168,19 @@ export interface StoredMessageRow {
   readonly client_id: string;
   readonly source: 'http' | 'mllp';
   readonly source_address: string;
+  readonly sha256: string;
   /** Hexadecimal; null if it was deleted. */
   readonly raw: string | null;
+  /** Tokens stand for its documents. */
+  readonly has_documents: boolean;
 }
 
 /** A stored message, for a replay. */
 export function storedMessage(site: string, messageId: string): Query<StoredMessageRow> {
-  return read<StoredMessageRow>`select client_id, source, source_address, encode(raw, 'hex') as raw
-    from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid`;
+  return read<StoredMessageRow>`select m.client_id, m.source, m.source_address, m.sha256, encode(m.raw, 'hex') as raw,
+      exists (select from document_use u
+               where u.site_id = m.site_id and u.type = 'Hl7Message' and u.id = m.message_id) as has_documents
+    from hl7_message m where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid`;
 }
 
 /** The addresses of MLLP senders: the Allowed IPs of all keys with MLLP, and for `*` the addresses of the key's site. */

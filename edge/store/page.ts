@@ -18,8 +18,12 @@ export const ANSWER_BYTES = 16 * 1024 * 1024;
 /** The size of a row beside its content: its columns, and the members of a Bundle around it. */
 export const ROW_BYTES = 512;
 
-/** SQL: the bytes of a row's content. */
-export const bytesOf = (alias: string): string => `octet_length(${alias}.body) + octet_length(${alias}.meta)`;
+/** SQL: the bytes of a row's content, with its documents. */
+export const bytesOf = (alias: string): string => `document_bytes(${alias}.body) + octet_length(${alias}.meta)`;
+
+/** SQL: the content of a row where a condition holds, with its documents. */
+export const contentIf = (condition: string, alias: string): string =>
+  `case when ${condition} then ${alias}.meta end as meta, case when ${condition} then document_fill(${alias}.body) end as body`;
 
 /**
  * SQL: how many rows still fit the answer; notes them for the audit.
@@ -68,7 +72,7 @@ export function withinBudget(rows: string, order: string, reader: Reader, maxByt
   const paged = `with q as materialized (${placed(rows, order, bytesOf('p'), maxBytes)})`;
   if (reader === 'gateway')
     return `${paged}
-select ${SHOWN}, case when q.fits then q.meta end as meta, case when q.fits then q.body end as body from q order by q.place`;
+select ${SHOWN}, ${contentIf('q.fits', 'q')} from q order by q.place`;
   return `${paged}, ${shownOf('q', reader)}
 select ${SHOWN}, ${CONTENT}
   from q cross join shown where q.place <= shown.places + 1
@@ -91,7 +95,7 @@ select ${SHOWN}, ${CONTENT},
        false as is_included, q.place
   from q cross join shown cross join noted where noted.done and q.place <= shown.places + 1
 union all
-select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, i.body, true, null
+select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, document_fill(i.body), true, null
   from i cross join noted where noted.done
  order by is_included, place, id`;
 }
@@ -101,8 +105,7 @@ const shownOf = (page: string, { action, limit }: Reader & object): string => `s
   select ${answered(`array_agg(${auditItem(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
     from ${page} s where s.fits and s.place <= ${limit})`;
 
-const CONTENT = `case when q.place <= shown.places then q.meta end as meta,
-       case when q.place <= shown.places then q.body end as body`;
+const CONTENT = contentIf('q.place <= shown.places', 'q');
 const SHOWN = `q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key`;
 
 /** SQL: the rows with their place in the page, and whether they fit its budget. @param size SQL: the bytes of a row `p` */

@@ -4,7 +4,7 @@
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
-import { bytesOf, PAGE_BYTES } from './page.ts';
+import { bytesOf, contentIf, PAGE_BYTES } from './page.ts';
 import type { Criterion } from './search/kinds.ts';
 import { matchesSql } from './search/search.ts';
 import type { SearchScope } from './search/source.ts';
@@ -54,7 +54,7 @@ window w as (order by k.n, r.id)`;
     text: `with q as materialized (${rows}), noted as materialized (
   select audit_note(array_agg(row(s.how, s.type, s.id, s.patient_id)::audit_item)) as done from q s)
 select q.n, q.id, q.version, ${instantOf('q.last_updated')} as last_updated,
-       case when q.fits then q.meta end as meta, case when q.fits then q.body end as body
+       ${contentIf('q.fits', 'q')}
   from q cross join noted where noted.done order by q.n, q.id`,
     params,
     reads: true,

@@ -8,7 +8,7 @@ import { type RequiredResource, type TransactionWrite, writeResources, type Writ
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
-import { isAnswered } from './page.ts';
+import { contentIf, isAnswered } from './page.ts';
 import { matchesSql } from './search/search.ts';
 import { type Bind, binder, instantOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
@@ -76,7 +76,7 @@ export function failedFault(rows: readonly TransactionRow[]): Fault | undefined 
 // prose-allow: sentence
 const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.version) as version,
        coalesce(${instantOf('r.last_updated')}, w.last_updated) as last_updated,
-       case when r.fits then r.meta end as meta, case when r.fits then r.body end as body`;
+       ${contentIf('r.fits', 'r')}`;
 
 function matchesJson(bind: Bind, site: string, conditions: readonly Condition[]): string {
   if (conditions.length === 0) return `'[]'::json`;

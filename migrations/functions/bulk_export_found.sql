@@ -10,7 +10,7 @@ begin
   if p_few is not null then
     return query
       select c.id, case when v.last_updated > p_since and (not p_of_patients or p_type = 'Patient' or v.patient_id is not null)
-                        then octet_length(v.body) + octet_length(v.meta) end
+                        then document_bytes(v.body) + octet_length(v.meta) end
         from unnest(p_few) i(id)
         join resource c on c.site_id = p_site and c.type = p_type and c.id = i.id
         left join lateral resource_version_at(p_site, p_type, c.id, c.version, c.last_updated, c.meta, c.body,
@@ -20,7 +20,7 @@ begin
     return query
       select c.id, case when (p_since is null or v.last_updated > p_since)
                          and (not p_of_patients or p_type = 'Patient' or v.patient_id is not null)
-                        then octet_length(v.body) + octet_length(v.meta) end
+                        then document_bytes(v.body) + octet_length(v.meta) end
         from resource c
         left join lateral resource_version_at(p_site, p_type, c.id, c.version, c.last_updated, c.meta, c.body,
                c.patient_id, p_at) v on true

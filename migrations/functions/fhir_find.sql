@@ -113,6 +113,7 @@ begin
   loop
     fetch page into type, id, version, last_updated, meta, body, patient;
     exit when not found;
+    body := document_fill(body);
     total := total + octet_length(body) + octet_length(meta);
     if cardinality(shown) = p_limit or total > p_page_bytes and shown <> '{}'
        or total + p_row_bytes * (cardinality(shown) + 1) > room then

@@ -39,6 +39,7 @@ begin
   if version is null then
     return;
   end if;
+  body := document_fill(body);
   last_updated := to_char(changed at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
   is_shown := version = coalesce(p_if_version, version)
     and date_trunc('second', changed) <= coalesce(p_unmodified_since, 'infinity');

@@ -3,7 +3,7 @@
 --   - p_deadline, p_lock_ms, p_work_ms: as limit_time, if this statement is a complete request of bounded size that
 --     finds and writes by key. Else null, in a transaction that limits its time.
 --   - p_opening: as hl7_open.
---   - p_site, p_message … p_effects: as hl7_store.
+--   - p_site, p_message … p_documents: as hl7_store.
 --
 -- Returns one row: outcome, decided and ack as hl7_store returns them, ack in hexadecimal; candidates, senders and
 -- matches as hl7_load. The last three are null if the message was stored. The exception is a stored message that its
@@ -11,7 +11,8 @@
 -- isolate remembers them (edge/hl7/ingest/snapshot/record-cache.ts).
 --   - began_at: of limit_time.
 create or replace function hl7_commit(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_opening text[], p_site uuid,
-  p_message json, p_raw bytea, p_ack bytea, p_values text[], p_types text[], p_keys text[], p_states text[], p_effects json)
+  p_message json, p_raw bytea, p_ack bytea, p_values text[], p_types text[], p_keys text[], p_states text[], p_effects json,
+  p_documents text[])
 returns table (outcome text, decided text, ack text, candidates text, senders text, matches text, began_at bigint)
 language plpgsql as $$
 #variable_conflict use_column
@@ -23,7 +24,8 @@ begin
     began_at := limit_time(p_deadline, p_lock_ms, p_work_ms);
   end if;
   ignored := hl7_open(p_opening);
-  stored := hl7_store(p_site, p_message, p_raw, p_ack, p_values, p_types, p_keys, p_states, p_effects);
+  stored := hl7_store(p_site, p_message, p_raw, p_ack, p_values, p_types, p_keys, p_states, p_effects,
+    p_documents);
   outcome := stored.outcome;
   decided := stored.decided;
   ack := encode(stored.ack, 'hex');

@@ -24,6 +24,7 @@
 --   - moved: [{ patient, authority, value, led }], identifiers that another patient now has. Without led, those that
 --     messages only listed.
 --   - aliases: as authority_alias_add.
+--   - p_documents: as documents_store.
 --
 -- The outcomes:
 --   - 'stored'.
@@ -33,7 +34,7 @@
 -- The snapshot may be of any age, or invented: it is compared here, under the locks. Settings: migrations/README.md,
 -- "Plans".
 create or replace function hl7_store(p_site uuid, p_message json, p_raw bytea, p_ack bytea, p_values text[],
-  p_types text[], p_keys text[], p_states text[], p_effects json, out outcome text, out decided text, out ack bytea)
+  p_types text[], p_keys text[], p_states text[], p_effects json, p_documents text[], out outcome text, out decided text, out ack bytea)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -233,6 +234,10 @@ begin
   end if;
   if json_array_length(e.aliases) > 0 then
     perform authority_alias_add(p_site, m."clientId", m."messageId", e.aliases);
+  end if;
+
+  if p_documents <> '{}' or strpos(p_effects::text, '"data\":[') > 0 then
+    ignored := documents_store(p_site, m."messageId", p_documents, p_effects);
   end if;
 
   ignored := audit_note(array[row('message', 'Hl7Message', m."messageId", null)::audit_item]);

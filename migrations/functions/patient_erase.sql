@@ -20,6 +20,7 @@ declare
   issues uuid[];
   t text;
   n bigint;
+  documents text[];
   names text[] := '{}';
   counts bigint[] := '{}';
 begin
@@ -90,7 +91,28 @@ begin
     end loop;
     names := names || 'issues'::text;
     counts := counts || n;
-    perform hl7_messages_forget(p_site, messages);
+    documents := hl7_messages_forget(p_site, messages);
+    -- A resource that is now about another patient keeps the documents of its remaining versions.
+    with gone as (
+      delete from document_use u
+       using (select e.type, e.id, true as is_erased from erased e
+              union
+              select h.type, h.id, false from resource_history h
+               where h.site_id = p_site and h.patient_id = any (patients)
+                 and not exists (select from erased e where e.type = h.type and e.id = h.id)) x
+       where u.site_id = p_site and u.type = x.type and u.id = x.id
+         and (x.is_erased or not exists (
+           select from resource r
+            where r.site_id = p_site and r.type = u.type and r.id = u.id and strpos(r.body, u.sha256) > 0
+           union all
+           select from resource_history h
+            where h.site_id = p_site and h.type = u.type and h.id = u.id and strpos(h.body, u.sha256) > 0
+              and (h.patient_id = any (patients)) is not true
+           union all
+           select from hl7_precedence p
+            where p.site_id = p_site and p.type = u.type and p.id = u.id and strpos(p.fields, u.sha256) > 0))
+      returning u.sha256)
+    select documents || array_agg(g.sha256) into documents from gone g;
 
     delete from report x using erased e where x.site_id = p_site and e.type = 'DiagnosticReport' and x.report_id = e.id;
     delete from study x where x.site_id = p_site and x.patient_id = any (patients);
@@ -136,6 +158,7 @@ begin
     delete from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients);
     names := names || array['resources', 'patients, those merged into it among them', 'patients who lose a link'];
     counts := counts || n || cardinality(patients)::bigint || cardinality(others)::bigint;
+    perform documents_forget(p_site, documents);
     if not p_is_done then
       raise exception 'only counted';
     end if;

@@ -78,6 +78,9 @@ begin
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
     end if;
 
+    if cur.version is not null and r.writer = 'client' then
+      r.body := document_keep(cur.body, r.body);
+    end if;
     if r.mode = 'keep' or (cur.body = r.body and cur.meta = r.meta) then
       outcome := case r.mode when 'keep' then 'matched' else 'unchanged' end;
       version := cur.version;

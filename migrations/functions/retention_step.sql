@@ -19,6 +19,7 @@ declare
   numbers integer[];
   old timestamptz[];
   of_keys integer;
+  documents text[];
 begin
   -- A transaction that sets a legal hold waits for this step, and no step follows it.
   perform from site s where s.site_id = p_site for share;
@@ -33,7 +34,7 @@ begin
                 where m.site_id = p_site and m.raw is not null and m.received_at < until.messages and not m.has_failed
                 order by m.received_at, m.message_id limit p_limit for update skip locked);
   messages := cardinality(ids);
-  perform hl7_messages_forget(p_site, ids);
+  documents := hl7_messages_forget(p_site, ids);
 
   select array_agg(x.message_id order by x.at), array_agg(x.number order by x.at), array_agg(x.at order by x.at)
     into ids, numbers, old
@@ -77,6 +78,7 @@ begin
   -- Asked for they are not there any more (bulk_export_step).
   delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
   audit := audit_forget(p_site, until.audit, p_limit);
+  perform documents_forget(p_site, documents);
 
   is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit;
   return next;

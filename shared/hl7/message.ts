@@ -22,18 +22,26 @@ export class Message implements Source {
   /** The text with CR between segments. */
   readonly lines: string;
   readonly separators: Separators;
+  readonly documents: ReadonlySet<string>;
   // Start and end of each segment in `lines`: two numbers a segment.
   readonly #bounds: readonly number[];
   // By index, made on demand.
   readonly #made: (Segment | undefined)[] = [];
   #all: readonly Segment[] | undefined;
 
-  constructor(text: string, lines: string, bounds: readonly number[], { delimiters, charset }: Syntax) {
+  constructor(
+    text: string,
+    lines: string,
+    bounds: readonly number[],
+    { delimiters, charset }: Syntax,
+    documents: ReadonlySet<string>,
+  ) {
     this.text = text;
     this.delimiters = delimiters;
     this.charset = charset;
     this.lines = lines;
     this.separators = separatorsOf(delimiters);
+    this.documents = documents;
     this.#bounds = bounds;
   }
 
@@ -120,6 +128,8 @@ export class Message implements Source {
 export interface ReadOptions {
   /** The set if neither a byte order mark nor MSH-18 names one: a setting of the key. UTF-8 if omitted. */
   readonly defaultCharset?: Charset;
+  /** The values that stand for a document. */
+  readonly documents?: ReadonlySet<string>;
 }
 
 /** Far above any real message (a panel of 200 OBX has some 210), far below what fills a Worker's 128 MB. */
@@ -140,10 +150,18 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
   const text = withoutLead(decoded.text);
   const lines = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
   const delimiters = readDelimiters(lines);
-  const message = new Message(text, lines, boundsOf(lines), { delimiters, charset: decoded.charset });
+  const message = new Message(
+    text,
+    lines,
+    boundsOf(lines),
+    { delimiters, charset: decoded.charset },
+    options.documents ?? NONE,
+  );
   if (text.includes('\0')) throw nulFault(message);
   return message;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 // A byte order mark, white space, and the start of an MLLP frame that a sender left in a body.
 function withoutLead(text: string): string {

@@ -20,6 +20,8 @@ export interface Source extends Syntax {
   /** The message with CR between segments. */
   readonly lines: string;
   readonly separators: Separators;
+  /** The values that stand for a document (edge/hl7/ingest/cut-documents.ts). */
+  readonly documents: ReadonlySet<string>;
 }
 
 /** The longest message whose values `scan` finds; few messages reach a tenth of it. */

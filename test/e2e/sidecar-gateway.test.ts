@@ -5,7 +5,6 @@
 import { addSiteAddress } from '../../edge/store/site-address.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { MAX_HL7_MESSAGE_BYTES } from '../../shared/mllp-contract.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
@@ -16,6 +15,9 @@ import { until } from '../stack/services/until.ts';
 const adt = (controlId: string, application = 'ADT', facility = 'EAST'): string =>
   `MSH|^~\\&|${application}|${facility}|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${controlId}|P|2.5.1\r` +
   `EVN|A04|20261101083000+0100\rPID|1||MRN-${controlId}^^^EAST^MR||Way^Ada||19701231|F\rPV1|1|O\r`;
+
+/** The default of HL7_MAX_TEXT_BYTES. */
+const MAX_TEXT_BYTES = 1024 * 1024;
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
   let database: TestDatabase;
@@ -143,14 +145,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(msaOf(await again.next())).toEqual({ code: 'AA', controlId: 'E3' });
   });
 
-  test('a message of 1 MiB is stored; one byte more is AR, and the connection remains usable', async () => {
+  test('a message of 1 MiB of text is stored; one byte more is AR, and the connection remains usable', async () => {
     const ofLength = (controlId: string, bytes: number): string => {
       const start = `${adt(controlId)}ZZZ|`;
       return `${start}${'x'.repeat(bytes - start.length - 1)}\r`;
     };
     const peer = await from('192.0.2.1');
-    expect(msaOf(await peer.exchange(ofLength('M1', MAX_HL7_MESSAGE_BYTES)))).toEqual({ code: 'AA', controlId: 'M1' });
-    expect(msaOf(await peer.exchange(ofLength('M2', MAX_HL7_MESSAGE_BYTES + 1)))).toEqual({
+    expect(msaOf(await peer.exchange(ofLength('M1', MAX_TEXT_BYTES)))).toEqual({ code: 'AA', controlId: 'M1' });
+    expect(msaOf(await peer.exchange(ofLength('M2', MAX_TEXT_BYTES + 1)))).toEqual({
       code: 'AR',
       controlId: 'M2',
     });
@@ -158,7 +160,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const { rows } = await database.client.query<{ bytes: number }>(
       `select octet_length(raw) as bytes from hl7_message where control_id = 'M1'`,
     );
-    expect(rows).toEqual([{ bytes: MAX_HL7_MESSAGE_BYTES }]);
+    expect(rows).toEqual([{ bytes: MAX_TEXT_BYTES }]);
     expect(await storedIn('M2')).toEqual([]);
   });
 

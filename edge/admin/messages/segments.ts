@@ -1,6 +1,7 @@
 /** A message as a table for people: each segment, each field that was sent, by the standard's own names, and what is wrong with it. */
 import { charsetNamed } from '../../../shared/hl7/charset.ts';
 import { Fault } from '../../../shared/fault.ts';
+import { withDocuments, withNotes } from '../../../shared/hl7/document-token.ts';
 import { type Message, readMessage, type Segment } from '../../../shared/hl7/message.ts';
 import { child, countOf, type Part, repetitions, valueAt } from '../../../shared/hl7/value.ts';
 import { fieldName, segmentName } from './hl7-names.ts';
@@ -164,21 +165,25 @@ function viewSegment(
 
 /**
  * @param defaultCharset for a message without MSH-18
+ * @param documents base64 by hash, if `bytes` has tokens for them
  */
 export function viewMessage(
   bytes: Uint8Array,
   defaultCharset: string | null,
   findings: readonly Finding[] = [],
+  documents?: ReadonlyMap<string, string>,
 ): MessageView {
   const charset = charsetNamed(defaultCharset ?? '');
+  const filled = (text: string): string => (documents === undefined ? text : withDocuments(text, documents));
   try {
     const message = readMessage(bytes, charset === undefined ? {} : { defaultCharset: charset });
     const text = message.segments.map(({ raw }) => raw).join('\n');
-    return { text, ...viewSegments(message, findings), problem: null };
+    const shown = documents === undefined ? message : readMessage(withNotes(text));
+    return { text: filled(text), ...viewSegments(shown, findings), problem: null };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const text = new TextDecoder().decode(bytes).replaceAll(/\r\n?/g, '\n');
-    return { text, segments: [], moreSegments: 0, problem: error.message };
+    return { text: filled(text), segments: [], moreSegments: 0, problem: error.message };
   }
 }
 

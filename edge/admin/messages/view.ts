@@ -113,6 +113,9 @@ const viewAround = ({ of, side, ...row }: AroundRow) => ({
 });
 export type AroundView = ReturnType<typeof viewAround>;
 
+const documentsOf = (documents: string | null): ReadonlyMap<string, string> | undefined =>
+  documents === null ? undefined : new Map(Object.entries<string>(JSON.parse(documents)));
+
 export function viewMessageDetail(
   row: MessageDetailRow,
   resources: readonly MessageResourceRow[],
@@ -123,7 +126,9 @@ export function viewMessageDetail(
   const ack = row.ack === null ? null : decodeBase64(row.ack);
   const isForgotten = row.raw === null;
   const { text, segments, moreSegments, problem } =
-    row.raw === null ? FORGOTTEN : viewMessage(decodeBase64(row.raw), row.default_charset, errors);
+    row.raw === null
+      ? FORGOTTEN
+      : viewMessage(decodeBase64(row.raw), row.default_charset, errors, documentsOf(row.documents));
   return {
     ...viewMessageRow(row),
     requestId: row.request_id,

@@ -118,7 +118,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
           .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
       }),
-      maxBodyBytes: 2 * config.HL7_MAX_MESSAGE_BYTES,
+      maxBodyBytes: 2 * config.HL7_MAX_TEXT_BYTES,
       answer: z.object({
         outcome: z.enum(['AA', 'AE', 'AR']),
         ack: text.nullable(),

@@ -113,7 +113,7 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     if (bench === undefined) return c.notFound();
     requirePermission(session.actor, bench.permission);
     // A form needs three characters for an escaped one.
-    const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_MESSAGE_BYTES));
+    const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_TEXT_BYTES));
     const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '', sample: '' };
     try {
       return await show(session, bench.name, pasted, await results[bench.name](session, pasted, c.get('requestId')));

@@ -3,7 +3,7 @@
  * checks in their order; `ingest/ingest.ts` processes the message.
  */
 import { Fault } from '../../../shared/fault.ts';
-import { salvageHeader } from '../../../shared/hl7/header.ts';
+import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
@@ -11,10 +11,12 @@ import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
+import { declaredBytes, type Admission } from '../ingest/admission.ts';
+import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
-import { headersOf, isBatch, messagesOf } from './batch.ts';
+import { headersOf, isBatch, messagesOf, type BatchHeaders } from './batch.ts';
 import { replyToBatch } from './batch-reply.ts';
 import { refusalReason, refusalOfFault } from '../ingest/refusal-reason.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
@@ -24,10 +26,35 @@ const PATH = '/hl7/messages';
 /** Required of every token (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
 
-/** @param snapshots the isolate's, shared with the messages of sidecars */
+type Sent =
+  | { readonly kind: 'message'; readonly message: CutMessage }
+  | {
+      readonly kind: 'batch';
+      readonly header: Header;
+      readonly headers: BatchHeaders;
+      readonly messages: readonly CutMessage[] | Fault;
+    };
+
+/** A separate function, so that the bytes of documents are not kept in memory beside their text. */
+async function readSent(request: Request, maxBytes: number, maxTextBytes: number): Promise<Sent> {
+  const bytes = await readMessageBytes(request, maxBytes);
+  if (!isBatch(bytes)) return { kind: 'message', message: await cutMessage(bytes, maxTextBytes) };
+  const batch = { kind: 'batch', header: salvageHeader(bytes), headers: headersOf(bytes) } as const;
+  const parts = messagesOf(bytes);
+  if (parts instanceof Fault) return { ...batch, messages: parts };
+  const messages: CutMessage[] = [];
+  for (const part of parts) messages.push(await cutMessage(part, maxTextBytes));
+  return { ...batch, messages };
+}
+
+/**
+ * @param snapshots the isolate's, shared with the messages of sidecars
+ * @param admit the isolate's, as well
+ */
 export function createHl7(
   deps: Deps,
   snapshots: SnapshotCache,
+  admit: Admission,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -48,14 +75,13 @@ export function createHl7(
       const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
       throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
     }
-    const body = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
-    const receive = async (bytes: Uint8Array): Promise<Ingested> => {
+    const receive = async (message: CutMessage): Promise<Ingested> => {
       const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
         requireScopes(allowed, REQUIRED_SCOPES);
         return ingest(
           { ...deps, snapshots },
-          { sender: { kind: 'caller', caller: allowed }, bytes, source, requestId },
+          { ...message, sender: { kind: 'caller', caller: allowed }, source, requestId },
         );
       });
       // The key of a valid token was deleted since.
@@ -68,21 +94,23 @@ export function createHl7(
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };
-    if (!isBatch(body)) return replyTo(await receive(body), type);
-
-    const header = salvageHeader(body);
-    const cut = messagesOf(body);
-    if (cut instanceof Fault) {
-      // The codes of table 0357 are for messages, which are stored.
-      const reason = { ...refusalOfFault(cut), code: cut.code ?? cut.kind };
-      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[cut.kind], reason);
-      return replyToFault(cut, type, deps.now(), requestId, header);
-    }
-    // In their order: several may be about one patient. If one cannot be stored, the rest waits, and the sender sends the batch
-    // again. The accepted messages then get their ACK again and change nothing.
-    const ingested: Ingested[] = [];
-    for (const bytes of cut) ingested.push(await receive(bytes));
-    return replyToBatch(headersOf(body), ingested, type, deps.now());
+    const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
+    return admit(site, declaredBytes(request, maxBytes), async () => {
+      const sent = await readSent(request, maxBytes, maxTextBytes);
+      if (sent.kind === 'message') return replyTo(await receive(sent.message), type);
+      const { header, headers, messages: batch } = sent;
+      if (batch instanceof Fault) {
+        // The codes of table 0357 are for messages, which are stored.
+        const reason = { ...refusalOfFault(batch), code: batch.code ?? batch.kind };
+        noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[batch.kind], reason);
+        return replyToFault(batch, type, deps.now(), requestId, header);
+      }
+      // In their order: several may be about one patient. If one cannot be stored, the rest waits, and the sender sends the batch
+      // again. The accepted messages then get their ACK again and change nothing.
+      const ingested: Ingested[] = [];
+      for (const message of batch) ingested.push(await receive(message));
+      return replyToBatch(headers, ingested, type, deps.now());
+    });
   });
 
   app.all(PATH, () => {

@@ -89,6 +89,7 @@ export async function commit(
     lookup,
     states,
     effects,
+    documents: request.documents.flatMap(({ sha256, base64 }) => (base64 === null ? [] : [sha256, base64])),
   };
   // A replay may share its transaction with other statements: the audit of the administrator.
   const isRequest = isBounded(request, lookup) && request.sender.kind !== 'key';

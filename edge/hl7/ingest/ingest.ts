@@ -8,7 +8,6 @@ import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
-import { sha256Of } from '../../http/crypto.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
 import { acceptAckOf, answerTo } from './answer.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type CommitRequest,
   type MessageSource,
 } from './commit.ts';
+import type { CutMessage } from './cut-documents.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import type { Sender } from './sender/sender.ts';
 import { load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
@@ -26,9 +26,8 @@ import { load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from '.
 /** The runtime's part of processing a message. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
 
-export interface IngestRequest {
+export interface IngestRequest extends CutMessage {
   readonly sender: Sender;
-  readonly bytes: Uint8Array;
   readonly source: MessageSource;
   readonly requestId: string;
 }
@@ -69,7 +68,7 @@ export async function processMessage(
   request: IngestRequest,
   first: Attempt,
 ): Promise<Ingested | NoSender> {
-  const received = { ...request, beganMs: deps.now(), sha256: await sha256Of(request.bytes) };
+  const received = { ...request, beganMs: deps.now() };
   let loaded = await load(deps, received);
   let attempt = first;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

@@ -42,7 +42,10 @@ export async function readMessageBytes(request: Request, maxBytes: number): Prom
   try {
     return await readBody(new Request(request.url, streamed), maxBytes);
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'too-large') throw new TooLong(error, salvageHeader(head));
+    if (error instanceof Fault && error.kind === 'too-large') {
+      const message = `the message is larger than HL7_MAX_MESSAGE_BYTES (${maxBytes} bytes)`;
+      throw new TooLong(new Fault('too-large', message, { cause: error }), salvageHeader(head));
+    }
     throw error;
   }
 }

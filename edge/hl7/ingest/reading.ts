@@ -13,6 +13,7 @@ import { eventFindings, headerFindings, withEvent } from '../message/header-find
 import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
+import type { CutDocument } from './cut-documents.ts';
 
 export interface Reading {
   readonly header: Header;
@@ -28,8 +29,13 @@ export interface Reading {
 
 const NOTHING: LookupKeys = { identifierValues: [], keys: [] };
 
-export function readBytes(bytes: Uint8Array, assumedCharset: Charset): Reading {
-  const message = readOrFault(bytes, assumedCharset);
+/** @param documents the tokens in the bytes (cut-documents.ts) */
+export function readBytes(
+  bytes: Uint8Array,
+  assumedCharset: Charset,
+  documents: readonly Pick<CutDocument, 'token'>[] = [],
+): Reading {
+  const message = readOrFault(bytes, assumedCharset, new Set(documents.map(({ token }) => token)));
   if (message instanceof Fault) {
     const header = salvageHeader(bytes);
     return { ...UNREAD, header, assumedCharset, findings: errorsOfFault(message) };
@@ -66,9 +72,9 @@ function doubtfulCharset(bytes: Uint8Array, { charset }: Message): AckError[] {
 
 const UNREAD = { message: undefined, outline: undefined, rule: undefined, lookup: NOTHING } as const;
 
-function readOrFault(bytes: Uint8Array, charset: Charset): Message | Fault {
+function readOrFault(bytes: Uint8Array, charset: Charset, documents: ReadonlySet<string>): Message | Fault {
   try {
-    return readMessage(bytes, { defaultCharset: charset });
+    return readMessage(bytes, { defaultCharset: charset, documents });
   } catch (error) {
     if (error instanceof Fault) return error;
     throw error;

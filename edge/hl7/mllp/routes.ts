@@ -26,6 +26,8 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
+import { declaredBytes, type Admission } from '../ingest/admission.ts';
+import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
@@ -40,10 +42,14 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console lists sidecars that called or were rejected lately. One note a minute for each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-/** @param snapshots the isolate's, shared with the messages over HTTP */
+/**
+ * @param snapshots the isolate's, shared with the messages over HTTP
+ * @param admit the isolate's, as well
+ */
 export function createMllpIngest(
   deps: Deps,
   snapshots: SnapshotCache,
+  admit: Admission,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -82,25 +88,34 @@ export function createMllpIngest(
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const { claims, key, noteCall } = await requireSidecar(request);
-    const bytes = await readMessageBytes(request, deps.config.HL7_MAX_MESSAGE_BYTES);
-    await requireBody(claims, bytes);
     const { src: address, tls: tlsSubject, iss } = claims;
-    noteCall();
+    const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
+    const readSent = async (): Promise<CutMessage> => {
+      const bytes = await readMessageBytes(request, maxBytes);
+      await requireBody(claims, bytes);
+      return cutMessage(bytes, maxTextBytes);
+    };
 
     const refuseSender = (header: Header, refusal: NoKey): Response => {
       noteNoKey(deps, noteRefusal, refusal, address, requestId);
       return refuse(header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     };
-    if (!speaksFor(key, address)) return refuseSender(salvageHeader(bytes), OUT_OF_RANGE);
-    const ingested = await ingest(
-      { ...deps, snapshots },
-      {
-        sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
-        bytes,
-        source: { kind: 'mllp', address, tlsSubject },
-        requestId,
-      },
-    );
+    const ingested = await admit(address, declaredBytes(request, maxBytes), async () => {
+      const message = await readSent();
+      noteCall();
+      if (!speaksFor(key, address)) {
+        return { status: 'no-sender', header: salvageHeader(message.bytes), refusal: OUT_OF_RANGE } as const;
+      }
+      return ingest(
+        { ...deps, snapshots },
+        {
+          ...message,
+          sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
+          source: { kind: 'mllp', address, tlsSubject },
+          requestId,
+        },
+      );
+    });
     if (ingested.status === 'no-sender') return refuseSender(ingested.header, ingested.refusal);
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });

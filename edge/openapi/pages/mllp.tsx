@@ -26,6 +26,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
     INTEGRATION_HL7_MTTP_DOMAIN: host,
     INTEGRATION_HL7_MTTP_PORT: port,
     HL7_MAX_MESSAGE_BYTES: max,
+    HL7_MAX_TEXT_BYTES: maxText,
   } = site.config;
   const isThere = host !== undefined && port !== undefined;
   const [sendTo, sendAt] = isThere ? [host, port] : ['mllp.example.org', MLLP_DEFAULTS.port];
@@ -56,7 +57,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
           Each message is one frame: the byte <code>0B</code> (VT), the message with its segments ended by{' '}
           <code>0D</code> (CR), then <code>1C 0D</code> (FS CR). Answers come in frames too, in the order of the
           messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
-          most. A batch (FHS, BHS) is accepted over HTTP only.
+          most, {Math.round(maxText / 1024)} KiB of them beside base64 documents (OBX-5 of type ED). A batch (FHS, BHS)
+          is accepted over HTTP only.
         </p>
         <Code text={mllpProgram(sendTo, sendAt, exampleMessage()).trimEnd()} label="A message over MLLP in Python" />
       </section>

@@ -8,6 +8,7 @@ import { ALL_PERMISSIONS } from '../../../edge/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
 import { readConfig } from '../../../edge/config.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
+import { createAdmission } from '../../../edge/hl7/ingest/admission.ts';
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
@@ -82,7 +83,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   };
   const surfaces = {
     fhir: createFhir(deps),
-    hl7: createHl7(deps, createSnapshotCache()),
+    hl7: createHl7(deps, createSnapshotCache(), createAdmission(Infinity, deps.now)),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
   const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>

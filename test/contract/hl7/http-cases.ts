@@ -161,7 +161,7 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.text).toContain('\rMSA|AR|');
   });
 
-  test('1 MiB is accepted, one byte more is rejected with 413 and an ACK that names the message', async () => {
+  test('1 MiB of text is accepted, one byte more is rejected with 413 and an ACK that names the message', async () => {
     const start = `${msh('ADT^A01', 'H-large')}\r${pid('H8')}\rZZZ|`;
     const exact = start + 'x'.repeat(1024 * 1024 - start.length);
     const reply = await subject().post(exact);

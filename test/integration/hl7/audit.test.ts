@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
@@ -94,7 +95,7 @@ describe('messages', () => {
     );
     const stored = await ingest(site.deps, {
       sender: { kind: 'address', address: '192.0.2.9', tlsSubject: undefined, sidecar: 'sidecar-1' },
-      bytes: bytesOf(adt('A-3')),
+      ...(await cutMessage(bytesOf(adt('A-3')), Infinity)),
       source: { kind: 'mllp', address: '192.0.2.9' },
       requestId: 'request-of-a-sidecar',
     });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -262,7 +263,7 @@ describe('bad input', () => {
       { ...other.deps, database: interleaved, ...by },
       {
         sender: { kind: 'caller', caller: callerOf(other.site, other.clientId) },
-        bytes: bytesOf(`${msh('ADT^A08')}\nPID|1||I1^^^HOSP^MR||Doe^Janet`),
+        ...(await cutMessage(bytesOf(`${msh('ADT^A08')}\nPID|1||I1^^^HOSP^MR||Doe^Janet`), Infinity)),
         source: { kind: 'http', address: '192.0.2.7' },
         requestId: 'request-9',
       },

@@ -283,7 +283,7 @@ describe('documents', () => {
       status: 'current',
       docStatus: 'final',
       masterIdentifier: { value: 'DOC1' },
-      content: [{ attachment: { contentType: 'application/pdf', data: base64 } }],
+      content: [{ attachment: { contentType: 'application/pdf', data: [expect.any(String), 500 * 1024] } }],
     });
   });
 

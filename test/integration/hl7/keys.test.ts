@@ -1,6 +1,7 @@
 /** One database, several keys: what a message finds, and whether it was seen, is of the key that it is of and of no other. */
 import { describe, expect, test } from 'vitest';
 
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { createRefusals } from '../../../edge/http/refusals.ts';
 import { noteNoKey } from '../../../edge/hl7/mllp/no-key.ts';
@@ -17,10 +18,10 @@ const db = await useTestDatabase();
 const newSite = (key: Partial<ApiKeyOptions> = {}) => createHl7Site({ database: db, key });
 const PID = 'PID|1||S1^^^HOSP^MR||Doe';
 
-const send = ({ deps }: Hl7Site, sender: Sender, message: string) =>
+const send = async ({ deps }: Hl7Site, sender: Sender, message: string) =>
   ingest(deps, {
     sender,
-    bytes: bytesOf(message),
+    ...(await cutMessage(bytesOf(message), Infinity)),
     source: { kind: 'mllp', address: '198.51.100.9' },
     requestId: 'request-1',
   });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
@@ -189,7 +190,7 @@ describe('over MLLP', () => {
     const before = db.endpoint.requests();
     const sender: Sender = { kind: 'address', address, tlsSubject: undefined, sidecar: 'sidecar-1' };
     const source = { kind: 'mllp', address } as const;
-    const request = { sender, bytes: bytesOf(message), source, requestId: 'request-1' };
+    const request = { sender, ...(await cutMessage(bytesOf(message), Infinity)), source, requestId: 'request-1' };
     const ingested = await ingest({ ...mllp.deps, ...by }, request);
     const answered = ingested.status === 'no-sender' ? ingested.refusal.refused : ingested.clientId;
     return [answered, db.endpoint.requests() - before];
@@ -289,10 +290,15 @@ test('a message that waited beyond its time is not stored', async () => {
 
 describe('rejected at once, with any snapshot', () => {
   const scopes = new Set(['system/Patient.write', 'system/Observation.write']);
-  const send = (clientId: string, tokenId: string, snapshots = createSnapshotCache()) => {
+  const send = async (clientId: string, tokenId: string, snapshots = createSnapshotCache()) => {
     const caller = callerOf(site.site, clientId, { tokenId, scopes });
     const source = { kind: 'http', address: '192.0.2.7' } as const;
-    const request = { sender: { kind: 'caller', caller } as const, bytes: bytesOf(adt('T1')), source, requestId: 'r' };
+    const request = {
+      sender: { kind: 'caller', caller } as const,
+      ...(await cutMessage(bytesOf(adt('T1')), Infinity)),
+      source,
+      requestId: 'r',
+    };
     return ingest({ ...site.deps, snapshots }, request);
   };
 

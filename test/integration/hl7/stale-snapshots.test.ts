@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
@@ -104,7 +105,7 @@ const sends = (index: 0 | 1, message: string, isMllp: boolean): Step => ({
     try {
       const ingested = await ingest(
         { ...site.deps, now: () => nowMs, snapshots },
-        { sender, bytes: bytesOf(message), source, requestId: 'request-1' },
+        { sender, ...(await cutMessage(bytesOf(message), Infinity)), source, requestId: 'request-1' },
       );
       if (ingested.status === 'no-sender') return ingested.refusal.refused;
       const { status, outcome, ack, site: of, clientId } = ingested;

@@ -1,6 +1,7 @@
 /** A site whose key sends messages straight into `ingest`, through the real driver, and what is then in the database. */
 
 import { createSnapshotCache, type SnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest, type IngestDeps, type Ingested } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Database, Deps } from '../../../edge/deps.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
@@ -73,7 +74,7 @@ export async function createHl7Site(
       { ...deps, ...by },
       {
         sender: { kind: 'caller', caller: of },
-        bytes: bytesOf(message),
+        ...(await cutMessage(bytesOf(message), Infinity)),
         source: { kind: 'http', address: '192.0.2.7' },
         requestId: 'request-1',
       },

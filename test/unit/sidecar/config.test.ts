@@ -31,7 +31,7 @@ test('two names are needed; the rest has the defaults of the documentation', () 
     proxyProtocolFrom: [],
     maxConnections: 4096,
     maxConnectionsPerAddress: 512,
-    maxFrameBytes: 1_048_576,
+    maxFrameBytes: 10_485_760,
     idleTimeoutMs: 1_800_000,
     frameTimeoutMs: 60_000,
     retryMs: 30_000,

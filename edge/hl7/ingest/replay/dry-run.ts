@@ -12,6 +12,7 @@ import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import { decisionInput } from '../ingest.ts';
+import { cutMessage, withData } from '../cut-documents.ts';
 import { load, loadForMerge, type Loaded, type Received } from '../snapshot/load.ts';
 import type { Attempt } from '../commit.ts';
 
@@ -70,8 +71,7 @@ export async function dryRun(
   const { site, clientId } = key;
   const received: Received = {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
-    bytes,
-    sha256: await sha256Of(bytes),
+    ...(await cutMessage(bytes, Infinity)),
   };
   const loaded = await load(deps, received);
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
@@ -85,11 +85,18 @@ export async function dryRun(
   const more = first.decision.effects.merges.length === 0 ? undefined : await loadForMerge(deps, received, loaded);
   const { input, decision } = more?.status === 'loaded' ? decided(more) : first;
   const { outcome, ack, findings, effects } = decision;
+  const resources = effects.resources.map((resource) => withData(resource, received.documents));
   if (sent?.was_sent === true) {
     const known = byReference(input.found.map(({ resource }) => parseStored(resource)));
-    return { outcome, ack, findings, resources: effects.resources, changes: differences(known, effects.resources) };
+    return { outcome, ack, findings, resources, changes: differences(known, effects.resources) };
   }
   if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };
-  const own = decide({ ...input, found: [], patients: [] }).effects;
-  return { outcome, ack, findings, resources: asOfPatient(own.resources, effects.resources), changes: null };
+  const own = asOfPatient(decide({ ...input, found: [], patients: [] }).effects.resources, effects.resources);
+  return {
+    outcome,
+    ack,
+    findings,
+    resources: own.map((resource) => withData(resource, received.documents)),
+    changes: null,
+  };
 }

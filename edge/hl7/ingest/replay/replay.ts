@@ -6,7 +6,7 @@ import type { AuditBy } from '../../../store/audit.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { bytesOfHex, storedMessage } from '../../../store/hl7.ts';
 import { parseStored } from '../../../store/resource.ts';
-import { sha256Of } from '../../../http/crypto.ts';
+import { storedDocuments } from '../cut-documents.ts';
 import { decide, type DecisionInput } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import { decisionInput, processMessage, type IngestDeps, type Ingested, type IngestRequest } from '../ingest.ts';
@@ -40,8 +40,7 @@ export async function previewReplay(
     by: null,
     shown: { action: 'message-viewed', messageId },
   });
-  const { sender, bytes } = request;
-  const loaded = await load(deps, { sender, bytes, sha256: await sha256Of(bytes) });
+  const loaded = await load(deps, request);
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const input = (why: Attempt['why']): DecisionInput =>
     decisionInput(deps, loaded, { messageId, why, actor: null, jobId: null }, request);
@@ -96,9 +95,12 @@ async function requestOf(
   if (message.raw === null) {
     throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
+  const bytes = bytesOfHex(message.raw);
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },
-    bytes: bytesOfHex(message.raw),
+    bytes,
+    sha256: message.sha256,
+    documents: message.has_documents ? storedDocuments(bytes) : [],
     source: { kind: message.source, address: message.source_address },
     requestId,
   };

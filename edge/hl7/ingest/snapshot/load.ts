@@ -13,6 +13,7 @@ import {
 import { identifierFields, narrowed, ofMerge } from '../../message/outline.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
 import { identifiersOfField } from '../../patients/sent-identifiers.ts';
+import type { CutMessage } from '../cut-documents.ts';
 import { identityOf, readBytes, type Reading } from '../reading.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { isOpenTo, keyOpening, openingOf, type Opening, type Sender } from '../sender/sender.ts';
@@ -26,11 +27,8 @@ export interface LoadDeps extends Pick<Deps, 'database' | 'now'> {
 }
 
 /** A message as received. */
-export interface Received {
+export interface Received extends CutMessage {
   readonly sender: Sender;
-  readonly bytes: Uint8Array;
-  /** base64url */
-  readonly sha256: string;
 }
 
 export interface Loaded extends Snapshot {
@@ -55,8 +53,8 @@ export interface NoSender {
 const MAX_BOUNDED_BYTES = 128 * 1024;
 
 /** Checks that the message reads and writes a bounded amount, in a patient record of any size. */
-export const isBounded = ({ bytes }: Received, lookup: LookupKeys): boolean =>
-  bytes.length <= MAX_BOUNDED_BYTES && isLookupByKey(lookup);
+export const isBounded = ({ bytes, documents }: Received, lookup: LookupKeys): boolean =>
+  documents.length === 0 && bytes.length <= MAX_BOUNDED_BYTES && isLookupByKey(lookup);
 
 /**
  * Loads the snapshot for a message: without a round trip from the cache, else with one. A second one is needed if the key's
@@ -65,7 +63,7 @@ export const isBounded = ({ bytes }: Received, lookup: LookupKeys): boolean =>
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` if the database cannot be reached
  */
 export async function load(deps: LoadDeps, received: Received): Promise<Loaded | NoSender> {
-  const reading = readBytes(received.bytes, 'utf-8');
+  const reading = read(received);
   return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
 }
 
@@ -81,8 +79,7 @@ export async function loadChanged(
   row: SnapshotRow | undefined,
 ): Promise<Loaded | NoSender> {
   // A narrowed lookup returns too little.
-  if (row === undefined || lookup !== reading.lookup)
-    return fromDatabase(deps, received, readBytes(received.bytes, 'utf-8'));
+  if (row === undefined || lookup !== reading.lookup) return fromDatabase(deps, received, read(received));
   return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
 }
 
@@ -102,14 +99,15 @@ export async function loadForMerge(
   return 'status' in found ? found : { status: 'loaded', isCrowded, ...found };
 }
 
-function fromCache({ snapshots, now }: LoadDeps, received: Received, read: Reading): Loaded | undefined {
-  const { sender, bytes, sha256 } = received;
-  if (snapshots === undefined || sender.kind === 'key' || bytes.length > MAX_BOUNDED_BYTES) return undefined;
-  const named = identityOf(read.header, sha256);
-  const opening = openingOf(sender, read.header, named);
+function fromCache({ snapshots, now }: LoadDeps, received: Received, first: Reading): Loaded | undefined {
+  const { sender, bytes, sha256, documents } = received;
+  const isLarge = documents.length > 0 || bytes.length > MAX_BOUNDED_BYTES;
+  if (snapshots === undefined || sender.kind === 'key' || isLarge) return undefined;
+  const named = identityOf(first.header, sha256);
+  const opening = openingOf(sender, first.header, named);
   const known = snapshots.sender(opening, now());
   if (known === undefined || !isOpenTo(opening, known.settings.site)) return undefined;
-  const reading = reread(bytes, read, known.settings.charset) ?? read;
+  const reading = reread(received, first, known.settings.charset) ?? first;
   const identity = identityOf(reading.header, sha256);
   // The key was selected by the names in UTF-8: other names may select another key.
   if (identity.application !== named.application || identity.facility !== named.facility) return undefined;
@@ -164,7 +162,7 @@ async function rowOf(database: Database, sender: Sender, { opening, identity, lo
 /** Reads the message with its key's character set, and narrows the lookup if too many patients share an identifier. */
 async function complete(deps: LoadDeps, received: Received, first: Answer): Promise<Loaded | NoSender> {
   if ('status' in first) return first;
-  const reading = reread(received.bytes, first.reading, first.settings.charset);
+  const reading = reread(received, first.reading, first.settings.charset);
   const found = reading === undefined ? first : await answerFor(deps, received, reading, first);
   if ('status' in found) return found;
   const loaded = await outsideCrowd(deps, received, found);
@@ -218,13 +216,16 @@ async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & 
   return { status: 'loaded', ...narrow, isCrowded: isCrowd(narrow, isOwn) };
 }
 
+const read = ({ bytes, documents }: CutMessage, charset: Charset = 'utf-8'): Reading =>
+  readBytes(bytes, charset, documents);
+
 /** Reads the message with another character set; undefined if the result would be the same. */
 function reread(
-  bytes: Uint8Array,
+  received: CutMessage,
   { header, message, assumedCharset }: Reading,
   charset: Charset,
 ): Reading | undefined {
   const isNamed = header.characterSets.some((name) => charsetNamed(name) !== undefined);
   const isReadSo = message !== undefined && header.charset === charset;
-  return charset === assumedCharset || isNamed || isReadSo ? undefined : readBytes(bytes, charset);
+  return charset === assumedCharset || isNamed || isReadSo ? undefined : read(received, charset);
 }

@@ -2,8 +2,8 @@
  * ED, RP and texts as Attachment (v2-to-FHIR `ED[Attachment]`, `RP[Attachment]`, `OBX[DocumentReference]` 7 to 12): the content
  * as base64, or its URL.
  */
-import type { Part } from '../../../../shared/hl7/value.ts';
-import type { JsonObject } from '../../../../shared/json.ts';
+import { child, type Part } from '../../../../shared/hl7/value.ts';
+import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { members, textOf } from './text.ts';
 
 /** Table 0191 (type of referenced data) to the first half of a media type. */
@@ -97,10 +97,18 @@ function encoded(data: string, encoding: string | undefined): string | undefined
   return packed.padEnd(Math.ceil(packed.length / 4) * 4, '=');
 }
 
+/** A document that was cut out of the message (edge/hl7/ingest/cut-documents.ts), as it is stored in a body: its hash and size. */
+function cutData(part: Part): Json | undefined {
+  const data = child(part, 5);
+  if (typeof data !== 'string' || !part.segment.source.documents.has(data)) return undefined;
+  const [sha256 = '', size] = data.slice(1).split('.');
+  return [sha256, Number(size)];
+}
+
 /** Encapsulated data; undefined when ED.5 is missing or not in the encoding that ED.4 names. */
 export function encapsulated(part: Part): JsonObject | undefined {
   const data = textOf(part, 5);
-  const packed = data === undefined ? undefined : encoded(data, textOf(part, 4));
+  const packed = data === undefined ? undefined : (cutData(part) ?? encoded(data, textOf(part, 4)));
   if (packed === undefined) return undefined;
   const contentType = mediaType(textOf(part, 2), textOf(part, 3)) ?? 'application/octet-stream';
   return { contentType, data: packed };
@@ -116,6 +124,12 @@ export function pointer(part: Part): JsonObject | undefined {
 /** The size of a padded base64 text in bytes. */
 export const bytesOfBase64 = (packed: string): number =>
   (packed.length / 4) * 3 - (packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0);
+
+/** The size of `data` in bytes; undefined without data. */
+export function sizeOf(data: Json | undefined): number | undefined {
+  if (typeof data === 'string') return bytesOfBase64(data);
+  return Array.isArray(data) ? Number(data[1]) : undefined;
+}
 
 /** Text lines as a plain text document. */
 export function plainText(text: string): JsonObject {

@@ -3,7 +3,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
-import { bytesOfBase64 } from '../datatypes/attachment.ts';
+import { sizeOf } from '../datatypes/attachment.ts';
 import { concept, textOfConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { inFunction, observer } from '../datatypes/party.ts';
@@ -149,9 +149,10 @@ export interface ReportSource {
  */
 function presented(attachment: JsonObject, obx: Segment, result: string | undefined): JsonObject {
   const { data, ...about } = attachment;
-  if (typeof data !== 'string' || result === undefined) return attachment;
+  const size = sizeOf(data);
+  if (size === undefined || result === undefined) return attachment;
   const title = textOfConcept(first(obx, 3));
-  return { ...about, url: result, size: bytesOfBase64(data), ...(title !== undefined && { title }) };
+  return { ...about, url: result, size, ...(title !== undefined && { title }) };
 }
 
 /** @param referenceTo the Observation of an OBX in the group */
