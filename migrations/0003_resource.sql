@@ -6,17 +6,22 @@
 create extension if not exists pg_trgm;
 create extension if not exists btree_gin;
 
--- The patient that a Patient says it was replaced by: its first Patient.link of type replaced-by.
-create function patient_replaced_by(p_body text) returns uuid language sql immutable as $$
-  select substring(e -> 'other' ->> 'reference'
-           from '^Patient/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/_history/[^/]+)?$')::uuid
-    from json_array_elements(('{' || p_body || '}')::json -> 'link') e
-   where e ->> 'type' = 'replaced-by'
-   limit 1
-$$;
+-- The patient that a Patient says it was replaced by: its first Patient.link of type replaced-by. In PL/pgSQL, because PostgreSQL
+-- would read the text of an SQL function for each write of a resource, to put it into the generated column.
+create function patient_replaced_by(p_body text) returns uuid language plpgsql immutable as $$
+begin
+  return (
+    select substring(e -> 'other' ->> 'reference'
+             from '^Patient/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:/_history/[^/]+)?$')::uuid
+      from json_array_elements(('{' || p_body || '}')::json -> 'link') e
+     where e ->> 'type' = 'replaced-by'
+     limit 1);
+end $$;
 
 create domain resource_type as text check (value in ('Patient', 'Condition', 'AllergyIntolerance', 'Observation', 'Procedure',
   'DiagnosticReport', 'DocumentReference'));
+-- The type of a patient in a foreign key. A generated column would cost each insert 4 µs.
+create domain patient_type as text check (value = 'Patient');
 create domain name_part as text check (value in ('family', 'given'));
 create domain report_state as text check (value in ('draft', 'completed'));
 
@@ -155,7 +160,7 @@ grant select, insert, update, delete on resource_date to gateway_app;
 create table patient_search (
   site_id uuid not null,
   id uuid not null,
-  type text generated always as ('Patient') stored,
+  type patient_type not null default 'Patient',
   -- Every text, given and family name, folded, one a line.
   names text collate "C" not null,
   -- The first name, folded.

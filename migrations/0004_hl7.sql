@@ -74,18 +74,20 @@ create table hl7_attempt (
   -- The job that asked for it, which may be deleted by now. A job makes one attempt at a message.
   job_id uuid,
   -- Why an administrator replays the message.
-  comment text check (comment is null or actor is not null),
+  comment text,
   -- From receipt to answer; null where it was not measured.
   took_ms integer,
   primary key (site_id, message_id, number),
-  foreign key (site_id, message_id) references hl7_message,
-  check ((why in ('replayed', 'forced')) = (actor is not null))
+  foreign key (site_id, message_id) references hl7_message
 );
 create unique index hl7_attempt_of_job on hl7_attempt (site_id, job_id, message_id) where job_id is not null;
 create index hl7_attempt_again on hl7_attempt (site_id, at) where number > 1;
 -- One request id may have many: a batch, or a proxy that gives all requests one id.
 create index hl7_attempt_request on hl7_attempt (site_id, request_id, at);
 select table_of_site('hl7_attempt');
+-- A replay has an actor, and only a replay a comment.
+create policy hl7_attempt_actor on hl7_attempt as restrictive for insert to gateway_app
+  with check ((why in ('replayed', 'forced')) = (actor is not null) and (comment is null or actor is not null));
 -- If a sender sends one message again and again, the first ten attempts and the newest hundred are stored.
 grant select, insert, delete on hl7_attempt to gateway_app;
 
@@ -165,7 +167,7 @@ create table issue (
   -- With two patients, patient_a has the smaller id.
   patient_a uuid,
   patient_b uuid,
-  patient_type text generated always as ('Patient') stored,
+  patient_type patient_type not null default 'Patient',
   -- The namespace of an issue that has no patient; else ''.
   subject text not null default '',
   -- When something new was found of it. A repetition is not new.

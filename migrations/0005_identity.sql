@@ -10,7 +10,7 @@ create table patient_identity (
   id uuid not null,
   -- Code of table 0203; '' without one.
   number_type text not null,
-  type text generated always as ('Patient') stored,
+  type patient_type not null default 'Patient',
   -- It was the leading identifier of a PID-3, or a FHIR client wrote it; else a message only listed it.
   led boolean not null,
   -- The sender named no authority.
@@ -32,7 +32,7 @@ create table patient_trait (
   site_id uuid not null,
   id uuid not null,
   trait text not null,
-  type text generated always as ('Patient') stored,
+  type patient_type not null default 'Patient',
   primary key (site_id, id, trait),
   foreign key (site_id, type, id) references resource (site_id, type, id)
 );
@@ -92,6 +92,8 @@ select table_of_site('hl7_identity');
 -- A merge deletes the keys of the merged patient.
 grant select, insert, update, delete on hl7_identity to gateway_app;
 
+create domain result_type as text check (value in ('Observation', 'DiagnosticReport'));
+
 -- The result key of an Observation or a DiagnosticReport, which edge/hl7/results reads, writes and compares:
 -- - `what` is the observation: its codes, OBX-4, OBX-21 and the parent of OBR-26
 -- - the order numbers: either one finds it; numbers contains their assigning authorities, the second of the time, and
@@ -100,10 +102,10 @@ grant select, insert, update, delete on hl7_identity to gateway_app;
 -- - place: the position among results that are equal in all this
 create table hl7_result (
   site_id uuid not null,
-  type text not null check (type in ('Observation', 'DiagnosticReport')),
+  type result_type not null,
   id uuid not null,
   patient_id uuid not null,
-  patient_type text generated always as ('Patient') stored,
+  patient_type patient_type not null default 'Patient',
   what text not null,
   filler text not null,
   placer text not null,

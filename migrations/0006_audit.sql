@@ -17,7 +17,8 @@ create table audit (
   -- An API key (client_id), a person (the provider's `sub`), a sidecar on behalf of a key, an operator at a machine, or the
   -- gateway.
   actor_kind audit_actor_kind not null,
-  actor text check ((actor is null) = (actor_kind in ('key', 'gateway'))),
+  -- Null for a key and for the gateway.
+  actor text,
   -- The API key that made the request, or that was created or changed.
   client_id text,
   address text,
@@ -27,13 +28,13 @@ create table audit (
   parts text[] not null,
   -- The items that were read or written: types[n] with ids[n], each once.
   types text[] not null,
-  ids uuid[] not null check (cardinality(types) = cardinality(ids)),
+  ids uuid[] not null,
   patients uuid[] not null,
   -- For a search: the names of its parameters.
   parameters text[] not null,
   -- The newest version that a FHIR client's write made of ids[n], or null. Its changed elements are the difference to the version
   -- before it. Null for other accesses; hl7_message_resource has the versions that messages made.
-  versions integer[] check (versions is null or cardinality(versions) = cardinality(ids)),
+  versions integer[],
   primary key (site_id, at, audit_id)
 );
 create index audit_client on audit (site_id, client_id, at, audit_id) where client_id is not null;
@@ -49,6 +50,9 @@ create index audit_of_one on audit (site_id, (patients[1]), at, audit_id) where 
 create index audit_patients on audit using gin (patients) with (fastupdate = on, gin_pending_list_limit = 256)
   where cardinality(patients) > 1;
 select table_of_site('audit');
+create policy audit_row on audit as restrictive for insert to gateway_app
+  with check ((actor is null) = (actor_kind in ('key', 'gateway')) and cardinality(types) = cardinality(ids)
+    and (versions is null or cardinality(versions) = cardinality(ids)));
 grant select, insert on audit to gateway_app;
 
 -- Behind a policy an index serves neither `@>` nor `&&` (0003_resource.sql, patient_search_here).

@@ -1,7 +1,7 @@
 /** The catalog of the migrated database agrees with the files and the code. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toWrite } from '../../edge/store/resource.ts';
 import { GENERATION } from '../../edge/store/search/parameters.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
@@ -88,4 +88,47 @@ test('a version has its time from write_time, in every function that makes one',
   );
   expect(makers.map((file) => file.function)).toContain('resource_write');
   for (const { function: name, sql } of makers) expect([name, sql.includes('write_time()')]).toEqual([name, true]);
+});
+
+describe('policies for inserts, in place of checks', () => {
+  const VIOLATION = '42501';
+  const site = randomUUID();
+  const AUDIT = `insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters, versions)
+    values ($1, $2, $3, 'r', 'read', '{}', $4, $5, '{}', '{}', $6)`;
+  const ATTEMPT = `insert into hl7_attempt (site_id, message_id, number, why, actor, comment, request_id, outcome)
+    values ($1, $1, 1, $2, $3, $4, 'r', 'AA')`;
+  const refusalOf = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+    const client = await database.connect();
+    try {
+      await client.query('begin');
+      await client.query(`select set_config('gateway.site', $1, true)`, [site]);
+      return (await client.query(text, [site, ...values])).rowCount;
+    } catch (error) {
+      return (error as { code?: string }).code;
+    } finally {
+      await client.query('rollback');
+    }
+  };
+
+  test.each([
+    ['a key without an actor', ['key', null, ['Patient'], [site], [1]], 1],
+    ['a person with an actor', ['person', 'ann', [], [], null], 1],
+    ['a key with an actor', ['key', 'ann', [], [], null], VIOLATION],
+    ['a person without an actor', ['person', null, [], [], null], VIOLATION],
+    ['a type without an id', ['key', null, ['Patient'], [], null], VIOLATION],
+    ['a version without an id', ['key', null, [], [], [1]], VIOLATION],
+  ])('an audit row of %s', async (_, values, expected) => {
+    expect(await refusalOf(AUDIT, values)).toBe(expected);
+  });
+
+  test.each([
+    // The message does not exist, so the foreign key rejects the row behind the policy.
+    ['of a sender', ['received', null, null], '23503'],
+    ['of a person with a comment', ['replayed', 'ann', 'why'], '23503'],
+    ['of a sender with an actor', ['received', 'ann', null], VIOLATION],
+    ['of a person without an actor', ['forced', null, null], VIOLATION],
+    ['with a comment of nobody', ['received', null, 'why'], VIOLATION],
+  ])('an attempt %s', async (_, values, expected) => {
+    expect(await refusalOf(ATTEMPT, values)).toBe(expected);
+  });
 });

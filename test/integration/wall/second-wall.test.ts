@@ -117,7 +117,8 @@ beforeAll(async () => {
   const { rows: constraints } = await db.client.query<{ drop: string }>(
     `select case when conrelid <> 0 then format('alter table %s drop constraint %I', conrelid::regclass, conname)
                  else format('alter domain %s drop constraint %I', contypid::regtype, conname) end as drop
-       from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace`,
+       from pg_constraint where contype in ('f', 'c') and connamespace = 'public'::regnamespace
+     union all select format('drop policy %I on %s', polname, polrelid::regclass) from pg_policy where not polpermissive`,
   );
   for (const { drop } of constraints) await db.client.query(drop);
   for (const site of [OURS, THEIRS])
