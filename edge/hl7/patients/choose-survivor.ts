@@ -98,7 +98,7 @@ function candidatesOf(request: ChoiceRequest): Candidates {
 
 /**
  * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
- * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last.
+ * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last, even behind the patient of MRG-1.
  */
 function rankOf(
   identifier: ReadIdentifier,
@@ -109,11 +109,11 @@ function rankOf(
   if (!identifier.identifies || identifier.isAlternate === true) return 6;
   const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
-  if (isOfMrg) return isCurrent ? 4 : 5;
+  if (isOfMrg) return isCurrent ? 3 : 4;
   const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
-  if (holders.length > 0 && others.length === 0) return isCurrent ? 3 : 5;
+  if (holders.length > 0 && others.length === 0) return isCurrent ? 2 : 4;
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
-  return led.includes(true) ? 0 : led.includes(false) ? 2 : 1;
+  return led.includes(true) ? 0 : led.includes(false) ? 5 : 1;
 }
 
 const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>

@@ -144,6 +144,15 @@ test('a PID-3 that names only the patient of MRG-1 merges nothing, and the numbe
   expect(active(world)).toEqual(['a b old']);
   expect(merge(world, 'b~a', 'b')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
   expect(active(world)).toEqual(['a b old']);
+  // A newborn's message names the mother, who is never the survivor.
+  for (const list of ['n~m', 'm~n', 'b~m', 'n~b~m']) {
+    const family = createWorld();
+    admit(family, 'b~n', NEWBORN);
+    admit(family, 'm', MOTHER);
+    merge(family, list, 'b', NEWBORN);
+    expect(active(family)).toContain('m');
+    expect(family.attention.map(({ kind }) => kind)).toContain('possible-duplicate');
+  }
   // The only number that PID names stays in use.
   const alone = createWorld();
   admit(alone, 'b');
