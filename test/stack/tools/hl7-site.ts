@@ -26,8 +26,8 @@ export interface Hl7Site {
   readonly clientId: string;
   /** Sends a message: segments one a line. @param by what is put over `deps` */
   readonly send: (message: string | Uint8Array, by?: Partial<IngestDeps>) => Promise<Sent>;
-  /** Sends a message by another key of the site. */
-  readonly sendByOther: (message: string) => Promise<Sent>;
+  /** Sends a message by another key of the site, one for each name. */
+  readonly sendByOther: (message: string, by?: Partial<IngestDeps>, name?: string) => Promise<Sent>;
   /** The current resources of a type, in the order they were made. */
   resources(type: string): Promise<(JsonObject & { id: string; version: number })[]>;
   messages(): Promise<readonly StoredMessage[]>;
@@ -68,7 +68,7 @@ export async function createHl7Site(
     snapshots: createSnapshotCache(),
   };
   const caller = callerOf(site, clientId);
-  let other: Promise<string> | undefined;
+  const others = new Map<string, Promise<string>>();
   const send = async (message: string | Uint8Array, of = caller, by?: Partial<IngestDeps>): Promise<Sent> => {
     const ingested = await ingest(
       { ...deps, ...by },
@@ -91,9 +91,10 @@ export async function createHl7Site(
     site,
     clientId,
     send: (message, by) => send(message, caller, by),
-    async sendByOther(message) {
-      other ??= createApiKey(db.client, { site, ...options.key }).then((key) => key.clientId);
-      return send(message, callerOf(site, await other));
+    async sendByOther(message, by, name = '') {
+      const other = others.get(name) ?? createApiKey(db.client, { site, ...options.key }).then((key) => key.clientId);
+      others.set(name, other);
+      return send(message, callerOf(site, await other), by);
     },
     async resources(type) {
       const { rows } = await db.client.query<{ id: string; version: number; meta: string; body: string }>(
