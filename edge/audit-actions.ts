@@ -82,6 +82,8 @@ const rows = {
   'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
   'alert-unsilenced': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },
   'audit-viewed': { label: 'audit viewed', type: AUDIT_LOG_USED, does: 'R' },
+  'merge-viewed': { label: 'merge viewed', type: PATIENT_RECORD, does: 'R', group: 'seen' },
+  'patient-unmerged': { label: 'merge undone', type: PATIENT_RECORD, does: 'U', group: 'changed' },
   'patient-erased': { label: 'patient erased', type: PATIENT_RECORD, does: 'D', group: 'changed' },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -6,6 +6,7 @@ export const PERMISSIONS = {
   'site.api_keys.disable': 'disable API keys',
   'site.messages.read': 'see HL7 messages, which hold patient data',
   'site.messages.replay': 'replay HL7 messages',
+  'site.patients.unmerge': 'see merges of patients, and undo them',
   'site.settings.read': 'see the settings of the site',
   'site.settings.update': 'change the settings of the site',
   'site.audit.read': 'see the audit: who saw or changed data',

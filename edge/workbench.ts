@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun } from './hl7/ingest/replay/dry-run.ts';
 import { previewReplay, reprocess } from './hl7/ingest/replay/replay.ts';
+import { applyUndo, previewUndo } from './hl7/ingest/undo-merge.ts';
 import { explainAssertion } from './oauth/assertion/explain.ts';
 import type { ClientKeyring } from './oauth/client-keys.ts';
 
@@ -18,6 +19,8 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
       const attempt = { why: isForced ? 'forced' : 'replayed', actor: author, comment, jobId: null, by } as const;
       return reprocess({ ...deps, database }, site, messageId, attempt, requestId);
     },
+    previewUndo: (database, site, mergeId) => previewUndo({ ...deps, database }, site, mergeId),
+    undoMerge: (database, site, mergeId, asked) => applyUndo({ ...deps, database }, site, mergeId, asked),
     validate: (resource) => validate(resource),
   };
 }

@@ -37,7 +37,35 @@ create table patient_trait (
   foreign key (site_id, type, id) references resource (site_id, type, id)
 );
 select table_of_site('patient_trait');
-grant select, insert on patient_trait to gateway_app;
+-- An undone merge deletes those that it gave to the survivor.
+grant select, insert, delete on patient_trait to gateway_app;
+
+-- The merges of patients by messages, with what an administrator's undo needs and the history of versions does not have
+-- (hl7_merge_keep, patient_unmerge).
+create table patient_merge (
+  site_id uuid not null,
+  merge_id uuid not null default gen_random_uuid(),
+  message_id uuid not null,
+  merged uuid not null,
+  survivor uuid not null,
+  type text generated always as ('Patient') stored,
+  merged_at timestamptz not null default now(),
+  -- Keys, identifiers, traits and precedences as before the merge.
+  kept json not null,
+  undone_at timestamptz,
+  undone_by text,
+  reason text,
+  primary key (site_id, merge_id),
+  -- The message of the merge may create the survivor later in its transaction.
+  foreign key (site_id, type, merged) references resource (site_id, type, id) deferrable initially deferred,
+  foreign key (site_id, type, survivor) references resource (site_id, type, id) deferrable initially deferred,
+  check ((undone_at is null) = (undone_by is null) and (undone_at is null) = (reason is null))
+);
+create index patient_merge_listed on patient_merge (site_id, merged_at desc, merge_id desc);
+create index patient_merge_of on patient_merge (site_id, merged);
+create index patient_merge_into on patient_merge (site_id, survivor);
+select table_of_site('patient_merge');
+grant select, insert, update (undone_at, undone_by, reason) on patient_merge to gateway_app;
 
 -- The URI of a namespace in the messages of one key: the sender sent both (taught), or patient records suggest it (shown). A
 -- namespace uses the URI that an administrator confirmed, else its only taught URI. With several it is contested.

@@ -22,6 +22,8 @@ import { healthOperations } from './health/operations.ts';
 import { addHealthPage } from './health/routes.tsx';
 import { keyOperations } from './keys/operations.ts';
 import { addKeyPages } from './keys/routes.tsx';
+import { mergeOperations } from './merges/operations.ts';
+import { addMergePages } from './merges/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
 import { nameOperations } from './names/operations.ts';
@@ -70,6 +72,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
+    ...mergeOperations(workbench),
     ...attentionOperations(deps.now),
     ...nameOperations(),
     ...alertOperations(deps),
@@ -124,6 +127,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addRequestPages(app, console);
   addMessagePages(app, console, workbench);
   addReplayPages(app, console);
+  addMergePages(app, console, workbench);
   addAttentionPages(app, console);
   addNamePages(app, console);
   addAlertPages(app, console);

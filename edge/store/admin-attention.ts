@@ -52,10 +52,10 @@ const personOf = (resource: string) => `(select json_build_object('name', j -> '
 
 /**
  * SQL: one of the patients was merged into the other, or both into a third (Patient.link of type replaced-by). It does not settle
- * a late merge, which may have the other direction.
+ * a late merge, which may have the other direction, nor what an undone merge left.
  */
 const STATE = `case when i.dismissed_at is not null then 'dismissed'
-    when i.kind = 'stale-merge' then 'open'
+    when i.kind in ('stale-merge', 'undo-unclear') then 'open'
     when coalesce(a.replaced_by, i.patient_a) = coalesce(b.replaced_by, i.patient_b) then 'merged' else 'open' end`;
 
 const PATIENTS = `left join resource a on a.site_id = i.site_id and a.type = 'Patient' and a.id = i.patient_a

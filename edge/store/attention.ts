@@ -22,6 +22,8 @@ export const ATTENTION_KINDS = [
   'merge-unresolved',
   /** A merge or link is older than a newer statement about its patients. */
   'stale-merge',
+  /** After an undone merge: resources that may be of either patient. */
+  'undo-unclear',
   /** Messages have several URIs for one namespace. */
   'namespace-contested',
 ] as const;

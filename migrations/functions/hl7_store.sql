@@ -152,6 +152,9 @@ begin
   -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
     precedences json, moved json, aliases json, attention json, unmapped json, met json);
+  if json_array_length(e.merges) > 0 then
+    perform hl7_merge_keep(p_site, m."messageId", e.merges, e.met, e.precedences);
+  end if;
   if json_array_length(e.moved) > 0 then
     delete from patient_identity i
      using json_to_recordset(e.moved) as x(patient uuid, authority text, value text, led boolean)

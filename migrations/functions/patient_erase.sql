@@ -114,6 +114,7 @@ begin
       returning u.sha256)
     select documents || array_agg(g.sha256) into documents from gone g;
 
+    delete from patient_merge x where x.site_id = p_site and (x.merged = any (patients) or x.survivor = any (patients));
     delete from report x using erased e where x.site_id = p_site and e.type = 'DiagnosticReport' and x.report_id = e.id;
     delete from study x where x.site_id = p_site and x.patient_id = any (patients);
     delete from hl7_result x where x.site_id = p_site and x.patient_id = any (patients);

@@ -36,6 +36,8 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /api-keys/{clientId}/changes': null,
   'get /endpoints': null,
   'get /messages': null,
+  'get /merges': 'merge-viewed',
+  'get /merges/{id}': 'merge-viewed',
   'get /messages/{id}': 'message-viewed',
   'post /messages/{id}/replay': 'message-replayed',
   'get /attention': 'attention-viewed',
@@ -84,6 +86,9 @@ const WITHOUT_AUDIT = [
   'post /workbench/resource',
 ];
 
+/** Tested in admin-merges.test.ts: it needs a preview first. */
+const IN_OTHER_FILES: readonly string[] = ['post /merges/{id}/undo'];
+
 describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   let patient: string;
   let message: string;
@@ -107,6 +112,16 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     await at.db.client.query(
       `insert into alert (site_id, alert_id, kind, subject, firing_since) values ($1, $2, 'replay-needed', '', now())`,
       [at.site, message],
+    );
+    await at.db.client.query(
+      `insert into patient_merge (site_id, merge_id, message_id, merged, survivor, kept) values ($1, $2, $2, $3, $4, $5)`,
+      [
+        at.site,
+        message,
+        patient,
+        rows[1]?.id,
+        { resources: [], met: [], keys: [], results: [], numbers: [], traits: [], precedences: {}, after: {} },
+      ],
     );
     await at.db.client.query(
       `select attention_add($1, null, json_agg(json_build_object('kind', k, 'patients', json_build_array($2::uuid, $3::uuid))))
@@ -158,7 +173,11 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
         path.startsWith('/admin/api') && method in item ? [`${method} ${path.slice('/admin/api'.length)}`] : [],
       ),
     );
-    expect(all.filter((operation) => !(operation in OPERATIONS) && !WITHOUT_AUDIT.includes(operation))).toEqual([]);
+    expect(
+      all.filter(
+        (operation) => !(operation in OPERATIONS) && ![...WITHOUT_AUDIT, ...IN_OTHER_FILES].includes(operation),
+      ),
+    ).toEqual([]);
   });
 
   test('is searched by patient, key, person, action and time, a page at a time', async () => {

@@ -37,7 +37,7 @@ const NAMES_NOTHING = [
 ];
 
 /** The kinds of objects of the other site, each named by the segment of the path before its id. */
-type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions' | 'patients';
+type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions' | 'patients' | 'merges';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
   'api-keys': 'api-keys',
@@ -45,6 +45,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   messages: 'messages',
   replays: 'replays',
   attention: 'attention',
+  merges: 'merges',
   alerts: 'alerts',
   sessions: 'sessions',
   people: 'sessions',
@@ -63,6 +64,8 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
   }),
   'POST /admin/api/attention/:id/dismiss': () => ({ reason: 'x' }),
   'POST /admin/attention/:id/dismiss': () => ({ reason: 'x' }),
+  'POST /admin/api/merges/:id/undo': () => ({ reason: 'x', state: 'x' }),
+  'POST /admin/merges/:id/undo': () => ({ reason: 'x', state: 'x' }),
   'POST /admin/api/alerts/:id/silence': () => ({ minutes: null }),
   'POST /admin/alerts/:id/silence': () => ({ minutes: '60' }),
   'POST /admin/names/aliases': (ids) => ({
@@ -120,6 +123,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     alerts: randomUUID(),
     sessions: randomUUID(),
     patients: randomUUID(),
+    merges: randomUUID(),
   });
   const token = (site?: string) => at.oidc.signToken(site === undefined ? {} : { site });
 
@@ -186,6 +190,15 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       message.message_id,
       JSON.stringify([{ kind: 'not-moved', patients: [message.patient] }]),
     ]);
+    const { rows: merges } = await at.db.client.query<{ merge_id: string }>(
+      `insert into patient_merge (site_id, message_id, merged, survivor, kept) values ($1, $2, $3, $3, $4) returning merge_id`,
+      [
+        at.otherSite,
+        message.message_id,
+        message.patient,
+        { resources: [], met: [], keys: [], results: [], numbers: [], traits: [], precedences: {}, after: {} },
+      ],
+    );
     const { rows: attention } = await at.db.client.query<{ issue_id: string }>(
       'select issue_id from issue where site_id = $1',
       [at.otherSite],
@@ -211,6 +224,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       alerts: alert,
       sessions: session,
       patients: message.patient,
+      merges: merges[0]?.merge_id ?? '',
     };
     browser = await signIn(at);
     before = await snapshot(at.otherSite);

@@ -340,6 +340,7 @@ const ADMIN_BODIES: Readonly<Record<string, Json>> = {
   'POST /messages/{id}/replay': { apply: 'nothing' },
   'POST /attention/{id}/dismiss': { reason: 'x' },
   'POST /attention/{id}/reopen': {},
+  'POST /merges/{id}/undo': { reason: 'x', state: 'x' },
   'POST /authority-aliases/decide': { namespace: 'HOSP', system: 'urn:oid:1.2.3', decision: 'confirmed' },
 };
 

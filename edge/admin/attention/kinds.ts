@@ -82,6 +82,16 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
       'Check which statement is right. If it is the newer one, dismiss; if not, replay the message and apply it although newer ' +
       'data exist.',
   },
+  'undo-unclear': {
+    title: 'Undone merges',
+    why:
+      'A merge was undone. Some resources changed since the merge in a way that does not show whose they are, and stayed with ' +
+      'the survivor.',
+    next: 'ask-sender',
+    todo:
+      'Check each resource that is listed. If it is of the other patient, ask the sender to resend it under the right ' +
+      'identifier, and to withdraw this one. Then dismiss.',
+  },
   'namespace-contested': {
     title: 'Namespaces with several URIs',
     why: 'Messages of one API key have several URIs for one namespace, so the namespace alone identifies no patient.',

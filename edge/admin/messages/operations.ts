@@ -179,7 +179,7 @@ export const replayComment = z
   .default('')
   .meta({ description: 'The reason for the replay, shown with the attempt. No patient data.' });
 
-const difference = z.object({
+export const differenceItem = z.object({
   reference: text.meta({ description: 'A resource that would be created has only its type.' }),
   change: z.enum(['created', 'changed', 'unchanged']),
   elements: z.array(changedElement),
@@ -191,9 +191,9 @@ const replayAnswer = z.object({
   outcome,
   ack: text.nullable(),
   errors: z.array(ackErrorItem).optional(),
-  changes: z.array(difference).optional().meta({ description: 'The changes of `newest`, if nothing was applied.' }),
+  changes: z.array(differenceItem).optional().meta({ description: 'The changes of `newest`, if nothing was applied.' }),
   merges: z.array(z.object({ from: z.uuid(), to: z.uuid() })).optional(),
-  stale: z.array(difference).optional().meta({ description: 'The further changes of `everything`.' }),
+  stale: z.array(differenceItem).optional().meta({ description: 'The further changes of `everything`.' }),
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */

@@ -16,6 +16,7 @@ export const PLACES = {
   messages: { group: 'Watch', path: '/admin/messages', title: 'Messages', permission: 'site.messages.read' },
   requests: { group: 'Watch', path: '/admin/requests', title: 'Requests', permission: 'site.api_keys.read' },
   attention: { group: 'Watch', path: '/admin/attention', title: 'Attention', permission: 'site.messages.read' },
+  merges: { group: 'Watch', path: '/admin/merges', title: 'Merges', permission: 'site.patients.unmerge' },
   alerts: { group: 'Watch', path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
   traffic: { group: 'Watch', path: '/admin/traffic', title: 'Traffic', permission: 'site.endpoints.read' },
   keys: { group: 'Connect', path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },

@@ -4,6 +4,7 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Database } from '../../deps.ts';
+import type { MergeUndo } from '../merges/merges.ts';
 import type { MessageReplay, ResourceDifference } from '../messages/message-replay.ts';
 
 export interface DryRunResult {
@@ -16,7 +17,7 @@ export interface DryRunResult {
 }
 
 /** Each function uses the database with the rights of its caller. */
-export interface Workbench extends MessageReplay {
+export interface Workbench extends MessageReplay, MergeUndo {
   /** Checks an assertion of a key of the site; its `jti` stays unused. */
   explainAssertion(database: Database, site: string, assertion: string): Promise<AssertionExplanation>;
   /** Runs a message as if the key had sent it now; nothing is stored. @throws Fault `not-found` for another site's key */

@@ -14,10 +14,10 @@ export const newestOf = (a: Draft, b: Draft, nameOf: (patient: Draft) => string)
     b.remembered.registers.get(nameOf(a))?.precedence ?? '',
   );
 
-const mergeWith = ({ id }: Draft): string => `${MERGED}${id}`;
+export const mergeName = ({ id }: { readonly id: string }): string => `${MERGED}${id}`;
 
 /** The newest merge of the two, or its undoing; `''` for none. */
-export const newestMerge = (a: Draft, b: Draft): Precedence => newestOf(a, b, mergeWith);
+export const newestMerge = (a: Draft, b: Draft): Precedence => newestOf(a, b, mergeName);
 
 /** Ids of patients that were merged with a patient at some time. */
 export const mergedWith = ({ remembered }: Draft): string[] =>
@@ -25,6 +25,6 @@ export const mergedWith = ({ remembered }: Draft): string[] =>
 
 export function rememberMerge(a: Draft, b: Draft, precedence: Precedence, drafts: Drafts): void {
   const newest = later(precedence, newestMerge(a, b));
-  drafts.remember(a, mergeWith(b), newest);
-  drafts.remember(b, mergeWith(a), newest);
+  drafts.remember(a, mergeName(b), newest);
+  drafts.remember(b, mergeName(a), newest);
 }

@@ -57,16 +57,18 @@ const CHOICES: readonly string[] = ['deceased', 'multipleBirth'];
 /** Elements that say which record it is. */
 const OWN: ReadonlySet<string> = new Set(['identifier', 'link', 'active']);
 
+/** The element of a member, such as `deceasedBoolean`, or of a register, such as `name PID-5`. */
+export const rootOf = (name: string): string => {
+  const member = name.split(/[ [_]/)[0] ?? '';
+  return CHOICES.find((choice) => member.startsWith(choice)) ?? member;
+};
+
 /** Adds the elements of another record of the same patient that `kept` lacks, with their precedences. */
 export function filled(kept: Recorded, other: Recorded): Recorded {
-  const elementOf = (member: string): string => CHOICES.find((choice) => member.startsWith(choice)) ?? member;
-  const present = new Set(Object.keys(kept.content).map(elementOf));
-  const lacking = Object.entries(other.content).filter(
-    ([member]) => !OWN.has(member) && !present.has(elementOf(member)),
-  );
-  const added = new Set(lacking.map(([member]) => elementOf(member)));
-  const isAdded = (register: string): boolean => added.has(register.split(/[ [_]/)[0] ?? '');
-  const registers = [...other.remembered.registers].filter(([name]) => isAdded(name));
+  const present = new Set(Object.keys(kept.content).map(rootOf));
+  const lacking = Object.entries(other.content).filter(([member]) => !OWN.has(member) && !present.has(rootOf(member)));
+  const added = new Set(lacking.map(([member]) => rootOf(member)));
+  const registers = [...other.remembered.registers].filter(([name]) => added.has(rootOf(name)));
   return {
     content: { ...kept.content, ...Object.fromEntries(lacking) },
     remembered: { ...kept.remembered, registers: new Map([...registers, ...kept.remembered.registers]) },

@@ -237,6 +237,33 @@ test('possible duplicates are reviewed and dismissed, and a dismissal is undone'
   await context.close();
 });
 
+test('a merge is previewed and undone with a reason', async () => {
+  const { sendMessage, signIn, stack } = open();
+  for (const mrn of ['UNDO-1', 'UNDO-2']) expect((await sendMessage(admission(`E-${mrn}`, mrn))).status).toBe(200);
+  const merge = `${admission('E-UNDO-3', 'UNDO-1').replace('ADT^A04', 'ADT^A40')}MRG|UNDO-2^^^EAST^MR\r`;
+  expect((await sendMessage(merge)).status).toBe(200);
+
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.click('nav >> text=Merges');
+  expect(await page.textContent('#main')).toMatch(/Lovelace[^]*UNDO-2/);
+  await page.click('tbody th a');
+  await page.waitForSelector('h1:has-text("Undo a merge")');
+  expect(await page.textContent('[aria-label="Both patients"]')).toMatch(
+    /Survivor[^]*UNDO-1[^]*Merged patient[^]*UNDO-2/,
+  );
+  await expectAccessible(page);
+  await page.fill('input[name="reason"]', 'Two persons.');
+  await page.click('button:has-text("Undo the merge")');
+  await page.waitForSelector('text=The merge was undone.');
+  expect(await page.textContent('#main')).toMatch(/undone[^]*by Alex Admin[^]*Two persons\./);
+  await context.close();
+
+  const looking = await signIn(stack.oidc.reader);
+  await looking.page.goto(`${stack.baseUrl}/admin/merges`);
+  expect(await looking.page.textContent('#main')).not.toContain('UNDO-1');
+  await looking.context.close();
+});
+
 test('an unmapped name gets a URI and links to its messages', async () => {
   const { db, sendMessage, signIn, site, stack } = open();
   const sent = admission('NAME-1', 'N-1').replace('^^^EAST', '^^^Clinic');

@@ -10,6 +10,7 @@ interface Shown {
   readonly refusedId: string;
   /** The patient that the message created. */
   readonly patientId: string;
+  readonly mergeId: string;
 }
 
 export interface PageRow {
@@ -77,6 +78,8 @@ export const PAGES: readonly PageRow[] = [
     path: ({ messageId }) => `/admin/messages/${messageId}/replay`,
   },
   { route: '/admin/attention', name: 'attention' },
+  { route: '/admin/merges', name: 'merges' },
+  { route: '/admin/merges/:id', name: 'merge-undo', path: ({ mergeId }) => `/admin/merges/${mergeId}` },
   { route: '/admin/names', name: 'names' },
   { route: '/admin/names/aliases', name: 'names-aliases' },
   { route: '/admin/alerts', name: 'alerts' },
@@ -183,6 +186,12 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
       .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')
       .replace('19701231', '1970-12-31'),
   );
+  for (const mrn of ['MERGE-1', 'MERGE-2']) await sendMessage(admission(`E2E-${mrn}`, mrn));
+  await sendMessage(`${admission('E2E-6', 'MERGE-1').replace('ADT^A04', 'ADT^A40')}MRG|MERGE-2^^^EAST^MR\r`);
+  const { rows: merges } = await db.client.query<{ merge_id: string }>(
+    'select merge_id from patient_merge where site_id = $1',
+    [site],
+  );
   await sendMessage(admission('E2E-5', '').replace('^^^EAST^MR', ''));
   const { rows } = await db.client.query<{ of: string; message_id: string; patient_id: string }>(
     `select m.control_id as of, m.message_id, x.id as patient_id from hl7_message m
@@ -196,5 +205,6 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     messageId: sent('E2E-4')?.message_id ?? '',
     refusedId: sent('E2E-5')?.message_id ?? '',
     patientId: sent('E2E-4')?.patient_id ?? '',
+    mergeId: merges[0]?.merge_id ?? '',
   };
 }

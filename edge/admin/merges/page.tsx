@@ -1,0 +1,169 @@
+/** The list of merges, and the preview of an undo. */
+import { printJson } from '../../../shared/json.ts';
+import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
+import type { List } from '../api/cursor.ts';
+import { type Person, readPerson, viewPerson } from '../attention/person.ts';
+import { Differences } from '../messages/differences.tsx';
+import { Badge, Empty, Filter, Notice, Pager, Row, Table, When } from '../web/ui.tsx';
+import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
+
+const identifiersOf = ({ identifiers }: Person): string =>
+  identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`)).join('\n');
+
+const PersonLink = ({ person, messagePath }: { person: Person; messagePath: string }) => (
+  <>
+    <a href={`${messagePath}/resources/${person.reference}`}>
+      {[...person.families, ...person.givens].join(' ') || 'Without a name'}
+    </a>{' '}
+    {person.birthDate ?? ''}
+    <small class="quiet">{identifiersOf(person)}</small>
+  </>
+);
+
+interface MergeListProps {
+  readonly list: List<MergeView>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly messagePath: string;
+}
+
+export const MergeList = ({ list, query, path, messagePath }: MergeListProps) => (
+  <>
+    <p class="lead">Merges of patient records by messages. A merge can be undone. Preview the undo first.</p>
+    <Filter label="Merges">
+      <label>
+        <span>Patient id</span>
+        <input name="patient" value={query['patient'] ?? ''} autocomplete="off" />
+      </label>
+    </Filter>
+    {list.items.length === 0 ? (
+      <Empty>No merges.</Empty>
+    ) : (
+      <Table label="Merges" head={['Merged', 'By message', 'Merged patient', 'Survivor', 'State']}>
+        {list.items.map(({ mergeId, mergedAt, message, merged, survivor, undoneAt, undoneBy, reason }) => (
+          <Row>
+            <th scope="row">
+              <a href={`${path}/${mergeId}`}>
+                <When at={mergedAt} />
+              </a>
+            </th>
+            <td>
+              <a href={`${messagePath}/${message.messageId}`}>
+                {message.messageType} {message.controlId}
+              </a>
+            </td>
+            <td>
+              <PersonLink person={merged} messagePath={messagePath} />
+            </td>
+            <td>
+              <PersonLink person={survivor} messagePath={messagePath} />
+            </td>
+            <td>
+              {undoneAt === null ? (
+                <Badge tone="plain">merged</Badge>
+              ) : (
+                <>
+                  <Badge tone="warn">undone</Badge> <When at={undoneAt} /> by {undoneBy}
+                  <q class="quiet">{reason}</q>
+                </>
+              )}
+            </td>
+          </Row>
+        ))}
+      </Table>
+    )}
+    <Pager path={path} query={query} next={list.next} />
+  </>
+);
+
+interface UndoPageProps {
+  readonly preview: UndoPreview;
+  readonly path: string;
+  readonly messagePath: string;
+}
+
+const References = ({ references, messagePath }: { references: readonly string[]; messagePath: string }) => (
+  <ul class="plain">
+    {references.map((reference) => (
+      <li>
+        <a href={`${messagePath}/resources/${reference}`}>{reference}</a>
+      </li>
+    ))}
+  </ul>
+);
+
+export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
+  const { patients, changes, back, restored, left, refusal, state, mergedAt } = preview;
+  const people = patients.map(({ id, before, after }) =>
+    [before, after].map((content) => viewPerson(id, readPerson(printJson(content)))),
+  );
+  return (
+    <>
+      <p class="lead">
+        The records were merged <When at={mergedAt} />. The undo returns resources and identifiers to the merged
+        patient, with those that messages with its own identifier made since.
+      </p>
+      <Table label="Both patients" head={['Patient', 'Now', 'Then']}>
+        {people.map((versions, at) => (
+          <Row>
+            <th scope="row">{at === 0 ? 'Survivor' : 'Merged patient'}</th>
+            {versions.map((person) => (
+              <td>
+                <PersonLink person={person} messagePath={messagePath} />
+              </td>
+            ))}
+          </Row>
+        ))}
+      </Table>
+      <section aria-labelledby="left">
+        <h2 id="left">To decide</h2>
+        {left.length === 0 ? (
+          <Empty>The undo shows of each resource whose it is.</Empty>
+        ) : (
+          <>
+            <p>
+              These resources may be of either patient. They stay with the survivor, and an issue lists them for a
+              decision.
+            </p>
+            <Table label="Resources that stay" head={['Resource', 'Why']}>
+              {left.map(({ reference, why }) => (
+                <Row>
+                  <th scope="row">
+                    <a href={`${messagePath}/resources/${reference}`}>{reference}</a>
+                  </th>
+                  <td>{WHY_LEFT[why]}</td>
+                </Row>
+              ))}
+            </Table>
+          </>
+        )}
+      </section>
+      <section aria-labelledby="back">
+        <h2 id="back">To the merged patient</h2>
+        {back.length === 0 ? <Empty>No resources.</Empty> : <References references={back} {...{ messagePath }} />}
+        {restored.length === 0 ? null : (
+          <>
+            <p>These resources of the survivor are again as before the merge:</p>
+            <References references={restored} {...{ messagePath }} />
+          </>
+        )}
+      </section>
+      {refusal === undefined ? (
+        <form class="actions" method="post" action={`${path}/undo`}>
+          <input type="hidden" name="state" value={state} />
+          <label>
+            <span>Why (shown with the merge; no patient data)</span>
+            <input name="reason" maxlength={500} required autocomplete="off" />
+          </label>
+          <button>Undo the merge</button>
+        </form>
+      ) : (
+        <Notice tone="warn">{UNDO_REFUSALS[refusal]}</Notice>
+      )}
+      <section aria-labelledby="changes">
+        <h2 id="changes">Changes</h2>
+        <Differences label="Changes" resources={changes} />
+      </section>
+    </>
+  );
+};

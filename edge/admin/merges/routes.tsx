@@ -1,0 +1,51 @@
+/** `/admin/merges`: merges of patients, and their undo. */
+import type { Surface } from '../../http/surface.ts';
+import { viewList } from '../api/cursor.ts';
+import { authorOf } from '../staff/actor.ts';
+import type { Console } from '../web/console.ts';
+import { readForm, readQuery } from '../web/form.ts';
+import { linkTo, Page, respond } from '../web/layout.tsx';
+import { PLACES } from '../web/places.ts';
+import { Notice } from '../web/ui.tsx';
+import { findMerges, mergeId, mergeQuery, undoRequest, viewMerge, type MergeUndo } from './merges.ts';
+import { MergeList, UndoPage } from './page.tsx';
+
+const { path: PLACE } = PLACES.merges;
+
+export function addMergePages(app: Surface, { deps: { config }, access }: Console, merges: MergeUndo): void {
+  const path = linkTo(config, PLACE);
+  const messagePath = linkTo(config, PLACES.messages.path);
+
+  app.get(PLACE, async (c) => {
+    const session = await access.page(c, 'site.patients.unmerge');
+    const { undone, ...query } = c.req.query();
+    const asked = readQuery(mergeQuery, query);
+    const list = viewList(await findMerges(session.database, session.actor.site, asked), viewMerge);
+    const page = (
+      <Page title="Merges" config={config} session={session} place={PLACE}>
+        {undone === undefined ? null : <Notice tone="good">The merge was undone.</Notice>}
+        <MergeList {...{ list, query, path, messagePath }} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(`${PLACE}/:id`, async (c) => {
+    const session = await access.page(c, 'site.patients.unmerge');
+    const id = mergeId(c.req.param('id'));
+    const preview = await merges.previewUndo(session.database, session.actor.site, id);
+    const page = (
+      <Page title="Undo a merge" config={config} session={session} place={PLACE} trail={[PLACES.merges]}>
+        <UndoPage {...{ preview, messagePath }} path={`${path}/${id}`} />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.post(`${PLACE}/:id/undo`, async (c) => {
+    const { actor, database } = await access.page(c, 'site.patients.unmerge');
+    const asked = readQuery(undoRequest, Object.fromEntries(await readForm(c)));
+    await merges.undoMerge(database, actor.site, mergeId(c.req.param('id')), { author: authorOf(actor), ...asked });
+    return c.redirect(`${path}?undone=1`, 303);
+  });
+}
