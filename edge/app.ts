@@ -26,6 +26,7 @@ import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { askForAlerts } from './store/alert.ts';
 import { noteRefusals } from './store/refusal.ts';
+import { askForAlike } from './store/alike.ts';
 import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
@@ -147,7 +148,7 @@ export function createApp(deps: Deps): App {
       snapshots.sweep(deps.now());
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
-        await database.batch([askForRetention(), askForAlerts()]);
+        await database.batch([askForRetention(), askForAlerts(), askForAlike()]);
         await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
       } catch (error) {
         // The database is unavailable. The next call tries again.

@@ -4,6 +4,7 @@ import { watchAlerts } from './alerts/watch.ts';
 import type { Deps } from './deps.ts';
 import { createProvider } from './admin/staff/provider.ts';
 import { REINDEX } from './fhir/search/reindex.ts';
+import { COMPARE_ALIKE } from './hl7/alike/job.ts';
 import { replayMany } from './hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
@@ -26,6 +27,7 @@ async function isProviderDown(deps: Working): Promise<boolean> {
 export const jobKinds = (deps: Working): readonly JobKind[] => [
   REINDEX,
   RETENTION,
+  COMPARE_ALIKE,
   replayMany(deps.config),
   retryFailed(deps.config),
   watchAlerts(deps.config, () => isProviderDown(deps)),

@@ -183,6 +183,8 @@ create table issue (
 );
 create index issue_open on issue (site_id, kind, found_at desc, issue_id desc) where dismissed_at is null;
 create index issue_listed on issue (site_id, found_at desc, issue_id desc);
+create index issue_of_a on issue (site_id, patient_a, patient_b) where patient_a is not null;
+create index issue_of_b on issue (site_id, patient_b) where patient_b is not null;
 select table_of_site('issue');
 grant select, insert, update (found_at, dismissed_at, dismissed_by, dismissed_reason) on issue to gateway_app;
 
@@ -236,3 +238,19 @@ create table issue_decision (
 );
 select table_of_site('issue_decision');
 grant select, insert on issue_decision to gateway_app;
+
+-- How far the patient records of a site are compared with records that are alike (edge/hl7/alike/job.ts).
+create table alike_check (
+  site_id uuid primary key references site,
+  -- Compared are the records up to this position, by time and id.
+  after_at timestamptz(3) not null default '-infinity',
+  after_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  -- Compared next are the records that were written before this moment; null: none is set. It is settled once every transaction up to
+  -- until_by has ended (bulk_export_begin).
+  until_at timestamptz(3),
+  until_by bigint,
+  checked_at timestamptz not null default clock_timestamp(),
+  check ((until_at is null) = (until_by is null))
+);
+select table_of_site('alike_check');
+grant select, insert, update on alike_check to gateway_app;

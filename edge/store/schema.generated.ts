@@ -10,6 +10,8 @@ export const FUNCTIONS: readonly string[] = [
   'alert_notices_due',
   'alert_notices_tried',
   'alert_write',
+  'alike_add',
+  'alike_due',
   'answer_note',
   'api_key_write',
   'assert_answered',

@@ -59,6 +59,7 @@ const FOR_THE_OWNER = [
   'alert_notices_due',
   'alert_notices_tried',
   'alert_write',
+  'alike_due',
   'audit_forget',
   'client_find',
   'console_session_logout',
