@@ -29,7 +29,8 @@ const publicJwk = z.looseObject({ kty: z.string(), kid: z.string().min(1) });
 
 const siteId = z.uuid().toLowerCase();
 
-const sidecarKey = publicJwk.extend({
+/** The public key of an MLLP sidecar. */
+export const sidecarKey = publicJwk.extend({
   /** The addresses of the senders that the sidecar may forward for; absent means all. */
   ranges: z
     .array(z.string().refine((text) => parseRange(text) !== undefined, 'must be IP addresses or CIDR ranges'))

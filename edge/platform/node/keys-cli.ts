@@ -9,11 +9,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 
 import { SIDECAR_TOKEN_ALGORITHM } from '../../../shared/mllp-contract.ts';
-import { type SigningRing, signingRing } from '../../config.ts';
+import { sidecarKey as publicSidecarKey, type SidecarKey, type SigningRing, signingRing } from '../../config.ts';
 import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
 import { helpOn } from './program.ts';
 
@@ -24,10 +25,12 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- publish < old.json > ring.json
        npm run -s keys -- sign    < old.json > ring.json
        npm run -s keys -- retire  < old.json > ring.json
-       npm run -s keys -- sidecar            > sidecar.env
+       npm run -s keys -- sidecar [--ranges 10.1.0.0/16,…] [--sites ID,…] > sidecar.env
        npm run -s keys -- secret             > secret.txt
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
        npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: edge.json, edge.env and sidecar.env in FOLDER
+
+\`sidecar\` with \`--ranges\` or \`--sites\` makes a key for senders at these addresses and of these sites only.
 
 \`deployment\` copies DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment if they are set. It never overwrites
 files.
@@ -46,17 +49,32 @@ const made = ({ ring, next }: Step): Made => ({
   notes: [`keys: ${ring.keys.map(({ kid }, at) => (at === 0 ? `${kid} (signs)` : kid)).join(', ')}`, `next: ${next}`],
 });
 
-/** Both halves of a sidecar's key as JSON: for the sidecar's environment, and for the edge. */
-async function sidecarKey(): Promise<{ readonly ownKey: string; readonly knownKeys: string }> {
+type SidecarLimits = Pick<SidecarKey, 'ranges' | 'sites'>;
+
+/** Both halves of a sidecar's key as JSON: for the sidecar's environment, and for the edge, with the limits of the key. */
+async function sidecarKey(
+  limits: SidecarLimits = {},
+): Promise<{ readonly ownKey: string; readonly knownKeys: string }> {
   const { privateKey } = await generateKeyPair(SIDECAR_TOKEN_ALGORITHM, { extractable: true });
   const privateJwk = { ...(await exportJWK(privateKey)), kid: `sidecar-${randomUUID().slice(0, 8)}` };
   const { d: _, ...publicJwk } = privateJwk;
-  return { ownKey: JSON.stringify(privateJwk), knownKeys: JSON.stringify({ keys: [publicJwk] }) };
+  return { ownKey: JSON.stringify(privateJwk), knownKeys: JSON.stringify({ keys: [{ ...publicJwk, ...limits }] }) };
+}
+
+const LIMITED = { ranges: { type: 'string' }, sites: { type: 'string' } } as const;
+
+/** The limits of a sidecar's key, as the options name them. @throws where the gateway would reject them */
+function sidecarLimits(args: readonly string[]): SidecarLimits {
+  const { values } = parseArgs({ args: [...args], options: LIMITED });
+  const limits = Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.split(',')]));
+  const { success, error } = publicSidecarKey.pick({ ranges: true, sites: true }).safeParse(limits);
+  if (success) return limits;
+  throw new Error(error.issues.map(({ path: [name], message }) => `--${String(name)}: ${message}`).join('\n'));
 }
 
 /** The key as two lines of an environment file. */
-async function newSidecarKey(): Promise<Made> {
-  const { ownKey, knownKeys } = await sidecarKey();
+async function newSidecarKey(args: readonly string[]): Promise<Made> {
+  const { ownKey, knownKeys } = await sidecarKey(sidecarLimits(args));
   const lines = [`SIDECAR_PRIVATE_KEY='${ownKey}'`, `MLLP_SIDECAR_KEYS='${knownKeys}'`];
   return {
     output: lines.join('\n'),
@@ -182,7 +200,7 @@ const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promis
   publish: async () => made(await publishKey(await readRing(), Date.now())),
   sign: async () => made(signWithNewest(await readRing())),
   retire: async () => made(retireOthers(await readRing())),
-  sidecar: () => newSidecarKey(),
+  sidecar: () => newSidecarKey(process.argv.slice(3)),
   secret: async () => newSecret(),
   client: newClientKey,
   deployment: newDeployment,

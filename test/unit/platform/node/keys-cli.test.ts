@@ -89,6 +89,36 @@ test('a client’s key pair: a private PEM that only its owner can read, a publi
   expect(await readFile(`${folder}/lab/private.pem`, 'utf8')).toBe(privatePem);
 });
 
+describe('keys -- sidecar', () => {
+  const SITES = ['019b7ca9-8c88-7000-8000-000000000003', '019b7ca9-8c88-7000-8000-000000000004'];
+  const make = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [SCRIPT, 'sidecar', ...args], { encoding: 'utf8' });
+  /** The limits of the key, as the gateway reads them. */
+  const limitsOf = (output: string) => {
+    const [, keys = ''] = /^MLLP_SIDECAR_KEYS='(.*)'$/m.exec(output) ?? [];
+    const [key] = (JSON.parse(keys) as { readonly keys: readonly Record<string, unknown>[] }).keys;
+    return { ranges: key?.['ranges'], sites: key?.['sites'] };
+  };
+
+  test.each([
+    [[], { ranges: undefined, sites: undefined }],
+    [['--ranges', '10.1.0.7'], { ranges: ['10.1.0.7'], sites: undefined }],
+    [['--ranges', '10.1.0.0/16,2001:db8::/32'], { ranges: ['10.1.0.0/16', '2001:db8::/32'], sites: undefined }],
+    [['--sites', SITES.join(',')], { ranges: undefined, sites: SITES }],
+    [['--ranges=10.1.0.0/16', `--sites=${SITES[0]}`], { ranges: ['10.1.0.0/16'], sites: [SITES[0]] }],
+  ])('%j', (args, limits) => expect(limitsOf(make(...args).stdout)).toEqual(limits));
+
+  test.each([
+    [['--ranges', '10.1.0.0/33'], '--ranges: must be IP addresses'],
+    [['--ranges', ''], '--ranges: must be IP addresses'],
+    [['--sites', 'north'], '--sites: '],
+    [['--range', '10.1.0.0/16'], "Unknown option '--range'"],
+  ])('%j is rejected', (args, reason) => {
+    const { status, stdout, stderr } = make(...args);
+    expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining(reason)]);
+  });
+});
+
 test('makes all secrets of a deployment: the gateway accepts the uploaded ones, and the sidecar has the private key', async () => {
   const folder = await useFolder('keys-cli', onTestFinished);
   const make = (env: Readonly<Record<string, string>>) =>
