@@ -93,6 +93,8 @@ const decoders = new Map<Charset, TextDecoder>();
  * U+FEFF.
  */
 export function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
+  const short = charset.startsWith('utf-16') ? undefined : shortAscii(bytes);
+  if (short !== undefined) return short;
   switch (charset) {
     case 'us-ascii':
       return bytes.some((byte) => byte > 0x7f) ? undefined : latin1(bytes);
@@ -121,6 +123,20 @@ export const decodeSwitchedText = (bytes: Uint8Array, plain: Charset): string | 
 /** True for UTF-8 with at least one character that is not ASCII. */
 export const isUtf8BeyondAscii = (bytes: Uint8Array): boolean =>
   bytes.some((byte) => byte > 0x7f) && decodeFatally(bytes, 'utf-8') !== undefined;
+
+/**
+ * Decodes a few printable ASCII bytes, which are equal in all sets but UTF-16. A decoder is slow for them, and a message may have
+ * some hundred thousand (`\X41\`).
+ */
+function shortAscii(bytes: Uint8Array): string | undefined {
+  if (bytes.length > 4) return undefined;
+  let text = '';
+  for (const byte of bytes) {
+    if (byte < 0x20 || byte > 0x7e) return undefined;
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
 
 function decodeFatally(bytes: Uint8Array, charset: Charset): string | undefined {
   try {

@@ -72,23 +72,22 @@ export function unescape(raw: string, syntax: Syntax): string {
   return text + raw.slice(written);
 }
 
+/** A message may have some hundred thousand sequences, so the first letter decides what is tried. */
 function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | undefined {
   const delimiter = DELIMITER_ESCAPES.get(sequence);
   if (delimiter !== undefined) return delimiters[delimiter] || undefined;
   if (sequence === 'H' || sequence === 'N') return ''; // Start and end of highlighting.
 
-  const command = FORMATTING_COMMAND.exec(sequence);
-  if (command !== null) {
-    const [, name = '', sign, digits = ''] = command;
+  if (sequence.startsWith('.')) {
+    const [, name = '', sign, digits = ''] = FORMATTING_COMMAND.exec(sequence) ?? [];
     return FORMATTING.get(name.toLowerCase())?.(digits === '' ? undefined : sign === '-' ? 0 : Number(digits));
   }
-
+  if (!sequence.startsWith('X')) return undefined;
   const data = HEXADECIMAL.exec(sequence)?.[1];
   if (data === undefined) return undefined;
-  const text = decodeText(
-    Uint8Array.from(data.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)),
-    charset,
-  );
+  const bytes = new Uint8Array(data.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(data.slice(2 * at, 2 * at + 2), 16);
+  const text = decodeText(bytes, charset);
   return text === undefined || CONTROL.test(text) ? undefined : text;
 }
 

@@ -200,6 +200,8 @@ function orderLookupKeysOf(sent: SentKey): LookupKeys['keys'][number][] {
   });
 }
 const RESULT_TYPES = ['Observation', 'DiagnosticReport'] as const;
+/** A longer key is not stored, so no lookup finds it. Escape sequences make a text at most 14 times as long (`\.sk99\`). */
+const MAX_LOOKUP_LENGTH = 16 * MAX_KEY_LENGTH;
 
 /** The results of the order of a result's parent at any time. */
 function parentLookupKeysOf(sent: SentKey): LookupKeys['keys'][number][] {
@@ -232,7 +234,9 @@ export function lookupOf(outline: Outline, rule: EventRule, offset: string | und
       const own = result === undefined ? key : lookupKeyOf(result.sent, offset);
       const orders = type === 'DiagnosticReport' ? orderLookupKeysOf : parentLookupKeysOf;
       const more = result === undefined ? [] : orders(result.sent);
-      return [...[own, ...refersTo].map((each) => ({ type, key: each })), ...more];
+      return [...[own, ...refersTo].map((each) => ({ type, key: each })), ...more].filter(
+        (asked) => asked.key.length <= MAX_LOOKUP_LENGTH,
+      );
     }),
   );
   const merges =

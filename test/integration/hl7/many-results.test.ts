@@ -118,3 +118,11 @@ test('a report with 600 indistinguishable lines is stored again, with one line m
     (await site.resources('Observation')).filter(({ code }) => JSON.stringify(code).includes('Report')),
   ).toHaveLength(601);
 });
+
+test('a key that is too long to be stored is not looked up', () => {
+  const keysOf = (order: string) =>
+    readBytes(bytesOf(message(ORU, '1', `${obr(order)}\nOBX|1|NM|n^N^L||5||||||F`)), 'utf-8').lookup.keys;
+  const [short, spaced, long] = [keysOf('1'), keysOf('\\.sk99\\'.repeat(100)), keysOf('"'.repeat(100_000))];
+  expect(spaced).toHaveLength(short.length);
+  expect(long).toEqual([]);
+});

@@ -30,6 +30,30 @@ describe('charsetNamed', () => {
   });
 });
 
+describe('decodeText', () => {
+  it('decodes a few printable ASCII bytes as the decoder of the set does, and nothing else without it', () => {
+    const sets: readonly Charset[] = [
+      'utf-8',
+      'iso-8859-2',
+      'windows-1252',
+      'shift_jis',
+      'euc-kr',
+      'big5',
+      'gb18030',
+      'utf-16le',
+    ];
+    for (const set of sets) {
+      const decoder = new TextDecoder(set, { ignoreBOM: true });
+      for (const text of ['A', '~', '\\', 'a b', 'ABCD', 'ABCDE', '\u007f', '\u00e4', '\u001b']) {
+        const bytes = new TextEncoder().encode(text);
+        const decoded = decodeText(bytes, set);
+        if (decoded !== undefined) expect(decoded, `${set} ${text}`).toBe(decoder.decode(bytes));
+      }
+    }
+    expect(decodeText(Uint8Array.of(0xe4), 'utf-8')).toBeUndefined();
+  });
+});
+
 describe('decodeMessage', () => {
   it.each<[string, Uint8Array, Charset | undefined, Charset, string]>([
     ['nothing named: UTF-8', bytesOf(header(''), 0xc3, 0xa4), undefined, 'utf-8', 'ä'],
