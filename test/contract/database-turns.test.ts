@@ -1,8 +1,13 @@
 /**
- * Sites share the connections of a process to PostgreSQL in rotation. Only Deno over TCP has a pool of connections. Each
- * request of a Worker, and of Deno on Neon, is a separate HTTP request.
+ * A busy site does not hold up another site. On Deno over TCP, sites share the connections of a process to PostgreSQL in rotation.
+ * Each request of a Worker, and of Deno on Neon, is a separate HTTP request: there the limits of a search bound its statement.
  */
 import { expect, test } from 'vitest';
+
+import { populate } from '../inputs/population.ts';
+import { sized } from '../stack/tools/size.ts';
+import { withoutGuards } from '../stack/tools/without-guards.ts';
+import { onRuntimes } from './on-runtimes.ts';
 
 import { until } from '../stack/services/until.ts';
 import { lockWaits } from '../stack/tools/lock-waits.ts';
@@ -41,3 +46,49 @@ test('sixteen slow requests of one site do not hold up another site', async () =
     await subject.stop();
   }
 });
+
+/** The most names of a search, none of which an index serves or a patient has: PostgreSQL compares each with all names. */
+const NAMES = Array.from({ length: 20 }, (_, at) => `${at < 10 ? 'q' : 'x'}${at % 10}`).join(',');
+const EXPENSIVE = [
+  `/Patient?name=${NAMES}`,
+  `/Patient?name=${NAMES}&_sort=-birthdate`,
+  `/Patient?name=${NAMES}&_total=accurate`,
+  `/Patient?family:contains=${NAMES}`,
+];
+const SEARCHES = 16;
+const PATIENTS = sized(20_000, 200_000);
+const MAX_ALONE_MS = 1_000;
+
+onRuntimes(
+  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
+  (subject) => {
+    test('sixteen of the most expensive searches of one site leave the reads of another site served', async () => {
+      const { client, call, create, newSite, otherToken } = subject();
+      const { site, token } = await newSite();
+      const read = await create(patient('read'), otherToken);
+      await withoutGuards(client, () => populate(client, site, PATIENTS));
+
+      for (const path of EXPENSIVE) {
+        let alone = Infinity;
+        // Other programs may delay some of them.
+        for (let round = 0; round < 5 && alone > MAX_ALONE_MS; round += 1) {
+          const began = performance.now();
+          expect((await call('GET', path, { token })).status, path).toBe(200);
+          alone = Math.min(alone, performance.now() - began);
+        }
+        expect(alone, path).toBeLessThanOrEqual(MAX_ALONE_MS);
+      }
+
+      const found: number[] = [];
+      const searches = Array.from({ length: SEARCHES }, async (_, at) => {
+        found.push((await call('GET', EXPENSIVE[at % EXPENSIVE.length] ?? '', { token })).status);
+      });
+      const reads: number[] = [];
+      do reads.push((await call('GET', `/Patient/${read}`, { token: otherToken })).status);
+      while (found.length < SEARCHES);
+      await Promise.all(searches);
+      expect(new Set(found)).toEqual(new Set([200]));
+      expect(new Set(reads)).toEqual(new Set([200]));
+    });
+  },
+);
