@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz [-- --requests 100000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a separate
- * gateway, on free ports. Ends with 1 where an answer was a 5xx, something hung or a bug was logged.
+ * `npm run fuzz [-- --requests 100000] [--costs 1000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a
+ * separate gateway, on free ports, then requests that grow. Ends with 1 where an answer was a 5xx, something hung, a bug was
+ * logged, or a request used too much CPU or memory.
  */
 import { parseArgs } from 'node:util';
 
@@ -11,23 +12,35 @@ import { prepareDatabase } from '../stack/services/application-login.ts';
 import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { LIMITS, lineOf, measureCosts } from './cost.ts';
 import { runFuzz, summaryOf } from './fuzz.ts';
 import { startWorld } from './world.ts';
 
-const USAGE = 'usage: npm run fuzz -- [--requests 100000] [--seed 1] [--runtime deno|workerd]';
+const USAGE = 'usage: npm run fuzz -- [--requests 100000] [--costs 1000] [--seed 1] [--runtime deno|workerd]';
+
+/** Requests that the report lists in any case. */
+const MOST_EXPENSIVE = 20;
 
 helpOn(USAGE);
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '100000' },
+    costs: { type: 'string', default: '1000' },
     seed: { type: 'string' },
     runtime: { type: 'string', default: 'deno' },
   },
 });
 const runtime = RUNTIMES.find((each) => each === values.runtime);
 const requests = Number(values.requests);
+const shapes = Number(values.costs);
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
-if (runtime === undefined || !Number.isInteger(requests) || requests < 1 || !Number.isInteger(seed)) {
+if (
+  runtime === undefined ||
+  !Number.isInteger(requests) ||
+  requests < 0 ||
+  !Number.isInteger(shapes) ||
+  !Number.isInteger(seed)
+) {
   console.error(USAGE);
   process.exit(2);
 }
@@ -42,9 +55,18 @@ const world = await startWorld(runtime, { url, endpoint, client });
 try {
   const report = await runFuzz(world, { requests, seed, say: console.log });
   for (const line of summaryOf(report)) console.log(line);
-  for (const problem of report.problems) console.error(problem);
-  console.log(`seed ${seed}: ${report.problems.length} problems`);
-  if (report.problems.length > 0) process.exitCode = 1;
+  const { costs, problems: expensive } = await measureCosts(world, {
+    shapes,
+    seed,
+    limits: LIMITS,
+    client,
+    say: console.log,
+  });
+  for (const cost of costs.slice(0, MOST_EXPENSIVE)) console.log(lineOf(cost));
+  const problems = [...report.problems, ...expensive];
+  for (const problem of problems) console.error(problem);
+  console.log(`seed ${seed}: ${problems.length} problems`);
+  if (problems.length > 0) process.exitCode = 1;
 } finally {
   await world.stop();
   await client.end();

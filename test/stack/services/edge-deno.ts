@@ -19,7 +19,9 @@ export function denoBinary(): string {
 /** Built once for each process: its sources do not change meanwhile. */
 let assets: Promise<void> | undefined;
 
-export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exited: Promise<number | null> }> {
+export async function startDenoEdge(
+  options: EdgeOptions,
+): Promise<Edge & { readonly pid: number; exited: Promise<number | null> }> {
   await (assets ??= buildAssets());
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
   const env = {
@@ -45,5 +47,7 @@ export async function startDenoEdge(options: EdgeOptions): Promise<Edge & { exit
     const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
     return response?.ok === true;
   });
-  return { exited, stop, kill, logs: () => logs };
+  const line = logs.find((each) => each.includes('"event":"listening"')) ?? '';
+  const pid = Number(/"pid":(\d+)/.exec(line)?.[1]);
+  return { pid, exited, stop, kill, logs: () => logs };
 }

@@ -40,7 +40,7 @@ export default {
   },
 };`;
 
-export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
+export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge & { readonly pid: number }> {
   // Miniflare reads the variable when it is loaded, so the import must be after it.
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
@@ -98,8 +98,11 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge> {
   });
   await miniflare.ready;
   const started = [...workerdChildren()].filter((pid) => !before.has(pid));
+  const [pid] = started;
+  if (pid === undefined) throw new Error('workerd has no process');
 
   return {
+    pid,
     async tick() {
       const worker = await miniflare.getWorker('gateway');
       await worker.scheduled({ cron: '* * * * *' });

@@ -44,6 +44,8 @@ export interface GatewayOptions {
 
 export interface Gateway extends Edge {
   readonly runtime: Runtime;
+  /** The process, for its CPU time and its memory. */
+  readonly pid: number;
   readonly port: number;
   readonly url: string;
   readonly oauthBaseUrl: string;

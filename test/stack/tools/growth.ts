@@ -22,9 +22,9 @@ function cpuMs(): number {
 /** The growth for a doubled input, from the costs of an input and of one of eight times its size. */
 export const growthFor = (small: number, large: number): number => (large / small) ** (1 / DOUBLINGS);
 
-/** The sizes to compare, for the size of a shape. */
-export const sizesOf = (size: number): readonly [small: number, large: number] => {
-  const small = Math.max(1, Math.round(size / (SPAN / 2)));
+/** The sizes to compare. @param largest the larger one at most */
+export const sizesOf = (largest: number): readonly [small: number, large: number] => {
+  const small = Math.max(1, Math.floor(largest / SPAN));
   return [small, SPAN * small];
 };
 
@@ -35,23 +35,25 @@ export const sizesOf = (size: number): readonly [small: number, large: number] =
  * @param size the larger input has twice this size, the smaller a quarter
  */
 export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number {
-  const [smallSize, largeSize] = sizesOf(size);
+  const [smallSize, largeSize] = sizesOf(2 * size);
   const [small, large] = [inputOf(smallSize), inputOf(largeSize)];
   const msOf = (input: Input, times: number): number => {
     const before = cpuMs();
     for (let n = 0; n < times; n += 1) work(input);
-    return (cpuMs() - before) / times;
+    return cpuMs() - before;
   };
   // The large input is worked on less often, so that both take the same time where the work is linear.
   let times = SPAN;
-  for (let ms = 0; ms < LEAST_MS;) {
-    ms = msOf(small, times) * times;
-    if (ms < LEAST_MS) times *= ms < LEAST_MS / 8 ? 8 : 2;
-  }
   let [smallMs, largeMs] = [Infinity, Infinity];
-  for (let round = 0; round === 0 || (growthFor(smallMs, largeMs) > LINEAR && round < MAX_ROUNDS); round += 1) {
-    smallMs = Math.min(smallMs, msOf(small, times));
-    largeMs = Math.min(largeMs, msOf(large, times / SPAN));
+  for (let round = 0; round === 0 || (growthFor(smallMs, largeMs) > LINEAR && round < MAX_ROUNDS);) {
+    const ms = msOf(small, times);
+    if (ms < LEAST_MS) {
+      times *= ms < LEAST_MS / 8 ? 8 : 2;
+      continue;
+    }
+    smallMs = Math.min(smallMs, ms / times);
+    largeMs = Math.min(largeMs, (msOf(large, times / SPAN) / times) * SPAN);
+    round += 1;
   }
   return growthFor(smallMs, largeMs);
 }
