@@ -108,7 +108,7 @@ describe.concurrent.each(RUNTIMES)('a database that ails, on %s', (runtime) => {
     }
     expect(await written()).toEqual(before);
 
-    // On Deno, a request that meets a terminated connection is 503.
+    // On Deno, the first request on a terminated connection is 503.
     await until('it is ready again', async () => (await ask('/readyz')).status === 200);
     const { fhir, http, mllp } = await write();
     expect([fhir.status, http.status, mllp.status]).toEqual([201, 200, 200]);

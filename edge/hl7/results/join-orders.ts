@@ -1,13 +1,15 @@
 /**
- * Joins results under the placer's number alone with results under the filler's number alone. A message that names both numbers
- * shows that they are of one order.
+ * A message with both order numbers shows that results under the placer's number and results under the filler's number are of one
+ * order. Equal ones are joined. The others get the placer's number, so that a later correction or withdrawal that has only this
+ * number finds them. They do not get a filler's number, because a placer's order may have several.
  */
 import { sortedJson, type JsonObject } from '../../../shared/json.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referringTo } from '../mapping/references.ts';
 import { union } from '../precedence/apply.ts';
 import type { Asked, FilingRequest } from './asked-results.ts';
-import type { FiledResult } from './filed-results.ts';
+import type { FiledResult, FiledResults } from './filed-results.ts';
+import { isSameNumber, type OrderNumber } from './order-number.ts';
 import type { ResultKey } from './result-key.ts';
 
 /** Two stored results that are one. */
@@ -18,13 +20,25 @@ export interface JoinedResults {
 
 /** Joins the records of each pair. The patient's other results then refer to the kept record. */
 export function joinOrders(asked: Asked[], patient: Draft, { drafts, results }: FilingRequest): JoinedResults[] {
-  const joined = asked.flatMap((each, at) => {
+  const left = leftOf(asked, patient, results);
+  const repeated = asked.flatMap((each, at) => {
     const pairs = pairsOf(each);
     const gone = new Set(pairs.map((pair) => pair.gone));
     if (gone.size > 0) asked[at] = { ...each, candidates: each.candidates.filter((known) => !gone.has(known)) };
     return pairs;
   });
-  if (joined.length === 0) return joined;
+  const joined = [...repeated, ...left.pairs];
+  if (joined.length > 0) joinRecords(joined, patient, { drafts, results });
+  // Each change of a key makes the next look-up read all results, so all look-ups are before.
+  for (const { known, placer } of left.completed) results.refile(known, { ...known.key, placer });
+  return joined;
+}
+
+function joinRecords(
+  joined: readonly JoinedResults[],
+  patient: Draft,
+  { drafts, results }: Pick<FilingRequest, 'drafts' | 'results'>,
+): void {
   const stays = new Map(joined.map(({ kept, gone }) => [nameOf(gone.draft), nameOf(kept.draft)]));
   for (const { kept, gone } of joined) {
     drafts.absorb(kept.draft, { ...gone.draft, content: referringTo(gone.draft.content, stays) });
@@ -37,8 +51,48 @@ export function joinOrders(asked: Asked[], patient: Draft, { drafts, results }: 
     const renamed = referringTo(draft.content, stays);
     if (sortedJson(renamed) !== sortedJson(draft.content)) drafts.rewrite(draft, withEachResultOnce(renamed));
   }
-  return joined;
 }
+
+interface Left {
+  readonly pairs: readonly JoinedResults[];
+  readonly completed: readonly { readonly known: FiledResult; readonly placer: OrderNumber }[];
+}
+
+/** The stored results of the message's orders, at its times, that it does not repeat. */
+function leftOf(asked: readonly Asked[], patient: Draft, results: FiledResults): Left {
+  const pairs: JoinedResults[] = [];
+  const completed: { known: FiledResult; placer: OrderNumber }[] = [];
+  const repeated = new Set(asked.map(({ group: [{ statement, key }] }) => nameIn(statement.type, key)));
+  const both = asked.flatMap(({ group: [{ key }] }) => {
+    const { filler, placer } = key;
+    return filler === null || placer === null ? [] : [{ filler, placer, at: key.at }];
+  });
+  for (const orders of Map.groupBy(both, ({ filler, placer }) => JSON.stringify([filler, placer])).values()) {
+    const [order] = orders;
+    if (order === undefined) continue;
+    const { filler, placer } = order;
+    const times = new Set(orders.map(({ at }) => at));
+    for (const type of TYPES) {
+      const left = results
+        .ofOrder(type, patient.id, order)
+        .filter(({ key }) => times.has(key.at) && !repeated.has(nameIn(type, key)));
+      for (const equal of Map.groupBy(left, ({ key }) => nameIn(type, key)).values()) {
+        const ofFiller = equal.filter(({ key }) => key.placer === null && isEqual(key.filler, filler));
+        const others = equal.filter(({ key }) => key.placer !== null);
+        const [kept, gone] = [ofFiller[0], others[0]];
+        const isPair = ofFiller.length === 1 && others.length === 1 && gone?.key.filler === null;
+        if (isPair && kept !== undefined && isEqual(gone.key.placer, placer)) pairs.push({ kept, gone });
+        else if (others.length > 0) continue;
+        completed.push(...ofFiller.map((known) => ({ known, placer })));
+      }
+    }
+  }
+  return { pairs, completed };
+}
+
+const isEqual = (known: OrderNumber | null, number: OrderNumber): boolean =>
+  known !== null && isSameNumber(known, number);
+const nameIn = (type: string, { what, at, parent }: ResultKey): string => JSON.stringify([type, what, at, parent]);
 
 const TYPES = ['Observation', 'DiagnosticReport'] as const;
 const nameOf = ({ type, id }: Draft): string => `${type}/${id}`;

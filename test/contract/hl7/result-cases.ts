@@ -105,6 +105,47 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('W4')).toEqual(['120 final', '92 corrected']);
   });
 
+  test('a message with both numbers shows the placer number of results that it does not repeat', async () => {
+    const collected = '202601010800';
+    const order = { patient: 'both-1', filler: 'F-77', collected };
+    accepted(await send({ ...order, obx: ['K^Potassium^L||4.0', 'GLU^Glucose^L||90', 'NA^Sodium^L||140'] }));
+    accepted(await send({ ...order, placer: 'P-77', obx: ['K^Potassium^L||4.0'] }));
+    // The next year's order has the same placer's number.
+    accepted(await send({ patient: 'both-1', placer: 'P-77', collected: '202701010800', obx: ['GLU^Glucose^L||95'] }));
+    accepted(
+      await send({ patient: 'both-1', placer: 'P-77', collected, obx: ['GLU^Glucose^L||90|D', 'NA^Sodium^L||141|C'] }),
+    );
+    expect(await values('both-1')).toEqual(
+      ['4.0 final', '90 entered-in-error', '95 final', '141 corrected'].toSorted(),
+    );
+  });
+
+  test('a withdrawal under the placer number counts when a message with both numbers arrives', async () => {
+    const order = { patient: 'both-2', collected: '202601010800' };
+    accepted(await send({ ...order, filler: 'F-78', obx: ['K^Potassium^L||4.0', 'GLU^Glucose^L||90'] }));
+    accepted(await send({ ...order, placer: 'P-78', obx: ['GLU^Glucose^L||90|D'] }));
+    accepted(await send({ ...order, filler: 'F-78', placer: 'P-78', obx: ['K^Potassium^L||4.1'] }));
+    expect(await values('both-2')).toEqual(['4.1 final', '90 entered-in-error', '90 entered-in-error']);
+  });
+
+  test('several equal results under one number are not joined with one under the other', async () => {
+    const order = { patient: 'both-4', collected: '202601010800' };
+    accepted(
+      await send({ ...order, filler: 'F-80', obx: ['K^Potassium^L||4', 'GLU^Glucose^L||90', 'GLU^Glucose^L||91'] }),
+    );
+    accepted(await send({ ...order, placer: 'P-80', obx: ['GLU^Glucose^L||92'] }));
+    accepted(await send({ ...order, filler: 'F-80', placer: 'P-80', obx: ['K^Potassium^L||4.1'] }));
+    expect(await values('both-4')).toEqual(['4.1 final', '90 final', '91 final', '92 final']);
+  });
+
+  test('a placer number of two filler numbers joins none of their results', async () => {
+    const order = { patient: 'both-3', placer: 'P-79', collected: '202601010800' };
+    accepted(await send({ ...order, obx: ['K^Potassium^L||4.0'] }));
+    accepted(await send({ ...order, filler: 'F-79b', obx: ['HGB^Hemoglobin^L||13'] }));
+    accepted(await send({ ...order, filler: 'F-79a', obx: ['K^Potassium^L||4.1'] }));
+    expect(await values('both-3')).toEqual(['13 final', '4.1 final']);
+  });
+
   test('a result without a collection time gets the time of a later message', async () => {
     const one = { patient: 'W5', filler: 'A5' };
     accepted(await send({ ...one, obx: ['GLU^Glucose^L||90|P'] }));
