@@ -8,15 +8,14 @@ import { Badge, Empty, Filter, Notice, Pager, Row, Table, When } from '../web/ui
 import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
 
 const identifiersOf = ({ identifiers }: Person): string =>
-  identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`)).join('\n');
+  identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`)).join(', ');
 
 const PersonLink = ({ person, messagePath }: { person: Person; messagePath: string }) => (
   <>
     <a href={`${messagePath}/resources/${person.reference}`}>
       {[...person.families, ...person.givens].join(' ') || 'Without a name'}
     </a>{' '}
-    {person.birthDate ?? ''}
-    <small class="quiet">{identifiersOf(person)}</small>
+    {person.birthDate ?? ''} <small class="quiet">{identifiersOf(person)}</small>
   </>
 );
 
@@ -103,7 +102,7 @@ export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
         The records were merged <When at={mergedAt} />. The undo returns resources and identifiers to the merged
         patient, with those that messages with its own identifier made since.
       </p>
-      <Table label="Both patients" head={['Patient', 'Now', 'Then']}>
+      <Table label="Both patients" head={['Patient', 'Now', 'After the undo']}>
         {people.map((versions, at) => (
           <Row>
             <th scope="row">{at === 0 ? 'Survivor' : 'Merged patient'}</th>
@@ -118,7 +117,7 @@ export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
       <section aria-labelledby="left">
         <h2 id="left">To decide</h2>
         {left.length === 0 ? (
-          <Empty>The undo shows of each resource whose it is.</Empty>
+          <Empty>Nothing. Each resource belongs clearly to one of the patients.</Empty>
         ) : (
           <>
             <p>
@@ -152,7 +151,7 @@ export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
         <form class="actions" method="post" action={`${path}/undo`}>
           <input type="hidden" name="state" value={state} />
           <label>
-            <span>Why (shown with the merge; no patient data)</span>
+            <span>Why (shown with the merge; no patient data)</span>{' '}
             <input name="reason" maxlength={500} required autocomplete="off" />
           </label>
           <button>Undo the merge</button>
