@@ -1,6 +1,6 @@
 /**
  * Requests that grow, the same for the same seed. A request uses at most 1 s of CPU and 64 MiB of memory above rest. Twice the
- * input needs at most 2.3 times the work. Both are measured outside the gateway, because workerd stops its clock while it
+ * input needs at most 2.5 times the work. Both are measured outside the gateway, because workerd stops its clock while it
  * computes.
  */
 import fc from 'fast-check';
