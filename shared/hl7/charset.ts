@@ -86,7 +86,7 @@ const LATIN5 = new Map([
   ['\u00fe', '\u015f'],
 ]);
 
-const decoders = new Map<Charset, TextDecoder>();
+const decoders = new Map<string, TextDecoder>();
 
 /**
  * Decodes bytes; undefined if they do not fit the set or the runtime does not support it. A byte order mark is kept as
@@ -138,17 +138,27 @@ function shortAscii(bytes: Uint8Array): string | undefined {
   return text;
 }
 
+/** The sets with a code for U+FFFD, beside UTF-8, and its bytes in UTF-8. */
+const HAS_REPLACEMENT = /^(?:utf-16|gb)/;
+const UTF8_REPLACEMENT = '\u00ef\u00bf\u00bd';
+
+/** A decoder that throws is slow, and a message may have some hundred thousand sequences that do not fit (`\XE9\`). */
 function decodeFatally(bytes: Uint8Array, charset: Charset): string | undefined {
   try {
-    let decoder = decoders.get(charset);
-    if (decoder === undefined) {
-      decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
-      decoders.set(charset, decoder);
-    }
-    return decoder.decode(bytes);
+    const text = decoderOf(charset, false).decode(bytes);
+    if (!text.includes('\ufffd')) return text;
+    const mayHave = charset === 'utf-8' ? latin1(bytes).includes(UTF8_REPLACEMENT) : HAS_REPLACEMENT.test(charset);
+    return mayHave ? decoderOf(charset, true).decode(bytes) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function decoderOf(charset: Charset, fatal: boolean): TextDecoder {
+  const name = `${charset} ${fatal}`;
+  const decoder = decoders.get(name) ?? new TextDecoder(charset, { fatal, ignoreBOM: true });
+  decoders.set(name, decoder);
+  return decoder;
 }
 
 /** One character per byte, U+0000 to U+00FF: ISO 8859-1, and a view of any bytes in which ASCII can be searched. */

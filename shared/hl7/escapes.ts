@@ -85,6 +85,19 @@ function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | 
   if (!sequence.startsWith('X')) return undefined;
   const data = HEXADECIMAL.exec(sequence)?.[1];
   if (data === undefined) return undefined;
+  if (data.length > 2) return decodedHex(data, charset);
+  const key = charset + data;
+  const known = DECODED_BYTES.get(key);
+  if (known !== undefined) return known ?? undefined;
+  const text = decodedHex(data, charset);
+  DECODED_BYTES.set(key, text ?? null);
+  return text;
+}
+
+/** Of each byte in each character set, because a value may consist of such sequences; null for a byte that is no text. */
+const DECODED_BYTES = new Map<string, string | null>();
+
+function decodedHex(data: string, charset: Charset): string | undefined {
   const bytes = new Uint8Array(data.length / 2);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = Number.parseInt(data.slice(2 * at, 2 * at + 2), 16);
   const text = decodeText(bytes, charset);
