@@ -94,7 +94,7 @@ function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | 
   return text;
 }
 
-/** Of each byte in each character set, because a value may consist of such sequences; null for a byte that is no text. */
+/** The text of each byte in each character set: a value may consist of such sequences. Null: the byte has no text. */
 const DECODED_BYTES = new Map<string, string | null>();
 
 function decodedHex(data: string, charset: Charset): string | undefined {

@@ -2,33 +2,21 @@
 import { expect, test } from 'vitest';
 
 import { LIMITS, measureCosts } from '../fuzz/cost.ts';
-import { startWorld } from '../fuzz/world.ts';
-import { createTestDatabase } from '../stack/tools/database.ts';
 import { sized } from '../stack/tools/size.ts';
+import { startFuzzWorld } from './fuzz-world.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 
 const SEED = 17;
 
-onOneRuntime(
-  async (runtime) => {
-    const database = await createTestDatabase();
-    const world = await startWorld(runtime, database);
-    const stop = async () => {
-      await world.stop();
-      await database.drop();
-    };
-    return { world, client: database.client, stop };
-  },
-  (subject) => {
-    test('the work of a request grows in proportion to its input', async () => {
-      const { world, client } = subject();
-      const shapes = sized(16, 1_000);
-      const limits = sized(undefined, LIMITS);
-      const { costs, problems } = await measureCosts(world, { shapes, seed: SEED, limits, client });
-      expect(problems).toEqual([]);
-      expect(costs).toHaveLength(shapes);
-      // Enough inputs are expensive, so that their growth is measured.
-      expect(costs.filter(({ growth }) => growth !== undefined).length).toBeGreaterThan(2);
-    });
-  },
-);
+onOneRuntime(startFuzzWorld, (subject) => {
+  test('the work of a request grows in proportion to its input', async () => {
+    const { world, client } = subject();
+    const shapes = sized(16, 1_000);
+    const limits = sized(undefined, LIMITS);
+    const { costs, problems } = await measureCosts(world, { shapes, seed: SEED, limits, client });
+    expect(problems).toEqual([]);
+    expect(costs).toHaveLength(shapes);
+    // Enough inputs are expensive, so that their growth is measured.
+    expect(costs.filter(({ growth }) => growth !== undefined).length).toBeGreaterThan(2);
+  });
+});

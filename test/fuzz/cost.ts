@@ -9,15 +9,17 @@ import type { Client } from 'pg';
 import { growthFor, LINEAR, sizesOf } from '../stack/tools/growth.ts';
 import { cpuMsOf, forgetPeak, memoryOf, peakOf } from '../stack/tools/process-cost.ts';
 import { type Came, sendFrame, sendHttp } from './attempt.ts';
-import { COUNTED_SHAPES, type Grown, type RequestShape, storeRows, TEXT_SHAPES } from './shapes.ts';
+import { type CostLimits, COUNTED_SHAPES, type Grown, type RequestShape, storeRows, TEXT_SHAPES } from './shapes.ts';
 import type { World } from './world.ts';
 
 export interface CostOptions {
   /** How many shapes: lists first, then texts in places. */
   readonly shapes: number;
+  /** Only shapes whose surface and dimension contain this text. */
+  readonly only?: string | undefined;
   readonly seed: number;
   /** Undefined: growth alone, which a busy machine does not change. */
-  readonly limits?: typeof LIMITS | undefined;
+  readonly limits?: CostLimits | undefined;
   /** A connection to the gateway's database. */
   readonly client: Pick<Client, 'query'>;
   readonly say?: (line: string) => void;
@@ -40,7 +42,7 @@ export interface CostReport {
 }
 
 /** PostgreSQL may take as long as the largest message and the largest Bundle do (edge/docs/behaviour.md, Limits). */
-export const LIMITS = { cpuMs: 1_000, databaseMs: 4_000, mebibytes: 64 };
+export const LIMITS: CostLimits = { cpuMs: 1_000, databaseMs: 4_000, mebibytes: 64 };
 /** Below it, no growth matters, and the noise of a process is as large. */
 const CHEAP_MS = 100;
 /** Measurements of each size before growth counts as too high; the cheapest of a size counts. */
@@ -53,9 +55,11 @@ const hasFailed = (status: string): boolean => /^5\d\d$|^hangs$|^no answer$/.tes
 const drawn = (all: readonly RequestShape[], count: number, seed: number): readonly RequestShape[] =>
   fc.sample(fc.shuffledSubarray([...all], { minLength: count, maxLength: count }), { seed, numRuns: 1 })[0] ?? [];
 
+const nameOf = ({ surface, what }: RequestShape): string => `${surface}: ${what}`;
+
 export async function measureCosts(
   world: World,
-  { shapes, seed, limits, client, say = () => undefined }: CostOptions,
+  { shapes, only = '', seed, limits: usual, client, say = () => undefined }: CostOptions,
 ): Promise<CostReport> {
   const { gateway } = world.console;
   const send = (grown: Grown): Promise<Came> =>
@@ -78,9 +82,11 @@ export async function measureCosts(
     return { status, cpuMs, databaseMs, mebibytes };
   };
 
+  const named = (all: readonly RequestShape[]) => all.filter((shape) => nameOf(shape).includes(only));
+  const [counted, texts] = [named(COUNTED_SHAPES), named(TEXT_SHAPES)];
   const chosen = [
-    ...drawn(COUNTED_SHAPES, Math.min(shapes, COUNTED_SHAPES.length), seed),
-    ...drawn(TEXT_SHAPES, Math.max(0, shapes - COUNTED_SHAPES.length), seed),
+    ...drawn(counted, Math.min(shapes, counted.length), seed),
+    ...drawn(texts, Math.min(Math.max(0, shapes - counted.length), texts.length), seed),
   ];
   await storeRows(world);
   const costs: Cost[] = [];
@@ -90,14 +96,19 @@ export async function measureCosts(
       await world.refresh();
       say(`${at} shapes, ${problems.length} problems`);
     }
-    const name = `${shape.surface}: ${shape.what}`;
+    const name = nameOf(shape);
+    const limits = usual && (shape.limits ?? usual);
     const [smallSize, largeSize] = sizesOf(shape.size);
     let large = await measured(shape, largeSize);
     let growth: number | undefined;
     if (large.cpuMs > CHEAP_MS) {
       let small = await measured(shape, smallSize);
       growth = growthFor(small.cpuMs, large.cpuMs);
-      for (let round = 1; round < MAX_ROUNDS && (growth > LINEAR || large.cpuMs > LIMITS.cpuMs); round += 1) {
+      for (
+        let round = 1;
+        round < MAX_ROUNDS && (growth > LINEAR || large.cpuMs > (limits?.cpuMs ?? Infinity));
+        round += 1
+      ) {
         const [one, other] = [await measured(shape, smallSize), await measured(shape, largeSize)];
         if (one.cpuMs < small.cpuMs) small = one;
         const mebibytes = Math.min(large.mebibytes, other.mebibytes);

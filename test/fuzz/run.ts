@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz [-- --requests 100000] [--costs 1000] [--seed 1] [--runtime deno]`: random requests over all surfaces of a
+ * `npm run fuzz [-- --requests 100000] [--costs 1000] [--only TEXT] [--seed 1] [--runtime deno]`: random requests over all surfaces of a
  * separate gateway, on free ports, then requests that grow. Ends with 1 where an answer was a 5xx, something hung, a bug was
  * logged, or a request used too much CPU or memory.
  */
@@ -16,7 +16,8 @@ import { LIMITS, lineOf, measureCosts } from './cost.ts';
 import { runFuzz, summaryOf } from './fuzz.ts';
 import { startWorld } from './world.ts';
 
-const USAGE = 'usage: npm run fuzz -- [--requests 100000] [--costs 1000] [--seed 1] [--runtime deno|workerd]';
+const USAGE =
+  'usage: npm run fuzz -- [--requests 100000] [--costs 1000] [--only TEXT] [--seed 1] [--runtime deno|workerd]';
 
 /** Requests that the report lists in any case. */
 const MOST_EXPENSIVE = 20;
@@ -26,6 +27,7 @@ const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '100000' },
     costs: { type: 'string', default: '1000' },
+    only: { type: 'string' },
     seed: { type: 'string' },
     runtime: { type: 'string', default: 'deno' },
   },
@@ -57,6 +59,7 @@ try {
   for (const line of summaryOf(report)) console.log(line);
   const { costs, problems: expensive } = await measureCosts(world, {
     shapes,
+    only: values.only,
     seed,
     limits: LIMITS,
     client,

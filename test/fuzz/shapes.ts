@@ -17,6 +17,15 @@ export interface RequestShape {
   /** The largest size. */
   readonly size: number;
   readonly draft: (world: World, size: number) => Grown;
+  /** Its limits, if it may use more than other requests (cost.ts). */
+  readonly limits?: CostLimits | undefined;
+}
+
+/** The limits of one request: CPU of the gateway and of PostgreSQL, and memory above rest. */
+export interface CostLimits {
+  readonly cpuMs: number;
+  readonly databaseMs: number;
+  readonly mebibytes: number;
 }
 
 /** Somewhat below the limits of bodies, so that the parts around the text fit. */
@@ -54,6 +63,7 @@ const UNITS: readonly (readonly [name: string, unit: string])[] = [
   ['marks out of order', '\u0315\u0300'],
   ['letters beyond 16 bits', '\u{1d6fc}'],
   ['escapes of HL7', '\\X41\\'],
+  ['escapes that no set decodes', '\\XE9\\'],
   ['dates', '2001-01-01,'],
   ['words', 'ab '],
   ['labels of keys', 'BEGIN '],
@@ -73,6 +83,13 @@ const post = (world: World, path: string, body: unknown): Grown =>
     path: `/fhir${path}`,
     headers: fhirHeaders(world),
     body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const searchBy = ({ tokens }: World, type: string, body: string): Grown =>
+  http({
+    method: 'POST',
+    path: `/fhir/${type}/_search`,
+    headers: { authorization: `Bearer ${tokens.fhir}`, ...FORM },
+    body,
   });
 const staff = ({ tokens }: World, method: string, path: string, body?: unknown): Grown =>
   http({
@@ -163,13 +180,7 @@ const searched: TextPlace[] = PARAMETERS.map(([type, name]) => ({
   what: `${type}?${name}`,
   limit: LIMIT.admin,
   bytesOf: asForm,
-  draft: ({ tokens }, text) =>
-    http({
-      method: 'POST',
-      path: `/fhir/${type}/_search`,
-      headers: { authorization: `Bearer ${tokens.fhir}`, ...FORM },
-      body: new URLSearchParams({ [name]: text }).toString(),
-    }),
+  draft: (world, text) => searchBy(world, type, new URLSearchParams({ [name]: text }).toString()),
 }));
 
 const headers: TextPlace[] = [
@@ -367,7 +378,13 @@ const entry = (method: string, url: string, more: object = {}): object => ({ req
 const batch = (world: World, entries: readonly object[], type = 'batch'): Grown =>
   post(world, '', { resourceType: 'Bundle', type, entry: entries });
 
-type Counted = readonly [surface: string, what: string, size: number, draft: RequestShape['draft']];
+type Counted = readonly [
+  surface: string,
+  what: string,
+  size: number,
+  draft: RequestShape['draft'],
+  limits?: CostLimits,
+];
 const resourceOf =
   (of: (n: number) => object, path = '') =>
   (world: World, n: number): Grown => {
@@ -459,7 +476,44 @@ const MESSAGES: readonly (readonly [
   ['empty fields', 800_000, 'ADT^A08', (n) => [PID(), `ZZ1${'|'.repeat(n)}`]],
 ];
 
+/** A message with documents has up to 10 MiB, of which the text has 1 MiB. */
+const DOCUMENT_BYTES = 10_000_000;
+/** The memory holds the message, its documents as text and the statement that stores them: 63 MiB and 1.3 s measured. */
+const DOCUMENT_LIMITS: CostLimits = { cpuMs: 2_000, databaseMs: 4_000, mebibytes: 96 };
+/** Base64 that no other message has, of a multiple of four characters. */
+const base64Of = (characters: number, at: number): string =>
+  `${String(sent).padStart(8, '0')}${String(at).padStart(8, '0')}`.padEnd(
+    Math.max(16, 4 * Math.floor(characters / 4)),
+    'QUJD',
+  );
+const documentOf = (data: string): string => `^AP^PDF^Base64^${data}`;
+const DOCUMENTS: readonly (readonly [what: string, size: number, lines: (n: number) => readonly string[]])[] = [
+  ['bytes of a document', DOCUMENT_BYTES, (n) => [obx(1, { 2: 'ED', 5: documentOf(base64Of(n, 0)) })]],
+  [
+    'bytes of a document in lines',
+    DOCUMENT_BYTES * 0.9,
+    (n) => [obx(1, { 2: 'ED', 5: documentOf(base64Of(n, 0).replaceAll(/.{76}/g, '$&\\.br\\')) })],
+  ],
+  ['documents', 2_300, (n) => list(n, (at) => obx(at, { 2: 'ED', 5: documentOf(base64Of(4_100, at)) }))],
+  [
+    'repetitions with documents',
+    2_300,
+    (n) => [obx(1, { 2: 'ED', 5: list(n, (at) => documentOf(base64Of(4_100, at))).join('~') })],
+  ],
+  ['bytes of a text beyond its limit', DOCUMENT_BYTES, (n) => [obx(1, { 5: 'a'.repeat(n) })]],
+  ['bytes of a document that is no base64', DOCUMENT_BYTES, (n) => [obx(1, { 2: 'ED', 5: documentOf('*'.repeat(n)) })]],
+];
+
 const COUNTED: readonly Counted[] = [
+  ...DOCUMENTS.flatMap(([what, size, lines]) =>
+    (['http', 'mllp'] as const).map((over): Counted => [
+      `hl7 ${over}`,
+      what,
+      size,
+      (world, n) => message(world, [...results(0, () => []), ...lines(n)], over, 'ORU^R01'),
+      DOCUMENT_LIMITS,
+    ]),
+  ),
   ...Object.entries(LISTS).flatMap(([what, [size, of]]): Counted[] => [
     ['write', what, size, resourceOf(of)],
     ['validate', what, size, resourceOf(of, '/$validate')],
@@ -685,66 +739,15 @@ const COUNTED: readonly Counted[] = [
         headers: fhirHeaders(world),
       }),
   ],
-  [
-    'search',
-    'identifiers',
-    500,
-    (world, n) =>
-      http({
-        method: 'POST',
-        path: '/fhir/Patient/_search',
-        headers: { ...fhirHeaders(world), ...FORM },
-        body: `identifier=${list(n, (at) => `urn:x|${at}`).join(',')}`,
-      }),
-  ],
-  [
-    'search',
-    'names',
-    20,
-    (world, n) =>
-      http({
-        method: 'POST',
-        path: '/fhir/Patient/_search',
-        headers: { ...fhirHeaders(world), ...FORM },
-        body: `name=${list(n, (at) => `row${at}`).join(',')}`,
-      }),
-  ],
-  [
-    'search',
-    'codes',
-    500,
-    (world, n) =>
-      http({
-        method: 'POST',
-        path: '/fhir/Observation/_search',
-        headers: { ...fhirHeaders(world), ...FORM },
-        body: `code=${list(n, (at) => `urn:x|${at}`).join(',')}`,
-      }),
-  ],
-  [
-    'search',
-    'dates',
-    500,
-    (world, n) =>
-      http({
-        method: 'POST',
-        path: '/fhir/Observation/_search',
-        headers: { ...fhirHeaders(world), ...FORM },
-        body: `date=${list(n, (at) => `ge20${10 + (at % 80)}`).join(',')}`,
-      }),
-  ],
-  [
-    'search',
-    'parameters',
-    64,
-    (world, n) =>
-      http({
-        method: 'POST',
-        path: '/fhir/Observation/_search',
-        headers: { ...fhirHeaders(world), ...FORM },
-        body: list(n, (at) => `code=urn:x|${at}`).join('&'),
-      }),
-  ],
+  ...(
+    [
+      ['identifiers', 500, 'Patient', (n) => `identifier=${list(n, (at) => `urn:x|${at}`).join(',')}`],
+      ['names', 20, 'Patient', (n) => `name=${list(n, (at) => `row${at}`).join(',')}`],
+      ['codes', 500, 'Observation', (n) => `code=${list(n, (at) => `urn:x|${at}`).join(',')}`],
+      ['dates', 500, 'Observation', (n) => `date=${list(n, (at) => `ge20${10 + (at % 80)}`).join(',')}`],
+      ['parameters', 64, 'Observation', (n) => list(n, (at) => `code=urn:x|${at}`).join('&')],
+    ] satisfies [what: string, size: number, type: string, form: (n: number) => string][]
+  ).map(([what, size, type, form]): Counted => ['search', what, size, (world, n) => searchBy(world, type, form(n))]),
   [
     'export',
     'types',
@@ -773,11 +776,12 @@ const COUNTED: readonly Counted[] = [
 ];
 
 /** Every list of a request becomes long: these are few, and find most. */
-export const COUNTED_SHAPES: readonly RequestShape[] = COUNTED.map(([surface, what, size, draft]) => ({
+export const COUNTED_SHAPES: readonly RequestShape[] = COUNTED.map(([surface, what, size, draft, limits]) => ({
   surface,
   what,
   size,
   draft,
+  limits,
 }));
 
 /** Every text in every place. */

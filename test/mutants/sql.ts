@@ -23,7 +23,7 @@ const OPERATORS: readonly Operator[] = [
     pattern: /\b(?:perform|select|ignored :=) (?:pg_advisory_xact_lock|lock_)\w*\([^;]*\);/g,
     replacement: '',
   },
-  { name: 'drop refusal', pattern: /\braise exception (?:'(?:[^']|'')*'|[^;'])*;/g, replacement: 'null;' },
+  { name: 'drop refusal', pattern: /\braise exception (?:'[^']*'|[^;'])*;/g, replacement: 'null;' },
   { name: 'drop policy', pattern: /\bcreate policy [^;]*;/g, replacement: '' },
   { name: 'drop row security', pattern: /\balter table \w+ (?:enable|force) row level security;/g, replacement: '' },
   { name: 'drop revocation', pattern: /\brevoke [^;]*;/g, replacement: '' },

@@ -117,6 +117,13 @@ test.each([
   expect([...found]).toEqual(refused === undefined ? [] : ['edge/http/expression.ts']);
 });
 
+test('an exponential expression is rejected in tests and scripts too, a quadratic one only in sources', async () => {
+  await write('test/unit/exponential.ts', 'export default /^(?:a+)+$/;\n');
+  await write('script.ts', 'export default /^(?:a+)+$/;\n');
+  await write('test/unit/quadratic.ts', String.raw`export default /\d+$/;` + '\n');
+  expect(await lint('polynomial-expression')).toEqual(new Set(['script.ts', 'test/unit/exponential.ts']));
+});
+
 describe('imports', () => {
   beforeAll(async () => {
     for (const [file, specifier] of IMPORTS) await write(file, `import '${specifier}';\n`);
