@@ -11,8 +11,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   metrics: ['http', 'store'],
   alerts: ['jobs', 'http', 'store'],
   oauth: ['http', 'store'],
-  // oauth/bearer.ts only: ONLY_BEARER.
-  fhir: ['oauth', 'jobs', 'http', 'store'],
+  // oauth/bearer.ts only: ONLY_BEARER. hl7/match/match.ts only: ONLY_MATCH.
+  fhir: ['oauth', 'hl7', 'jobs', 'http', 'store'],
   hl7: ['members', 'oauth', 'jobs', 'http', 'store'],
   // edge/workbench.ts passes functions of the other slices in.
   admin: ['members', 'examples', 'http', 'store'],
@@ -23,6 +23,10 @@ const NAMES = [...Object.keys(ROOMS), 'platform'];
 
 const closed = (regex: string, message: string) => ({ regex, message });
 const ONLY_BEARER = { group: ['**/oauth/*', '!**/oauth/bearer.ts'], message: 'of edge/oauth import bearer.ts only' };
+const ONLY_MATCH = {
+  group: ['**/hl7/**', '!**/hl7/match/match.ts'],
+  message: 'of edge/hl7 import match/match.ts only',
+};
 const NO_NODE = closed('^node:', 'import node: only in edge/platform, migrations, sidecar and test');
 const OUTSIDE = closed('\\.\\./(?:sidecar|migrations|test)/', 'edge imports only edge and shared');
 
@@ -46,6 +50,7 @@ const rooms = Object.entries(ROOMS).map(([room, open]) => {
       `of the folders of edge, edge/${room} may import ${open.join(', ') || 'none'}`,
     ),
     ...(room !== 'openapi' && open.includes('oauth') ? [ONLY_BEARER] : []),
+    ...(room === 'fhir' ? [ONLY_MATCH] : []),
     NO_NODE,
     OUTSIDE,
   );

@@ -81,6 +81,7 @@ create table api_key (
   token_ttl_seconds integer not null check (token_ttl_seconds between 60 and 3600),
   allowed_scopes text[] not null default '{}',
   allowed_audiences text[] not null default '{}',
+  patient_match boolean not null default false,
   protocols text[] not null default '{fhir}',
   allowed_ips text[] not null default '{}',
   hl7_sender_application text,

@@ -10,7 +10,7 @@ import { includesOf } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
 
 /** The day of the last change to this file's statements (CapabilityStatement.date). */
-const CHANGED = '2026-11-22';
+const CHANGED = '2026-11-24';
 const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 

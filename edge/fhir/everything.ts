@@ -18,8 +18,8 @@ import { type Interaction, NOTED, readScope, type RequestContext } from './inter
 import { notFound, unknownResource } from './read.ts';
 import { resourceEntry, warningEntries } from './searchset.ts';
 
-/** The value of a parameter, if it is a primitive of any type. */
-function textOf(value: Json | undefined): string | undefined {
+/** The value of a parameter, if it is a string or a number. */
+export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || value instanceof JsonNumber ? String(value.valueOf()) : undefined;
 }

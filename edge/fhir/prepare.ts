@@ -9,6 +9,7 @@ import { checkPatch, foundBy, lookUpPatched, type PatchTarget, patchOf } from '.
 import { readPatch } from './patch/patch-body.ts';
 import { everythingParameters, prepareEverything } from './everything.ts';
 import { prepareHistory, prepareTypeHistory } from './history.ts';
+import { prepareMatch } from './match.ts';
 import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { refuseNoneExist } from './conditional-headers.ts';
@@ -76,6 +77,8 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     const asked = everythingParameters(await readJsonIfAny({ request, body }));
     return prepareEverything(context, id, [...pairs, ...asked]);
   },
+  match: async ({ context, pairs, request, body }) =>
+    prepareMatch(context, pairs, await readJson({ request, body }), request.headers),
   create: async ({ context, pairs, request, body }, type) => {
     requireFormControls(pairs, 'create');
     return write(context, checkCreate(context, type, await readJson({ request, body }), request.headers));

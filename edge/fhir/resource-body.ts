@@ -51,17 +51,20 @@ export function parseBody(text: string, what: string): Json {
   }
 }
 
-/**
- * @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long or a SUBSETTED
- *   resource
- */
-export function requireValid(type: ResourceType, content: Json): JsonObject {
+/** @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long */
+export function requireResource(type: ResourceType, content: Json): JsonObject {
   requireAffordableLists(type, content);
   const issues = validate(content, type);
   if (issues.length > 0 || !isJsonObject(content)) {
     throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });
   }
-  const at = subsettedAt(type, content);
-  if (at === undefined) return content;
+  return content;
+}
+
+/** @throws Fault as `requireResource`, and `invalid` (422) for a SUBSETTED resource */
+export function requireValid(type: ResourceType, content: Json): JsonObject {
+  const valid = requireResource(type, content);
+  const at = subsettedAt(type, valid);
+  if (at === undefined) return valid;
   throw new Fault('invalid', PART, { issues: [{ code: 'business-rule', message: PART, at }] });
 }

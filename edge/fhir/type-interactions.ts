@@ -18,7 +18,7 @@ export interface TypeInteraction {
     | 'patch'
     | null;
   /** The name of an operation's OperationDefinition in R4. */
-  readonly operation?: 'Resource-validate' | 'Patient-everything';
+  readonly operation?: 'Resource-validate' | 'Patient-everything' | 'Patient-match';
   /** The one type that has it; absent: all. */
   readonly only?: ResourceType;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
@@ -68,6 +68,15 @@ export const TYPE_INTERACTIONS = [
     only: 'Patient',
     method: 'POST',
     path: '/:id/:operation{\\$everything}',
+    scope: 'read',
+  },
+  {
+    name: 'match',
+    code: null,
+    operation: 'Patient-match',
+    only: 'Patient',
+    method: 'POST',
+    path: '/:operation{\\$match}',
     scope: 'read',
   },
   { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },

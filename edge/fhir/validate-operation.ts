@@ -3,15 +3,14 @@
  * create, or an update of this id, would have. Nothing is written, and the database makes the checks of a write.
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
-import { isJsonObject, type Json, type JsonObject, printJson } from '../../shared/json.ts';
+import { isJsonObject, type Json, printJson } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { currentVersion } from '../store/resource-by-id.ts';
 import type { Query } from '../deps.ts';
 import { type RequestHeaders, requireNoConditions } from './conditional-headers.ts';
-import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
-import { strictControls } from './controls/write-controls.ts';
 import type { Answer, Interaction, RequestContext } from './interaction.ts';
+import { located, type OperationInput, readOperationInput } from './operation-input.ts';
 import { issuesOf, outcome } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
 import { type CheckedWrite, checkCreate, checkUpdate, type PlannedWrite, planWrite } from './plan-write.ts';
@@ -25,73 +24,22 @@ const OPTIONS = ['mode', 'profile'];
 
 type Mode = (typeof MODES)[number];
 
-interface Option {
-  readonly value: Json | undefined;
-  /** FHIRPath, or `http.` and the parameter's name. */
-  readonly at: string;
-}
-
-/** The resource and the options of the operation. */
-interface ValidateRequest {
-  readonly resource: Json;
-  /** By name. */
-  readonly options: ReadonlyMap<string, Option>;
-}
-
-function refuse(kind: 'malformed' | 'invalid', code: string, message: string, at: string): Fault {
-  return new Fault(kind, message, { issues: [{ code, message, at }] });
-}
-
-/** The value of a parameter of any type. */
-function valueOf(parameter: JsonObject): Json | undefined {
-  return Object.entries(parameter).find(([member]) => member.startsWith('value'))?.[1];
-}
-
-/** The body is the resource, or Parameters with the resource. Options are in the URL or in the Parameters. */
-function readValidateRequest(content: Json, pairs: readonly Pair[]): ValidateRequest {
-  const hint = 'send the resource as the body, or as the parameter resource of Parameters';
-  const given = strictControls(pairs, [...OPTIONS, ...FORM_CONTROLS], hint);
-  const options = new Map<string, Option>();
-  for (const name of OPTIONS) {
-    const value = given.get(name);
-    if (value !== undefined) options.set(name, { value, at: `http.${name}` });
-  }
-  if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') return { resource: content, options };
-  const { parameter } = content;
-  const at = 'Parameters.parameter';
-  let resource: Json | undefined;
-  for (const one of Array.isArray(parameter) ? parameter.filter(isJsonObject) : []) {
-    const { name } = one;
-    const isOption = typeof name === 'string' && OPTIONS.includes(name);
-    if (!isOption && name !== 'resource') {
-      throw refuse('invalid', 'not-supported', `only resource, ${OPTIONS.join(' and ')} can be used`, at);
-    }
-    if (isOption ? options.has(name) : resource !== undefined) {
-      throw refuse('malformed', 'value', `${name} can be given only once`, at);
-    }
-    if (isOption) options.set(name, { value: valueOf(one), at });
-    else resource = one['resource'];
-  }
-  if (resource === undefined) throw refuse('malformed', 'required', 'Parameters needs a parameter resource', at);
-  return { resource, options };
-}
-
 /** The mode option; without it an update where the address has an id, otherwise a create. */
-function modeOf({ options }: ValidateRequest, id: string | null): Mode {
+function modeOf({ options }: OperationInput, id: string | null): Mode {
   const given = options.get('mode');
   if (given === undefined) return id === null ? 'create' : 'update';
   const mode = MODES.find((one) => one === given.value);
-  if (mode === undefined) throw refuse('malformed', 'value', `mode must be one of ${MODES.join(', ')}`, given.at);
+  if (mode === undefined) throw located('malformed', 'value', `mode must be one of ${MODES.join(', ')}`, given.at);
   if (mode === 'update' || id === null) return mode;
-  throw refuse('malformed', 'value', 'mode=create needs an address without an id: POST [type]/$validate', given.at);
+  throw located('malformed', 'value', 'mode=create needs an address without an id: POST [type]/$validate', given.at);
 }
 
 /** To ignore an unknown profile would report a resource as valid that was not checked. */
-function requireKnownProfile({ options }: ValidateRequest, type: ResourceType): void {
+function requireKnownProfile({ options }: OperationInput, type: ResourceType): void {
   const profile = options.get('profile');
   const known = `${BASE_PROFILE}${type}`;
   if (profile === undefined || profile.value === known) return;
-  throw refuse(
+  throw located(
     'invalid',
     'not-supported',
     `this server does not know the profile: only ${known} can be used`,
@@ -112,7 +60,7 @@ function checkedWriteOf(
   const own = isJsonObject(resource) ? resource['id'] : undefined;
   if (id !== null) return checkUpdate(context, type, id, resource, NO_HEADERS);
   if (typeof own === 'string') return checkUpdate(context, type, own, resource, NO_HEADERS);
-  throw refuse('malformed', 'required', 'an update needs the id of the resource', `${type}.id`);
+  throw located('malformed', 'required', 'an update needs the id of the resource', `${type}.id`);
 }
 
 /** The resources that the write needs in the database, each with the issues where it does not exist. */
@@ -171,7 +119,7 @@ export function prepareValidate(
   headers: RequestHeaders,
 ): Interaction {
   requireNoConditions(headers, '$validate');
-  const asked = readValidateRequest(content, pairs);
+  const asked = readOperationInput(content, pairs, OPTIONS);
   const mode = modeOf(asked, id);
   requireKnownProfile(asked, type);
   try {

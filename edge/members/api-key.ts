@@ -205,6 +205,19 @@ export const KEY_MEMBERS = {
     input: { kind: 'choices', values: AUDIENCES },
     flag: { name: 'audiences', value: 'LIST' },
   }),
+  patientMatch: member({
+    column: 'patient_match',
+    schema: yesOrNo(false),
+    initial: false,
+    answer: z.boolean(),
+    label: 'Patient/$match',
+    hint:
+      'The client may ask which patients a person may be (POST Patient/$match, with the scope system/Patient.read). The ' +
+      'gateway compares by the same rules as for HL7 messages. Switch it on only for a client that registers patients.',
+    section: 'grants',
+    input: { kind: 'switch', yes: 'the client may match patients' },
+    flag: { name: 'patient-match', value: 'yes|no' },
+  }),
   protocols: member({
     column: 'protocols',
     schema: choices('a protocol', PROTOCOLS),

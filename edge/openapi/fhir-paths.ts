@@ -275,6 +275,32 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, search
     },
     responses: { '200': answer(EVERYTHING, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
   }),
+  match: () => ({
+    summary: 'The patients that may be a person',
+    description:
+      'The API key needs `patientMatch`. The Bundle has the most likely patient first, and in each entry `search.score` and ' +
+      'the extension match-grade: `certain`, `probable`, `possible` or `certainly-not`.',
+    requestBody: {
+      required: true,
+      content: {
+        [FHIR_JSON]: {
+          schema: ref('Parameters'),
+          example: {
+            resourceType: 'Parameters',
+            parameter: [
+              { name: 'resource', resource: EXAMPLES.Patient },
+              { name: 'onlyCertainMatches', valueBoolean: false },
+              { name: 'count', valueInteger: 3 },
+            ],
+          },
+        },
+      },
+    },
+    responses: {
+      '200': answer('At most ten patients; none is an empty Bundle.', 'Bundle'),
+      ...refusals('invalid', 'precondition-failed', ...WITH_BODY),
+    },
+  }),
   vread: (type) => ({
     summary: `Read one version of a ${type}`,
     parameters: [ID, VERSION],

@@ -80,9 +80,23 @@ const shareFamily = (a: string, b: string) =>
   `exists (select from string_to_table(${a}, E'\\n') x join string_to_table(${b}, E'\\n') y on ${bare('x')} = ${bare('y')} where x <> '')`;
 
 /**
+ * SQL: the ids of other records with the birth date of a row `d`, and its first name or one of its family names. The second
+ * condition on the birth date selects an index.
+ */
+export const NAMESAKES = `(select p.id from patient_search p
+              where p.site_id = d.site_id and p.birth_date = d.birth_date and p.name_sort = d.name_sort and p.id <> d.id
+              order by p.id limit ${MAX_NAMESAKES})
+            union
+            select q.id from (
+              select p.id, p.families from patient_search p
+               where p.site_id = d.site_id and p.birth_date = d.birth_date and (p.birth_date, p.name_sort) >= (d.birth_date, '')
+               order by p.name_sort, p.id limit ${MAX_OF_DAY}) q
+             where q.id <> d.id and ${shareFamily('d.families', 'q.families')}`;
+
+/**
  * The records that were changed after a position and before a moment, the earliest first, with those that may be alike. Each
- * record has at least one row. The issue's id, `offset 0` and the second condition on the birth date select indexes.
- * Without statistics of a site, other indexes look as good to the planner.
+ * record has at least one row. The issue's id and `offset 0` select indexes. Without statistics of a site, other indexes look
+ * as good to the planner.
  *
  * @param limit changed records
  */
@@ -106,15 +120,7 @@ export const findAlike = (site: string, after: AlikePosition, until: string, lim
               where i.site_id = d.site_id
                 and i.issue_id = md5('possible-duplicate|' || least(n.id, d.id) || '|' || greatest(n.id, d.id) || '|')::uuid) as listed
           from (
-            (select p.id from patient_search p
-              where p.site_id = d.site_id and p.birth_date = d.birth_date and p.name_sort = d.name_sort and p.id <> d.id
-              order by p.id limit ${MAX_NAMESAKES})
-            union
-            select q.id from (
-              select p.id, p.families from patient_search p
-               where p.site_id = d.site_id and p.birth_date = d.birth_date and (p.birth_date, p.name_sort) >= (d.birth_date, '')
-               order by p.name_sort, p.id limit ${MAX_OF_DAY}) q
-             where q.id <> d.id and ${shareFamily('d.families', 'q.families')}) n
+            ${NAMESAKES}) n
          cross join lateral (select * from resource r where r.site_id = d.site_id and r.type = 'Patient' and r.id = n.id offset 0) o
          where o.replaced_by is null
       ) c on length(d.birth_date) = 10 and d.families <> '' and d.body not like '%"replaced-by"%'

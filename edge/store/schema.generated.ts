@@ -87,6 +87,7 @@ export const FUNCTIONS: readonly string[] = [
   'namespaces_compare',
   'patient_erase',
   'patient_links_without',
+  'patient_match_sender',
   'patient_merge_read',
   'patient_rows_write',
   'patient_survivor',

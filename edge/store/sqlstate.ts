@@ -16,6 +16,11 @@ const OWN = {
     code: 'insufficient_scope',
   },
   GW404: { kind: 'not-found', message: 'no such resource' },
+  GW407: {
+    kind: 'forbidden',
+    message:
+      'this API key may not use Patient/$match: search Patient, or ask an administrator of the site to switch patientMatch on',
+  },
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
   GW410: { kind: 'conflict', message: 'another process has taken over the job', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },

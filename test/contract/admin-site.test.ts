@@ -178,6 +178,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['hl7DefaultAuthority', 'HOSP^1.2.3^ISO'],
     ['hl7DefaultAuthority', 7],
     ['hl7IdentityCheck', 'never'],
+    ['patientMatch', 'yes'],
     ['hl7Strict', 'yes'],
     ['hl7UnsupportedTypes', 'drop'],
     ['hl7AcceptAck', 1],
@@ -221,9 +222,10 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set('/site', cleared)).toMatchObject({ identifyingTypes: [], codeSystems: [], usCore: false });
   });
 
-  test('determine for a key how its messages are processed; null sets the default of a new key', async () => {
+  test('determine for a key what it may match and how its messages are processed; null sets the default of a new key', async () => {
     const path = `/api-keys/${at.key.clientId}`;
     const own = {
+      patientMatch: true,
       hl7DefaultAuthority: 'HOSP',
       hl7IdentityCheck: 'refuse',
       hl7Strict: true,
@@ -232,6 +234,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
       hl7Information: false,
     };
     const usual = {
+      patientMatch: false,
       hl7DefaultAuthority: null,
       hl7IdentityCheck: 'refuse-results',
       hl7Strict: false,

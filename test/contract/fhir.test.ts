@@ -13,6 +13,7 @@ import { conditionalCases } from './fhir/conditional-cases.ts';
 import { everythingCases } from './fhir/everything-cases.ts';
 import { exampleCases } from './fhir/example-cases.ts';
 import { httpCases } from './fhir/http-cases.ts';
+import { matchCases } from './fhir/match-cases.ts';
 import { typeHistoryCases } from './fhir/type-history-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
 import { lenientCases } from './fhir/lenient-cases.ts';
@@ -50,6 +51,7 @@ onRuntimes(
     describe('paging by several keys', () => pagingOrderCases(subject));
     describe('history of a type', () => typeHistoryCases(subject));
     describe('everything of a patient', () => everythingCases(subject));
+    describe('match', () => matchCases(subject));
     describe('access by conditions', () => conditionCases(subject));
     describe('parts written back', () => subsettedCases(subject));
     describe('lenient', () => lenientCases(subject));

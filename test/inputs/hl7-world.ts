@@ -18,6 +18,8 @@ export interface World {
   readonly state: () => string;
   readonly attention: readonly NewAttention[];
   readonly resources: () => readonly StoredResource[];
+  /** The identifiers and traits of the patients. */
+  readonly known: () => readonly FoundPatient[];
 }
 
 /** The time of receipt of all messages, far behind the times in them. */
@@ -42,6 +44,7 @@ export function createWorld(): World {
   return {
     attention,
     resources: () => [...resources.values()],
+    known: () => [...known.values()],
     send: (message) => {
       received += 1000;
       const patients = [...resources.values()].filter(({ type }) => type === 'Patient');

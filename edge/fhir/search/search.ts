@@ -62,7 +62,7 @@ export async function prepareSearch(
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
     const patients = toPage(included, included.length).resources.map((stored) =>
-      resourceEntry(context.root, { ...stored, type: 'Patient' }, includedPart, 'include'),
+      resourceEntry(context.root, { ...stored, type: 'Patient' }, includedPart, { mode: 'include' }),
     );
     const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
     return ok(bundleText(head, await links.of(cursor, next), [...entries, ...patients, ...outcomes]));

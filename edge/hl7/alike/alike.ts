@@ -3,9 +3,9 @@
  * address. Twins, parents and children do not agree (edge/hl7/patients/person.ts).
  */
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
-import { namesOf } from '../../store/patient-identity.ts';
 import { mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold } from '../../store/search/fold.ts';
+import { personOf } from '../patients/found-patients.ts';
 import { agree, type Person } from '../patients/person.ts';
 
 /** More addresses of a record are not compared. */
@@ -23,20 +23,15 @@ export function areAlike(
   placeholders: ReadonlySet<string>,
 ): boolean {
   if (a['active'] === false || b['active'] === false || isLinked(a, b.id) || isLinked(b, a.id)) return false;
-  if (!agree(personOf(a), personOf(b), placeholders)) return false;
+  if (!agree(namedPerson(a), namedPerson(b), placeholders)) return false;
   const others = addressesOf(b);
   return addressesOf(a).some((address) => others.some((other) => isSameAddress(address, other)));
 }
 
-function personOf(patient: JsonObject): Person {
-  const { birthDate, gender, multipleBirthInteger } = patient;
-  return {
-    // Twins share provisional names.
-    names: namesOf(patient).filter((name) => !mayBeProvisional(name)),
-    birthDate: typeof birthDate === 'string' ? birthDate : undefined,
-    sex: typeof gender === 'string' ? gender : undefined,
-    birthOrder: typeof multipleBirthInteger === 'number' ? multipleBirthInteger : undefined,
-  };
+/** Twins share provisional names. */
+function namedPerson(patient: JsonObject): Person {
+  const person = personOf(patient);
+  return { ...person, names: person.names.filter((name) => !mayBeProvisional(name)) };
 }
 
 const isLinked = ({ link }: JsonObject, id: string): boolean =>

@@ -1,13 +1,30 @@
 /** The patients that a message finds or creates, as the rules of matching read them. */
 import type { JsonObject } from '../../../shared/json.ts';
 import { namesOf, readTraits } from '../../store/patient-identity.ts';
+import type { Authorities } from '../mapping/assigning-authority.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
-import type { StoredPerson } from './person.ts';
-import type { StoredPatient, StoredIdentifier } from './identifier-holders.ts';
+import type { Person, StoredPerson } from './person.ts';
+import type { StoredIdentity, StoredPatient, StoredIdentifier } from './identifier-holders.ts';
+import type { ResolveRequest } from './resolve.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
 import { mergedWith } from './merge-register.ts';
 import { survivorOf } from './survivor.ts';
+
+/** @param rules the site's */
+export function storedIdentity(
+  drafts: Drafts,
+  { named, taught, contested, rejected }: Authorities,
+  rules: IdentifierRules,
+): StoredIdentity & Pick<ResolveRequest, 'placeholderDates'> {
+  return {
+    stored: storedIdentifiers(drafts, rules),
+    patients: storedPatients(drafts),
+    namedUris: new Set([...named.values(), ...taught.values(), ...[...contested.values()].flat()]),
+    rejected,
+    placeholderDates: rules.placeholderBirthDates,
+  };
+}
 
 export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
   return new Map(
@@ -23,15 +40,18 @@ export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatien
   );
 }
 
-function storedPersonOf({ content, traits }: Draft): StoredPerson {
-  const { said, isDescribed } = readTraits([...traits]);
+const storedPersonOf = ({ content, traits }: Draft): StoredPerson => ({
+  ...personOf(content),
+  ...readTraits([...traits]),
+});
+
+/** The person of a Patient's content, without earlier names and birth dates. */
+export function personOf(content: JsonObject): Person {
   return {
     names: namesOf(content),
     birthDate: textOf(content, 'birthDate'),
     sex: textOf(content, 'gender'),
     birthOrder: typeof content['multipleBirthInteger'] === 'number' ? content['multipleBirthInteger'] : undefined,
-    said,
-    isDescribed,
   };
 }
 

@@ -107,3 +107,10 @@ export function heldUncertainly(
     ({ value, authority, identifies }) => value === sent.value && asked.includes(authority) && identifies,
   );
 }
+
+/** Identifiers that are the sent one, certainly or perhaps. */
+export const everyHolder = (sent: SentIdentifier, request: StoredIdentity): readonly StoredIdentifier[] => [
+  ...holdersOf(sent, request),
+  ...heldUncertainly(sent, request),
+  ...sameValueElsewhere(sent, request).map(({ stored }) => stored),
+];

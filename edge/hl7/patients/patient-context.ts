@@ -4,7 +4,7 @@ import type { Drafts } from '../mapping/drafts.ts';
 import type { MessageClock } from '../precedence/clock.ts';
 import { timeOfId } from '../precedence/precedence.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
-import { storedPatients, storedIdentifiers } from './found-patients.ts';
+import { storedIdentity } from './found-patients.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
 import type { ResolveRequest } from './resolve.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
@@ -26,18 +26,6 @@ export interface PatientContext {
 
 export function patientContext(parts: Omit<PatientContext, 'found'>): PatientContext {
   const { authorities, rules, drafts, context } = parts;
-  const { named, taught, contested } = authorities;
-  const namedUris = new Set([...named.values(), ...taught.values(), ...[...contested.values()].flat()]);
   const today = new Date(timeOfId(context.messageId)).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  return {
-    ...parts,
-    found: () => ({
-      stored: storedIdentifiers(drafts, rules),
-      patients: storedPatients(drafts),
-      namedUris,
-      rejected: authorities.rejected,
-      placeholderDates: rules.placeholderBirthDates,
-      today,
-    }),
-  };
+  return { ...parts, found: () => ({ ...storedIdentity(drafts, authorities, rules), today }) };
 }

@@ -9,6 +9,7 @@ import type { KeyRecord } from '../../members/api-key.ts';
 import type { Taught } from '../mapping/assigning-authority.ts';
 import {
   aliasOf,
+  everyHolder,
   heldUncertainly,
   holdersOf,
   sameValueElsewhere,
@@ -346,11 +347,7 @@ const alsoAgreeing = (patient: string, request: ResolveRequest): readonly string
 const ownHolders = (request: ResolveRequest): readonly StoredIdentifier[] =>
   request.identifiers
     .filter(({ identifies, isAlternate }) => identifies && isAlternate !== true)
-    .flatMap((identifier) => [
-      ...holdersOf(identifier, request),
-      ...heldUncertainly(identifier, request),
-      ...sameValueElsewhere(identifier, request).map(({ stored }) => stored),
-    ]);
+    .flatMap((identifier) => everyHolder(identifier, request));
 
 /** An administrator has undone their merge: no message without MRG merges them again. */
 const wereSeparated = (a: string, b: string, { patients }: ResolveRequest): boolean =>

@@ -52,6 +52,7 @@ const INTERACTIONS = {
   }),
   validate: () => ({ method: 'POST', path: '/Patient/$validate', body: patient('table') }),
   validateInstance: (id) => ({ method: 'POST', path: `/Patient/${id}/$validate`, body: patient('table', { id }) }),
+  match: () => ({ method: 'POST', path: '/Patient/$match', body: patient('table', { gender: 'male' }) }),
   bundle: () => ({ method: 'POST', path: '', body: { resourceType: 'Bundle', type: 'batch', entry: [] } }),
   metadata: () => ({ method: 'GET', path: '/metadata' }),
 } satisfies Readonly<Record<string, (id: string) => Request>>;
@@ -110,6 +111,7 @@ const OF_READS = [
   'conditionalPatch',
   'validate',
   'validateInstance',
+  'match',
   'bundle',
   ...UNVERSIONED,
 ];

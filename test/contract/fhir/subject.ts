@@ -72,7 +72,7 @@ export async function startSubject(runtime: Runtime, env: Readonly<Record<string
   };
   const newSite = async () => {
     const site = await createSite(client);
-    const first = await newToken(await createApiKey(client, { site }));
+    const first = await newToken(await createApiKey(client, { site, patientMatch: true }));
     newest.set(first.token, first);
     return { site, key: first.key, token: first.token };
   };

@@ -51,6 +51,7 @@ export interface ApiKeyOptions {
   readonly scopes?: readonly string[];
   readonly audiences?: readonly string[];
   readonly protocols?: readonly string[];
+  readonly patientMatch?: boolean;
   readonly allowedIps?: readonly string[];
   readonly tlsSubject?: string;
   readonly senderApplication?: string;
@@ -83,6 +84,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
     token_ttl_seconds: options.tokenTtlSeconds ?? 300,
     allowed_scopes: options.scopes ?? SCOPES,
     allowed_audiences: options.audiences ?? [],
+    patient_match: options.patientMatch ?? false,
     protocols: options.protocols ?? ['fhir', 'hl7'],
     allowed_ips: options.allowedIps ?? [],
     hl7_sender_application: options.senderApplication ?? null,

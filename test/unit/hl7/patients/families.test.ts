@@ -1,164 +1,9 @@
-/**
- * Families: twins, their parents and a father and son of one name, whose messages list each other's numbers. With any
- * names for newborns and any order of messages, no record has the data of two people.
- */
+/** No record has the data of two people, in any family and with any order of its messages (test/inputs/hl7-families.ts). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { BORN, family, messagesOf, peopleByRecord, worldAfter } from '../../../inputs/hl7-families.ts';
 import { inputs, seed } from '../../../stack/tools/size.ts';
-import { createWorld, type World } from '../../../inputs/hl7-world.ts';
-
-type Who = 'mother' | 'father' | 'junior' | 'twin1' | 'twin2';
-const BORN: Readonly<Record<Who, string>> = {
-  mother: '19900405',
-  father: '19880607',
-  junior: '20190203',
-  twin1: '20260301',
-  twin2: '20260301',
-};
-
-/** How hospitals call both of twins, as XPN. */
-const NEWBORN_NAMES = [
-  'Smith^BABYGIRL',
-  'Smith^BABY GIRL',
-  'Smith^MALE',
-  'Smith^NB',
-  'Smith^UNNAMED',
-  'Smith^BABYBOY',
-  'Smith^INFANTGIRL',
-  'Smith^NEWBORNGIRL',
-  'Smith^B/O MARY',
-  'Smith^MARYGIRL',
-  'BABY GIRL',
-  'Smith',
-  'Smith^BABY',
-  'Smith^GIRL2',
-  'Smith^BB SMITH',
-  'Smith^RECIEN NACIDO',
-  'Smith^TOCHTER VON MARY',
-  'Smith^MARY^BABY',
-  'Smith^MARY^^^B/O',
-  'BABY^SMITH',
-  'Smith^UNKNOWN',
-  'Smith^M',
-  '^BABYGIRL',
-  'Smith^TWIN',
-  'Smith^Mädchen',
-] as const;
-const TWIN_NAMES = [
-  ['Smith^Amy', 'Smith^Ann'],
-  ['Smith^Mary^Ann', 'Smith^Mary^Jane'],
-  ['Smith^A', 'Smith^A'],
-  ['Smith^TWIN A', 'Smith^TWIN B'],
-] as const;
-
-interface Said {
-  readonly who: Who;
-  readonly event: 'A28' | 'A04' | 'A08' | 'R01' | 'A40';
-  /** 1 and 2 are a person's own; a merge moves from one to the other. */
-  readonly own: 1 | 2;
-  /** Numbers of others that are listed beside. */
-  readonly beside: readonly Who[];
-  readonly isNamed: boolean;
-  readonly isBare: boolean;
-  readonly isFirst: boolean;
-  /** A nickname, another typing of the birth date, or nothing else than the identifier. */
-  readonly variant: 'usual' | 'short' | 'mistyped' | 'nameless';
-}
-
-const said: fc.Arbitrary<Said> = fc.record({
-  who: fc.constantFrom<Who>('mother', 'father', 'junior', 'twin1', 'twin2', 'twin1', 'twin2'),
-  event: fc.constantFrom('A28', 'A04', 'A08', 'R01', 'A40'),
-  own: fc.constantFrom(1, 2),
-  beside: fc.subarray<Who>(['mother', 'father', 'twin1', 'twin2'], { maxLength: 2 }),
-  isNamed: fc.boolean(),
-  isBare: fc.boolean(),
-  isFirst: fc.boolean(),
-  variant: fc.constantFrom('usual', 'usual', 'usual', 'short', 'mistyped', 'nameless'),
-});
-
-const family = fc.record({
-  newborn: fc.constantFrom(...NEWBORN_NAMES),
-  named: fc.constantFrom(...TWIN_NAMES),
-  hasOrder: fc.boolean(),
-  /** The first message is about the mother. */
-  hasMother: fc.boolean(),
-  sex: fc.constantFrom('F', 'U', ''),
-  messages: fc.array(said, { minLength: 2, maxLength: 9 }),
-});
-type Family = typeof family extends fc.Arbitrary<infer Each> ? Each : never;
-
-function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother, sex }: Family): string {
-  const { who, event, own, beside, isNamed, isBare, isFirst, variant } = each;
-  const isTwin = who === 'twin1' || who === 'twin2';
-  const number = (of: Who, which: number): string => `${of}-${which}^^^HOSP^MR`;
-  const others = beside.filter((other) => other !== who).map((other) => number(other, 1));
-  const isMerge = event === 'A40';
-  // PID-3 of a merge has no order; elsewhere the person's own number leads, or that of a newborn's mother.
-  // Without a name and a birth date the gateway cannot distinguish mother and newborn.
-  const isAfterMother = isTwin && isFirst && hasMother && variant !== 'nameless';
-  const lists = isMerge
-    ? [...(isFirst ? [number(who, 2)] : []), number(who, 1), ...others]
-    : [...(isAfterMother ? [number('mother', 1)] : []), number(who, own), ...others, 'ACCOUNT-1^^^HOSP^AN'];
-  const name = isTwin
-    ? isNamed
-      ? named[who === 'twin1' ? 0 : 1]
-      : newborn
-    : who === 'mother'
-      ? 'Smith^Mary'
-      : 'Smith^John';
-  const pid = Array<string>(26).fill('');
-  pid[0] = 'PID';
-  pid[3] = lists.join('~');
-  pid[5] = variant === 'nameless' ? '' : variant === 'short' ? name.replace(/\^(\w)\w+$/, '^$1') : name;
-  const born = variant === 'mistyped' ? BORN[who].replace(/.$/, '9') : BORN[who];
-  pid[7] = (isMerge && isBare) || variant === 'nameless' ? '' : born;
-  pid[8] = isTwin ? sex : who === 'mother' ? 'F' : 'M';
-  pid[25] = isTwin && hasOrder ? (who === 'twin1' ? '1' : '2') : '';
-  const msh = (type: string) =>
-    `MSH|^~\\&|LAB|HOSP|GW|SITE|202603020800${String(at).padStart(2, '0')}+0100||${type}|C${at}|P|2.5.1`;
-  if (event === 'R01')
-    return `${msh('ORU^R01')}\n${pid.join('|')}\nOBR|1||F${at}^LAB|1^T^L\nOBX|1|NM|of-${who}^T^L||5||||||F`;
-  const lines = isMerge ? `MRG|${number(who, 2)}` : `AL1|1|DA|of-${who}^Penicillin^L`;
-  return `${msh(`ADT^${event}`)}\n${pid.join('|')}\n${lines}`;
-}
-
-/** The people whose data are in each record. */
-function peopleByRecord(world: World): Map<string, Set<string>> {
-  const people = new Map<string, Set<string>>();
-  for (const { body } of world.resources()) {
-    const patient = /"Patient\/([^"]+)"/.exec(body)?.[1];
-    const person = /of-(mother|father|junior|twin\d)/.exec(body)?.[1];
-    if (patient !== undefined && person !== undefined)
-      people.set(patient, (people.get(patient) ?? new Set()).add(person));
-  }
-  return people;
-}
-
-const MOTHER: Said = {
-  who: 'mother',
-  event: 'A28',
-  own: 1,
-  beside: [],
-  isNamed: true,
-  isBare: false,
-  isFirst: false,
-  variant: 'usual',
-};
-
-function worldAfter(of: Family): World {
-  const world = createWorld();
-  const messages = [...(of.hasMother ? [MOTHER] : []), ...of.messages];
-  for (const [at, each] of messages.entries()) {
-    try {
-      world.send(messageOf(each, at, of));
-    } catch (error) {
-      // A message that is refused changes nothing.
-      if (!(error instanceof Error && error.message.startsWith('AE'))) throw error;
-    }
-  }
-  return world;
-}
 
 const tried = { numRuns: inputs(100), ...(seed !== undefined && { seed }) };
 
@@ -166,7 +11,7 @@ test('no patient record has data of two people', () => {
   fc.assert(
     fc.property(family, (of) => {
       expect(
-        peopleByRecord(worldAfter(of))
+        peopleByRecord(worldAfter(messagesOf(of)))
           .values()
           .filter((people) => people.size > 1)
           .toArray(),
@@ -181,8 +26,8 @@ test('the data of one person with one number is in one record, or the records ar
     fc.property(family, (of) => {
       const messages = of.messages
         .filter(({ event }) => event !== 'A40')
-        .map((each): Said => ({ ...each, own: 1, beside: [] }));
-      const world = worldAfter({ ...of, messages });
+        .map((each) => ({ ...each, own: 1, beside: [] }) as const);
+      const world = worldAfter(messagesOf({ ...of, messages }));
       const listed = new Set(world.attention.flatMap(({ patients }) => patients));
       const people = peopleByRecord(world);
       for (const who of Object.keys(BORN)) {

@@ -1,0 +1,62 @@
+/**
+ * The input of an operation on a resource (FHIR R4 operations, 3.2.0.2): the resource as the body, or Parameters with it. Options
+ * are in the URL or in the Parameters.
+ */
+import { Fault } from '../../shared/fault.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
+import { FORM_CONTROLS } from './controls/controls.ts';
+import type { Pair } from './controls/faults.ts';
+import { strictControls } from './controls/write-controls.ts';
+
+export interface Option {
+  readonly value: Json | undefined;
+  /** FHIRPath, or `http.` and the parameter's name. */
+  readonly at: string;
+}
+
+export interface OperationInput {
+  readonly resource: Json;
+  /** By name. */
+  readonly options: ReadonlyMap<string, Option>;
+}
+
+/** A Fault with one issue. @param at FHIRPath, or `http.` and the parameter's name */
+export const located = (kind: 'malformed' | 'invalid', code: string, message: string, at: string): Fault =>
+  new Fault(kind, message, { issues: [{ code, message, at }] });
+
+/** The value of a parameter of any type. */
+function valueOf(parameter: JsonObject): Json | undefined {
+  return Object.entries(parameter).find(([member]) => member.startsWith('value'))?.[1];
+}
+
+/**
+ * @param names the options of the operation, each at most once
+ * @throws Fault for another parameter, or without a resource
+ */
+export function readOperationInput(content: Json, pairs: readonly Pair[], names: readonly string[]): OperationInput {
+  const hint = 'send the resource as the body, or as the parameter resource of Parameters';
+  const given = strictControls(pairs, [...names, ...FORM_CONTROLS], hint);
+  const options = new Map<string, Option>();
+  for (const name of names) {
+    const value = given.get(name);
+    if (value !== undefined) options.set(name, { value, at: `http.${name}` });
+  }
+  if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') return { resource: content, options };
+  const { parameter } = content;
+  const at = 'Parameters.parameter';
+  let resource: Json | undefined;
+  for (const one of Array.isArray(parameter) ? parameter.filter(isJsonObject) : []) {
+    const { name } = one;
+    const isOption = typeof name === 'string' && names.includes(name);
+    if (!isOption && name !== 'resource') {
+      throw located('invalid', 'not-supported', `only resource, ${names.join(' and ')} can be used`, at);
+    }
+    if (isOption ? options.has(name) : resource !== undefined) {
+      throw located('malformed', 'value', `${name} can be given only once`, at);
+    }
+    if (isOption) options.set(name, { value: valueOf(one), at });
+    else resource = one['resource'];
+  }
+  if (resource === undefined) throw located('malformed', 'required', 'Parameters needs a parameter resource', at);
+  return { resource, options };
+}
