@@ -127,7 +127,7 @@ export interface SnapshotQuery {
   readonly shown: AuditAction | null;
 }
 
-/** JSON lists; null for none. */
+/** JSON lists; null for none. The matches are `excess` if they are too large (hl7_matches_json.sql). */
 export interface SnapshotRow {
   readonly candidates: string | null;
   readonly senders: string | null;
@@ -152,11 +152,14 @@ export function readSnapshotRow({ candidates, senders, matches }: SnapshotRow): 
   readonly candidates: readonly CandidateRow[];
   readonly senders: readonly SenderRow[];
   readonly matches: readonly MatchRow[];
+  readonly isExcessive: boolean;
 } {
   const listOf = (text: string | null): unknown => (text === null ? [] : JSON.parse(text));
+  const isExcessive = matches === 'excess';
   return {
     candidates: listOf(candidates) as CandidateRow[],
     senders: listOf(senders) as SenderRow[],
-    matches: listOf(matches) as MatchRow[],
+    matches: isExcessive ? [] : (listOf(matches) as MatchRow[]),
+    isExcessive,
   };
 }

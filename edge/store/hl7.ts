@@ -93,8 +93,8 @@ export interface NewCommit {
   readonly raw: Uint8Array;
   readonly ack: Uint8Array | null;
   readonly lookup: LookupKeys;
-  /** `statesOf` the matches of the snapshot. */
-  readonly states: readonly string[];
+  /** `statesOf` the matches of the snapshot; null if they were too large, so that the message is rejected. */
+  readonly states: readonly string[] | null;
   readonly effects: MessageEffects;
   /** The hash of each, followed by its base64. */
   readonly documents: readonly string[];

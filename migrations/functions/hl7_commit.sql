@@ -32,7 +32,8 @@ begin
   if outcome = 'changed' then
     select l.candidates, l.senders, l.matches into candidates, senders, matches
       from hl7_load(p_opening, p_message, p_values, p_types, p_keys, null) l;
-  elsif outcome = 'stored' and p_message ->> 'why' in ('received', 'resent') and cardinality(p_keys) <= 1000 then
+  elsif outcome = 'stored' and p_message ->> 'why' in ('received', 'resent') and cardinality(p_keys) <= 1000
+    and p_states is not null then
     matches := hl7_matches_json(p_site, p_values, p_types, p_keys, false);
   end if;
   if p_deadline is not null then

@@ -8,7 +8,7 @@
 -- Returns one row, each column a JSON list or null:
 --   - candidates: as hl7_open returns them.
 --   - senders: of hl7_sender.
---   - matches: of hl7_matches, with last_updated as a FHIR instant.
+--   - matches: of hl7_matches_json.
 create or replace function hl7_load(p_opening text[], p_message json, p_values text[], p_types text[], p_keys text[],
   p_shown text)
 returns table (candidates text, senders text, matches text)
@@ -26,7 +26,7 @@ begin
       from hl7_sender(site, case when cardinality(p_opening) <> 4 then p_opening[2] end,
         p_message ->> 'application', p_message ->> 'facility', p_message ->> 'controlId', p_message ->> 'sha256') s);
   matches := hl7_matches_json(site, p_values, p_types, p_keys, true);
-  if p_shown is not null then
+  if p_shown is not null and matches is distinct from 'excess' then
     ignored := audit_note(array(
       select row(p_shown, r.type, r.id, r.patient_id)::audit_item
         from json_to_recordset(matches::json) as m(type text, id uuid)

@@ -216,7 +216,9 @@ begin
          cross join lateral (
            select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
             where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q
-         group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
+         group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers
+         -- So many are an excess (hl7_matches_json).
+         limit 32768) i
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
 

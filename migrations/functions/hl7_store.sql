@@ -11,7 +11,8 @@
 --   - keys: [{ key, field, value, authority }] as hl7_message_key.
 --   - elapsedMs: since the message was received.
 --   - p_values, p_types, p_keys: as hl7_matches.
---   - p_states: of the rows that hl7_matches gave, in the order of their bytes.
+--   - p_states: of the rows that hl7_matches gave, in the order of their bytes. Null if they were an excess: then the
+--     message is rejected for any rows.
 --   - p_effects { resources, results, identities, merges, met, precedences, `attention`, unmapped, moved, aliases }.
 --   - resources: as resource_write.
 --   - results: as hl7_result.
@@ -103,7 +104,7 @@ begin
     if m.why = 'received' then return; end if;
   end if;
 
-  if p_states is distinct from (
+  if p_states is not null and p_states is distinct from (
       select coalesce(array_agg(f.state order by f.state collate "C"), '{}')
         from hl7_matches(p_site, p_values, p_types, p_keys) f) then
     return;

@@ -24,6 +24,7 @@ export const ERROR_REASONS = {
   'too-many-repetitions': 'A field has more repetitions than the limit.',
   'too-much-repeated': 'The resources of the message would repeat a long field too often.',
   'too-many-resources': 'The message would create more resources than the limit.',
+  'too-much-stored': 'The stored patients and results that the message concerns are larger than the limit.',
   'required-field-missing': 'A required field or segment is missing.',
   'segment-sequence': 'A segment is not allowed at this place in the message structure.',
   'unsupported-type': 'Messages of this type (MSH-9.1) are not supported.',

@@ -38,6 +38,7 @@ export const SETTINGS: SenderSettings = {
 export const RECEIVED = {
   isControlIdReused: false,
   isCrowded: false,
+  isExcessive: false,
   isForced: false,
   messageId: '019b7ca9-8c88-7000-8000-000000000003',
   requestId: 'request-1',

@@ -59,6 +59,7 @@ export function createWorld(): World {
         patients: [...known.values()],
         isControlIdReused: false,
         isCrowded: false,
+        isExcessive: false,
         isForced: false,
         messageId: idAt(received),
         requestId: 'request-1',

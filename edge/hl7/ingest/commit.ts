@@ -74,12 +74,12 @@ export async function commit(
   decision: Decision,
   attempt: Attempt,
 ): Promise<Committed | Changed> {
-  const { settings, lookup, opening, matches } = loaded;
+  const { settings, lookup, opening, matches, isExcessive } = loaded;
   const { findings, effects, ack } = decision;
   const { site } = settings;
   const elapsedMs = Math.round(deps.now() - request.beganMs);
   const message = { ...messageOf(request, loaded, decision, attempt), elapsedMs };
-  const states = statesOf(matches);
+  const states = isExcessive ? null : statesOf(matches);
   const stored: NewCommit = {
     opening: opening.arguments,
     site,

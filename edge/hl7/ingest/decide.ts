@@ -32,6 +32,8 @@ export interface DecisionInput {
   readonly isControlIdReused: boolean;
   /** More patients share an identifier than the snapshot has. */
   readonly isCrowded: boolean;
+  /** The stored data that the message concerns is too large to load. */
+  readonly isExcessive: boolean;
   /** An administrator applies it although newer data is stored. */
   readonly isForced: boolean;
   readonly messageId: string;
@@ -61,6 +63,7 @@ export function decide(input: DecisionInput): Decision {
   const { reading, settings } = input;
   const said: AckError[] = [...reading.findings, ...settingFindings(reading.header, settings)];
   if (input.isCrowded && reading.outline !== undefined) said.push(CROWDED);
+  if (input.isExcessive) said.push(EXCESS);
   const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
   const findings = eachOnce(settings.hl7_strict ? said.map(refusedWhenStrict) : said);
@@ -100,6 +103,15 @@ const CROWDED: AckError = {
   message:
     'More than 100 patients share this identifier. If it is a placeholder, add it to the site’s placeholder list.',
   reason: 'too-many-patients',
+};
+
+const EXCESS: AckError = {
+  code: '207',
+  severity: 'E',
+  at: 'MSH^1',
+  message:
+    'The stored patients and results that the message concerns have more than 16 MiB. Send several messages, each about fewer of them.',
+  reason: 'too-much-stored',
 };
 
 const REUSED: AckError = {

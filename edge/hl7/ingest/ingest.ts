@@ -148,7 +148,7 @@ const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' ||
 /** The input of a decision about a loaded message. */
 export function decisionInput(
   { config, now }: Pick<Deps, 'config' | 'now'>,
-  { reading, settings, found, patients, isControlIdReused, isCrowded }: Loaded,
+  { reading, settings, found, patients, isControlIdReused, isCrowded, isExcessive }: Loaded,
   { messageId, why }: Attempt,
   { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
@@ -162,6 +162,7 @@ export function decisionInput(
     patients,
     isControlIdReused: isReused,
     isCrowded,
+    isExcessive,
     isForced: why === 'forced',
     messageId,
     requestId,

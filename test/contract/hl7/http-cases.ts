@@ -36,6 +36,31 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'H-101' and not has_failed`)).toBe(1);
   });
 
+  test('a message that concerns 16 MiB of stored data is processed; a byte more is rejected permanently', async () => {
+    const { db, site } = subject();
+    const send = (id: string) => subject().post(`${msh('ADT^A08', id)}\n${pid('BIG')}`);
+    await send('H-BIG');
+    const grow = async (characters: number): Promise<void> => {
+      await db.client.query(
+        `update resource r set body = r.body || repeat(' ', $1) from patient_identity i
+          where i.site_id = $2 and i.value = 'BIG' and r.site_id = i.site_id and r.type = 'Patient' and r.id = i.id`,
+        [characters, site],
+      );
+    };
+    const { rows } = await db.client.query<{ bytes: number }>(
+      `select sum(512 + octet_length(key) + octet_length(meta) + octet_length(body) + coalesce(octet_length(contributions), 0))::int
+              as bytes from hl7_matches($1, '{BIG}', '{}', '{}')`,
+      [site],
+    );
+    await grow(16 * 1024 * 1024 - (rows[0]?.bytes ?? 0));
+    expect(await send('H-BIG-1')).toMatchObject({ status: 200, errors: [] });
+    await grow(1);
+    const reply = await send('H-BIG-2');
+    expect([reply.status, reply.headers.get('retry-after'), reply.errors]).toEqual([422, null, ['E 207 MSH^1']]);
+    expect(reply.text).toContain('too-much-stored');
+    expect(await subject().count(`from hl7_message where control_id = 'H-BIG-2' and not has_failed`)).toBe(1);
+  });
+
   test('a search over FHIR finds the resources of messages, type by type', async () => {
     const { db, gateway, site } = subject();
     await subject().post(`${msh('ADT^A01')}

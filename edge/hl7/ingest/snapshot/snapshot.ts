@@ -35,6 +35,8 @@ export interface Snapshot extends SenderSnapshot {
   readonly matches: readonly MatchRow[];
   readonly found: readonly Found[];
   readonly patients: readonly FoundPatient[];
+  /** The rows are too large to load, so the list is empty. */
+  readonly isExcessive: boolean;
 }
 
 /** The same bytes, stored before. */
@@ -48,10 +50,10 @@ export interface Seen {
 export type SnapshotAnswer = { readonly snapshot: Snapshot } | { readonly key: MllpKey } | NoKey;
 
 export function snapshotIn(row: SnapshotRow, opening: Opening): SnapshotAnswer {
-  const { candidates, senders, matches } = readSnapshotRow(row);
+  const { candidates, senders, ...found } = readSnapshotRow(row);
   if (opening.kind === 'key') {
     const [sender] = senders;
-    return sender === undefined ? DELETED : { snapshot: snapshotOf(sender, null, matches) };
+    return sender === undefined ? DELETED : { snapshot: snapshotOf(sender, null, found) };
   }
   const keys = candidates.map(candidateOf);
   const selected = selectKey(
@@ -61,21 +63,34 @@ export function snapshotIn(row: SnapshotRow, opening: Opening): SnapshotAnswer {
   if ('refused' in selected) return 'key' in selectKey(keys, opening.peer) ? OUT_OF_SITES : selected;
   const sender = senders.find(({ client_id }) => client_id === selected.key.clientId);
   // PostgreSQL and the gateway may also interpret a range differently.
-  return sender === undefined ? selected : { snapshot: snapshotOf(sender, sender.senders_state ?? '', matches) };
+  return sender === undefined ? selected : { snapshot: snapshotOf(sender, sender.senders_state ?? '', found) };
 }
 
-const snapshotOf = (sender: SenderRow, sendersState: string | null, matches: readonly MatchRow[]): Snapshot => ({
+const snapshotOf = (
+  sender: SenderRow,
+  sendersState: string | null,
+  { matches, isExcessive }: Pick<Snapshot, 'matches' | 'isExcessive'>,
+): Snapshot => ({
   settings: settingsOf(sender),
   sendersState,
   isControlIdReused: sender.is_control_id_reused,
   ...withMatches(matches),
+  isExcessive,
   seen: seenIn(sender),
 });
 
 /** The rows of a message that was not stored before. */
-export function withMatches(matches: readonly MatchRow[]): Pick<Snapshot, 'seen' | 'matches' | 'found' | 'patients'> {
+export function withMatches(
+  matches: readonly MatchRow[],
+): Pick<Snapshot, 'seen' | 'matches' | 'found' | 'patients' | 'isExcessive'> {
   const rows = inOrder(matches);
-  return { seen: undefined, matches: rows, found: rows.flatMap(foundIn), patients: patientsIn(rows) };
+  return {
+    seen: undefined,
+    isExcessive: false,
+    matches: rows,
+    found: rows.flatMap(foundIn),
+    patients: patientsIn(rows),
+  };
 }
 
 const OUT_OF_SITES: NoKey = {
