@@ -55,17 +55,19 @@ create table patient_merge (
   undone_at timestamptz,
   undone_by text,
   reason text,
+  -- [[type, id, version]] that the undo wrote.
+  undone json,
   primary key (site_id, merge_id),
   -- The message of the merge may create the survivor later in its transaction.
   foreign key (site_id, type, merged) references resource (site_id, type, id) deferrable initially deferred,
   foreign key (site_id, type, survivor) references resource (site_id, type, id) deferrable initially deferred,
-  check ((undone_at is null) = (undone_by is null) and (undone_at is null) = (reason is null))
+  check (num_nulls(undone_at, undone_by, reason, undone) in (0, 4))
 );
 create index patient_merge_listed on patient_merge (site_id, merged_at desc, merge_id desc);
 create index patient_merge_of on patient_merge (site_id, merged);
 create index patient_merge_into on patient_merge (site_id, survivor);
 select table_of_site('patient_merge');
-grant select, insert, update (undone_at, undone_by, reason) on patient_merge to gateway_app;
+grant select, insert, update (undone_at, undone_by, reason, undone) on patient_merge to gateway_app;
 
 -- The URI of a namespace in the messages of one key: the sender sent both (taught), or patient records suggest it (shown). A
 -- namespace uses the URI that an administrator confirmed, else its only taught URI. With several it is contested.

@@ -17,6 +17,7 @@ begin
     select p_site, p_to, t.trait from patient_trait t where t.site_id = p_site and t.id = p_from
     on conflict do nothing;
   perform from resource r where r.site_id = p_site and r.patient_id = p_from order by r.type, r.id for update;
+  if not found then return; end if;
 
   -- For the audit: it is of both patients.
   perform audit_note(array(

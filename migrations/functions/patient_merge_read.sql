@@ -6,9 +6,11 @@
 --     - fields: of hl7_precedence.
 --     - base, after: { meta, body, patient } before the merge, and as the merge wrote it; null for none.
 --     - touches: statements of messages since: { isMerge, elements, numbers: values of PID-3 }. isMerge: of the message
---       of the merge.
---     - clientWrites: the number of versions since that no message wrote.
---   - numbers: current rows of patient_identity of both patients.
+--       of the merge. A move by another merge states nothing about the resource, and is left out.
+--     - clientWrites: the number of versions since that neither a message nor an undo wrote.
+--   - numbers: [{ id, authority, value }], current rows of patient_identity: of both patients, and of patients that were
+--     merged into one of them, with its id.
+--   - taken: [{ authority, value }], identifiers of the merged patient that lead to another patient now.
 --
 -- p_shown: the action that is noted for the audit, or null.
 create or replace function patient_merge_read(p_site uuid, p_merge uuid, p_shown text) returns text
@@ -27,7 +29,28 @@ begin
       row(p_shown, 'Patient', m.survivor, null)::audit_item]);
   end if;
   return (
-    with base as (
+    with recursive side (id, of) as (
+      select m.merged, m.merged union select m.survivor, m.survivor
+      union
+      select r.id, s.of from side s
+       cross join lateral (
+         select x.id from resource x where x.site_id = p_site and x.replaced_by = s.id and x.id <> m.merged offset 0) r
+    ), linked (id) as (
+      -- All patients that merges connect: the undo of one may have moved the resources of another.
+      select id from unnest(array[m.merged, m.survivor]) p(id)
+      union
+      select case x.merged when l.id then x.survivor else x.merged end from linked l
+       cross join lateral (
+         select y.merged, y.survivor from patient_merge y where y.site_id = p_site and y.merged = l.id
+         union all
+         select y.merged, y.survivor from patient_merge y where y.site_id = p_site and y.survivor = l.id) x
+    ), undone as materialized (
+      select w.value ->> 0 as type, (w.value ->> 1)::uuid as id, (w.value ->> 2)::integer as version
+        from linked l
+       cross join lateral (
+         select y.undone from patient_merge y where y.site_id = p_site and y.merged = l.id and y.undone is not null offset 0) x
+       cross join lateral json_array_elements(x.undone) w
+    ), base as (
       select e.value ->> 0 as type, (e.value ->> 1)::uuid as id, (e.value ->> 2)::integer as version
         from json_array_elements(m.kept -> 'resources') e
     ), ids as materialized (
@@ -52,7 +75,8 @@ begin
         from current c
        cross join lateral (
          select h.* from hl7_message_resource h where h.site_id = p_site and h.type = c.type and h.id = c.id offset 0) x
-       where x.message_id >= m.message_id or x.version > coalesce(c.base_version, c.version)
+       where (x.message_id >= m.message_id or x.version > coalesce(c.base_version, c.version))
+         and (x.message_id = m.message_id or x.elements not in ('subject MRG-1', 'patient MRG-1'))
     ), versions as materialized (
       select c.type, c.id, h.version, h.last_updated
         from current c
@@ -75,6 +99,7 @@ begin
        where v.last_updated >= m.merged_at
          and not exists (select from hl7_message_resource x
                           where x.site_id = p_site and x.type = v.type and x.id = v.id and x.version = v.version and x.is_written)
+         and not exists (select from undone u where u.type = v.type and u.id = v.id and u.version = v.version)
        group by v.type, v.id
     )
     select json_build_object(
@@ -82,8 +107,20 @@ begin
         'mergedAt', m.merged_at, 'undoneAt', m.undone_at, 'undoneBy', m.undone_by, 'reason', m.reason),
       'kept', m.kept,
       'numbers', (
-        select coalesce(json_agg(i order by i.id, i.authority, i.value, i.number_type), '[]') from patient_identity i
-         where i.site_id = p_site and i.id in (m.merged, m.survivor)),
+        select coalesce(json_agg(json_build_object('id', s.of, 'authority', i.authority, 'value', i.value)
+                 order by s.of, i.authority, i.value), '[]')
+          from side s
+         cross join lateral (select x.* from patient_identity x where x.site_id = p_site and x.id = s.id offset 0) i),
+      'taken', (
+        select coalesce(json_agg(distinct jsonb_build_object('authority', k.authority, 'value', k.value)), '[]')
+          from json_populate_recordset(null::patient_identity, m.kept -> 'numbers') k
+         where k.id = m.merged and k.led
+           and exists (select from patient_identity x
+                        where x.site_id = p_site and x.authority = k.authority and x.value = k.value and x.led
+                          and x.id not in (select s.id from side s))
+           and not exists (select from patient_identity x
+                            where x.site_id = p_site and x.authority = k.authority and x.value = k.value
+                              and x.id in (m.merged, m.survivor))),
       'resources', (
         select coalesce(json_agg(json_build_object('type', c.type, 'id', c.id, 'version', c.version, 'meta', c.meta,
                  'body', c.body, 'patient', c.patient_id, 'isNew', c.is_new,

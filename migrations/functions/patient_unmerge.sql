@@ -1,5 +1,6 @@
 -- Undoes a merge as edge/hl7/patients/unmerge.ts decided. It writes the resources, and returns keys, result keys,
 -- identifiers and traits to their patients.
+-- The undo also dismisses the pair as possible duplicates.
 --   - p_state: md5 of patient_merge_read; another one raises GW412.
 --   - p_undo { author, reason, writes, back, gone, kept, precedences, `attention` }.
 --   - writes: as resource_write.
@@ -18,6 +19,7 @@ declare
   b record;
   ignored text;
   place_before integer;
+  written json;
 begin
   select x.* into m from patient_merge x where x.site_id = p_site and x.merge_id = p_merge for update;
   ignored := lock_patients(p_site, '{}', array[m.merged, m.survivor]);
@@ -33,19 +35,26 @@ begin
    where t.site_id = p_site and t.id = m.survivor
      and o.site_id = p_site and o.id = m.merged and o.trait = t.trait
      and t.trait not in (select json_array_elements_text(m.kept -> 'traits'));
-  perform resource_write(p_site, u.writes);
-  -- The identifiers of the merged patient, and not those of the survivor.
+  -- The identifiers that an absorption took from the merged patient. Those that lead to another patient since stay there.
+  insert into patient_identity (site_id, value, authority, id, number_type, led, is_assumed, is_taught)
+    select p_site, k.value, k.authority, k.id, k.number_type, k.led, k.is_assumed, k.is_taught
+      from json_populate_recordset(null::patient_identity, m.kept -> 'numbers') k
+     where k.id = m.merged
+       and exists (select from patient_identity o
+                    where o.site_id = p_site and o.id = m.survivor and o.authority = k.authority and o.value = k.value)
+    on conflict do nothing;
+  written := (
+    select coalesce(json_agg(json_build_array(r.value ->> 'type', w.id, w.version)), '[]')
+      from resource_write(p_site, u.writes) w
+      join json_array_elements(u.writes) with ordinality r(value, n) on r.n = w.ordinal + 1
+     where w.outcome = 'updated');
+  -- The survivor keeps only its own.
   delete from patient_identity i
    where i.site_id = p_site and i.id = m.survivor
      and exists (select from json_populate_recordset(null::patient_identity, m.kept -> 'numbers') k
                   where k.id = m.merged and k.authority = i.authority and k.value = i.value)
      and not exists (select from json_populate_recordset(null::patient_identity, m.kept -> 'numbers') k
                       where k.id = m.survivor and k.authority = i.authority and k.value = i.value);
-  insert into patient_identity (site_id, value, authority, id, number_type, led, is_assumed, is_taught)
-    select p_site, k.value, k.authority, k.id, k.number_type, k.led, k.is_assumed, k.is_taught
-      from json_populate_recordset(null::patient_identity, m.kept -> 'numbers') k
-     where k.id = m.merged
-    on conflict do nothing;
 
   insert into hl7_precedence (site_id, type, id, fields)
     select p_site, x.type, x.id, x.fields from json_to_recordset(u.precedences) as x(type text, id uuid, fields text)
@@ -86,7 +95,17 @@ begin
    where h.site_id = p_site and h.type = x.type and h.id = x.id and h.patient_id = m.survivor;
 
   perform attention_add(p_site, null, u.attention);
-  update patient_merge x set undone_at = now(), undone_by = u.author, reason = u.reason
+  -- The administrator has decided that they are two persons.
+  perform attention_add(p_site, null, json_build_array(json_build_object('kind', 'possible-duplicate',
+    'patients', json_build_array(m.merged, m.survivor), 'detail', json_build_object('reason', 'unmerged'))));
+  with dismissed as (
+    update issue i set dismissed_at = now(), dismissed_by = u.author, dismissed_reason = u.reason
+     where i.site_id = p_site and i.kind = 'possible-duplicate' and i.patient_a = least(m.merged, m.survivor)
+       and i.patient_b = greatest(m.merged, m.survivor) and i.dismissed_at is null
+    returning i.issue_id)
+  insert into issue_decision (site_id, issue_id, state, by, reason)
+    select p_site, d.issue_id, 'dismissed', u.author, u.reason from dismissed d;
+  update patient_merge x set undone_at = now(), undone_by = u.author, reason = u.reason, undone = written
    where x.site_id = p_site and x.merge_id = p_merge;
   ignored := audit_note(array[row('patient-unmerged', 'Patient', m.merged, null)::audit_item,
     row('patient-unmerged', 'Patient', m.survivor, null)::audit_item]);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
+import { getToken } from '../stack/services/client.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { randomFrom } from '../stack/tools/random.ts';
@@ -23,7 +24,7 @@ interface Preview {
 }
 
 describe.each(RUNTIMES)('merges on %s', (runtime) => {
-  const at = useConsole(runtime, { site: { name: 'North' }, key: { protocols: ['hl7'] } });
+  const at = useConsole(runtime, { site: { name: 'North' }, key: { protocols: ['hl7', 'fhir'] } });
 
   const call = async (method: 'GET' | 'POST', path: string, body?: object, permissions: readonly string[] = UNDO) =>
     at.api(method, path, body, {}, await at.oidc.signToken({ sub: 'ada', site: at.site, permissions }));
@@ -66,29 +67,28 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     expect(rows, number).toHaveLength(1);
     return rows[0]?.id ?? '';
   };
-  /** The record of a number, without ids. */
-  const recordOf = async (number: string): Promise<object> => {
+  /** The parts of the record of a number, by type and order: `Observation F1`. Without ids. */
+  const partsOf = async (number: string): Promise<ReadonlyMap<string, readonly string[]>> => {
     const id = await patientOf(number);
-    const { rows } = await at.db.client.query<{ type: string; body: string }>(
-      `select type, body from resource where site_id = $1 and (id = $2 or patient_id = $2)`,
-      [at.site, id],
-    );
-    const { rows: beside } = await at.db.client.query<{ beside: string }>(
-      `select concat_ws(' ', 'number', i.value, i.led) as beside from patient_identity i where i.site_id = $1 and i.id = $2
-       union all select concat_ws(' ', 'trait', t.trait) from patient_trait t where t.site_id = $1 and t.id = $2
-       union all select concat_ws(' ', 'result', h.type, h.what, h.filler, h.at) from hl7_result h where h.site_id = $1 and h.patient_id = $2
-       union all select concat_ws(' ', 'key', i.type, left(i.key, -37)) from hl7_identity i where i.site_id = $1 and i.key like '%@' || $2
-       order by 1`,
+    const { rows } = await at.db.client.query<{ part: string; said: string }>(
+      `select r.type || coalesce(' ' || substring(r.body from '"value": ?"(F[0-9]+)"'), '') as part, r.type || ' ' || r.body as said
+         from resource r where r.site_id = $1 and (r.id = $2 or r.patient_id = $2)
+       union all select 'Patient', concat_ws(' ', 'number', i.value, i.led) from patient_identity i where i.site_id = $1 and i.id = $2
+       union all select 'Patient', concat_ws(' ', 'trait', t.trait) from patient_trait t where t.site_id = $1 and t.id = $2
+       union all select concat_ws(' ', h.type, h.filler), concat_ws(' ', 'result', h.what, h.at)
+         from hl7_result h where h.site_id = $1 and h.patient_id = $2
+       union all select i.type, concat_ws(' ', 'key', left(i.key, -37)) from hl7_identity i where i.site_id = $1 and i.key like '%@' || $2`,
       [at.site, id],
     );
     const plain = (text: string) => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id').replaceAll(/P\d+/g, 'P');
-    return {
-      resources: rows
-        .map(({ type, body }) => plain(`${type} ${JSON.stringify(sorted(JSON.parse(`{${body}}`)))}`))
-        .toSorted(),
-      beside: beside.map((row) => plain(row.beside)),
-    };
+    const inOrder = (said: string) =>
+      said.replace(/^(\w+) ("[^]*)$/, (_, type, body) => `${type} ${JSON.stringify(sorted(JSON.parse(`{${body}}`)))}`);
+    const parts = Map.groupBy(rows, ({ part }) => part);
+    return new Map([...parts].map(([part, all]) => [part, all.map(({ said }) => plain(inOrder(said))).toSorted()]));
   };
+  /** The record of a number, without ids. */
+  const recordOf = async (number: string): Promise<object> =>
+    Object.fromEntries([...(await partsOf(number))].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const merges = async (number: string) => {
     const path = `/merges?patient=${await patientOf(number)}`;
     return (
@@ -201,6 +201,221 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     expect([await recordOf(a), await recordOf(b)]).toEqual(before);
   });
 
+  /** Undoes the merge, whose preview may list something. */
+  const undoMerge = async (mergeId: string, status = 200): Promise<Preview> => {
+    const seen = await preview(mergeId);
+    await answerOf(await call('POST', `/merges/${mergeId}/undo`, { reason: 'two persons', state: seen.state }), status);
+    return seen;
+  };
+  const fhir = async (method: 'GET' | 'PUT', reference: string, body?: object): Promise<Record<string, unknown>> => {
+    const token = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
+    const answer = await fetch(`${at.gateway.fhirBaseUrl}/fhir/${reference}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/fhir+json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return answerOf(answer);
+  };
+  const resultsOf = async (number: string): Promise<readonly string[]> => {
+    const { rows } = await at.db.client.query<{ reference: string }>(
+      `select type || '/' || id as reference from resource
+        where site_id = $1 and patient_id = $2 and type = 'Observation' order by body`,
+      [at.site, await patientOf(number)],
+    );
+    return rows.map(({ reference }) => reference);
+  };
+
+  test('elements of the survivor that a FHIR client wrote after the merge stay, and resources stay and are listed', async () => {
+    const { a, b } = family();
+    await admit(1, a, 'Main St');
+    await admit(1, b, 'Side St');
+    await result(2, b, 'F1', '1.5');
+    await result(2, b, 'F2', '2.5');
+    await merge(3, a, b);
+    const [first = '', second = ''] = await resultsOf(a);
+    const survivor = await fhir('GET', `Patient/${await patientOf(a)}`);
+    await fhir('PUT', `Patient/${await patientOf(a)}`, { ...survivor, telecom: [{ system: 'phone', value: '555' }] });
+    await fhir('PUT', first, { ...(await fhir('GET', first)), valueQuantity: { value: 9 } });
+    const seen = await undo(a);
+    expect(seen.left).toEqual([{ reference: first, why: expect.stringContaining('FHIR client') }]);
+    expect(await resultsOf(a)).toEqual([first]);
+    expect(await resultsOf(b)).toEqual([second]);
+    const after = await fhir('GET', `Patient/${await patientOf(a)}`);
+    expect(after).toMatchObject({ telecom: [{ value: '555' }], identifier: [{ value: a }] });
+    expect(after).not.toHaveProperty('link');
+    expect(await fhir('GET', `Patient/${await patientOf(b)}`)).toMatchObject({
+      active: true,
+      identifier: [{ value: b }],
+    });
+  });
+
+  test.each(['survivor', 'merged patient'])(
+    'a merge whose link a FHIR client removed from the %s can be undone',
+    async (of) => {
+      const { a, b } = family();
+      await admit(1, a, 'Main St');
+      await admit(1, b, 'Side St');
+      await result(2, b, 'F1', '1.5');
+      const before = [await recordOf(a), await recordOf(b)];
+      await merge(3, a, b);
+      const reference = `Patient/${await patientOf(of === 'survivor' ? a : b)}`;
+      const { link: _link, ...content } = await fhir('GET', reference);
+      await fhir('PUT', reference, { ...content, active: true });
+      await undo(a);
+      expect([await recordOf(a), await recordOf(b)]).toEqual(before);
+    },
+  );
+
+  test.each(['ADT^A46', 'ADT^A47'])('an %s that merged two records is undone like a merge', async (type) => {
+    const { a, b } = family();
+    await admit(1, a);
+    await send('ADT^A08', 1, `${pid(b, '|||Side St^^Springfield')}\rAL1|1|DA|PEN^Penicillin^L`);
+    await result(2, b, 'F1', '1.5');
+    const before = [await recordOf(a), await recordOf(b)];
+    await merge(3, a, b, type);
+    expect(await recordOf(a)).not.toEqual(before[0]);
+    const seen = await undo(a);
+    expect(seen.left).toEqual([]);
+    expect([await recordOf(a), await recordOf(b)]).toEqual(before);
+  });
+
+  test('an A47 to an identifier that no patient has merges nothing, so that nothing is to be undone', async () => {
+    const { a, b } = family();
+    await admit(1, b);
+    await merge(2, a, b, 'ADT^A47');
+    expect(await merges(a)).toEqual([]);
+    // The sender reverses it by another A47.
+    await merge(3, b, a, 'ADT^A47');
+    expect(await patientOf(a)).toBe(await patientOf(b));
+  });
+
+  test('an undone merge cannot be undone again', async () => {
+    const { a, b } = family();
+    await admit(1, a);
+    await admit(1, b);
+    await merge(2, a, b);
+    const [only] = await merges(a);
+    await undo(a);
+    const after = await recordOf(b);
+    const again = await preview(only?.mergeId ?? '');
+    expect(again.refusal).toContain('undone already');
+    expect(again.left).toEqual([]);
+    await undoMerge(only?.mergeId ?? '', 409);
+    expect(await recordOf(b)).toEqual(after);
+  });
+
+  test('a chain of merges is undone from its end, and messages since belong to their own patient', async () => {
+    const worlds: object[] = [];
+    for (const isMerged of [true, false]) {
+      const { a, b } = family();
+      const c = b.replace('b', 'c');
+      for (const number of [a, b, c]) {
+        await admit(1, number, `${number.at(-1)} St`);
+        await result(2, number, `F${'abc'.indexOf(number.at(-1) ?? '') + 1}`, '1.5');
+      }
+      if (isMerged) await merge(3, b, a);
+      await result(4, a, 'F4', '4.5');
+      if (isMerged) await merge(5, c, b);
+      await result(6, a, 'F5', '5.5');
+      await result(6, b, 'F6', '6.5');
+      await admit(7, c, 'New St');
+      await result(7, a, 'F1', '1.6', 'C');
+      if (isMerged) {
+        const [second, first] = await merges(b);
+        expect((await preview(first?.mergeId ?? '')).refusal).toContain('merged into another patient');
+        await undoMerge(first?.mergeId ?? '', 409);
+        expect((await undoMerge(second?.mergeId ?? '')).left).toEqual([]);
+        await result(8, a, 'F7', '7.5');
+        expect((await undoMerge(first?.mergeId ?? '')).left).toEqual([]);
+      } else await result(8, a, 'F7', '7.5');
+      worlds.push([await recordOf(a), await recordOf(b), await recordOf(c)]);
+    }
+    expect(worlds[0]).toEqual(worlds[1]);
+  });
+
+  test('an undo leaves alone what another merge brought to the survivor', async () => {
+    const { a, b } = family();
+    const d = b.replace('b', 'd');
+    for (const number of [a, b, d]) await admit(1, number, `${number.at(-1)} St`);
+    await merge(2, a, d);
+    await merge(3, a, b);
+    await result(4, d, 'F1', '1.5');
+    await result(4, b, 'F2', '2.5');
+    const seen = await undo(a);
+    expect(seen.left).toEqual([]);
+    expect(await resultsOf(a)).toHaveLength(1);
+    expect(await resultsOf(b)).toHaveLength(1);
+    const [, other] = await merges(a);
+    expect((await undoMerge(other?.mergeId ?? '')).left).toEqual([]);
+    expect(await resultsOf(d)).toHaveLength(1);
+  });
+
+  test('an identifier that another patient got since the merge stays there, and the undo lists it', async () => {
+    const { a, b } = family();
+    await admit(1, a);
+    await admit(1, b);
+    await result(2, b, 'F1', '1.5');
+    await merge(3, a, b);
+    const old = (await merges(a))[0]?.mergeId ?? '';
+    const stranger = `PID|1||${cx(b)}||Roe^Rex||19551231|M`;
+    expect(await send('ADT^A01', 4, stranger)).toContain('number-reassigned');
+    const seen = await undoMerge(old);
+    expect(seen.left).toEqual([
+      { reference: expect.stringMatching(/^Patient\//), why: expect.stringContaining('identifiers since') },
+    ]);
+    // The next message with the identifier still finds the other patient, and only that one.
+    expect(await send('ADT^A08', 5, stranger)).toContain('AA');
+    const { rows } = await at.db.client.query<{ body: string }>(
+      `select r.body from resource r where r.site_id = $1 and r.type = 'Patient' and r.id = $2`,
+      [at.site, await patientOf(b)],
+    );
+    expect(rows[0]?.body).toContain('Roe');
+    const { rows: results } = await at.db.client.query(
+      `select from resource where site_id = $1 and type = 'Observation' and 'Patient/' || patient_id = $2`,
+      [at.site, seen.left[0]?.reference],
+    );
+    expect(results).toHaveLength(1);
+  });
+
+  test('a merge of an unknown patient is undone: its later results return to it', async () => {
+    const { a, b } = family();
+    await admit(1, a);
+    const before = await recordOf(a);
+    expect(await merge(2, a, b)).toContain('unknown-patient');
+    await result(3, b, 'F1', '1.5');
+    await admit(4, b, 'Side St');
+    expect(await resultsOf(a)).toHaveLength(1);
+    expect((await undo(a)).left).toEqual([]);
+    expect(await recordOf(a)).toEqual(before);
+    expect(await resultsOf(b)).toHaveLength(1);
+    expect(await fhir('GET', `Patient/${await patientOf(b)}`)).toMatchObject({ active: true });
+    // It is a patient like any other now.
+    await result(5, b, 'F2', '2.5');
+    expect(await resultsOf(b)).toHaveLength(2);
+  });
+
+  test('an undone pair is dismissed as possible duplicates, and the dismissal can be undone', async () => {
+    const { a, b } = family();
+    await admit(1, a, 'Main St');
+    await admit(1, b, 'Main St');
+    await merge(2, a, b);
+    await undo(a);
+    const issues = async (state: string) => {
+      const path = `/attention?state=${state}&kind=possible-duplicate&limit=100`;
+      const { items } = await at.json<{
+        items: readonly { id: string; why: string; dismissedReason: string; patients: { reference: string }[] }[];
+      }>(path);
+      const reference = `Patient/${await patientOf(b)}`;
+      return items.filter(({ patients }) => patients.some((each) => each.reference === reference));
+    };
+    const [only, ...more] = await issues('dismissed');
+    expect(more).toEqual([]);
+    expect(only).toMatchObject({ why: expect.stringContaining('undid the merge'), dismissedReason: 'two persons' });
+    expect(await issues('open')).toEqual([]);
+    await at.json(`/attention/${only?.id}/reopen`, {});
+    expect(await issues('open')).toHaveLength(1);
+  });
+
   test('a resource that may be of either patient stays and is listed', async () => {
     const { a, b } = family();
     await admit(1, a);
@@ -237,44 +452,78 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  test('any messages around a merge and its undo end in equal records, or in a listed difference', async () => {
+  /** Each listed resource as its patient's number and its part. */
+  const listedParts = async ({ left }: Preview): Promise<ReadonlySet<string>> => {
+    const { rows } = await at.db.client.query<{ name: string }>(
+      `select i.value || ' ' || r.type || coalesce(' ' || substring(r.body from '"value": ?"(F[0-9]+)"'), '') as name
+         from resource r join patient_identity i on i.site_id = r.site_id and i.id = r.patient_id and i.led
+        where r.site_id = $1 and r.type || '/' || r.id = any ($2)`,
+      [at.site, left.map(({ reference }) => reference)],
+    );
+    expect(rows).toHaveLength(left.length);
+    return new Set(rows.map(({ name }) => name));
+  };
+
+  test('after an undo each difference to records that were never merged is listed, and nothing else is', async () => {
     const next = randomFrom(seed ?? 1);
     const pick = <T>(...all: readonly T[]): T => all[Math.floor(next() * all.length)] as T;
-    let equal = 0;
+    let unlisted = 0;
+    const compared = { equal: 0, listed: 0 };
     const rounds = sized(12, 500);
     for (let round = 0; round < rounds; round += 1) {
       const events = Array.from({ length: 9 }, (_, n) => {
-        const [who, filler, value] = [pick('a', 'b'), pick('F1', 'F2', 'F3'), `${n}.5`];
+        const [who, filler, value] = [pick('a' as const, 'b' as const), pick('F1', 'F2', 'F3'), `${n}.5`];
         const kind = pick('result', 'result', 'admit', 'allergy', 'correction');
-        return async (own: { a: string; b: string }) => {
-          const number = own[who as 'a' | 'b'];
+        const part = kind === 'admit' ? 'Patient' : kind === 'allergy' ? 'AllergyIntolerance' : filler;
+        const run = async (own: { a: string; b: string }) => {
+          const number = own[who];
           if (kind === 'admit') await admit(n + 3, number, `Street ${n}`);
-          else if (kind === 'allergy') await allergy(n + 3, number, pick('Hives'));
+          else if (kind === 'allergy') await allergy(n + 3, number, 'Hives');
           else await result(n + 3, number, filler, value, kind === 'correction' ? 'C' : 'F');
         };
+        return { who, part, run };
       });
       const mergedAt = 2 + Math.floor(next() * 6);
-      const records: object[] = [];
-      let isListed = false;
+      const worlds: { a: ReadonlyMap<string, readonly string[]>; b: ReadonlyMap<string, readonly string[]> }[] = [];
+      let names: ReadonlySet<string> = new Set();
       for (const isMerged of [true, false]) {
         const own = family();
         await admit(1, own.a, 'Main St');
         await admit(1, own.b, 'Side St');
-        for (const [n, event] of events.entries()) {
+        for (const [n, { run }] of events.entries()) {
           if (isMerged && n === mergedAt) await merge(2, own.a, own.b);
-          await event(own);
+          await run(own);
         }
         if (isMerged) {
-          await undo(own.a);
-          isListed = (await listed(own.a)) > 0;
+          const seen = await undo(own.a);
+          expect(await listed(own.a)).toBe(seen.left.length > 0 ? 1 : 0);
+          names = new Set([...(await listedParts(seen))].map((name) => name.replace(/^P\d+/, '')));
         }
-        records.push({ a: await recordOf(own.a), b: await recordOf(own.b) });
+        worlds.push({ a: await partsOf(own.a), b: await partsOf(own.b) });
       }
-      if (isListed) continue;
-      equal += 1;
-      expect(records[0], `round ${round}`).toEqual(records[1]);
+      const [merged, separate] = worlds;
+      for (const who of ['a', 'b'] as const) {
+        for (const part of new Set([...(merged?.[who].keys() ?? []), ...(separate?.[who].keys() ?? [])])) {
+          // A resource that the merged patient lacks stayed with the survivor.
+          const isListed = names.has(`${who} ${part}`) || (!merged?.[who].has(part) && names.has(`a ${part}`));
+          compared[isListed ? 'listed' : 'equal'] += 1;
+          if (!isListed)
+            expect(merged?.[who].get(part), `round ${round}: ${who} ${part}`).toEqual(separate?.[who].get(part));
+        }
+      }
+      // Only messages since the merge about what both patients have make it unclear.
+      for (const name of names) {
+        const of = events.map((event, n) => ({ ...event, n })).filter(({ part }) => name.endsWith(part));
+        expect(new Set(of.map(({ who }) => who)).size, `round ${round}: ${name}`).toBe(2);
+        expect(
+          of.some(({ n }) => n >= mergedAt),
+          `round ${round}: ${name}`,
+        ).toBe(true);
+      }
+      if (names.size === 0) unlisted += 1;
     }
-    expect(equal).toBeGreaterThan(0);
+    expect(unlisted).toBeGreaterThan(0);
+    expect(compared.equal).toBeGreaterThan(compared.listed);
   });
 });
 

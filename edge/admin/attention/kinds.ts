@@ -114,6 +114,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'number-reassigned':
     'The identifier of one patient now belongs to the other, whose name or birth date is another one.',
   'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
+  unmerged: 'An administrator undid the merge of both.',
   alike: 'Both have the same name, birth date, sex and address, but different identifiers.',
 };
 

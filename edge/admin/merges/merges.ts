@@ -43,6 +43,9 @@ export const WHY_LEFT = {
   'unknown-identifier': 'A message named none of their identifiers, or its bytes were deleted.',
   'fhir-client': 'A FHIR client wrote it after the merge.',
   combined: 'Statements about both patients were combined in it.',
+  'returned-as-before':
+    'It returns as it was before the merge. Later statements about it are in the resource that it was combined with.',
+  'identifier-taken': 'Another patient has one of its identifiers since. The identifier stays there.',
 } as const;
 
 export const mergeQuery = z.strictObject({

@@ -33,7 +33,7 @@ const undoItem = z.object({
   restored: z.array(reference).meta({ description: 'Resources of the survivor that are again as before the merge.' }),
   left: z
     .array(z.object({ reference, why: z.string() }))
-    .meta({ description: 'Resources that stay with the survivor, because they may be of either patient.' }),
+    .meta({ description: 'Resources to check. They stay with the survivor unless `why` says otherwise.' }),
   changes: z.array(differenceItem),
   state: z.string().meta({ description: 'Send it with the undo. It changes with the records.' }),
 });

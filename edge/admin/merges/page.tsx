@@ -121,8 +121,8 @@ export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
         ) : (
           <>
             <p>
-              These resources may be of either patient. They stay with the survivor, and an issue lists them for a
-              decision.
+              Check these resources. They stay with the survivor unless the reason says otherwise, and an issue lists
+              them for a decision.
             </p>
             <Table label="Resources that stay" head={['Resource', 'Why']}>
               {left.map(({ reference, why }) => (

@@ -235,7 +235,7 @@ function ofVisit({ type, content }: Draft, visit: JsonObject | undefined): Contr
 }
 
 function noteNotLinked(context: MapContext): void {
-  const message = 'The patients are not linked. Nothing was changed; a merge cannot be undone.';
+  const message = 'The patients are not linked. Nothing was changed. A37 does not undo a merge; an administrator can.';
   note(context, 'W', '204', 'PID^2', message, 'not-linked');
 }
 

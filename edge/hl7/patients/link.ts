@@ -28,7 +28,7 @@ export function linkPatients(a: Draft, b: Draft, precedence: Precedence, drafts:
 
 export type LinkResult = 'done' | 'stale' | 'not-linked';
 
-/** A merge is not a link that A37 can remove. */
+/** A37 removes links, and merges nothing apart: an administrator undoes a merge. */
 export function unlinkPatients(a: Draft, b: Draft, precedence: Precedence, drafts: Drafts): LinkResult {
   if (a !== b && !isNewest(a, b, precedence, drafts)) return 'stale';
   const wereLinked = [unlink(a, 'seealso', b, drafts), unlink(b, 'seealso', a, drafts)];

@@ -113,7 +113,7 @@ export function mergeAway(
     [],
     identity,
   );
-  return found.map((mergedPatient) => ({ from: mergedPatient.id, to: survivor.id }));
+  return gone.map((mergedPatient) => ({ from: mergedPatient.id, to: survivor.id }));
 }
 
 function stubOf(mrg: Segment, at: string, { drafts, context, clock, newId }: PatientContext): Draft {

@@ -34,6 +34,7 @@ const resourceItem = z.object({
   clientWrites: z.number(),
 });
 const numberItem = z.object({ id: z.string(), authority: z.string(), value: z.string() });
+const reassignedItem = numberItem.omit({ id: true });
 const mergeItem = z.object({
   id: z.string(),
   messageId: z.string(),
@@ -51,13 +52,20 @@ const readItem = z.object({
     after: z.record(z.string(), z.string()),
   }),
   numbers: z.array(numberItem),
+  taken: z.array(reassignedItem),
   resources: z.array(resourceItem),
 });
 
 type Stored = z.infer<typeof resourceItem>;
 
-/** Why it is unclear which patient a resource belongs to. */
-export type Unclear = 'both-identifiers' | 'unknown-identifier' | 'fhir-client' | 'combined';
+/** Why it is unclear which patient a resource belongs to, or what returns to it. */
+export type Unclear =
+  | 'both-identifiers'
+  | 'unknown-identifier'
+  | 'fhir-client'
+  | 'combined'
+  | 'returned-as-before'
+  | 'identifier-taken';
 
 export interface LeftResource {
   readonly reference: string;
@@ -83,7 +91,7 @@ export interface UndoPlan {
 
 /** @param found the text that `patient_merge_read` returns */
 export function planUndo(found: string, nowMs: number): UndoPlan {
-  const { merge, kept, numbers, resources } = readItem.parse(JSON.parse(found));
+  const { merge, kept, numbers, taken, resources } = readItem.parse(JSON.parse(found));
   const { merged, survivor } = merge;
   const sideOf = sides(merge, kept.numbers, numbers);
   const patientOf = (id: string) => resources.find((each) => each.type === 'Patient' && each.id === id);
@@ -92,26 +100,36 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
 
   const others = resources.filter(({ type }) => type !== 'Patient');
   const gone = new Map(kept.met);
-  const heirs = new Set(gone.values());
   const left: LeftResource[] = [];
   const back: Stored[] = [];
   const asBefore = new Set<Stored>();
+  const saidOf = ({ touches }: Stored): ReadonlySet<Side> =>
+    new Set(touches.filter(({ isMerge }) => !isMerge).map(({ numbers: sent }) => sideOf(sent)));
+  const ofMet = new Set(gone.values());
+  // The resources that stayed where two became one.
+  const heirs = new Set(others.filter(({ id, base }) => ofMet.has(id) && base !== null).map(nameOf));
+  const isChangedByMerge = ({ id, base, after }: Stored): boolean =>
+    (after !== null && after.body !== base?.body) || kept.precedences[id] !== kept.after[id];
+  const isOfOthers = (said: ReadonlySet<Side>): boolean => said.size > (said.has('survivor') ? 1 : 0);
+  const shared = new Set(others.filter((each) => heirs.has(nameOf(each)) && isOfOthers(saidOf(each))).map(nameOf));
   for (const each of others) {
-    const said = new Set(each.touches.filter(({ isMerge }) => !isMerge).map(({ numbers: sent }) => sideOf(sent)));
+    const said = saidOf(each);
     const unclear = unclearOf(said, each.clientWrites);
-    const reference = `${each.type}/${each.id}`;
-    const isHeir = heirs.has(each.id) && each.base !== null && isChanged(each.base, each.after);
+    const reference = nameOf(each);
     if (each.base !== null && each.base.patient === merged) {
       if (each.patient !== survivor) continue;
       if (unclear !== undefined || said.has('survivor')) left.push({ reference, why: unclear ?? 'both-identifiers' });
       else if (said.size === 0) asBefore.add(each);
       if (unclear === undefined && !said.has('survivor')) back.push(each);
-    } else if (isHeir) {
-      if (said.size === 0 && each.clientWrites === 0) asBefore.add(each);
-      else left.push({ reference, why: 'combined' });
+      // Later statements about it are in the resource that stayed.
+      if (unclear === undefined && said.size === 0 && shared.has(`${each.type}/${gone.get(each.id) ?? ''}`))
+        left.push({ reference, why: 'returned-as-before' });
+    } else if (heirs.has(reference) && isChangedByMerge(each)) {
+      if (said.size > 0 || each.clientWrites > 0) left.push({ reference, why: 'combined' });
+      else asBefore.add(each);
     } else if (each.patient !== survivor) continue;
     else if (!each.isNew) {
-      if (said.has('merged')) left.push({ reference, why: 'combined' });
+      if (isOfOthers(said)) left.push({ reference, why: said.has('unknown') ? 'unknown-identifier' : 'combined' });
     } else if (unclear !== undefined || (said.has('merged') && said.has('survivor'))) {
       left.push({ reference, why: unclear ?? 'both-identifiers' });
     } else if (said.has('merged')) back.push(each);
@@ -120,6 +138,7 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
     survivorNow.touches.some((touch) => !touch.isMerge && sideOf(touch.numbers) !== 'survivor' && isDescribing(touch))
   )
     left.push({ reference: `Patient/${survivor}`, why: 'both-identifiers' });
+  if (taken.length > 0) left.push({ reference: `Patient/${merged}`, why: 'identifier-taken' });
 
   const references = new Map([
     [`Patient/${survivor}`, `Patient/${merged}`],
@@ -137,6 +156,7 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
   ] as const;
   for (const [each, content] of patients) changed.set(each, content);
 
+  const isMade = (id: string): boolean => patientOf(id)?.base === null;
   const undoneNow = precedenceOfWrite(nowMs);
   const before = new Map([...changed.keys()].map((each) => [`${each.type}/${each.id}`, parsed(each.body)]));
   const after = [...changed].map(([{ type, id }, content]): JsonObject => ({ resourceType: type, id, ...content }));
@@ -162,7 +182,10 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
           return stated === undefined ? [] : [{ type, id, fields: stated }];
         }),
         ...patients.map(([{ type, id, fields: now }]) => {
-          const registers = registersOf(kept.precedences[id], kept.after[id], now ?? '{}');
+          // A record that the merge created has nothing to return to.
+          const registers = isMade(id)
+            ? new Map(registersIn(now ?? '{}'))
+            : registersOf(kept.precedences[id], kept.after[id], now ?? '{}');
           registers.set(mergeName({ id: id === merged ? survivor : merged }), { precedence: undoneNow, held: null });
           return { type, id, fields: printRegisters(registers) };
         }),
@@ -203,8 +226,7 @@ function unclearOf(said: ReadonlySet<Side>, clientWrites: number): Unclear | und
   return said.has('unknown') ? 'unknown-identifier' : undefined;
 }
 
-const isChanged = (base: { readonly body: string }, after: { readonly body: string } | null): boolean =>
-  after !== null && after.body !== base.body;
+const nameOf = ({ type, id }: Pick<Stored, 'type' | 'id'>): string => `${type}/${id}`;
 
 const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['', 'identifier', 'link', 'active']);
 
@@ -218,9 +240,9 @@ function refusalOf(
   survivorNow: Stored,
 ): UndoPlan['refusal'] {
   if (undoneAt !== null) return 'undone';
-  if (!replacedBy(mergedNow).includes(`Patient/${survivor}`))
-    return replacedBy(survivorNow).includes(`Patient/${merged}`) ? 'reversed' : 'merged-again';
-  return replacedBy(survivorNow).length > 0 ? 'merged-again' : undefined;
+  if (replacedBy(survivorNow).includes(`Patient/${merged}`)) return 'reversed';
+  const isElsewhere = replacedBy(mergedNow).some((reference) => reference !== `Patient/${survivor}`);
+  return isElsewhere || replacedBy(survivorNow).length > 0 ? 'merged-again' : undefined;
 }
 
 const replacedBy = ({ body }: Stored): string[] =>
@@ -255,6 +277,8 @@ function separated(
     if (before[member] === undefined) delete next[member];
     else next[member] = before[member];
   }
+  // An unknown patient became an inactive stub.
+  if (base === null && other === undefined) next['active'] = true;
   const theirs = [other?.body, other?.base?.body].flatMap((each) => itemsOf(parsed(each ?? '')['identifier']));
   const own = base === null ? merged : before;
   setList(next, 'link', threeWay(content, before, merged, 'link', textOf));
