@@ -49,7 +49,7 @@ function resource(type: ResourceType, searches: SearchSet): JsonObject {
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-    documentation: `_sort: ${sortsOf(type).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
+    documentation: `_sort: ${sortsOf(type, searches).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
     interaction: interactionCodes().map((code) => ({ code })),
     versioning: 'versioned-update',
     readHistory: true,

@@ -9,7 +9,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { requireScopes } from '../oauth/bearer.ts';
 import { everythingPage, everythingSubject } from '../store/everything.ts';
 import { toPage } from '../store/page.ts';
-import type { Position } from '../store/search/page-ids.ts';
+import type { Position } from '../store/search/page-selection.ts';
 import { bundleText } from './bundle-text.ts';
 import { CURSOR, EVERYTHING_CONTROLS, pageCountOf, readControls, sinceOf } from './controls/controls.ts';
 import { badParameter, type Pair } from './controls/faults.ts';

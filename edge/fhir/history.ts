@@ -4,7 +4,7 @@ import { toPage } from '../store/page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { currentVersion, historyPage } from '../store/resource-by-id.ts';
 import { typeHistoryPage, type VersionPosition } from '../store/type-history.ts';
-import type { Position } from '../store/search/page-ids.ts';
+import type { Position } from '../store/search/page-selection.ts';
 import { bundleText } from './bundle-text.ts';
 import { etagOf } from './conditional-headers.ts';
 import { CURSOR, HISTORY_CONTROLS, pageCountOf, readControls, sinceOf } from './controls/controls.ts';

@@ -113,7 +113,10 @@ const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
 const searchParameters = (type: ResourceType, searches: SearchSet): Parameter[] => [
   ...criteria(type, searches),
   ...includes(type, searches),
-  queryParameter('_sort', `${sortsOf(type).join(', ')}, separated by commas; with a minus before it, in reverse.`),
+  queryParameter(
+    '_sort',
+    `${sortsOf(type, searches).join(', ')}, separated by commas; with a minus before it, in reverse.`,
+  ),
   ...CONTROLS,
   PRETTY,
 ];

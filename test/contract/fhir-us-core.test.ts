@@ -208,6 +208,55 @@ onOneRuntime(
         expectOutcome(await get(`/Patient?${parameter}=${'x'.repeat(257)}`), 400, 'value', `http.${parameter}`);
     });
 
+    test.each([
+      ['-date', ['open', 'evening', 'day', 'month', 'schedule', 'undated']],
+      ['date', ['schedule', 'month', 'day', 'evening', 'open', 'undated']],
+    ])('_sort=%s: by the beginning of the date, without a date last, in pages as at once', async (by, names) => {
+      const first = await get(`/Observation?_sort=${by}&patient=${ids['ann']},${ids['bob']}&_count=6`);
+      expect(idsOf(first).map(nameOf)).toEqual(names);
+      const pages = await walk(subject(), `/Observation?_sort=${by}&_count=2`, token);
+      expect(pages.map((page) => idsOf(page).map(nameOf))).toEqual([
+        names.slice(0, 2),
+        names.slice(2, 4),
+        names.slice(4),
+      ]);
+    });
+
+    test('the pages by date have each remaining resource once while others change', async () => {
+      const other = await subject().newSite();
+      const of = async (n: number, at: string | undefined) => {
+        const resource = observation('', at === undefined ? {} : { effectiveDateTime: at });
+        delete resource['subject'];
+        return await subject().create({ ...resource, identifier: [{ value: String(n) }] }, other.token);
+      };
+      const days = ['2026-01-01', '2026-01-02', undefined, '2026-01-02', '2026-01-03', undefined, '2026-01-01'];
+      for (const by of ['date', '-date']) {
+        const residents: string[] = [];
+        for (const [n, day] of days.entries()) residents.push(await of(n, day));
+        const seen: string[] = [];
+        let next: string | undefined = `/Observation?_sort=${by}&_count=2`;
+        for (let n = 0; next !== undefined; n += 1) {
+          const reply = await subject().call('GET', next, { token: other.token });
+          seen.push(...idsOf(reply));
+          next = linkOf(reply, 'next');
+          if (n < 6) await of(n, n % 2 === 0 ? ['2025-12-31', '2026-01-02', '2026-01-04'][n % 3] : undefined);
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(seen).toEqual(expect.arrayContaining(residents));
+      }
+    });
+
+    test.each([
+      ['_sort=-date,_lastUpdated', /_sort by a date must be the only key/],
+      ['_sort=date,-_id', /_sort by a date must be the only key/],
+      ['_sort=_lastUpdated,date', /_sort by a date must be the only key/],
+      ['_sort=onset-date', /_sort must list _id, _lastUpdated, date,/],
+    ])('%s is rejected', async (query, message) => {
+      const reply = await get(`/Observation?${query}`);
+      expectOutcome(reply, 400, 'value');
+      expect(reply.text).toMatch(message);
+    });
+
     test('Provenance is rejected by name, or left out and reported', async () => {
       const path = '/Observation?_revinclude=Provenance:target';
       const reply = await get(path);

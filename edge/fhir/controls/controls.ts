@@ -1,7 +1,9 @@
 /** The parameters for the form of an answer, not for its content (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
 import { Fault } from '../../../shared/fault.ts';
+import type { SearchSet } from '../../config.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import { isBounded, type Sort, type SortKey } from '../../store/search/page-ids.ts';
+import { isBounded } from '../../store/search/page-ids.ts';
+import type { Sort, SortKey } from '../../store/search/page-selection.ts';
 import { parameterOf, sortsOf } from '../../store/search/parameters.ts';
 import { instantInterval } from '../prefixed-date.ts';
 import { elementNames, type Part, PARTIAL_SUMMARIES } from '../subset.ts';
@@ -62,19 +64,23 @@ export function sinceOf(controls: ReadonlyMap<string, string>, now: number): str
   return interval.from;
 }
 
-function sortOf(type: ResourceType, value: string): Sort {
-  const names = sortsOf(type);
+function sortOf(type: ResourceType, set: SearchSet, value: string): Sort {
+  const names = sortsOf(type, set);
   const asked = value.split(',').map((key) => ({ name: key.replace(/^-/, ''), descending: key.startsWith('-') }));
   const [first, ...ties] = asked.flatMap(({ name, descending }): SortKey[] => {
-    const parameter = names.includes(name) ? parameterOf(type, name) : undefined;
-    return parameter === undefined ? [] : [{ by: parameter.kind, descending }];
+    const parameter = names.includes(name) ? parameterOf(type, name, set) : undefined;
+    if (parameter === undefined) return [];
+    const { kind } = parameter;
+    if (kind === 'date') return [{ by: kind, param: name, descending }];
+    return [{ by: kind === 'birth-range' ? 'birthdate' : kind, descending }];
   });
   const isDistinct = new Set(asked.map(({ name }) => name)).size === 1 + ties.length;
   if (first !== undefined && isDistinct && asked.length === 1 + ties.length) {
     const sort = { ...first, ties };
     if (isBounded(sort)) return sort;
-    const message =
-      '_sort cannot have _lastUpdated after birthdate: put it first, or put name between, in the direction of birthdate';
+    const message = [first, ...ties].some(({ param }) => param !== undefined)
+      ? '_sort by a date must be the only key, or only _id in the same direction may follow: send one key'
+      : '_sort cannot have _lastUpdated after birthdate: put it first, or put name between, in the direction of birthdate';
     throw badParameter('_sort', message);
   }
   const message = `_sort must list ${names.join(', ')}, each at most once, separated by commas, with - for descending`;
@@ -132,10 +138,10 @@ type Chosen = { -readonly [Control in 'sort' | 'count' | 'total' | 'part']: Sear
  * @param given the controls of a search, each once, by name
  * @throws Fault `malformed` locating each that cannot be used
  */
-export function searchControls(type: ResourceType, given: ReadonlyMap<string, string>): SearchControls {
+export function searchControls(type: ResourceType, set: SearchSet, given: ReadonlyMap<string, string>): SearchControls {
   const chosen: Chosen = { sort: { by: 'id', descending: false }, count: DEFAULT_COUNT, total: 'none', part: null };
   collect([...given], ([name, value]) => {
-    if (name === '_sort') chosen.sort = sortOf(type, value);
+    if (name === '_sort') chosen.sort = sortOf(type, set, value);
     else if (name === '_count') chosen.count = countOf(value);
     // HAPI's client spells R4's `estimate` so.
     else if (name === '_total') chosen.total = oneOf(name, value === 'estimated' ? 'estimate' : value, TOTALS);

@@ -6,7 +6,7 @@ import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { sealingRing } from '../../http/crypto.ts';
-import type { Position } from '../../store/search/page-ids.ts';
+import type { Position } from '../../store/search/page-selection.ts';
 
 const NONCE_BYTES = 12;
 const utf8 = new TextEncoder();

@@ -1,5 +1,5 @@
 /** The links of a page: `self` has the parameters that were applied, `first` and `next` lead to other pages (FHIR R4 http, 3.1.0.1.8 paging). */
-import type { Position } from '../../store/search/page-ids.ts';
+import type { Position } from '../../store/search/page-selection.ts';
 import type { BundleLink } from '../bundle-text.ts';
 import type { RequestContext } from '../interaction.ts';
 import { CURSOR, FORM_CONTROLS } from './controls.ts';

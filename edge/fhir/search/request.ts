@@ -101,7 +101,7 @@ export function searchRequest(
     if (name !== CURSOR) applied.push([name, value]);
   });
 
-  const controls = searchControls(type, given);
+  const controls = searchControls(type, searches, given);
   return {
     ...controls,
     criteria,

@@ -2,7 +2,7 @@
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Token } from './kind.ts';
 import type { Criterion } from './kinds.ts';
-import type { PageSelection } from './page-ids.ts';
+import type { PageSelection } from './page-selection.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 
 /** The criteria of such a search. */

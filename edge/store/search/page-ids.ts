@@ -1,5 +1,4 @@
 /** The ids of a page, in its order, by keyset: after the last resource of the page before. */
-import type { ResourceType } from '../../../shared/resource-type.ts';
 import {
   conditionSql,
   type Criterion,
@@ -9,47 +8,11 @@ import {
   sortColumnOf,
   sourceOf,
 } from './kinds.ts';
+import { datedIds } from './dated-ids.ts';
+import { directionOf, type PageIds, type PageSelection, type Sort, type SortKey } from './page-selection.ts';
+import { type Listed, listOrWalk } from './list-or-walk.ts';
 import { allIds, DRIVER, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
-
-export interface SortKey {
-  /** The kind of a sortable parameter, or `id`, the order of creation, because ids are UUIDv7. */
-  readonly by: KindName;
-  readonly descending: boolean;
-}
-
-export interface Sort extends SortKey {
-  /** Further keys for resources with equal first keys. Resources with equal keys are ordered by id, in the direction of the last key. */
-  readonly ties?: readonly SortKey[];
-}
-
-/** The resource before a page, and its sort key; several keys are the JSON text of their array. */
-export interface Position {
-  readonly key: string | null;
-  readonly id: string;
-}
-
-export interface PageSelection {
-  readonly site: string;
-  readonly type: ResourceType;
-  readonly criteria: readonly Criterion[];
-  readonly sort: Sort;
-  readonly after: Position | null;
-  readonly limit: number;
-  /** The page includes the patients of the matches. */
-  readonly withPatients?: boolean;
-}
-
-/** The ids of a page with their sort keys, as SQL. */
-export interface PageIds {
-  readonly text: string;
-  /** The order of the page, in columns of `p`, which has the columns of `text`. */
-  readonly order: string;
-  /** Columns beside id and sort_key that the order needs. */
-  readonly columns: string;
-}
-
-const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' => (descending ? 'desc' : 'asc');
 
 /** Up to this count, changed resources are found by time and then sorted by id. A walk by id would read older resources first. */
 const FEW_CHANGED = 5_000;
@@ -110,18 +73,6 @@ function changedIds({ bind }: SearchScope, found: string, id: string, from: numb
 }
 
 /**
- * Up to so many patients are found by their name and then sorted. A more common name fills a page soon in a walk of all
- * patients.
- */
-const FEW_LISTED = 2_000;
-
-interface Listed {
-  readonly source: Source;
-  /** SQL. */
-  readonly lists: readonly string[];
-}
-
-/**
  * The leading criteria as lists of ids, where an index has them and the planner would choose a worse plan.
  *
  * @param order the table that orders the page; null: the ids
@@ -157,45 +108,6 @@ function datesOf(scope: SearchScope, leads: readonly PlainCriterion[], plain: re
     const all = [patient, ...ofParam].map((one) => conditionSql(one, 'n', scope));
     return `select n.id from ${source.from('n')} where ${[source.within(scope, 'n'), ...all].join(' and ')}`;
   });
-}
-
-interface ListOrWalk {
-  /** SQL: the `with` clause that `union` refers to; `''` without lists. */
-  readonly ctes: string;
-  /** @param select makes the SQL of a selection from an item, with an additional condition */
-  readonly union: (select: (from: string, condition: string) => string) => string;
-}
-
-/**
- * A selection from the shortest list if that is short, otherwise a walk in the order of the page.
- *
- * @param listed undefined to walk in any case
- * @param walked SQL of the `from` item of the walk
- * @param behind makes the SQL condition that an id is after the previous page
- */
-function listOrWalk(
-  scope: SearchScope,
-  listed: Listed | undefined,
-  walked: string,
-  behind: (id: string) => string = () => '',
-): ListOrWalk {
-  if (listed === undefined) return { ctes: '', union: (select) => select(walked, '') };
-  const { source, lists } = listed;
-  const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
-  const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
-  // The offset keeps all conditions but the ids from the choice of an index.
-  // prose-allow: sentence
-  const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
-        select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
-      order by ${source.id('x')} offset 0) ${DRIVER}`;
-  return {
-    ctes: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
-     lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
-   `,
-    union: (select) => `(${select(found, '')})
-     union all
-     (${select(walked, ` and (select n from lead) > ${FEW_LISTED}`)})`,
-  };
 }
 
 /** Ids in the order of an index: the index of the ids, or of one key and the ids in its direction. */
@@ -289,7 +201,9 @@ function partsOf({ ties = [], ...first }: Sort): { readonly keys: readonly SortK
  * another key for each of them.
  */
 export function isBounded(sort: Sort): boolean {
-  const { keys } = partsOf(sort);
+  const { keys, id } = partsOf(sort);
+  const isByDate = keys.some(({ param }) => param !== undefined);
+  if (isByDate) return keys.length === 1 && id.descending === sort.descending;
   const columns = keys.map(({ by }) => sortColumnOf(by));
   const isOfOne = columns.every((column) => column?.source === columns[0]?.source);
   return isOfOne || walkedOf(keys).some(({ by }) => sortColumnOf(by)?.isShared !== true);
@@ -362,6 +276,7 @@ function tiedIds(
 export function pageIds(scope: SearchScope, selection: PageSelection): PageIds {
   const { keys, id } = partsOf(selection.sort);
   const [first = id] = keys;
+  if (first.param !== undefined) return datedIds(scope, selection, first.param);
   const isWalked = keys.length <= 1 && first.descending === id.descending;
   return isWalked ? walkedIds(scope, selection, first) : tiedIds(scope, selection, keys, id.descending);
 }

@@ -183,10 +183,9 @@ export function parameterOf(type: ResourceType, name: string, set: SearchSet = '
 }
 
 /** The parameters that `_sort` accepts for a type. */
-export function sortsOf(type: ResourceType): string[] {
-  return Object.entries(SEARCH_PARAMETERS[type]).flatMap(([name, { kind }]) =>
-    kind !== 'id' && sortColumnOf(kind) === undefined ? [] : [name],
-  );
+export function sortsOf(type: ResourceType, set: SearchSet): string[] {
+  const isSorted = (kind: KindName): boolean => ['id', 'date'].includes(kind) || sortColumnOf(kind) !== undefined;
+  return Object.entries(parametersOf(set, type)).flatMap(([name, { kind }]) => (isSorted(kind) ? [name] : []));
 }
 
 /** The element that names the patient; undefined for a Patient itself. */

@@ -14,7 +14,8 @@ import {
 } from '../page.ts';
 import { binder } from '../sql.ts';
 import { type Criterion, plansAnew } from './kinds.ts';
-import { pageIds, type PageSelection } from './page-ids.ts';
+import { pageIds } from './page-ids.ts';
+import type { PageSelection } from './page-selection.ts';
 import { keySearchOf } from './key-search.ts';
 import { allIds, isByNames, MANY_NAMES, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
@@ -47,7 +48,9 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
     selection.withPatients === true
       ? withinBudgetWith(patientsOf(scope), withPatientBytes(rows, ids.order, scope), ids.order, reader)
       : withinBudget(rows, ids.order, reader);
-  return { text, params, reads: true, ...planOf(selection.criteria) };
+  // The best plan of an order by date depends on the values, unless a patient is named.
+  const isAnew = selection.sort.param !== undefined && !selection.criteria.some(({ kind }) => kind === 'patient');
+  return { text, params, reads: true, ...planOf(selection.criteria), ...(isAnew ? { planAnew: true } : {}) };
 }
 
 /** The patients of a page, each once, by look-ups as those of the page itself. */

@@ -57,8 +57,9 @@ export const DRIVER = 'd';
 /**
  * The order of the criteria. `fixed`: the most selective criterion drives and the others are probes of each row, independent of
  * statistics. `free`: the planner decides. A table: the query walks it in its order, unless the planner finds a better plan.
+ * `walked`: the query walks the table in any case, and the criteria of other tables are probes.
  */
-export type Plan = 'fixed' | 'free' | Source;
+export type Plan = 'fixed' | 'free' | Source | { readonly walked: Source };
 
 export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
   const { type } = scope;
@@ -66,10 +67,11 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
   const excluded = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [criterion.of] : []));
   const ranked = plain.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
   const first = ranked[0];
-  const walked = plan === 'fixed' || plan === 'free' ? undefined : plan;
+  const table = plan === 'fixed' || plan === 'free' ? undefined : plan;
+  const walked = table !== undefined && 'walked' in table ? table.walked : table;
   const source = walked ?? (first === undefined ? RESOURCE : sourceOf(first, type));
   // An offset keeps PostgreSQL from turning the probe into a join.
-  const barrier = plan === 'fixed' ? ' offset 0' : '';
+  const barrier = plan === 'free' || plan === walked ? '' : ' offset 0';
   const { from, id, repeats, within } = source;
   // Conditions on the driver's row: all criteria of its table if a resource has one row in it. Otherwise only the first one,
   // because two required codes are in two rows.

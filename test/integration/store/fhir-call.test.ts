@@ -13,7 +13,7 @@ import { readResource } from '../../../edge/store/resource-by-id.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { keySearchOf } from '../../../edge/store/search/key-search.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
-import type { PageSelection } from '../../../edge/store/search/page-ids.ts';
+import type { PageSelection } from '../../../edge/store/search/page-selection.ts';
 import { searchPage } from '../../../edge/store/search/search.ts';
 import { revokeToken } from '../../../edge/store/token.ts';
 import type { JsonObject } from '../../../shared/json.ts';

@@ -15,7 +15,7 @@ import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { currentVersion, historyPage, readResource } from '../../../edge/store/resource-by-id.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
-import type { Sort } from '../../../edge/store/search/page-ids.ts';
+import type { Sort } from '../../../edge/store/search/page-selection.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { NO_LOCKS } from '../../../edge/store/lock.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';

@@ -9,6 +9,7 @@ import { searchRequest } from '../../../edge/fhir/search/request.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import type { Position } from '../../../edge/store/search/page-selection.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
@@ -304,6 +305,30 @@ const PARAMETERS: Readonly<Record<keyof typeof RESOURCES, fc.Arbitrary<Pair>>> =
   ),
 };
 
+const SORTS: Readonly<Record<keyof typeof RESOURCES, readonly string[]>> = {
+  Patient: [],
+  Observation: ['date', '-date'],
+  Condition: ['onset-date', '-onset-date', 'recorded-date', '-recorded-date,-_id'],
+};
+
+/** By the beginning, where a date without a zone counts as of UTC, then by id; resources without the date are last. */
+function inOrder(type: string, made: readonly { id: string; resource: Resource }[], by: string): string[] {
+  const sign = by.startsWith('-') ? -1 : 1;
+  const name = by.replace(/^-|,.*/g, '');
+  const each = made.map(({ id, resource }) => {
+    const [range] = VALUES[`${type}.${name}`]?.(resource, 'UTC').dates ?? [];
+    return { id, at: range?.[0] };
+  });
+  const compare = (a: number | string, b: number | string): number => (a < b ? -sign : Number(a > b) * sign);
+  return each
+    .toSorted((a, b) => {
+      if (a.at === undefined || b.at === undefined)
+        return Number(a.at === undefined) - Number(b.at === undefined) || compare(a.id, b.id);
+      return compare(a.at, b.at) || compare(a.id, b.id);
+    })
+    .map(({ id }) => id);
+}
+
 const ZONES = [null, 'America/New_York', 'Pacific/Auckland', 'No/Such_Zone'];
 const QUERIES = 12;
 
@@ -348,6 +373,13 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
               pairs,
               ids: expected.map(({ id }) => id).toSorted(),
             });
+            const by = SORTS[type][asked % SORTS[type].length];
+            if (by !== undefined)
+              expect({ pairs, by, ids: await pagesBy(site, type, pairs, by) }).toEqual({
+                pairs,
+                by,
+                ids: inOrder(type, expected, by),
+              });
             asked += 1;
             if (expected.length > 0 && expected.length < made.length) found += 1;
           }
@@ -362,9 +394,29 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
   sized(120_000, 900_000),
 );
 
-async function search(site: string, type: ResourceType, pairs: readonly Pair[]): Promise<string[]> {
+const request = (type: ResourceType, pairs: readonly Pair[]) => {
   const context = { root: 'https://fhir.test/fhir', now: NOW, searches: 'us-core' } as const;
-  const { criteria, sort } = searchRequest(type, pairs, { handling: 'strict', return: 'representation' }, context);
+  return searchRequest(type, pairs, { handling: 'strict', return: 'representation' }, context);
+};
+
+/** The ids of all pages, of three each. */
+async function pagesBy(site: string, type: ResourceType, pairs: readonly Pair[], by: string): Promise<string[]> {
+  const { criteria, sort } = request(type, [...pairs, ['_sort', by]]);
+  const ids: string[] = [];
+  for (let after: Position | null = null; ;) {
+    const [rows] = await inSite(database, site).batch([
+      searchPage({ site, type, criteria, sort, after, limit: 3 }),
+    ] as const);
+    const { resources, more } = toPage(rows, 3);
+    ids.push(...resources.map(({ id }) => id));
+    const last = resources.at(-1);
+    if (!more || last === undefined) return ids;
+    after = { key: last.sort_key, id: last.id };
+  }
+}
+
+async function search(site: string, type: ResourceType, pairs: readonly Pair[]): Promise<string[]> {
+  const { criteria, sort } = request(type, pairs);
   const selection = { site, type, criteria, sort, after: null, limit: 100 };
   const [rows, [count]] = await inSite(database, site).batch([
     searchPage(selection),

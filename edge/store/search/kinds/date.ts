@@ -35,7 +35,8 @@ const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
   ]),
 );
 
-function sourceOf(param: string): Source {
+/** The dates of a parameter. */
+export function dateSource(param: string): Source {
   const source = SOURCES[param];
   if (source === undefined) throw new TypeError(`${param} is not a date parameter`);
   return source;
@@ -165,7 +166,7 @@ export const date = {
     ),
   rank: 7,
   planAnew: true,
-  source: (_, { param }) => sourceOf(param),
+  source: (_, { param }) => dateSource(param),
   sql: ({ any }, alias, scope: SearchScope) => {
     // A subselect, so that PostgreSQL looks up the site's zone once.
     const zone = `(select search_zone(${scope.site}))`;

@@ -1,0 +1,54 @@
+/** A page from a short list of ids, or from a walk in the order of the page where every list is long. */
+import { DRIVER } from './selection.ts';
+import type { SearchScope, Source } from './source.ts';
+
+/**
+ * Up to so many resources are found by an index of a criterion and then sorted. A more common value fills a page soon in a walk
+ * of all.
+ */
+export const FEW_LISTED = 2_000;
+
+export interface Listed {
+  readonly source: Source;
+  /** SQL. */
+  readonly lists: readonly string[];
+}
+
+export interface ListOrWalk {
+  /** SQL: the `with` clause that `union` refers to; `''` without lists. */
+  readonly ctes: string;
+  /** @param select makes the SQL of a selection from an item, with an additional condition */
+  readonly union: (select: (from: string, condition: string) => string) => string;
+}
+
+/**
+ * A selection from the shortest list if that is short, otherwise a walk in the order of the page.
+ *
+ * @param listed undefined to walk in any case
+ * @param walked SQL of the `from` item of the walk
+ * @param behind makes the SQL condition that an id is after the previous page
+ */
+export function listOrWalk(
+  scope: SearchScope,
+  listed: Listed | undefined,
+  walked: string,
+  behind: (id: string) => string = () => '',
+): ListOrWalk {
+  if (listed === undefined) return { ctes: '', union: (select) => select(walked, '') };
+  const { source, lists } = listed;
+  const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
+  const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
+  // The offset keeps all conditions but the ids from the choice of an index.
+  // prose-allow: sentence
+  const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
+        select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
+      order by ${source.id('x')} offset 0) ${DRIVER}`;
+  return {
+    ctes: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
+     lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
+   `,
+    union: (select) => `(${select(found, '')})
+     union all
+     (${select(walked, ` and (select n from lead) > ${FEW_LISTED}`)})`,
+  };
+}
