@@ -21,7 +21,8 @@ import {
 import type { CutMessage } from './cut-documents.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import type { Sender } from './sender/sender.ts';
-import { load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
+import { ofMerge } from '../message/outline.ts';
+import { isNarrowed, load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
 
 /** The runtime's part of processing a message. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
@@ -128,12 +129,15 @@ async function decideAndCommit(
     if (failed.status !== 'changed') logged(error);
     return failed;
   }
-  if (decision.effects.merges.length > 0) {
+  const merging = decision.effects.merges.length > 0 ? ofMerge(loaded.lookup) : undefined;
+  if (merging !== undefined && isNarrowed(loaded.lookup)) {
     const more = await loadForMerge(deps, request, loaded);
     if (more !== undefined) return { status: 'changed', loaded: more };
   }
   try {
-    return await commit(deps, request, loaded, decision, attempt);
+    // If the records have no results in common, the lookup of a merge finds nothing more. Else the commit returns the rows.
+    const known = merging === undefined ? loaded : { ...loaded, lookup: merging };
+    return await commit(deps, request, known, decision, attempt);
   } catch (error) {
     // A Fault has its own answer: the sender tries again, or has lost its access.
     if (error instanceof Fault) throw error;

@@ -60,6 +60,37 @@ describe('round trips', () => {
     expect(await trips(`${adt('R1')}\nAL1|1|DA|PEN^Penicillin^L|MO`, one)).toBe(1);
   });
 
+  test('two for the absorption of a record of results, and one if the isolate knows both records', async () => {
+    const one = isolate();
+    await trips(adt('A0'), one);
+    for (const [n, own, count] of [
+      [1, isolate(), 2],
+      [2, one, 1],
+    ] as const) {
+      const [a, b] = [`AB${n}a`, `AB${n}b`];
+      await trips(adt('A0'), own);
+      await trips(oru(b, 'F', `F-${b}`), one);
+      await trips(adt(a), one);
+      let sent: Sent | undefined;
+      expect(await tripsOf(async () => (sent = await site.send(adt(`${a}~${b}`), own)))).toBe(count);
+      expect(sent?.text).toContain('record-absorbed');
+    }
+  });
+
+  test('three for the absorption of a record that has results of the same order, which become one', async () => {
+    const one = isolate();
+    await trips(adt('A0'), one);
+    await trips(oru('AC1b', 'F', 'F-AC1'), {});
+    await trips(adt('AC1a'), {});
+    await trips(oru('AC1a', 'F', 'F-AC1'), {});
+    expect(await trips(adt('AC1a~AC1b'), one)).toBe(3);
+    const { rows } = await db.client.query(
+      `select from resource where site_id = $1 and type = 'Observation' and body like '%F-AC1"%' and body like '%entered-in-error%'`,
+      [site.site],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
   test('one for serial results without offsets, for some of them, and for another beside them', async () => {
     const one = isolate();
     await trips(adt('V0'), one);

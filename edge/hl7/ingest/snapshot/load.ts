@@ -67,6 +67,9 @@ export async function load(deps: LoadDeps, received: Received): Promise<Loaded |
   return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
 }
 
+/** Checks whether a lookup leaves out identifiers that too many patients share. */
+export const isNarrowed = ({ keys }: LookupKeys): boolean => keys.some(({ type }) => type === 'Patient');
+
 /**
  * Loads the current snapshot after a change.
  *
@@ -79,7 +82,7 @@ export async function loadChanged(
   row: SnapshotRow | undefined,
 ): Promise<Loaded | NoSender> {
   // A narrowed lookup returns too little.
-  if (row === undefined || lookup !== reading.lookup) return fromDatabase(deps, received, read(received));
+  if (row === undefined || isNarrowed(lookup)) return fromDatabase(deps, received, read(received));
   return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
 }
 
