@@ -13,10 +13,15 @@ export interface UndoPreview extends UndoPlan {
 
 type UndoDeps = Pick<Deps, 'database' | 'now'>;
 
-/** The effects of an undo; nothing is changed. @throws Fault `not-found` */
+const TOO_LARGE =
+  'The two patient records have more than 1,000 resources or 4 MiB, which is the limit of an undo. Ask the sender to cancel ' +
+  'the results and documents of the merged patient, and to resend them under a new identifier.';
+
+/** The effects of an undo; nothing is changed. @throws Fault `not-found`, `conflict` for records beyond the limit */
 export async function previewUndo({ database, now }: UndoDeps, site: string, mergeId: string): Promise<UndoPreview> {
   const [row] = isUuid(mergeId) ? await inSite(database, site).run(readMerge(site, mergeId)) : [];
   if (row === undefined || row.found === null || row.state === null) throw new Fault('not-found', 'no such merge');
+  if (row.found === '') throw new Fault('conflict', TOO_LARGE);
   return { ...planUndo(row.found, now()), state: row.state };
 }
 
