@@ -42,13 +42,13 @@ export interface ConditionRow {
   readonly id: string | null;
 }
 
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
 /**
  * Replaces placeholders in a text, as `fhir_conditional_write` does in the stored text. So the answer needs no second read.
  */
 export function settled(text: string, resolved: ReadonlyMap<string, string>): string {
-  let result = text;
-  for (const [placeholder, id] of resolved) result = result.replaceAll(placeholder, id);
-  return result;
+  return resolved.size === 0 ? text : text.replaceAll(UUID, (id) => resolved.get(id) ?? id);
 }
 
 /** The reason why nothing was written, for each affected position. */

@@ -6,6 +6,10 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   e record;
+  -- By n, so that each entry gets its own.
+  matches jsonb := (
+    select jsonb_object_agg(m.n, m.found)
+      from (select x ->> 0 as n, jsonb_agg(x) as found from json_array_elements(p_matches) x group by 1) m);
 begin
   for e in
     select (x.n - 1)::integer as n, x.rows, x.conditions
@@ -14,6 +18,7 @@ begin
      order by x.n
   loop
     return query select e.n, w.part, w.ordinal, w.outcome, w.id, w.version, w.last_updated
-      from fhir_conditional_write(p_site, e.rows, null, e.conditions, p_matches) w;
+      from fhir_conditional_write(p_site, e.rows, null, e.conditions, (
+        select coalesce(json_agg(m), '[]') from json_array_elements(e.conditions) c, jsonb_array_elements(matches -> (c ->> 'n')) m)) w;
   end loop;
 end $$;

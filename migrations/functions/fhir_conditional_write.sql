@@ -18,11 +18,18 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   c record;
-  rows text := p_rows::text;
   row_ids uuid[];
   -- The resolved ids by placeholder; the placeholders of creates that found a resource.
   resolved jsonb := '{}';
   kept uuid[] := '{}';
+  -- The ids of p_matches by n, so that each condition finds its own at once.
+  matches jsonb := (
+    select jsonb_object_agg(m.n, m.ids)
+      from (select x ->> 0 as n, jsonb_agg(x ->> 1) as ids from json_array_elements(p_matches) x group by 1) m);
+  -- The texts to replace in the rows, and their replacements: '?' and the placeholder by the mode, the placeholder by the id.
+  replaced text[] := '{}';
+  replacements text[] := '{}';
+  settled jsonb;
   found uuid[];
   target uuid;
   noted audit_item[] := '{}';
@@ -38,7 +45,7 @@ begin
      order by x.position
   loop
     found := array(
-      select (m ->> 1)::uuid from json_array_elements(p_matches) m where (m ->> 0)::integer = c.n
+      select m::uuid from jsonb_array_elements_text(matches -> c.n::text) m
       union
       select coalesce((resolved ->> (l #>> '{}'))::uuid, (l #>> '{}')::uuid) from json_array_elements(c.local) l
        where (l #>> '{}')::uuid <> all (kept)
@@ -68,11 +75,12 @@ begin
       failed := true;
       continue;
     end if;
-    rows := replace(rows, '?' || c.placeholder, case when target is null then 'create' when c.kind = 'create' then 'keep'
-      else 'update' end);
+    replaced := replaced || ('?' || c.placeholder);
+    replacements := replacements || case when target is null then 'create' when c.kind = 'create' then 'keep' else 'update' end;
     if target is not null then
       -- edge/store/transaction.ts replaces it in the answer in the same way.
-      rows := replace(rows, c.placeholder::text, target::text);
+      replaced := replaced || c.placeholder::text;
+      replacements := replacements || target::text;
       resolved := resolved || jsonb_build_object(c.placeholder, target);
       if c.kind = 'create' then kept := kept || c.placeholder; end if;
     end if;
@@ -80,10 +88,20 @@ begin
   -- Outside the block below, because an exception undoes the notes that are made in the block.
   ignored := audit_note(noted);
   if failed then return; end if;
+  settled := jsonb_object(replaced, replacements);
 
   begin
     return query select w.part, w.ordinal, w.outcome, w.id, w.version, w.last_updated
-      from fhir_write(p_site, rows::json, p_required) w;
+      from fhir_write(p_site, (
+          -- One pass, because separate replacements would each read all rows. A placeholder is a JSON string or ends one;
+          -- within a text that is JSON itself the quote has backslashes.
+          select string_agg(coalesce(left(s.word, -length(s.name)) || (settled ->> s.name) || substr(s.piece, length(s.word) + 1),
+                   s.piece), '"' order by s.n)::json
+            from (
+              select p.piece, p.n, p.word, case when p.word like '?%' then p.word else right(p.word, 36) end as name
+                from (
+                  select x.piece, x.n, case when length(x.piece) >= 36 then rtrim(x.piece, '\') else '' end as word
+                    from string_to_table(p_rows::text, '"') with ordinality x(piece, n)) p) s), p_required) w;
   exception when sqlstate 'GW404' or sqlstate 'GW409' or sqlstate 'GW412' or sqlstate 'GW422' then
     get stacked diagnostics positions = pg_exception_detail;
     return query select 'failed', p::integer, sqlstate, null::uuid, null::integer, null::text
