@@ -1,12 +1,14 @@
 /**
- * Writes what follows from the table of variables (edge/config.ts, sidecar/config.ts): `edge/docs/configuration.md`, and
- * `edge/platform/gateway-deno.sh`, which starts the program with no more permissions than it needs. `npm run generate` runs it.
+ * Writes what follows from the tables of variables (edge/config.ts, sidecar/config.ts): `edge/docs/configuration.md`, and
+ * `edge/platform/gateway-deno.sh`, which starts the program with no more permissions than it needs. It also writes the limits
+ * (edge/limits.ts) into the chapter behaviour. `npm run generate` runs it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 
 import * as z from 'zod';
 
 import { VARIABLES } from '../edge/config.ts';
+import { LIMITS } from '../edge/limits.ts';
 import { DENO_PERMISSIONS } from '../edge/platform/deno-permissions.ts';
 import { SIDECAR_VARIABLES } from '../sidecar/config.ts';
 
@@ -31,6 +33,24 @@ export function configurationTable(variables: Readonly<Record<string, z.ZodType>
   return ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...Object.entries(variables).map(row)].join('\n');
 }
 
+const chapter = (name: string): string => `edge/docs/${name}.md`;
+
+/** A Markdown table of the limits of one FHIR request, with columns as the formatter aligns them. */
+function limitsTable(): string {
+  const rows = Object.entries(LIMITS).map(([name, { most, of }]) => [`\`${name}\``, most.toLocaleString('en'), of]);
+  const titles = ['Limit', 'At most', 'Work'];
+  const widths = titles.map((title, n) =>
+    Math.max(...[title, ...rows.map((row) => row[n] ?? '')].map((cell) => cell.length)),
+  );
+  const line = (cells: readonly string[], filler = ' '): string =>
+    `| ${cells.map((cell, n) => cell.padEnd(widths[n] ?? 0, filler)).join(' | ')} |`;
+  const rule = line(
+    titles.map(() => ''),
+    '-',
+  );
+  return [line(titles), rule, ...rows.map((row) => line(row))].join('\n');
+}
+
 const quoted = (flag: string): string => (/^[\w=-]+$/.test(flag) ? flag : `'${flag}'`);
 
 /** A shell script that starts the program on Deno; its arguments are further flags of `deno run`. */
@@ -50,13 +70,16 @@ export function withPart(page: string, name: string, part: string): string {
 }
 
 export async function generatedConfiguration(): Promise<Record<string, string>> {
-  const page = await readFile(new URL('edge/docs/configuration.md', ROOT), 'utf8');
+  const [page, behaviour] = await Promise.all(
+    ['configuration', 'behaviour'].map((name) => readFile(new URL(chapter(name), ROOT), 'utf8')),
+  );
   return {
     'edge/docs/configuration.md': withPart(
-      withPart(page, 'edge', configurationTable(VARIABLES)),
+      withPart(page ?? '', 'edge', configurationTable(VARIABLES)),
       'sidecar',
       configurationTable(SIDECAR_VARIABLES),
     ),
+    [chapter('behaviour')]: withPart(behaviour ?? '', 'limits', limitsTable()),
     'edge/platform/gateway-deno.sh': DENO_SCRIPT,
   };
 }

@@ -5,6 +5,7 @@
 import type { Fault } from '../../shared/fault.ts';
 import type { SearchSet } from '../config.ts';
 import type { Query } from '../deps.ts';
+import type { Budget } from '../limits.ts';
 import type { Caller } from '../oauth/bearer.ts';
 import type { AuditedRequest } from '../store/audit.ts';
 import type { RequiredResource } from '../store/resource.ts';
@@ -24,6 +25,8 @@ export interface RequestContext {
   readonly maxBodyBytes: number;
   /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
+  /** The work of this attempt to prepare the interactions of the request. */
+  readonly budget: Budget;
 }
 
 export interface Answer {

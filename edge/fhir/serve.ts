@@ -10,6 +10,7 @@ import { authenticate, type Caller, withAllowedScopes } from '../oauth/bearer.ts
 import { assertCaller } from '../store/api-key.ts';
 import { addAudit, type AuditActor } from '../store/audit.ts';
 import { isFhirCall } from '../store/fhir-call.ts';
+import { Budget } from '../limits.ts';
 import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
 import { type Answer, type Interaction, type Lookup, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
@@ -115,6 +116,7 @@ export function createServe(deps: Deps, root: string): Serve {
         cursors,
         maxBodyBytes,
         searches,
+        budget: new Budget(),
       };
       const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {
         refuseUnsupportedHeaders(request);

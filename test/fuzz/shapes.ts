@@ -623,6 +623,59 @@ const COUNTED: readonly Counted[] = [
         })),
       ),
   ],
+  ...(['batch', 'transaction'] as const).flatMap((type): Counted[] => [
+    [
+      'bundle',
+      `conditional creates of 2 MiB (${type})`,
+      900,
+      (world, n) =>
+        batch(
+          world,
+          list(n, (at) => ({
+            request: { method: 'POST', url: 'Patient', ifNoneExist: `identifier=urn:x|c${at}` },
+            resource: {
+              resourceType: 'Patient',
+              identifier: [{ system: 'urn:x', value: `c${at}` }],
+              address: [{ text: 'a'.repeat(2_000) }],
+            },
+          })),
+          type,
+        ),
+    ],
+    [
+      'bundle',
+      `names that conditions compare with names (${type})`,
+      400,
+      (world, n) =>
+        batch(
+          world,
+          list(n, (at) => ({
+            request: { method: 'POST', url: 'Patient', ifNoneExist: `name=abc${at}&birthdate=1900-01-01` },
+            resource: { resourceType: 'Patient', name: list(16, (each) => ({ family: `${each}${'ab'.repeat(120)}` })) },
+          })),
+          type,
+        ),
+    ],
+  ]),
+  [
+    'bundle',
+    'conditional references of one resource',
+    990,
+    (world, n) =>
+      batch(
+        world,
+        [
+          entry('POST', 'Observation', {
+            resource: {
+              ...observation,
+              note: [{ text: '0190f8a4-0000-7000-8000-0000'.repeat(60_000) }],
+              hasMember: list(n, (at) => ({ reference: `Patient?_id=${world.ids.get('rows')?.[0] ?? ''},a${at}` })),
+            },
+          }),
+        ],
+        'transaction',
+      ),
+  ],
   [
     'bundle',
     'searches of the patient',

@@ -42,10 +42,11 @@ async function prepareEntry(
 }
 
 /** A conditional create also finds what the entries before it create, because entries run in order. */
-function unitsOf(writes: readonly PlannedWrite[]): Transaction[] {
+function unitsOf({ budget }: RequestContext, writes: readonly PlannedWrite[]): Transaction[] {
   return writes.map(({ write, condition }, index) => ({
     writes: [write],
-    conditions: condition === null ? [] : [{ ...condition, local: localMatches(condition, writes.slice(0, index)) }],
+    conditions:
+      condition === null ? [] : [{ ...condition, local: localMatches(condition, writes.slice(0, index), budget) }],
   }));
 }
 
@@ -88,7 +89,8 @@ export async function prepareBatch(
   const all = await inTurn(entries, (entry) => prepareEntry(context, entry, found.get(entry)));
   const writes = all.flatMap((one) => (one.kind === 'write' ? [one.planned] : []));
   const reads = all.flatMap((one) => (one.kind === 'read' ? [one.interaction] : []));
-  const writing = writes.length === 0 ? undefined : writeBatch(context.caller.site, unitsOf(writes), locksOf(writes));
+  const writing =
+    writes.length === 0 ? undefined : writeBatch(context.caller.site, unitsOf(context, writes), locksOf(writes));
   return {
     audited: auditedTogether('batch', [...reads.map(searchedBy), ...writes.map(({ searched }) => searched)]),
     queries: [...(writing?.queries ?? []), ...reads.flatMap(({ queries }) => queries)],

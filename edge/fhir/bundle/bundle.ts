@@ -1,6 +1,7 @@
 /** POST to the root: a Bundle of requests. */
 import { Fault } from '../../../shared/fault.ts';
 import type { Json } from '../../../shared/json.ts';
+import { Budget } from '../../limits.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import type { Interaction, Lookup, RequestContext } from '../interaction.ts';
 import { lookUpPatched, type Patch } from '../patch/patch.ts';
@@ -25,8 +26,9 @@ function patchesOf(context: RequestContext, entries: readonly Entry[]): { entry:
 /** @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run */
 export async function prepareBundle(context: RequestContext, content: Json): Promise<Interaction | Lookup> {
   const { type, entries } = readBundle(content, context.root);
+  const prepareEntries = type === 'batch' ? prepareBatch : prepareTransaction;
   const prepare = (found: ReadonlyMap<Entry, readonly LookupRow[]>): Promise<Interaction> =>
-    type === 'batch' ? prepareBatch(context, entries, found) : prepareTransaction(context, entries, found);
+    prepareEntries({ ...context, budget: new Budget() }, entries, found);
   const patches = patchesOf(context, entries);
   if (patches.length === 0) return prepare(new Map());
   return lookUpPatched(

@@ -1,5 +1,6 @@
 /** The conditions of a transaction, in the order in which they are resolved (FHIR R4 http, 3.1.0.11.2). */
-import { matchesWrite } from '../../store/search/kinds.ts';
+import type { Budget } from '../../limits.ts';
+import { comparisonsOf, matchesWrite } from '../../store/search/kinds.ts';
 import type { Condition } from '../../store/transaction.ts';
 import type { PlannedWrite } from '../plan-write.ts';
 import type { ReferenceCondition } from './settle.ts';
@@ -16,17 +17,25 @@ export interface PlacedWrite {
 }
 
 /** The ids, or placeholders, of the entries that the condition will find once they are written. */
-export function localMatches(condition: Condition, among: readonly PlannedWrite[]): string[] {
+export function localMatches(condition: Condition, among: readonly PlannedWrite[], budget: Budget): string[] {
   return among
-    .filter(({ type, write }) => type === condition.type && matchesWrite(write, condition.criteria))
+    .filter(({ type, write }) => {
+      if (type !== condition.type) return false;
+      budget.spend('bundle-comparisons', comparisonsOf(write, condition.criteria));
+      return matchesWrite(write, condition.criteria);
+    })
     .map(({ write }) => write.id);
 }
 
-function ownConditions(writes: readonly PlacedWrite[], before: readonly PlacedWrite[]): PlacedCondition[] {
+function ownConditions(
+  writes: readonly PlacedWrite[],
+  before: readonly PlacedWrite[],
+  budget: Budget,
+): PlacedCondition[] {
   const earlier = before.map(({ planned }) => planned);
   return writes.flatMap(({ at, planned }) => {
     const { condition } = planned;
-    const local = condition === null ? [] : localMatches(condition, earlier);
+    const local = condition === null ? [] : localMatches(condition, earlier, budget);
     earlier.push(planned);
     return condition === null ? [] : [{ at, condition: { ...condition, local } }];
   });
@@ -40,14 +49,15 @@ export function placeConditions(
   creates: readonly PlacedWrite[],
   updates: readonly PlacedWrite[],
   references: readonly ReferenceCondition[],
+  budget: Budget,
 ): PlacedCondition[] {
   const all = [...creates, ...updates].map(({ planned }) => planned);
   return [
-    ...ownConditions(creates, []),
-    ...ownConditions(updates, creates),
+    ...ownConditions(creates, [], budget),
+    ...ownConditions(updates, creates, budget),
     ...references.map(({ at, ...condition }) => ({
       at,
-      condition: { ...condition, local: localMatches(condition, all) },
+      condition: { ...condition, local: localMatches(condition, all, budget) },
     })),
   ];
 }

@@ -1,15 +1,10 @@
 /** A Bundle of type batch or transaction, read: its entries as requests (FHIR R4 http, 3.1.0.11; bundle, 2.36.7). */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { Budget } from '../../limits.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { validate } from '../validate/validate.ts';
-
-/** Bounds the work of one request; the limit of a body is usually reached earlier. */
-export const MAX_ENTRIES = 1000;
-export const MAX_READS = 100;
-/** The gateway reads each resource completely before it applies the patch. */
-export const MAX_PATCHES = 100;
 
 export interface Entry {
   /** FHIRPath: `Bundle.entry[2]`. */
@@ -111,16 +106,14 @@ export function readBundle(content: Json, root: string): RequestBundle {
     const message = 'Bundle.entry must be an array';
     throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
   }
-  const tooMany = (): Fault => {
-    const message = `A Bundle may have ${MAX_ENTRIES} entries, of which ${MAX_READS} GET and ${MAX_PATCHES} PATCH: send several Bundles.`;
-    return new Fault('invalid', message, { code: 'too-costly' });
-  };
-  if (entry.length > MAX_ENTRIES) throw tooMany();
+  const budget = new Budget();
+  budget.spend('bundle-entries', entry.length);
   const issues: Issue[] = unknownMembers(content, BUNDLE, 'Bundle');
   const entries = entry.flatMap((one, index) => entryOf(one, `Bundle.entry[${index}]`, root, issues) ?? []);
   if (issues.length > 0) throw new Fault('malformed', 'the Bundle cannot be processed', { issues });
   const count = (wanted: string): number => entries.filter(({ method }) => method === wanted).length;
-  if (count('GET') > MAX_READS || count('PATCH') > MAX_PATCHES) throw tooMany();
+  budget.spend('bundle-reads', count('GET'));
+  budget.spend('bundle-patches', count('PATCH'));
   requireAffordableQueries(
     entries.flatMap(({ url, headers }) => [...url.split('?').slice(1), headers.get('if-none-exist') ?? '']),
   );

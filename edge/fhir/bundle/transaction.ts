@@ -113,7 +113,7 @@ export async function prepareTransaction(
   requireAffordableQueries(settler.conditions.map(({ query }) => query));
   const creates = writes.filter(({ entry }) => entry.method === 'POST');
   const updates = writes.filter(({ entry }) => entry.method !== 'POST');
-  const placed = placeConditions(creates, updates, settler.conditions);
+  const placed = placeConditions(creates, updates, settler.conditions, context.budget);
   const conditions = placed.map(({ condition }) => condition);
   const conditionOrigin = (ordinal: number): RowOrigin => {
     const { condition, at } = present(placed[ordinal]);

@@ -4,17 +4,14 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../../shared/json.ts';
+import { Budget } from '../../limits.ts';
 import type { Operation } from './operations.ts';
 import { changedAt, childAt, indexOf, type Pointer, valueAt } from './pointer.ts';
 import { isSameJson } from './same-json.ts';
 
 type Container = Json[] | JsonObject;
 
-/** Characters and values that all `copy` and `move` of one patch may carry, because copies of copies grow without bound. */
-const MAX_CARRIED = 2 * 1024 * 1024;
-
-/** Items that all operations of one patch may copy: each change copies its containers. A member counts as several items. */
-const MAX_COPIED_ITEMS = 10_000_000;
+/** The work of copying a member of an object, in items of an array. */
 const ITEMS_OF_A_MEMBER = 64;
 
 /** The items that a change at the pointer copies. */
@@ -54,27 +51,27 @@ const remove = (document: Json, path: Pointer): Json | undefined => changedAt(do
 const replace = (document: Json, path: Pointer, value: Json): Json | undefined =>
   path.length === 0 ? value : changedAt(document, path, (container, token) => replaced(container, token, value));
 
-/** The rest of `budget` after the value; negative for a value that is too large or too deep. */
-function carried(value: Json, budget: number, depth = 0): number {
-  if (budget < 0 || depth > MAX_JSON_DEPTH) return -1;
-  if (typeof value === 'string') return budget - value.length - 1;
-  let left = budget - 1;
-  if (Array.isArray(value)) for (const item of value) left = carried(item, left, depth + 1);
+/** Spends the characters and values of a value. */
+function carry(value: Json, budget: Budget, depth = 0): void {
+  // A value that is too deep is never carried; a copy into itself doubles it.
+  budget.spend('patch-carried', depth > MAX_JSON_DEPTH ? Infinity : typeof value === 'string' ? value.length + 1 : 1);
+  if (Array.isArray(value)) for (const item of value) carry(item, budget, depth + 1);
   else if (isJsonObject(value)) {
-    for (const [name, item] of Object.entries(value)) left = carried(item, left - name.length, depth + 1);
+    for (const [name, item] of Object.entries(value)) {
+      budget.spend('patch-carried', name.length);
+      carry(item, budget, depth + 1);
+    }
   }
-  return left;
 }
 
 /**
  * @param document the resource; it stays unchanged
+ * @param budget the budget of the request, which may have several patches
  * @throws Fault `invalid` (422; FHIR R4 http, 3.1.0.6) for the first operation that is impossible, or a `test` that fails.
  *   The message has no value of the resource.
  */
-export function applyPatch(document: Json, operations: readonly Operation[]): Json {
+export function applyPatch(document: Json, operations: readonly Operation[], budget = new Budget()): Json {
   let result = document;
-  let budget = MAX_CARRIED;
-  let work = MAX_COPIED_ITEMS;
   const done = (operation: Operation): Json | undefined => {
     const { path } = operation;
     switch (operation.op) {
@@ -104,10 +101,9 @@ export function applyPatch(document: Json, operations: readonly Operation[]): Js
       if (value !== undefined && isSameJson(value, operation.value)) continue;
       throw refuse('fails: the resource has another value at this place, or no value', 'conflict');
     }
-    if (op === 'move' || op === 'copy') budget = carried(valueAt(result, operation.from) ?? null, budget);
-    if (budget < 0) throw refuse('carries more than a patch may', 'too-costly');
-    work -= copiedItems(result, path) + ('from' in operation ? copiedItems(result, operation.from) : 0);
-    if (work < 0) throw refuse('is one too many for a resource of this size', 'too-costly');
+    if (op === 'move' || op === 'copy') carry(valueAt(result, operation.from) ?? null, budget);
+    budget.spend('patch-copies', copiedItems(result, path));
+    if ('from' in operation) budget.spend('patch-copies', copiedItems(result, operation.from));
     const changed = done(operation);
     if (changed === undefined) throw refuse('is impossible: the resource has no value at this place', 'processing');
     result = changed;

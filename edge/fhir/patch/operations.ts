@@ -1,6 +1,7 @@
 /** Reads the operations of a JSON Patch document (RFC 6902 §3, §4), whose other members are ignored. */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../../shared/json.ts';
+import { Budget } from '../../limits.ts';
 import { MAX_ISSUES } from '../validate/findings.ts';
 import { type Pointer, readPointer } from './pointer.ts';
 
@@ -10,8 +11,6 @@ export type Operation =
   | { readonly op: 'move' | 'copy'; readonly path: Pointer; readonly from: Pointer };
 
 const OPS = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const;
-/** As many as a Bundle may have entries. */
-const MAX_OPERATIONS = 1000;
 
 function pointerOf(operation: JsonObject, name: 'path' | 'from'): Pointer | string {
   const text = operation[name];
@@ -47,10 +46,7 @@ export function readOperations(content: Json): Operation[] {
     const message = 'a JSON Patch is an array of operations (RFC 6902 §3)';
     throw new Fault('malformed', message, { code: 'structure' });
   }
-  if (content.length > MAX_OPERATIONS) {
-    const message = `A patch may have ${MAX_OPERATIONS} operations: send several patches, or an update.`;
-    throw new Fault('invalid', message, { code: 'too-costly' });
-  }
+  new Budget().spend('patch-operations', content.length);
   const operations: Operation[] = [];
   const issues: Issue[] = [];
   for (const [index, one] of content.entries()) {

@@ -119,7 +119,7 @@ function requireFit({ maxBodyBytes }: RequestContext, before: JsonObject, after:
 
 /** Ids and versions belong to the server, so the result is checked as the body of an update. */
 function patched(context: RequestContext, { type, operations }: Patch, before: JsonObject): JsonObject {
-  const after = applyPatch(before, operations);
+  const after = applyPatch(before, operations, context.budget);
   requireFit(context, before, after);
   const valid = requireValid(type, after);
   if (valid['id'] !== undefined && valid['id'] !== before['id']) {

@@ -97,6 +97,19 @@ export const fragmentsOf = <K extends KindName>(criterion: PlainCriterion<K>): r
 const meets = <K extends KindName>(write: Searchable, criterion: PlainCriterion<K>): boolean =>
   KIND_OF[criterion.kind].meets(write, criterion);
 
+/** The greatest work of `matchesWrite`: characters of names, and identifiers and codes. */
+export function comparisonsOf(
+  { identifiers, tokens, search, parts }: Searchable,
+  criteria: readonly Criterion[],
+): number {
+  const values = identifiers.length + tokens.length;
+  const names = (search?.names.length ?? 0) + (parts?.exact.length ?? 0);
+  return criteria.reduce((sum, criterion) => {
+    const plain = criterion.kind === 'not' ? criterion.of : criterion;
+    return sum + 1 + fragmentsOf(plain).length * names + ('any' in plain ? plain.any.length * values : 0);
+  }, 0);
+}
+
 /** True where a search with these criteria will find the resource once it is written. */
 export function matchesWrite(write: Searchable, criteria: readonly Criterion[]): boolean {
   return criteria.every((criterion) =>

@@ -325,6 +325,23 @@ export function bundleCases(subject: () => Subject): void {
     expectOutcome(await subject().call('POST', '', { body: body as object }), status, code, place);
   });
 
+  test.each(['batch', 'transaction'])(
+    'rejects conditions of a %s that compare too many names with its entries',
+    async (type) => {
+      const entry = (at: number) => ({
+        request: { method: 'POST', url: 'Patient', ifNoneExist: `name=abc${at}` },
+        resource: {
+          resourceType: 'Patient',
+          name: Array.from({ length: 16 }, (_, each) => ({ family: `${each}${'ab'.repeat(120)}` })),
+        },
+      });
+      const body = { resourceType: 'Bundle', type, entry: Array.from({ length: 200 }, (_, at) => entry(at)) };
+      const reply = await subject().call('POST', '', { body });
+      expectOutcome(reply, 422, 'too-costly');
+      expect(JSON.stringify(reply.body)).toContain('bundle-comparisons');
+    },
+  );
+
   test('an empty bundle is an empty answer', async () => {
     for (const type of ['batch', 'transaction']) {
       const reply = await subject().call('POST', '/', { body: { resourceType: 'Bundle', type } });
