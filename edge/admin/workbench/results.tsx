@@ -82,23 +82,35 @@ export const Explanation = ({ explained }: { explained: Explained }) => {
   );
 };
 
+/** A page of all resources of the largest message needs more memory than a Worker has. */
+const LISTED = 200;
+const More = ({ all }: { all: readonly unknown[] }) =>
+  all.length <= LISTED ? null : (
+    <p class="quiet">
+      {counted(all.length - LISTED, 'more', 'more')}: <code>/admin/api/workbench</code> returns all.
+    </p>
+  );
+
 const Changes = ({ changes }: { changes: readonly ResourceDifference[] }) => {
   const rows = changes.flatMap(({ reference, elements }) => elements.map((element) => ({ reference, ...element })));
   return rows.length === 0 ? (
     <p class="quiet">No changes: the data is stored already, or newer data is.</p>
   ) : (
-    <Table label="Changes" head={['Resource', 'Element', 'Now', 'Then']}>
-      {rows.map(({ reference, element, before, after }) => (
-        <Row>
-          <th scope="row">
-            <code>{reference}</code>
-          </th>
-          <td>{element}</td>
-          <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
-          <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
-        </Row>
-      ))}
-    </Table>
+    <>
+      <Table label="Changes" head={['Resource', 'Element', 'Now', 'Then']}>
+        {rows.slice(0, LISTED).map(({ reference, element, before, after }) => (
+          <Row>
+            <th scope="row">
+              <code>{reference}</code>
+            </th>
+            <td>{element}</td>
+            <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
+            <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
+          </Row>
+        ))}
+      </Table>
+      <More all={rows} />
+    </>
   );
 };
 
@@ -146,9 +158,10 @@ export const DryRun = ({ run }: { run: Run }) => {
       {resources.length === 0 ? null : (
         <details>
           <summary>{counted(resources.length, 'resource')} of the message</summary>
-          {resources.map((resource, at) => (
+          {resources.slice(0, LISTED).map((resource, at) => (
             <Code text={JSON.stringify(resource, null, 2)} label={`Resource ${at + 1}`} copy />
           ))}
+          <More all={resources} />
         </details>
       )}
       <details>
@@ -168,7 +181,7 @@ export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
     </Verdict>
     {issues.length === 0 ? null : (
       <Table label="Faults" head={['Element', 'Fault', 'Code']}>
-        {issues.map(({ at, message, code }) => (
+        {issues.slice(0, LISTED).map(({ at, message, code }) => (
           <Row>
             <th scope="row">
               <code>{at ?? ''}</code>
@@ -179,5 +192,6 @@ export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
         ))}
       </Table>
     )}
+    <More all={issues} />
   </section>
 );

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 import { createApiKey } from '../../stack/services/seed.ts';
 import { admission, consoleInBrowser, expectAccessible, PICTURES } from '../../stack/tools/console-browser.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
 
 const open = consoleInBrowser();
 
@@ -49,6 +50,26 @@ test('a sample is loaded and tried; the verdict is above the fold, failed checks
     [site],
   );
   expect(rows).toEqual([{ messages: 0, resources: 0 }]);
+  await context.close();
+});
+
+test('a message with many resources shows 200 of them, and names where all are', async () => {
+  const { signIn, stack } = open();
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/workbench/message`);
+  const results = Array.from({ length: 250 }, (_, at) => `OBX|${at + 1}|NM|K${at}^Test^L||5|||||F`);
+  const head = ['PID|1||4711^^^HOSP^MR||Doe^Jane', 'OBR|1||F1|1^Panel^L|||20260101||||||||||||||||||F'];
+  await page.fill('textarea[name="pasted"]', [msh('ORU^R01'), ...head, ...results].join('\n'));
+  const text = await press(page);
+  expect(text).toContain('AA accepted');
+  const all = Number(/(\d+) resources of the message/.exec(text)?.[1]);
+  expect(all).toBeGreaterThan(250);
+  expect(text).toContain(`${all - 200} more: /admin/api/workbench returns all.`);
+  for (const [at, count] of [
+    [200, 1],
+    [201, 0],
+  ])
+    expect(await page.locator(`[aria-label="Resource ${at}"]`).count()).toBe(count);
   await context.close();
 });
 
