@@ -90,6 +90,17 @@ export interface RateLimiter {
   allow(bucket: RateLimitBucket, key: string): Promise<boolean>;
 }
 
+/** Compresses answers and inflates bodies (RFC 1952). */
+export interface Gzip {
+  compress(text: string): Uint8Array<ArrayBuffer>;
+  /** Sends each chunk as soon as it arrives. */
+  compressStream(content: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>;
+  /** @throws Fault `too-large` as soon as the content exceeds `maxBytes`; `malformed` */
+  inflate(bytes: Uint8Array, maxBytes: number): Uint8Array;
+  /** The content of the first bytes of a body; empty if they are not gzip. */
+  inflateStart(bytes: Uint8Array): Uint8Array;
+}
+
 export interface Deps {
   readonly config: Config;
   readonly database: Database;
@@ -124,6 +135,9 @@ export interface Deps {
   ) => Promise<Response>;
   /** A static file by its name in `dist/assets`; 404 if it does not exist. */
   readonly asset: (path: string) => Promise<Response>;
+  readonly gzip: Gzip;
+  /** `Accept-Encoding` as the client sent it. */
+  readonly acceptEncoding: (request: Request) => string | null;
   /** The peer's address as the platform reports it (never a header that a client can set), or `unknown`. */
   readonly sourceAddress: (request: Request) => string;
 }

@@ -4,8 +4,8 @@ import type { Context, Handler } from 'hono';
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
 import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
-import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { compressedAnswer } from '../http/compression.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
 import { noteAnswer, type NoteRefusal } from '../http/refusals.ts';
 import { publish } from '../http/publish.ts';
@@ -48,8 +48,8 @@ const SCOPES = {
 /** Only exports have `DELETE`. */
 const CALLED_METHODS = [...METHODS, 'DELETE'];
 
-function errorResponse(fault: Fault | undefined): Response {
-  return new Response(printJson(outcomeOf(fault)), {
+function errorResponse(deps: Deps, request: Request, fault: Fault | undefined): Response {
+  return compressedAnswer(deps, request, printJson(outcomeOf(fault)), {
     status: fault === undefined ? 500 : FAULT_STATUS[fault.kind],
     headers: {
       ...PRIVATE,
@@ -70,7 +70,8 @@ const allowOf = (methods: readonly string[]): string =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 
 /** The public documents: the capabilities, and the address of the token endpoint. */
-function addDocuments(app: Surface, config: Config, root: string): void {
+function addDocuments(app: Surface, deps: Deps, root: string): void {
+  const { config } = deps;
   const metadata = (c: Context<GatewayEnv>): Response => {
     const { headers, url } = c.req.raw;
     refuseNoneExist(headers);
@@ -79,12 +80,14 @@ function addDocuments(app: Surface, config: Config, root: string): void {
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
     const text = printJson(capabilityStatement(root, config.FHIR_SEARCH));
-    return new Response(controls.get('_pretty') === 'true' ? pretty(text) : text, {
+    return compressedAnswer(deps, c.req.raw, controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });
   };
-  const smart = (): Response =>
-    Response.json(smartConfiguration(config), { headers: { 'Cache-Control': DISCOVERY_CACHE_CONTROL } });
+  const smart = (c: Context<GatewayEnv>): Response =>
+    compressedAnswer(deps, c.req.raw, JSON.stringify(smartConfiguration(config)), {
+      headers: { 'Content-Type': 'application/json', 'Cache-Control': DISCOVERY_CACHE_CONTROL },
+    });
   publish(app, '/fhir/metadata', metadata, notAllowed);
   publish(app, '/fhir/.well-known/smart-configuration', smart, notAllowed);
 }
@@ -127,17 +130,17 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   const app = createSurface(deps, 'fhir', base, countUse);
   const serve = createServe(deps, root);
 
-  addDocuments(app, config, root);
+  addDocuments(app, deps, root);
   // After the public documents, which have their own headers.
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
   addBulkExport(app, serve, notAllowed);
   addTypes(app, serve);
 
-  app.notFound((c) => errorResponse(unsupportedAddress(c.req.path)));
+  app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path)));
   app.onError((error, c) => {
     const fault = faultOf(error, deps.log, 'fhir', c.get('requestId'));
-    const response = errorResponse(fault);
+    const response = errorResponse(deps, c.req.raw, fault);
     noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), response.status, refusalReason(fault));
     return response;
   });

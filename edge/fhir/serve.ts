@@ -4,7 +4,8 @@ import type { Context } from 'hono';
 import { Fault } from '../../shared/fault.ts';
 import type { Deps, TimeLimits } from '../deps.ts';
 import { queryPairsOf } from '../http/address.ts';
-import { readBody } from '../http/body.ts';
+import { readInflated } from '../http/body.ts';
+import { compressedAnswer, requireCoding } from '../http/compression.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate, type Caller, withAllowedScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
@@ -99,7 +100,7 @@ export function createServe(deps: Deps, root: string): Serve {
     );
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
     let bytes: Promise<Uint8Array> | undefined;
-    const readOnce = (): Promise<Uint8Array> => (bytes ??= readBody(request, maxBodyBytes));
+    const readOnce = (): Promise<Uint8Array> => (bytes ??= readInflated(deps.gzip, request, maxBodyBytes));
     const actor = {
       kind: 'key' as const,
       name: null,
@@ -120,6 +121,7 @@ export function createServe(deps: Deps, root: string): Serve {
       };
       const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {
         refuseUnsupportedHeaders(request);
+        requireCoding(deps, request);
         const accepted = accepts(request.headers.get('accept'), parameter('_format'));
         const asked = await prepare({
           deps,
@@ -143,6 +145,10 @@ export function createServe(deps: Deps, root: string): Serve {
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
     const sent = body !== null && parameter('_pretty') === 'true' ? textStream(prettyPieces(body)) : body;
     const type = body === null ? {} : { 'Content-Type': contentType };
-    return new Response(stream ?? sent, { status, headers: { ...PRIVATE, ...type, ...headers } });
+    return compressedAnswer(deps, request, stream ?? sent, {
+      status,
+      headers: { ...PRIVATE, ...type, ...headers },
+      length: body?.length,
+    });
   };
 }

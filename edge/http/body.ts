@@ -3,6 +3,7 @@
  * keeps a Content-Encoding, and reads before the caller is known.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { Gzip } from '../deps.ts';
 import { timeLimit } from './deadline.ts';
 
 /** For the full body, however slowly it arrives: the largest accepted body needs some 70 kB a second. */
@@ -13,17 +14,46 @@ const tooSlow = (ms: number) =>
     headers: { Connection: 'close' },
   });
 
+const isGzip = (coding: string): boolean => coding === 'gzip' || coding === 'x-gzip';
+
+/** The coding of a body in lower case (RFC 9110 §8.4). */
+export const codingOf = ({ headers }: Pick<Request, 'headers'>): string =>
+  (headers.get('content-encoding') ?? 'identity').trim().toLowerCase();
+
+/**
+ * Reads a body that may be gzip. The limit applies to the bytes that arrive, and to the content.
+ *
+ * @throws Fault as `readBody`; `malformed` for bytes that are not gzip
+ */
+export async function readInflated(gzip: Gzip, request: Request, maxBytes: number): Promise<Uint8Array> {
+  const coding = codingOf(request);
+  if (coding !== 'identity' && !isGzip(coding)) throw unsupportedCoding('gzip');
+  const bytes = await readBytes(request, maxBytes);
+  return isGzip(coding) ? gzip.inflate(bytes, maxBytes) : bytes;
+}
+
+/** @param supported for the answer (RFC 9110 §15.5.16) */
+const unsupportedCoding = (supported: 'gzip' | 'identity'): Fault =>
+  new Fault(
+    'unsupported-media-type',
+    supported === 'gzip'
+      ? 'Content-Encoding must be gzip: compress the body with it, or send it without Content-Encoding'
+      : 'Content-Encoding is not supported here: send the body without it',
+    { headers: { 'Accept-Encoding': supported } },
+  );
+
 /**
  * @param maxBytes the limit, inclusive
  * @param deadlineMs for the full body
  * @throws Fault `timeout` (408), `malformed` if the caller disconnected, `too-large` (413), or `unsupported-media-type`
- *   for a `Content-Encoding`. The gateway never decompresses, so that a small body cannot become a large one.
+ *   for a `Content-Encoding`
  */
 export async function readBody(request: Request, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Uint8Array> {
-  const encoding = request.headers.get('content-encoding') ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') {
-    throw new Fault('unsupported-media-type', 'Content-Encoding is not supported: send the body without it');
-  }
+  if (codingOf(request) !== 'identity') throw unsupportedCoding('identity');
+  return readBytes(request, maxBytes, deadlineMs);
+}
+
+async function readBytes(request: Request, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Uint8Array> {
   const tooLarge = () => new Fault('too-large', `the body is larger than ${maxBytes} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return new Uint8Array(0);

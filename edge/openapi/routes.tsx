@@ -4,6 +4,7 @@
  */
 import { addAssets } from '../http/assets.ts';
 import type { Operation } from '../admin/api/operation.ts';
+import { compressedAnswer } from '../http/compression.ts';
 import { problem } from '../http/problem.ts';
 import { REFERENCE_PATH } from '../http/reference-address.ts';
 import { type PolicyOptions, securityHeaders } from '../http/security-headers.ts';
@@ -21,11 +22,16 @@ import { MllpPage } from './pages/mllp.tsx';
 import { AdministrationReference, calledOrigins, PartnerReference } from './pages/try-out.tsx';
 
 /** An OpenAPI document does not change while the program runs; the first request makes it. */
-function addDocument(app: Surface, path: string, make: () => object): void {
+function addDocument(
+  app: Surface,
+  deps: Pick<Deps, 'gzip' | 'acceptEncoding'>,
+  path: string,
+  make: () => object,
+): void {
   let text: string | undefined;
-  app.get(path, () => {
+  app.get(path, (c) => {
     text ??= JSON.stringify(make());
-    return new Response(text, {
+    return compressedAnswer(deps, c.req.raw, text, {
       headers: {
         'Content-Type': 'application/vnd.oai.openapi+json;version=3.1',
         'Cache-Control': 'public, max-age=300',
@@ -37,7 +43,7 @@ function addDocument(app: Surface, path: string, make: () => object): void {
 
 /** @param baseUrl below which it answers; there may be another elsewhere (edge/http/reference-address.ts) */
 export function createReference(
-  deps: Pick<Deps, 'config' | 'now' | 'log' | 'asset' | 'measured'>,
+  deps: Pick<Deps, 'config' | 'now' | 'log' | 'asset' | 'measured' | 'gzip' | 'acceptEncoding'>,
   baseUrl: string,
   operations: readonly Operation[],
 ): Surface {
@@ -46,9 +52,9 @@ export function createReference(
   const site = { config, baseUrl };
 
   const addPage = (path: string, page: () => unknown, policy: PolicyOptions = {}): void => {
-    app.get(`${REFERENCE_PATH}${path}`, async () => {
+    app.get(`${REFERENCE_PATH}${path}`, async (c) => {
       const headers = { ...securityHeaders(policy), 'Content-Type': 'text/html; charset=utf-8' };
-      return new Response(await printed(await page()), { headers });
+      return compressedAnswer(deps, c.req.raw, await printed(await page()), { headers });
     });
   };
   addPage(PAGES.api.path, () => <PartnerReference site={site} />, { connectOrigins: calledOrigins(config) });
@@ -69,8 +75,8 @@ export function createReference(
   }
 
   app.get(`${REFERENCE_PATH}/`, (c) => c.redirect(`${baseUrl}${REFERENCE_PATH}`, 308));
-  addDocument(app, `${REFERENCE_PATH}/openapi.json`, () => partnerDocument(config));
-  addDocument(app, `${REFERENCE_PATH}${PAGES.admin.path}/openapi.json`, () =>
+  addDocument(app, deps, `${REFERENCE_PATH}/openapi.json`, () => partnerDocument(config));
+  addDocument(app, deps, `${REFERENCE_PATH}${PAGES.admin.path}/openapi.json`, () =>
     administrationDocument(config, operations),
   );
 

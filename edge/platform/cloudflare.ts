@@ -12,6 +12,7 @@ import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
 import { backgroundFailed } from '../http/fault-status.ts';
 import { createOutage } from '../http/outage.ts';
 import { createDatabaseMeter } from './database-meter.ts';
+import { gzip } from './gzip.ts';
 import { neonDatabase } from './neon.ts';
 
 export { JtiStore } from './cloudflare/jti-store.ts';
@@ -54,6 +55,10 @@ function start(): App {
     },
     // The binding uses only the path.
     asset: (path) => bindings.ASSETS.fetch(new URL(path, 'https://assets.invalid/')),
+    gzip,
+    // Cloudflare accepts gzip and br itself, and decompresses for a client that does not.
+    acceptEncoding: ({ cf, headers }: Request<unknown, Partial<IncomingRequestCfProperties>>) =>
+      cf?.clientAcceptEncoding ?? headers.get('accept-encoding'),
     // Cloudflare sets this header and drops the client's.
     sourceAddress: (request) => request.headers.get('cf-connecting-ip') ?? 'unknown',
   });

@@ -12,6 +12,7 @@ import { type Config, readConfig, VARIABLES } from '../config.ts';
 import type { Database } from '../deps.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
+import { gzip } from './gzip.ts';
 import { fetchAt } from './node/fetch-at.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
@@ -78,6 +79,8 @@ const app = createApp({
     const file = await Deno.readFile(new URL(`../../dist/assets/${path}`, import.meta.url)).catch(() => undefined);
     return file === undefined ? new Response(null, { status: 404 }) : new Response(file);
   },
+  gzip,
+  acceptEncoding: (request) => request.headers.get('accept-encoding'),
   sourceAddress: (request) => sourceAddress(peers.get(request) ?? 'unknown', request.headers.get('x-forwarded-for')),
 });
 

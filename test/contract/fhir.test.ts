@@ -8,6 +8,7 @@ import { bulkCases } from './fhir/bulk-cases.ts';
 import { bulkStreamCases } from './fhir/bulk-stream-cases.ts';
 import { bundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
+import { compressionCases } from './fhir/compression-cases.ts';
 import { conditionCases } from './fhir/condition-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
 import { everythingCases } from './fhir/everything-cases.ts';
@@ -40,6 +41,7 @@ onRuntimes(
     describe('bulk data', () => bulkCases(subject));
     describe('bulk data, read', () => bulkStreamCases(subject));
     describe('HTTP', () => httpCases(subject));
+    describe('compression', () => compressionCases(subject));
     describe('isolation', () => isolationCases(subject));
     describe('examples', () => exampleCases(subject));
     describe('audit', () => auditCases(subject));

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps, Gzip } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
@@ -36,8 +36,8 @@ type Sent =
     };
 
 /** A separate function, so that the bytes of documents are not kept in memory beside their text. */
-async function readSent(request: Request, maxBytes: number, maxTextBytes: number): Promise<Sent> {
-  const bytes = await readMessageBytes(request, maxBytes);
+async function readSent(gzip: Gzip, request: Request, maxBytes: number, maxTextBytes: number): Promise<Sent> {
+  const bytes = await readMessageBytes(gzip, request, maxBytes);
   if (!isBatch(bytes)) return { kind: 'message', message: await cutMessage(bytes, maxTextBytes) };
   const batch = { kind: 'batch', header: salvageHeader(bytes), headers: headersOf(bytes) } as const;
   const parts = messagesOf(bytes);
@@ -96,7 +96,7 @@ export function createHl7(
     };
     const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
     return admit(site, declaredBytes(request, maxBytes), async () => {
-      const sent = await readSent(request, maxBytes, maxTextBytes);
+      const sent = await readSent(deps.gzip, request, maxBytes, maxTextBytes);
       if (sent.kind === 'message') return replyTo(await receive(sent.message), type);
       const { header, headers, messages: batch } = sent;
       if (batch instanceof Fault) {

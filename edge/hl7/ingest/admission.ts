@@ -3,6 +3,7 @@
  * asked to send it again.
  */
 import { Fault } from '../../../shared/fault.ts';
+import { codingOf } from '../../http/body.ts';
 
 /** Runs `work` as soon as `bytes` more fit. @throws Fault `unavailable` after a wait of ten seconds */
 export type Admission = <T>(source: string, bytes: number, work: () => Promise<T>) => Promise<T>;
@@ -80,8 +81,10 @@ export function createAdmission(maxBytes: number, now: () => number): Admission 
   };
 }
 
-/** @param maxBytes the bytes of a request without a declared length */
+/** @param maxBytes the bytes of a request that does not declare the length of its content */
 export function declaredBytes(request: Request, maxBytes: number): number {
+  // A declared length is of the compressed bytes.
+  if (codingOf(request) !== 'identity') return maxBytes;
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   return length >= 0 && length < maxBytes ? length : maxBytes;
 }

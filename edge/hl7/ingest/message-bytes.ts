@@ -3,8 +3,9 @@
  * MSH-10.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { Gzip } from '../../deps.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
-import { readBody } from '../../http/body.ts';
+import { codingOf, readInflated } from '../../http/body.ts';
 
 /** A message over the size limit, with its header. */
 export class TooLong extends Error {
@@ -24,9 +25,9 @@ const HEAD_BYTES = 4096;
 
 /**
  * @param maxBytes the limit, inclusive
- * @throws TooLong with the header; Fault `unsupported-media-type` for a Content-Encoding
+ * @throws TooLong with the header; Fault `unsupported-media-type` for a Content-Encoding other than gzip
  */
-export async function readMessageBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readMessageBytes(gzip: Gzip, request: Request, maxBytes: number): Promise<Uint8Array> {
   let head = new Uint8Array(0);
   const watched = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -40,11 +41,15 @@ export async function readMessageBytes(request: Request, maxBytes: number): Prom
   const body = request.body?.pipeThrough(watched) ?? null;
   const streamed = { method: 'POST', headers, body, duplex: 'half' } satisfies RequestInit & { duplex: 'half' };
   try {
-    return await readBody(new Request(request.url, streamed), maxBytes);
+    return await readInflated(gzip, new Request(request.url, streamed), maxBytes);
   } catch (error) {
     if (error instanceof Fault && error.kind === 'too-large') {
       const message = `the message is larger than HL7_MAX_MESSAGE_BYTES (${maxBytes} bytes)`;
-      throw new TooLong(new Fault('too-large', message, { cause: error }), salvageHeader(head));
+      const isPlain = codingOf(request) === 'identity';
+      throw new TooLong(
+        new Fault('too-large', message, { cause: error }),
+        salvageHeader(isPlain ? head : gzip.inflateStart(head).subarray(0, HEAD_BYTES)),
+      );
     }
     throw error;
   }

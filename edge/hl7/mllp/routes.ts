@@ -91,7 +91,7 @@ export function createMllpIngest(
     const { src: address, tls: tlsSubject, iss } = claims;
     const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
     const readSent = async (): Promise<CutMessage> => {
-      const bytes = await readMessageBytes(request, maxBytes);
+      const bytes = await readMessageBytes(deps.gzip, request, maxBytes);
       await requireBody(claims, bytes);
       return cutMessage(bytes, maxTextBytes);
     };

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 import { renderDocs } from './build-docs.ts';
 
@@ -37,7 +38,9 @@ export async function buildAssets(): Promise<void> {
     async ([name, source]) => [name, await readFile(new URL(source, ROOT))] as const,
   );
   const rendered = Object.entries(await renderDocs()).map(([name, text]) => [name, Buffer.from(text)] as const);
-  for (const [name, content] of [...(await Promise.all(copied)), ...rendered]) {
+  const served = await Promise.all(copied);
+  const compressed = served.map(([name, content]) => [`${name}.gz`, gzipSync(content, { level: 9 })] as const);
+  for (const [name, content] of [...served, ...compressed, ...rendered]) {
     const target = new URL(name, folder);
     const present = await readFile(target).catch(() => undefined);
     if (present?.equals(content) === true) continue;

@@ -14,6 +14,7 @@ import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { keyringOf } from '../../../edge/oauth/keyring.ts';
+import { gzip } from '../../../edge/platform/gzip.ts';
 import { readConnectionString } from '../../../edge/platform/postgres/connection-string.ts';
 import { postgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
 import { createWorkbench } from '../../../edge/workbench.ts';
@@ -79,6 +80,8 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
     fetch: (address, init) => fetch(address, init),
     resolveHost: async () => [],
     asset: async () => new Response(null, { status: 404 }),
+    gzip,
+    acceptEncoding: ({ headers }) => headers.get('accept-encoding'),
     sourceAddress: () => '192.0.2.10',
   };
   const surfaces = {

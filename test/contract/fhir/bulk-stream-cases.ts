@@ -3,12 +3,14 @@
  * reads. They end early where they must.
  */
 import { randomUUID } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { ALL_SCOPES, type ApiKey, createApiKey, createSite } from '../../stack/services/seed.ts';
 import { getToken } from '../../stack/services/client.ts';
 import { until } from '../../stack/services/until.ts';
+import { rawGet } from '../../stack/tools/raw-get.ts';
 import { forgedToken } from '../../stack/tools/access-token.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { randomFrom } from '../../stack/tools/random.ts';
@@ -22,7 +24,8 @@ const PAGES = 18;
 
 /** A file that is read a piece at a time. */
 async function reading(url: string, token: string) {
-  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  // Compressed, the pages would fit into the sockets.
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' } });
   expect(response.status).toBe(200);
   return readingOf(response);
 }
@@ -122,12 +125,21 @@ export function bulkStreamCases(subject: () => Subject): void {
       expect(now.output.map(({ count }) => count)).toEqual([OBSERVATIONS + 1]);
     });
 
+    test('is compressed page by page, and inflates to the same text', async () => {
+      const { bytes, headers } = await rawGet(url, { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' });
+      expect(headers['content-encoding']).toBe('gzip');
+      expect(headers.vary).toMatch(/\bAccept-Encoding\b/);
+      expect(bytes.length).toBeLessThan(fullText.length / 10);
+      expect(gunzipSync(bytes).toString() === fullText).toBe(true);
+    });
+
     test('continues when the token expires, and the expired token begins no other download', async () => {
       const { gateway } = subject();
       const readWith = async (ttlSeconds: number): Promise<{ token: string; response: Response }> => {
         const exp = Math.floor(Date.now() / 1000) + ttlSeconds;
         const short = await forgedToken(gateway, key, { exp, scope: ALL_SCOPES.join(' ') });
-        const response = await fetch(url, { headers: { authorization: `Bearer ${short}` } });
+        const headers = { authorization: `Bearer ${short}`, 'accept-encoding': 'identity' };
+        const response = await fetch(url, { headers });
         // As short as this machine, and what else it does, can begin to read in.
         if (response.status === 401 && ttlSeconds < 60) return readWith(ttlSeconds * 2);
         return { token: short, response };

@@ -1,9 +1,11 @@
 /** `POST /hl7/messages`: who may send, which messages are accepted, and that the status never contradicts the ACK. */
+import { gzipSync } from 'node:zlib';
+
 import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { msh } from '../../stack/tools/hl7-text.ts';
+import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
 import { replyOf, type Subject } from './subject.ts';
 
 /** For a number without a system, name and birth date identify the patient. */
@@ -27,6 +29,19 @@ export function httpCases(subject: () => Subject): void {
     );
     expect(db.endpoint.requests() - before).toBe(2);
     expect(await subject().count(`from hl7_message where control_id = 'H-1'`)).toBe(1);
+  });
+
+  test('a gzip message is stored as its content, which the size limit counts; another coding is 415', async () => {
+    const gzip = { 'content-encoding': 'gzip' };
+    const text = `${msh('ADT^A01', 'H-GZ')}\n${pid('HGZ')}`;
+    const reply = await subject().post(gzipSync(bytesOf(text)), gzip);
+    expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('MSA|AA|H-GZ')]);
+    expect(await subject().count(`from hl7_message where control_id = 'H-GZ'`)).toBe(1);
+    const large = `${msh('ADT^A01', 'H-BOMB')}\n${pid('HGZ')}\nNTE|1||${'x'.repeat(11 * 1024 * 1024)}`;
+    const bomb = await subject().post(gzipSync(bytesOf(large)), gzip);
+    expect([bomb.status, bomb.text]).toEqual([413, expect.stringContaining('MSA|AR|H-BOMB')]);
+    const br = await subject().post(text, { 'content-encoding': 'br' });
+    expect([br.status, br.headers.get('accept-encoding')]).toEqual([415, 'gzip']);
   });
 
   test('a message about more patients than allowed is rejected permanently, and kept', async () => {

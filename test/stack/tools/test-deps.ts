@@ -1,5 +1,6 @@
 /** Configuration and `Deps` for unit tests: what a test does not give fails when it is used. */
 import { type Config, readConfig } from '../../../edge/config.ts';
+import { gzip } from '../../../edge/platform/gzip.ts';
 import type { Deps } from '../../../edge/deps.ts';
 
 export interface TestDeps extends Partial<Omit<Deps, 'config'>> {
@@ -44,6 +45,8 @@ export function testDeps({ signingKeys, allow, env, ...given }: TestDeps = {}): 
     fetch: unexpected('a fetch'),
     resolveHost: unexpected('a look-up'),
     asset: unexpected('an asset'),
+    gzip,
+    acceptEncoding: ({ headers }) => headers.get('accept-encoding'),
     sourceAddress: () => '192.0.2.1',
     ...given,
   };
