@@ -13,7 +13,7 @@ import { findAlike } from './alike-results.ts';
 import { withoutOld, type Asked, type FilingRequest, type Keyed } from './asked-results.ts';
 import { choose, type Choice } from './choose.ts';
 import type { FiledResult } from './filed-results.ts';
-import { joinOrders, type JoinedResults } from './join-orders.ts';
+import { completeOrders, joinOrders, type JoinedResults } from './join-orders.ts';
 import { closenessOf, closestOf, isUnidentified, resultKeyOf } from './result-key.ts';
 import { finalPrecedence } from './result-state.ts';
 
@@ -55,8 +55,8 @@ export function fileResults(statements: readonly Statement[], patient: Draft, re
   });
   const nameOf = ({ statement: { type }, key: { second: _second, ...key } }: Keyed): string =>
     JSON.stringify([type, key]);
-  const asked = [...Map.groupBy(keyed, nameOf).values()].flatMap(([first, ...more]) =>
-    first === undefined ? [] : [askedOf([first, ...more], patient, request)],
+  const asked = [...Map.groupBy(completeOrders(keyed, patient, request.results), nameOf).values()].flatMap(
+    ([first, ...more]) => (first === undefined ? [] : [askedOf([first, ...more], patient, request)]),
   );
   const joined = joinOrders(asked, patient, request);
   // A stored result with an unknown time belongs to a group that finds no result with its time.

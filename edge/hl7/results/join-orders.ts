@@ -7,7 +7,7 @@ import { sortedJson, type JsonObject } from '../../../shared/json.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referringTo } from '../mapping/references.ts';
 import { union } from '../precedence/apply.ts';
-import type { Asked, FilingRequest } from './asked-results.ts';
+import type { Asked, FilingRequest, Keyed } from './asked-results.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
 import { isSameNumber, type OrderNumber } from './order-number.ts';
 import type { ResultKey } from './result-key.ts';
@@ -16,6 +16,31 @@ import type { ResultKey } from './result-key.ts';
 export interface JoinedResults {
   readonly kept: FiledResult;
   readonly gone: FiledResult;
+}
+
+/** Gives results that have only the filler's number the placer's number of stored results of their order and time. */
+export function completeOrders(keyed: readonly Keyed[], patient: Draft, results: FiledResults): readonly Keyed[] {
+  const isLacking = ({ filler, placer }: ResultKey): boolean => filler !== null && placer === null;
+  const fillers = new Map(
+    keyed.flatMap(({ key }) => (isLacking(key) ? [[JSON.stringify(key.filler), key.filler] as const] : [])),
+  );
+  if (fillers.size === 0) return keyed;
+  const placers = new Map<string, OrderNumber | null>();
+  for (const [name, filler] of fillers) {
+    const stored = TYPES.flatMap((type) => results.ofOrder(type, patient.id, { filler, placer: null }));
+    for (const { key } of stored) {
+      if (filler === null || key.placer === null || !isEqual(key.filler, filler)) continue;
+      const order = `${name} ${key.at}`;
+      const other = placers.get(order);
+      // Two placer numbers show no single order.
+      placers.set(order, other === undefined || isEqual(other, key.placer) ? key.placer : null);
+    }
+  }
+  return keyed.map((each) => {
+    const { key } = each;
+    const placer = isLacking(key) ? placers.get(`${JSON.stringify(key.filler)} ${key.at}`) : undefined;
+    return placer === undefined || placer === null ? each : { ...each, key: { ...key, placer } };
+  });
 }
 
 /** Joins the records of each pair. The patient's other results then refer to the kept record. */

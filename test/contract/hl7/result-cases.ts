@@ -120,6 +120,23 @@ export function resultCases(subject: () => Subject): void {
     );
   });
 
+  test('a result under the filler number gets the placer number of an earlier message with both', async () => {
+    const order = { patient: 'both-5', collected: '202601010800' };
+    accepted(await send({ ...order, filler: 'F-81', placer: 'P-81', obx: ['K^Potassium^L||4.0'] }));
+    accepted(await send({ ...order, filler: 'F-81', obx: ['K^Potassium^L||3.9|P', 'NA^Sodium^L||140|P'] }));
+    accepted(await send({ ...order, placer: 'P-81', obx: ['NA^Sodium^L||141'] }));
+    expect(await values('both-5')).toEqual(['141 final', '4.0 final']);
+  });
+
+  test('a filler number with two placer numbers gives none of them to a later result', async () => {
+    const order = { patient: 'both-6', filler: 'F-82', collected: '202601010800' };
+    accepted(await send({ ...order, placer: 'P-82a', obx: ['K^Potassium^L||4.0'] }));
+    accepted(await send({ ...order, placer: 'P-82b', obx: ['HGB^Hemoglobin^L||13'] }));
+    accepted(await send({ ...order, obx: ['NA^Sodium^L||140'] }));
+    accepted(await send({ ...order, filler: '', placer: 'P-82a', obx: ['NA^Sodium^L||141'] }));
+    expect(await values('both-6')).toEqual(['13 final', '140 final', '141 final', '4.0 final']);
+  });
+
   test('a withdrawal under the placer number counts when a message with both numbers arrives', async () => {
     const order = { patient: 'both-2', collected: '202601010800' };
     accepted(await send({ ...order, filler: 'F-78', obx: ['K^Potassium^L||4.0', 'GLU^Glucose^L||90'] }));
