@@ -6,8 +6,8 @@ import { Buffer } from 'node:buffer';
 
 import type { Client } from 'pg';
 
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import { TOKENS, type Fact, type SimulatedMessage } from '../../inputs/simulated-hospital.ts';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../../shared/json.ts';
+import { TOKENS, type Fact, type SimulatedMessage } from './simulated-hospital.ts';
 
 interface StoredRecord {
   readonly type: string;
@@ -119,15 +119,20 @@ function currentOf(said: readonly Fact[]): Fact | undefined {
 }
 
 /**
- * @param accepted messages that were answered with AA
- * @returns each difference between the records and the truth that the administrator's list does not show
+ * @param outcomes the answer to each sent message: `AA`, or another code with the errors
+ * @returns each message that was rejected without a reason, and each difference between the records and the truth that the
+ *   administrator's list does not show
  */
 export function untrueRecords(
   all: readonly SimulatedMessage[],
-  accepted: readonly SimulatedMessage[],
+  outcomes: ReadonlyMap<SimulatedMessage, string>,
   { records, issues, identifiers }: StoredState,
 ): readonly string[] {
   const problems: string[] = [];
+  const accepted = [...outcomes].flatMap(([message, outcome]) => (outcome === 'AA' ? [message] : []));
+  const uncertain = new Set([...outcomes.keys()].filter(({ isUncertain }) => isUncertain).map(({ person }) => person));
+  for (const [{ controlId, person }, outcome] of outcomes)
+    if (outcome !== 'AA' && !uncertain.has(person)) problems.push(`${controlId} of ${person} is ${outcome}`);
   const byTime = accepted.toSorted((a, b) => a.ms - b.ms);
   const personOfToken = new Map<number, string>();
   const personOfNumber = new Map<string, string>();
