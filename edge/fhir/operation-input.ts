@@ -3,7 +3,7 @@
  * are in the URL or in the Parameters.
  */
 import { Fault } from '../../shared/fault.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../shared/json.ts';
 import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { strictControls } from './controls/write-controls.ts';
@@ -45,7 +45,7 @@ export function readOperationInput(content: Json, pairs: readonly Pair[], names:
   const { parameter } = content;
   const at = 'Parameters.parameter';
   let resource: Json | undefined;
-  for (const one of Array.isArray(parameter) ? parameter.filter(isJsonObject) : []) {
+  for (const one of objectsOf(parameter)) {
     const { name } = one;
     const isOption = typeof name === 'string' && names.includes(name);
     if (!isOption && name !== 'resource') {

@@ -3,7 +3,7 @@
  * content (`patient_identity`, `patient_trait` in migrations/0005_identity.sql), which every write of a Patient keeps.
  * An identifier is a pair of assigning authority and value (IHE ITI TF-2 §3.8); its type is not a part of it.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../shared/json.ts';
 import { affordable, namesByUse } from './human-names.ts';
 
 /**
@@ -79,6 +79,10 @@ function typeOf(item: JsonObject): string {
   const code = isJsonObject(type) ? objectsOf(type['coding']).map((coding) => textOf(coding['code']))[0] : undefined;
   return (code ?? '').slice(0, MAX_TRAIT_PART);
 }
+
+/** True if two Identifiers have the same assigning authority and value. */
+export const isSameIdentifier = (a: JsonObject, b: JsonObject): boolean =>
+  a['value'] === b['value'] && authorityOfIdentifier(a) === authorityOfIdentifier(b);
 
 /** The parts of a name that distinguish people. */
 export interface PersonName {
@@ -166,6 +170,3 @@ const textOf = (value: Json | undefined): string | undefined =>
 
 const textsOf = (list: Json | undefined): string[] =>
   Array.isArray(list) ? list.flatMap((item) => textOf(item) ?? []) : [];
-
-/** The objects of a list of a stored resource; other entries are skipped. */
-const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

@@ -1,7 +1,7 @@
 /** An issue as the JSON API returns it. */
 import * as z from 'zod';
 
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { ATTENTION_KINDS } from '../../store/attention.ts';
 import { ATTENTION_STATES, type AttentionRow, MAX_COUNT, SHOWN_FINDINGS } from '../../store/admin-attention.ts';
 import { KIND_TEXTS, NEXT_STEPS, whyListed } from './kinds.ts';
@@ -158,7 +158,7 @@ const printed = (value: Json | undefined): string =>
 
 function conceptText(concept: Json | undefined): string {
   if (!isJsonObject(concept)) return '';
-  const coding: JsonObject[] = Array.isArray(concept['coding']) ? concept['coding'].filter(isJsonObject) : [];
+  const coding: JsonObject[] = objectsOf(concept['coding']);
   const [found] = [concept['text'], ...coding.flatMap(({ display, code }) => [display, code])].filter(
     (part) => typeof part === 'string' && part !== '',
   );

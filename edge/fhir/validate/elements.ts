@@ -2,7 +2,7 @@
  * Functions for the invariants, in the terms of FHIRPath N1: existence, codings, equality and order of elements. They accept any
  * JSON, because the walker checks the shape.
  */
-import { isJsonObject, JsonNumber, MAX_JSON_DEPTH, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, JsonNumber, MAX_JSON_DEPTH, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 
 export const UCUM = 'http://unitsofmeasure.org';
 const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';
@@ -23,10 +23,6 @@ export function hasChoice(element: JsonObject, name: string): boolean {
   return false;
 }
 
-export function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
 export function numberOf(value: Json | undefined): number | undefined {
   if (typeof value === 'number') return value;
   return value instanceof JsonNumber ? value.valueOf() : undefined;
@@ -34,7 +30,7 @@ export function numberOf(value: Json | undefined): number | undefined {
 
 export function codings(element: JsonObject, name: string): JsonObject[] {
   const concept = element[name];
-  return isJsonObject(concept) ? objects(concept['coding']) : [];
+  return isJsonObject(concept) ? objectsOf(concept['coding']) : [];
 }
 
 export function isCoded(element: JsonObject, name: string, system: string, codes: readonly Json[]): boolean {

@@ -2,7 +2,7 @@
  * The invariants of the types in the table (FHIR R4, ElementDefinition.constraint), by id. They are written by hand from their
  * FHIRPath. All have severity error; txt-1 and txt-2 are in `xhtml.ts`. Warnings and best practice are not included.
  */
-import { isJsonObject, JsonNumber, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, JsonNumber, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 import {
   codings,
   containedWhere,
@@ -18,7 +18,6 @@ import {
   isUcum,
   notNegative,
   numberOf,
-  objects,
   refersToContainer,
   startsWith,
   UCUM,
@@ -204,7 +203,7 @@ const RULES: readonly Rule[] = [
     'obs-7',
     'an Observation with a value must not have a component with the same code',
     (e) => {
-      const components = objects(e['component']);
+      const components = objectsOf(e['component']);
       if (components.length === 0 || !hasChoice(e, 'value')) return true;
       const own = new Set(codings(e, 'code').map((coding) => equalityKey(coding)));
       return !components.some((component) => codings(component, 'code').some((coding) => own.has(equalityKey(coding))));

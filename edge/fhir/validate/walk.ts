@@ -2,7 +2,7 @@
  * Walks a resource along the table: JSON types, cardinality, unknown elements, choices, primitives with their siblings,
  * bindings, references and invariants (FHIR R4, JSON §2.6.2). It notes every fault and never throws.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 import {
   ELEMENT_TYPE,
   isDefined,
@@ -46,7 +46,7 @@ function addUnbound({ findings }: Walk, { valueSet, codes }: Binding): void {
 function checkConcept(walk: Walk, value: JsonObject, binding: Binding): void {
   const { coding, text, extension } = value;
   if (coding === undefined && text === undefined && extension !== undefined) return;
-  const listed = Array.isArray(coding) ? coding.filter(isJsonObject) : [];
+  const listed = objectsOf(coding);
   const inSet = listed.some(({ system, code }) => {
     return typeof system === 'string' && typeof code === 'string' && isBound(binding, `${system}|${code}`);
   });

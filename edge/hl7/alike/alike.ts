@@ -2,7 +2,7 @@
  * Compares two patient records that a registration desk may have made of one person: the same name, birth date, sex and
  * address. Twins, parents and children do not agree (edge/hl7/patients/person.ts).
  */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, type JsonObject } from '../../../shared/json.ts';
 import { mayBeProvisional } from '../../store/provisional-name.ts';
 import { fold } from '../../store/search/fold.ts';
 import { personOf } from '../patients/found-patients.ts';
@@ -36,8 +36,6 @@ function namedPerson(patient: JsonObject): Person {
 
 const isLinked = ({ link }: JsonObject, id: string): boolean =>
   objectsOf(link).some(({ other }) => isJsonObject(other) && other['reference'] === `Patient/${id}`);
-
-const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
 
 interface Address {
   /** House number, apartment, box. */

@@ -2,7 +2,7 @@
  * The resources that one message creates or changes: stored ones, new ones, and the writes at the end. It does not depend on
  * segments.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
 import type { IdentifierRow } from '../../store/patient-identity.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
@@ -226,7 +226,7 @@ export function createDrafts(
     },
     identifiers: (draft, edit) => {
       const { content, remembered } = draft;
-      const items = Array.isArray(content['identifier']) ? content['identifier'].filter(isJsonObject) : [];
+      const items = objectsOf(content['identifier']);
       const identifier = [...edit(items, (item) => isListed(item, remembered.registers, names))];
       const registers = editIdentifiers(items, identifier, remembered.registers, names);
       change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers } });

@@ -1,11 +1,11 @@
 /** The value of an Observation as a text: equal values have equal texts. */
-import { isJsonObject, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 
 /** @param content members of an Observation */
 export function valueText(content: JsonObject): string {
   const values = Object.entries(content).filter(([name]) => /^value[A-Z]/.test(name) || name === 'component');
-  const extensions = Array.isArray(content['extension']) ? content['extension'].filter(isJsonObject) : [];
+  const extensions = objectsOf(content['extension']);
   const attachments = extensions.flatMap(({ valueAttachment }) => valueAttachment ?? []);
   return sortedJson({ ...Object.fromEntries(values), attachments });
 }

@@ -1,5 +1,5 @@
 /** Combines a record that only results and documents made with the record of the same person. */
-import type { JsonObject } from '../../../shared/json.ts';
+import { objectsOf, type JsonObject } from '../../../shared/json.ts';
 import { authorityOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
@@ -7,7 +7,7 @@ import { ADDED, type Precedence } from '../precedence/precedence.ts';
 import type { Merge } from './merge.ts';
 import { rememberMerge } from './merge-register.ts';
 import type { PatientContext } from './patient-context.ts';
-import { itemsOf, link } from './survivor.ts';
+import { link } from './survivor.ts';
 
 /** Merges the record into the patient, whose identifiers and missing elements it becomes. */
 export function absorb(id: string, patient: Draft, precedence: Precedence, { drafts, context }: PatientContext): Merge {
@@ -15,7 +15,7 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   if (record === undefined) throw new TypeError('an absorbed record was looked up');
   const message = 'A record that only results or documents made is of this person. It was merged into the patient.';
   note(context, 'I', '201', 'PID^1^3', message, 'record-absorbed');
-  const others = itemsOf(record.content['identifier']);
+  const others = objectsOf(record.content['identifier']);
   drafts.identifiers(patient, (items) => [
     ...items,
     ...others.filter((item) => !items.some((own) => isSame(own, item))),

@@ -2,7 +2,7 @@
  * The order of the merges of two patients (edge/docs/behaviour.md, HL7 v2, Merges). The first merge is never stale. After it the
  * newest counts, in any order of arrival: a merge in the other direction, or an administrator's undoing.
  */
-import type { JsonObject } from '../../../shared/json.ts';
+import { objectsOf, type JsonObject } from '../../../shared/json.ts';
 import { authorityOfIdentifier } from '../../store/patient-identity.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { isAfter, type Precedence } from '../precedence/precedence.ts';
@@ -11,7 +11,7 @@ import { holdersOf } from './identifier-holders.ts';
 import { linkTo, newestMerge, newestOf, rememberMerge } from './merge-register.ts';
 import type { PatientContext } from './patient-context.ts';
 import { isSame, type ReadIdentifier } from './sent-identifiers.ts';
-import { isLinked, itemsOf, pathOfMerges, unlink } from './survivor.ts';
+import { isLinked, pathOfMerges, unlink } from './survivor.ts';
 
 export type MergeOrder =
   | { readonly kind: 'in-order' }
@@ -84,7 +84,7 @@ function leadTo(identifiers: readonly ReadIdentifier[], { drafts, found }: Patie
 function separate(merged: Draft, survivor: Draft, { drafts }: PatientContext): void {
   unlink(merged, 'replaced-by', survivor, drafts);
   unlink(survivor, 'replaces', merged, drafts);
-  const own = itemsOf(merged.content['identifier']);
+  const own = objectsOf(merged.content['identifier']);
   drafts.identifiers(survivor, (items, isListed) =>
     items.filter((item) => item['use'] !== 'old' || isListed(item) || !own.some((other) => isSameItem(item, other))),
   );

@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { sortedJson, type JsonObject } from '../../../shared/json.ts';
+import { objectsOf, sortedJson, type JsonObject } from '../../../shared/json.ts';
 import { authorityOfIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
@@ -14,7 +14,7 @@ import { ADDED, type Precedence } from '../precedence/precedence.ts';
 import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
 import { rememberMerge } from './merge-register.ts';
-import { itemsOf, link } from './survivor.ts';
+import { link } from './survivor.ts';
 import { resolveMerged, type MergedPatients } from './resolve-merged.ts';
 import type { Person } from './person.ts';
 import { holdersOf } from './identifier-holders.ts';
@@ -109,7 +109,7 @@ export function mergeAway(
   }
   keepAsOld(
     survivor,
-    gone.flatMap(({ content }) => itemsOf(content['identifier'])),
+    gone.flatMap(({ content }) => objectsOf(content['identifier'])),
     [],
     identity,
   );
@@ -186,7 +186,7 @@ export function keepAsOld(
     items.some(
       (other) => other['value'] === item['value'] && authorityOfIdentifier(other) === authorityOfIdentifier(item),
     );
-  const stored = itemsOf(survivor.content['identifier']);
+  const stored = objectsOf(survivor.content['identifier']);
   const copied = new Set(before.map(sortedJson));
   const gone = identifiers.filter((item) => !copied.has(sortedJson(item)) || isOf(item, stored));
   const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, gone));

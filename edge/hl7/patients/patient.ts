@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json } from '../../../shared/json.ts';
 import type { NewAlias } from '../../store/hl7.ts';
 import { DESCRIBED, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
@@ -23,7 +23,6 @@ import { orderMerge } from './merge-order.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
 import type { SentIdentifier } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Resolution } from './resolve.ts';
-import { itemsOf } from './survivor.ts';
 import type { Person } from './person.ts';
 import {
   isItemOf,
@@ -175,7 +174,7 @@ function byPid(
   const old = resolution.kind === 'known' ? resolution.oldRecord : undefined;
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
   const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
-  const before = itemsOf(record.content['identifier']);
+  const before = objectsOf(record.content['identifier']);
   const foreign = new Set([...resolution.foreign, ...repeated]);
   const leading = resolution.leading ?? leadingOf(identifiers);
   const aliasRefused = resolution.isAliasRefused ? leading : undefined;
@@ -190,7 +189,7 @@ function byPid(
   }
   const precedence = identity.clock.precedenceOf(segments.timing);
   const absorbed = resolution.absorbed.map((id) => absorb(id, patient, precedence, identity));
-  if (record !== patient) keepAsOld(patient, itemsOf(record.content['identifier']), before, identity);
+  if (record !== patient) keepAsOld(patient, objectsOf(record.content['identifier']), before, identity);
   if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
 
   const survivor = { survivor: patient, person, current: record === patient ? identifiers : [], precedence };

@@ -1,5 +1,5 @@
 /** Links between merged patients (FHIR R4, Patient.link), and the survivor that they lead to. */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 
@@ -23,7 +23,7 @@ function replacementOf({ content }: Draft, drafts: Drafts): Draft | undefined {
 
 /** The id in the first `replaced-by` of a Patient, as the column `resource.replaced_by` has it. */
 export function replacementIdOf(patient: JsonObject): string | undefined {
-  const link = itemsOf(patient['link']).find((item) => item['type'] === 'replaced-by');
+  const link = objectsOf(patient['link']).find((item) => item['type'] === 'replaced-by');
   const other = link?.['other'];
   const reference = isJsonObject(other) ? other['reference'] : undefined;
   if (typeof reference !== 'string') return undefined;
@@ -38,19 +38,16 @@ export const link = (type: LinkType, patient: Draft): Contribution => ({
 });
 
 export const isLinked = (from: Draft, type: LinkType, to: Draft): boolean =>
-  itemsOf(from.content['link']).some((item) => item['type'] === type && isTo(item['other'], to));
+  objectsOf(from.content['link']).some((item) => item['type'] === type && isTo(item['other'], to));
 
 /** @returns true if there was such a link */
 export function unlink(from: Draft, type: LinkType, to: Draft, drafts: Drafts): boolean {
   if (!isLinked(from, type, to)) return false;
   const { link: links, ...others } = from.content;
-  const kept = itemsOf(links).filter((item) => item['type'] !== type || !isTo(item['other'], to));
+  const kept = objectsOf(links).filter((item) => item['type'] !== type || !isTo(item['other'], to));
   drafts.rewrite(from, kept.length === 0 ? others : { ...others, link: kept });
   return true;
 }
 
 const isTo = (other: Json | undefined, patient: Draft): boolean =>
   isJsonObject(other) && other['reference'] === `Patient/${patient.id}`;
-
-/** The objects of a list in a stored resource. A FHIR client may have written other values into it. */
-export const itemsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);

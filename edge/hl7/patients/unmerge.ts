@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 
-import { isJsonObject, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import { authorityOfIdentifier, knownBy } from '../../store/patient-identity.ts';
 import type { Undo, UndoRefusal } from '../../store/patient-merge.ts';
@@ -16,7 +16,6 @@ import { rootOf } from '../precedence/combine.ts';
 import { precedenceOfWrite } from '../precedence/precedence.ts';
 import { printRegisters, rememberedOf, type Register, type Registers } from '../precedence/registers.ts';
 import { mergeName } from './merge-register.ts';
-import { itemsOf } from './survivor.ts';
 
 const versionItem = z.object({ meta: z.string(), body: z.string(), patient: z.string().nullable() }).nullable();
 const resourceItem = z.object({
@@ -246,7 +245,7 @@ function refusalOf(
 }
 
 const replacedBy = ({ body }: Stored): string[] =>
-  itemsOf(parsed(body)['link']).flatMap(({ type, other }) =>
+  objectsOf(parsed(body)['link']).flatMap(({ type, other }) =>
     type === 'replaced-by' && isJsonObject(other) && typeof other['reference'] === 'string' ? [other['reference']] : [],
   );
 
@@ -279,13 +278,13 @@ function separated(
   }
   // An unknown patient became an inactive stub.
   if (base === null && other === undefined) next['active'] = true;
-  const theirs = [other?.body, other?.base?.body].flatMap((each) => itemsOf(parsed(each ?? '')['identifier']));
+  const theirs = [other?.body, other?.base?.body].flatMap((each) => objectsOf(parsed(each ?? '')['identifier']));
   const own = base === null ? merged : before;
   setList(next, 'link', threeWay(content, before, merged, 'link', textOf));
   const identifiers = threeWay(content, own, merged, 'identifier', keyOfIdentifier).filter(
     (item) =>
       !theirs.some((each) => keyOfIdentifier(each) === keyOfIdentifier(item)) ||
-      itemsOf(before['identifier']).some((each) => keyOfIdentifier(each) === keyOfIdentifier(item)),
+      objectsOf(before['identifier']).some((each) => keyOfIdentifier(each) === keyOfIdentifier(item)),
   );
   setList(next, 'identifier', identifiers);
   return next;
@@ -299,9 +298,9 @@ function threeWay(
   member: string,
   keyOf: (item: JsonObject) => string,
 ): JsonObject[] {
-  const byKey = (resource: JsonObject) => new Map(itemsOf(resource[member]).map((item) => [keyOf(item), item]));
+  const byKey = (resource: JsonObject) => new Map(objectsOf(resource[member]).map((item) => [keyOf(item), item]));
   const [base, after] = [byKey(before), byKey(merged)];
-  const kept = itemsOf(content[member]).flatMap((item): JsonObject[] => {
+  const kept = objectsOf(content[member]).flatMap((item): JsonObject[] => {
     const key = keyOf(item);
     const [was, made] = [base.get(key), after.get(key)];
     if (made === undefined || textOf(made) !== textOf(item)) return [item];

@@ -2,7 +2,7 @@
  * Selects the value of an element among the stated ones (edge/docs/behaviour.md, HL7 v2, The order): the newest final one, else
  * the newest below final. A withdrawal hides older values. Pure.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
 import { isOfElement, readElement, writeElement } from './element.ts';
 import { isDefault, isLater, isSameTime, type Precedence } from './precedence.ts';
 import { later, precedenceOfElement, type Register, type Registers, type Remembered } from './registers.ts';
@@ -141,7 +141,7 @@ export function elementsOf(...records: readonly Recorded[]): Set<string> {
   const registered = records.flatMap(({ remembered }) => [...remembered.registers.keys()]);
   const names = new Set([...registered.map((name) => name.replace(prefix, '')), ...CHOICES]);
   for (const { content, remembered } of records) {
-    const extensions = Array.isArray(content['extension']) ? content['extension'].filter(isJsonObject) : [];
+    const extensions = objectsOf(content['extension']);
     const members = [
       ...Object.keys(content).filter((member) => member !== 'extension'),
       ...extensions.flatMap(({ url }) => (typeof url === 'string' ? [`extension ${url}`] : [])),

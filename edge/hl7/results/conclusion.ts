@@ -2,7 +2,7 @@
  * The conclusion of a report that has only texts (FHIR R4, DiagnosticReport.conclusion). It has the texts as they are stored after
  * the message, each under its name if there are several names. So it quotes no withdrawn text.
  */
-import { isJsonObject, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, objectsOf, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { referencesIn } from '../mapping/references.ts';
 import type { Statement } from '../mapping/statement.ts';
@@ -139,16 +139,15 @@ function textIn({ valueString, valueQuantity }: JsonObject): string {
 
 /** A document of the report. */
 const isAttached = (content: JsonObject): boolean =>
-  [content, ...itemsOf(content['component'])]
-    .flatMap(({ extension }) => itemsOf(extension))
+  [content, ...objectsOf(content['component'])]
+    .flatMap(({ extension }) => objectsOf(extension))
     .some(({ valueAttachment }) => valueAttachment !== undefined);
 
-const itemsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 /** The name of a result's code. */
 function nameIn({ code }: JsonObject): string {
   if (!isJsonObject(code)) return '';
-  const [coding] = itemsOf(code['coding']);
+  const [coding] = objectsOf(code['coding']);
   return [code['text'], coding?.['display'], coding?.['code']].map(textOf).find((each) => each !== '') ?? '';
 }

@@ -1,6 +1,6 @@
 /** The diagnostic service section of an order (OBR-24, HL7 table 0074) as the categories that US Core 6.1 searches for. */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { isJsonObject, type JsonObject } from '../../../../shared/json.ts';
+import { objectsOf, type JsonObject } from '../../../../shared/json.ts';
 import { quietly, type MapContext } from '../context.ts';
 import { conceptOf, mappedConcept } from '../datatypes/cwe.ts';
 import { first } from '../datatypes/text.ts';
@@ -20,7 +20,7 @@ const sectionConcept = (obr: Segment, context: MapContext): JsonObject | undefin
 
 /** The code of table 0074; empty for a code of another coding system. */
 function codeOf(section: JsonObject): string {
-  const codings = Array.isArray(section['coding']) ? section['coding'].filter(isJsonObject) : [];
+  const codings = objectsOf(section['coding']);
   const code = codings.find(({ system }) => system === SECTIONS)?.['code'];
   return typeof code === 'string' ? code.toUpperCase() : '';
 }
