@@ -196,7 +196,8 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
 }
 
 /** The objects of a list; other entries are skipped, and a value that is no list has none. */
-export const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
+export const objectsOf = (list: Json | undefined): JsonObject[] =>
+  Array.isArray(list) ? list.filter(isJsonObject) : [];
 
 /** Prints a value compactly. Kept numbers are printed digit for digit, members that are `undefined` are left out. */
 export function printJson(value: Json): string {

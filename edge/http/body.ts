@@ -2,6 +2,7 @@
  * Reads a request's body within a limit for declared and streamed lengths. Hono's `body-limit` trusts a declared length,
  * keeps a Content-Encoding, and reads before the caller is known.
  */
+import { joined } from '../../shared/bytes.ts';
 import { Fault } from '../../shared/fault.ts';
 import type { Gzip } from '../deps.ts';
 import { timeLimit } from './deadline.ts';
@@ -80,15 +81,7 @@ async function readBytes(request: Request, maxBytes: number, deadlineMs = DEADLI
   } finally {
     within.clear();
   }
-  const only = chunks[0];
-  if (chunks.length === 1 && only !== undefined) return only;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return joined(chunks);
 }
 
 /**

@@ -2,7 +2,14 @@
  * Functions for the invariants, in the terms of FHIRPath N1: existence, codings, equality and order of elements. They accept any
  * JSON, because the walker checks the shape.
  */
-import { isJsonObject, JsonNumber, MAX_JSON_DEPTH, objectsOf, type Json, type JsonObject } from '../../../shared/json.ts';
+import {
+  isJsonObject,
+  JsonNumber,
+  MAX_JSON_DEPTH,
+  objectsOf,
+  type Json,
+  type JsonObject,
+} from '../../../shared/json.ts';
 
 export const UCUM = 'http://unitsofmeasure.org';
 const TERMINOLOGY = 'http://terminology.hl7.org/CodeSystem/';

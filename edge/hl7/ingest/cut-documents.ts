@@ -3,6 +3,7 @@
  * is decoded. So a scan costs as much as the message around it, and the database stores its bytes once in a site
  * (migrations/0003_resource.sql, table document).
  */
+import { joined } from '../../../shared/bytes.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
 import { documentToken, documentTokens } from '../../../shared/hl7/document-token.ts';
@@ -106,13 +107,7 @@ async function cutDocuments(bytes: Uint8Array): Promise<Pick<CutMessage, 'bytes'
   }
   if (pieces.length === 0) return { bytes, documents: [] };
   pieces.push(bytes.subarray(from));
-  const rest = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    rest.set(piece, at);
-    at += piece.length;
-  }
-  return { bytes: rest, documents: [...documents.values()] };
+  return { bytes: joined(pieces), documents: [...documents.values()] };
 }
 
 interface Range {

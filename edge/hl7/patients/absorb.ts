@@ -1,6 +1,6 @@
 /** Combines a record that only results and documents made with the record of the same person. */
 import { objectsOf, type JsonObject } from '../../../shared/json.ts';
-import { authorityOfIdentifier } from '../../store/patient-identity.ts';
+import { isSameIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { ADDED, type Precedence } from '../precedence/precedence.ts';
@@ -18,7 +18,7 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   const others = objectsOf(record.content['identifier']);
   drafts.identifiers(patient, (items) => [
     ...items,
-    ...others.filter((item) => !items.some((own) => isSame(own, item))),
+    ...others.filter((item) => !items.some((own) => isSameIdentifier(own, item))),
   ]);
   drafts.teach(patient, record.numbers);
   const numbers = record.numbers.map(([authority, value]) => ({ authority, value, led: true }));
@@ -29,6 +29,3 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   rememberMerge(record, patient, precedence, drafts);
   return { from: id, to: patient.id, isAbsorbed: true };
 }
-
-const isSame = (a: JsonObject, b: JsonObject): boolean =>
-  a['value'] === b['value'] && authorityOfIdentifier(a) === authorityOfIdentifier(b);

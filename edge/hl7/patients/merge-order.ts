@@ -3,7 +3,7 @@
  * newest counts, in any order of arrival: a merge in the other direction, or an administrator's undoing.
  */
 import { objectsOf, type JsonObject } from '../../../shared/json.ts';
-import { authorityOfIdentifier } from '../../store/patient-identity.ts';
+import { isSameIdentifier } from '../../store/patient-identity.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { isAfter, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
@@ -86,10 +86,9 @@ function separate(merged: Draft, survivor: Draft, { drafts }: PatientContext): v
   unlink(survivor, 'replaces', merged, drafts);
   const own = objectsOf(merged.content['identifier']);
   drafts.identifiers(survivor, (items, isListed) =>
-    items.filter((item) => item['use'] !== 'old' || isListed(item) || !own.some((other) => isSameItem(item, other))),
+    items.filter(
+      (item) => item['use'] !== 'old' || isListed(item) || !own.some((other) => isSameIdentifier(item, other)),
+    ),
   );
   drafts.rewrite(merged, { ...merged.content, active: true });
 }
-
-const isSameItem = (a: JsonObject, b: JsonObject): boolean =>
-  a['value'] === b['value'] && authorityOfIdentifier(a) === authorityOfIdentifier(b);

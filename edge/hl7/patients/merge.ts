@@ -5,7 +5,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { objectsOf, sortedJson, type JsonObject } from '../../../shared/json.ts';
-import { authorityOfIdentifier } from '../../store/patient-identity.ts';
+import { isSameIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
@@ -183,9 +183,7 @@ export function keepAsOld(
   { drafts }: PatientContext,
 ): void {
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
-    items.some(
-      (other) => other['value'] === item['value'] && authorityOfIdentifier(other) === authorityOfIdentifier(item),
-    );
+    items.some((other) => isSameIdentifier(other, item));
   const stored = objectsOf(survivor.content['identifier']);
   const copied = new Set(before.map(sortedJson));
   const gone = identifiers.filter((item) => !copied.has(sortedJson(item)) || isOf(item, stored));

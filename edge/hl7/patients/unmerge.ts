@@ -7,7 +7,7 @@ import * as z from 'zod';
 
 import { isJsonObject, objectsOf, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
-import { authorityOfIdentifier, knownBy } from '../../store/patient-identity.ts';
+import { authorityOfIdentifier, isSameIdentifier, knownBy } from '../../store/patient-identity.ts';
 import type { Undo, UndoRefusal } from '../../store/patient-merge.ts';
 import { toWrite, type ResourceWrite } from '../../store/resource.ts';
 import { differences, type ResourceDifference } from '../../store/resource-differences.ts';
@@ -283,8 +283,8 @@ function separated(
   setList(next, 'link', threeWay(content, before, merged, 'link', textOf));
   const identifiers = threeWay(content, own, merged, 'identifier', keyOfIdentifier).filter(
     (item) =>
-      !theirs.some((each) => keyOfIdentifier(each) === keyOfIdentifier(item)) ||
-      objectsOf(before['identifier']).some((each) => keyOfIdentifier(each) === keyOfIdentifier(item)),
+      !theirs.some((each) => isSameIdentifier(each, item)) ||
+      objectsOf(before['identifier']).some((each) => isSameIdentifier(each, item)),
   );
   setList(next, 'identifier', identifiers);
   return next;

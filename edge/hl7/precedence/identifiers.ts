@@ -3,7 +3,15 @@
  * newest listing. Each of its members has the precedence of its newest statement. So an identifier gains members and never
  * loses them to a message with fewer. PID-19 and PID-20 replace what they gave before. Pure.
  */
-import { isJsonObject, objectsOf, parseJson, printJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import {
+  isJsonObject,
+  objectsOf,
+  parseJson,
+  printJson,
+  sortedJson,
+  type Json,
+  type JsonObject,
+} from '../../../shared/json.ts';
 import type { Contribution } from './contribution.ts';
 import type { Precedence } from './precedence.ts';
 import { placed } from './place.ts';
@@ -233,8 +241,7 @@ function nameOfMember(member: string, held: Json): string {
   return code === '' ? member : `type_${code}`;
 }
 
-const codingsOf = (type: Json | undefined): JsonObject[] =>
-  isJsonObject(type) ? objectsOf(type['coding']) : [];
+const codingsOf = (type: Json | undefined): JsonObject[] => (isJsonObject(type) ? objectsOf(type['coding']) : []);
 
 /** All types of the identifier, the newest first. */
 function typeIn(members: readonly (readonly [string, Register])[]): Json | undefined {
