@@ -199,7 +199,7 @@ const LIMITS = {
 };
 
 /** The sets of search parameters that FHIR can serve (edge/docs/behaviour.md, FHIR). */
-export const SEARCH_SETS = ['listed', 'us-core'] as const;
+const SEARCH_SETS = ['listed', 'us-core'] as const;
 export type SearchSet = (typeof SEARCH_SETS)[number];
 
 const FHIR = {

@@ -52,7 +52,7 @@ export const MLLP_ACCEPT_LENGTH_HEADER = 'mllp-accept-length';
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
 
 /** The state that a sidecar reports when it requests the ranges. */
-export const sidecarState = z.object({
+const sidecarState = z.object({
   version: z.string().max(64),
   /** Open MLLP connections. */
   connections: z.number().int().nonnegative().max(1_000_000),

@@ -41,7 +41,7 @@ export interface EdgeClient {
   close(): void;
 }
 
-export class EdgeTimeout extends Error {
+class EdgeTimeout extends Error {
   override readonly name = 'EdgeTimeout';
 }
 

@@ -19,7 +19,7 @@ const MAX_OF_SITE = 6;
 const PAUSE_SECONDS = 20;
 
 /** The body, as Standard Webhooks 1.0 defines it. */
-export function noticeBody(row: NoticeRow, consoleUrl: string | undefined): string {
+function noticeBody(row: NoticeRow, consoleUrl: string | undefined): string {
   return JSON.stringify({
     type: row.state === 'firing' ? 'alert.firing' : 'alert.resolved',
     timestamp: row.at,

@@ -10,7 +10,7 @@ import { referenceOrigin } from './reference-address.ts';
 import type { Surface } from './surface.ts';
 
 /** Request headers that the page may send besides the safelisted ones. */
-export const CALLERS_HEADERS = [
+const CALLERS_HEADERS = [
   'Accept',
   'Authorization',
   'Content-Type',

@@ -67,7 +67,7 @@ export function valueOf(input: Input, texts: readonly string[]): unknown {
 
 /** The texts of a checkbox and of a command's option. */
 export const YES = 'yes';
-export const NO = 'no';
+const NO = 'no';
 
 /** True for yes, false for no; any other text unchanged, so that the member's schema rejects it. */
 export const switchOf = (text: string): boolean | string => (text === YES ? true : text === NO ? false : text);

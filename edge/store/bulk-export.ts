@@ -17,7 +17,7 @@ export const EXPORTS_UNDER_WAY = 2;
  * than 500 pages, even if a page is half empty because the next resource was too large for it. It takes about a second
  * of work.
  */
-export const FILE_RESOURCES = 100_000;
+const FILE_RESOURCES = 100_000;
 const FILE_BYTES = 192 * 1024 * 1024;
 /** Resources of a page. A stream has the page and its copies (as JSON, as text, as bytes) in memory, twice. */
 export const PAGE_RESOURCES = 2_000;

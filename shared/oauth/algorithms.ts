@@ -10,7 +10,7 @@ interface Algorithm {
   readonly aliases?: readonly string[];
 }
 
-export const ASSERTION_ALGORITHMS = {
+const ASSERTION_ALGORITHMS = {
   RS256: { keyType: 'RSA' },
   RS384: { keyType: 'RSA' },
   PS256: { keyType: 'RSA' },

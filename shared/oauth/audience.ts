@@ -14,7 +14,7 @@ export const AUDIENCES = Object.keys(AUDIENCE_PROTOCOL) as readonly Audience[];
 /** For a request without `audience` and a key without Allowed audiences. */
 const DEFAULT_AUDIENCE: Audience = 'svc-fhir';
 
-export function isAudience(value: string): value is Audience {
+function isAudience(value: string): value is Audience {
   return Object.hasOwn(AUDIENCE_PROTOCOL, value);
 }
 

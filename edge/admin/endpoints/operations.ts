@@ -15,7 +15,7 @@ const endpoint = z.object({
 
 const sidecar = z.object({ issuer: z.string(), firstSeenAt: z.iso.datetime(), lastSeenAt: z.iso.datetime() });
 
-export const viewSidecar = ({ issuer, first_seen, last_seen }: SidecarRow) => ({
+const viewSidecar = ({ issuer, first_seen, last_seen }: SidecarRow) => ({
   issuer,
   firstSeenAt: first_seen,
   lastSeenAt: last_seen,

@@ -6,7 +6,7 @@ import type { Feeds, Sender } from './schema.ts';
 const MAX_SENTENCES = 4;
 
 /** `47 min`, `5 h`, `3 days`. */
-export function howLong(ms: number): string {
+function howLong(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000));
   if (minutes < 120) return `${minutes} min`;
   return minutes < 2 * 24 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / (24 * 60))} days`;

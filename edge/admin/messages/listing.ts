@@ -152,7 +152,7 @@ function placeOf(cursor: string | undefined, newer: string | undefined): Message
 const namesOf = (given: object): string[] =>
   Object.entries(given).flatMap(([name, value]) => (value === '' || value === undefined ? [] : [name]));
 
-export const MAX_EXPORTED = 10_000;
+const MAX_EXPORTED = 10_000;
 const EXPORT_ROWS = 500;
 
 /** The messages of a file, page by page, the newest first. Each page of a search for a patient has an audit row. */

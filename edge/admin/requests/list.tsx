@@ -12,7 +12,7 @@ import { Badge, Empty, Filter, Moment, Pager, Search, Select, When } from '../we
 import { explainedAt } from './explained.ts';
 import { quartersOf } from './view.ts';
 
-export const SURFACE_NAMES = { token: 'Token', fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
+const SURFACE_NAMES = { token: 'Token', fhir: 'FHIR', hl7: 'HL7 over HTTP', mllp: 'HL7 over MLLP' } as const;
 
 const toneOf = (answer: string) => (answer.startsWith('5') ? 'bad' : 'warn');
 const times = (requests: number): string => `${requests.toLocaleString('en')} times`;

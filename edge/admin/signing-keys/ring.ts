@@ -13,7 +13,7 @@ const LONGEST_TOKEN_MS = 3600 * 1000;
 
 const instant = z.iso.datetime().nullable();
 
-export const SIGNING_KEY_STATES = ['signs', 'waits', 'has-signed'] as const;
+const SIGNING_KEY_STATES = ['signs', 'waits', 'has-signed'] as const;
 
 export const signingKeyItem = z.object({
   kid: z.string(),

@@ -46,7 +46,7 @@ export interface Traffic {
   readonly figures: readonly SurfaceFigures[];
 }
 
-export const SURFACE_LABELS: Readonly<Record<UsageSurface, string>> = {
+const SURFACE_LABELS: Readonly<Record<UsageSurface, string>> = {
   token: 'Tokens',
   fhir: 'FHIR',
   hl7: 'HL7 over HTTP',

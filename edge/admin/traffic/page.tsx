@@ -15,7 +15,7 @@ export interface TrafficProps {
 
 export const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
-export const betweenOf = ({ times, end }: Traffic): Between => ({ from: times[0] ?? end, to: end });
+const betweenOf = ({ times, end }: Traffic): Between => ({ from: times[0] ?? end, to: end });
 
 /** Choice of the span, and of charts or a table. */
 export const Spans = ({ span, path, isTable }: { span: Span; path: string; isTable: boolean }) => (

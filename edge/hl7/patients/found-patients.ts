@@ -26,7 +26,7 @@ export function storedIdentity(
   };
 }
 
-export function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
+function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
   return new Map(
     drafts.patients().map((draft) => [
       draft.id,
@@ -60,7 +60,7 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-export function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
+function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
   return drafts.patients().flatMap(({ id, numbers }) =>
     numbers.map(([authority, value, sentType, led, isAssumed]) => {
       const type = sentType === '' ? undefined : sentType;

@@ -19,7 +19,7 @@ const correction = (rank: number): Standing => ({ ...final(rank), isCorrection: 
 const withdrawal = (rank: number): Standing => ({ ...correction(rank), isWithdrawal: true });
 
 /** Neither the result nor its report has a status. */
-export const UNKNOWN_STANDING: Standing = below(0);
+const UNKNOWN_STANDING: Standing = below(0);
 
 /** For statements without a result's status. */
 export const PLAIN_STANDING: Standing = final(50);

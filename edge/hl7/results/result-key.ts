@@ -134,7 +134,7 @@ function isSameParent(a: SentParent | undefined, b: SentParent | undefined): boo
   return isSame(a.value, b.value) && isSame(a.filler, b.filler) && isSame(a.placer, b.placer);
 }
 
-export const isSameOwner = (a: Authority, b: Authority): boolean => a.uri === b.uri && a.name === b.name;
+const isSameOwner = (a: Authority, b: Authority): boolean => a.uri === b.uri && a.name === b.name;
 
 /** Checks for a result without time and order number: only its value distinguishes it. */
 export const isUnidentified = (key: ResultKey): boolean => !hasNumber(key) && key.at === '';

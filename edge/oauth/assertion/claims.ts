@@ -16,7 +16,7 @@ export interface ClaimContext {
 }
 
 /** The maximum distance of `exp`; SMART specifies five minutes. */
-export const MAX_ASSERTION_LIFETIME_SECONDS = 300;
+const MAX_ASSERTION_LIFETIME_SECONDS = 300;
 /** The accepted difference between the client's clock and the gateway's. */
 export const CLOCK_TOLERANCE_SECONDS = 30;
 /** `iat` and `nbf` may be further ahead: such clocks are common, and harmless because `exp` is limited. */

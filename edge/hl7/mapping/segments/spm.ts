@@ -157,7 +157,7 @@ const CODING_SYSTEM = /^(?:HL7\d{4}|SCT|SNM|SNOMED.*|LN|L|99\w*)$/i;
 /**
  * OBR-15, an SPS: the source and the body site of the specimen, each a coded value within its component (HL7 v2.5.1 §2.A.68).
  */
-export function specimenSource(obr: Segment): JsonObject | undefined {
+function specimenSource(obr: Segment): JsonObject | undefined {
   const part = first(obr, 15);
   if (part === undefined) return undefined;
   const nameOf = (component: number): string | undefined => {
