@@ -195,7 +195,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
-/** The objects of a list; other entries are skipped, and a value that is no list has none. */
+/** The objects of a list; other entries are skipped, and any other value has none. */
 export const objectsOf = (list: Json | undefined): JsonObject[] =>
   Array.isArray(list) ? list.filter(isJsonObject) : [];
 
