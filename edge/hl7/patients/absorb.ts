@@ -1,5 +1,5 @@
 /** Combines a record that only results and documents made with the record of the same person. */
-import { objectsOf, type JsonObject } from '../../../shared/json.ts';
+import { objectsOf } from '../../../shared/json.ts';
 import { isSameIdentifier } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';

@@ -2,7 +2,7 @@
  * The order of the merges of two patients (edge/docs/behaviour.md, HL7 v2, Merges). The first merge is never stale. After it the
  * newest counts, in any order of arrival: a merge in the other direction, or an administrator's undoing.
  */
-import { objectsOf, type JsonObject } from '../../../shared/json.ts';
+import { objectsOf } from '../../../shared/json.ts';
 import { isSameIdentifier } from '../../store/patient-identity.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { isAfter, type Precedence } from '../precedence/precedence.ts';
