@@ -51,6 +51,10 @@ create table bulk_export (
   -- Only what is in a patient's compartment.
   of_patients boolean not null,
   since timestamptz(3),
+  -- Only these patients and what is about them; null: all.
+  patients uuid[],
+  -- Searches, such as Observation?code=x. A resource of a type with searches is in a file only if it matches one of them.
+  filters text[] not null,
   -- OperationOutcomes about what was left out, one a line.
   outcomes text not null,
   -- The export holds what was written before this time. That is settled when every transaction below begun_by has ended.

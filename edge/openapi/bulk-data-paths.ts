@@ -37,6 +37,10 @@ const PREFER = {
 const PARAMETERS: readonly Parameter[] = [
   queryParameter('_type', `With commas between: ${RESOURCE_TYPES.join(', ')}. Default: all that the token may read.`),
   queryParameter('_since', 'Only resources that changed after this instant.'),
+  queryParameter(
+    '_typeFilter',
+    'A search, `[type]?[parameters]`: only the resources of the type that match it. Several of a type are alternatives.',
+  ),
   queryParameter('_outputFormat', 'NDJSON.', {
     type: 'string',
     enum: [FHIR_NDJSON, 'application/ndjson', 'ndjson'],
@@ -52,7 +56,7 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
     operationId: `export${id}`,
     security: SECURITY,
     parameters: [PREFER, ...PARAMETERS],
-    responses: { ...BEGUN, ...refusals() },
+    responses: { ...BEGUN, ...refusals('invalid') },
   },
   post: {
     tags: TAGS,
@@ -69,7 +73,7 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
         },
       },
     },
-    responses: { ...BEGUN, ...refusals(...WITH_BODY) },
+    responses: { ...BEGUN, ...refusals('invalid', ...WITH_BODY) },
   },
 });
 

@@ -39,14 +39,21 @@ export interface NewExport {
   readonly ofPatients: boolean;
   /** An instant: what changed after it; null: all. */
   readonly since: string | null;
+  /** Ids of the wanted patients; null: all. */
+  readonly patients: readonly string[] | null;
+  /** `_typeFilter`s: `Observation?code=x`. */
+  readonly filters: readonly string[];
   /** OperationOutcomes, one a line. */
   readonly outcomes: string;
 }
 
-/** Fails the batch (Fault `throttled`) when the key has as many under way as it may. */
+/**
+ * Fails the batch when the key has as many under way as it may (Fault `throttled`). So it does for a patient that the site does
+ * not have (Fault `invalid`).
+ */
 export function beginExport(it: NewExport): Query {
   return sql`select bulk_export_begin(${it.site}::uuid, ${it.clientId}, ${it.id}::uuid, ${it.request}, ${it.types}::text[],
-    ${it.ofPatients}, ${it.since}::timestamptz, ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
+    ${it.ofPatients}, ${it.since}::timestamptz, ${it.patients}::uuid[], ${it.filters}::text[], ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
 }
 
 /** An export with its owner: an export of another key counts as unknown. */
@@ -65,6 +72,7 @@ export function stepExport({ site, clientId, id }: ExportKey): Query {
 export interface ExportRow {
   readonly request: string;
   readonly types: readonly ResourceType[];
+  readonly filters: readonly string[];
   readonly is_complete: boolean;
   /** Nothing that is not seen yet can belong to it. */
   readonly is_settled: boolean;
@@ -89,7 +97,7 @@ const OWN = (site: string, client: string, id: string) =>
 /** No row when the key has no such export, or it has expired. */
 export function findExport({ site, clientId, id }: ExportKey): Query<ExportRow> {
   const { params, bind } = binder();
-  const text = `select e.request, e.types, e.is_complete, e.outcomes,
+  const text = `select e.request, e.types, e.filters, e.is_complete, e.outcomes,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= e.begun_by as is_settled,
        ${instantOf(`(e.snapshot_at - interval '1 millisecond')`)} as transaction_time, ${instantOf('e.expires_at')} as expires_at,
        (select coalesce(json_agg(json_build_object('type', f.type, 'number', f.number, 'count', f.resources)
@@ -120,6 +128,10 @@ export interface FileRow {
   readonly snapshot_at: string;
   readonly since: string | null;
   readonly of_patients: boolean;
+  readonly patients: readonly string[] | null;
+  readonly filters: readonly string[];
+  /** The time zone of dates without one. */
+  readonly zone: string;
 }
 
 /**
@@ -135,7 +147,8 @@ export function openFile(
 ): Query<FileRow> {
   const { params, bind } = binder();
   const wanted = bind(type);
-  const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients,
+  const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients, e.patients, e.filters,
+       search_zone(e.site_id) as zone,
        ${instantOf('e.snapshot_at')} as snapshot_at, ${instantOf('e.since')} as since,
        case when f.number is not null and e.types <@ ${bind(readable)}::text[]
             then audit_note(array[row('export', f.type || 'File', e.export_id, null)::audit_item]) end as noted
@@ -179,6 +192,9 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
     range,
     ...(file.since === null ? [] : [`v.last_updated > ${bind(file.since)}::timestamptz`]),
     ...(file.of_patients && type !== 'Patient' ? ['v.patient_id is not null'] : []),
+    ...(file.patients === null
+      ? []
+      : [`${type === 'Patient' ? 'c.id' : 'v.patient_id'} = any (${bind(file.patients)}::uuid[])`]),
   ].join(' and ');
   const rows = `select c.type, c.id, v.version, v.last_updated, v.meta, v.body, v.patient_id, null::text as sort_key
     from ${from}

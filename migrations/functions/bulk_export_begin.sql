@@ -7,7 +7,8 @@
 -- moment are settled (bulk_export_step). An id that this transaction already had would be older than the moment.
 -- Writers for which no step waits could then be in between.
 create or replace function bulk_export_begin(p_site uuid, p_client text, p_export uuid, p_request text, p_types text[],
-  p_of_patients boolean, p_since timestamptz, p_outcomes text, p_expires_seconds integer, p_limit integer)
+  p_of_patients boolean, p_since timestamptz, p_patients uuid[], p_filters text[], p_outcomes text,
+  p_expires_seconds integer, p_limit integer)
 returns void language plpgsql as $$
 declare
   moment timestamptz;
@@ -22,10 +23,16 @@ begin
   if pg_current_xact_id_if_assigned() is not null then
     raise exception 'the transaction has written before it read the clock';
   end if;
+  if exists (
+      select from unnest(p_patients) n (id)
+       where not exists (
+         select from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = n.id offset 0)) then
+    raise exception 'no such patient' using errcode = 'GW422';
+  end if;
   moment := date_trunc('milliseconds', clock_timestamp());
-  insert into bulk_export (site_id, export_id, client_id, request, types, of_patients, since, outcomes, snapshot_at, begun_by,
+  insert into bulk_export (site_id, export_id, client_id, request, types, of_patients, since, patients, filters, outcomes, snapshot_at, begun_by,
       expires_at)
-    values (p_site, p_export, p_client, p_request, p_types, p_of_patients, p_since, p_outcomes, moment,
+    values (p_site, p_export, p_client, p_request, p_types, p_of_patients, p_since, p_patients, p_filters, p_outcomes, moment,
       pg_current_xact_id()::text::bigint, moment + make_interval(secs => p_expires_seconds));
   perform audit_note(array[row('export', 'BulkExport', p_export, null)::audit_item]);
 end $$;

@@ -5,8 +5,10 @@
 --   - before every transaction that is older than the export has ended: until then writes from before its moment may
 --     still appear (bulk_export_begin).
 --
--- If a type has at most p_few changed resources, their ids are kept with the files. Otherwise each page would have to
--- search for them among many others.
+-- If a type has at most p_few changed resources, or resources of the wanted patients, their ids are kept with the files.
+-- Otherwise each page would have to search for them among many others.
+--
+-- The edge reads more resources of a type with filters than a file contains, so such a file has a fifth of p_resources.
 create or replace function bulk_export_step(p_site uuid, p_client text, p_export uuid, p_resources integer, p_bytes bigint,
   p_few integer, p_ms integer)
 returns void language plpgsql
@@ -17,6 +19,7 @@ declare
   -- Resources that are looked at in one statement.
   chunk constant integer := 20000;
   nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  most integer;
   until timestamptz := clock_timestamp() + make_interval(secs => p_ms / 1000.0);
   e bulk_export;
   f bulk_export_file;
@@ -42,6 +45,7 @@ begin
 
   while e.type_number <= cardinality(e.types) and clock_timestamp() < until loop
     t := e.types[e.type_number];
+    most := p_resources / case when exists (select from unnest(e.filters) x where starts_with(x, t || '?')) then 5 else 1 end;
     select x.* into f from bulk_export_file x
      where x.site_id = p_site and x.export_id = p_export and x.type = t order by x.number desc limit 1;
     few := null;
@@ -52,15 +56,31 @@ begin
         few := null;
       end if;
     end if;
+    if e.patients is not null and e.after_id = nil and few is null then
+      -- A resource that has changed since may have been of another patient at the export's moment.
+      few := array(
+        select x.id from (
+          select c.id from unnest(e.patients) p (id)
+           cross join lateral (
+             select r.id from resource r where r.site_id = p_site and r.patient_id = p.id and r.type = t limit p_few + 1) c
+          union
+          select p.id from unnest(e.patients) p (id) where t = 'Patient'
+          union
+          select c.id from resource c where c.site_id = p_site and c.type = t and c.last_updated >= e.snapshot_at) x
+         limit p_few + 1);
+      if cardinality(few) > p_few then
+        few := null;
+      end if;
+    end if;
     select array_agg(x.id) as ids, array_agg(x.id) filter (where x.size is not null) as found, coalesce(sum(x.size), 0) as bytes
       into c
-      from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, chunk) x;
+      from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, e.patients, chunk) x;
     seen := coalesce(cardinality(c.ids), 0);
     if c.found is not null then
-      if f.number is null or f.resources >= p_resources then
+      if f.number is null or f.resources >= most then
         f := row(p_site, p_export, t, coalesce(f.number, 0) + 1, e.after_id, e.after_id, null, 0, 0);
       end if;
-      if f.resources + cardinality(c.found) <= p_resources and f.bytes + c.bytes <= p_bytes then
+      if f.resources + cardinality(c.found) <= most and f.bytes + c.bytes <= p_bytes then
         f.resources := f.resources + cardinality(c.found);
         f.bytes := f.bytes + c.bytes;
         f.upto_id := c.found[cardinality(c.found)];
@@ -70,9 +90,9 @@ begin
         ids := '{}';
         last := e.after_id;
         for r in select x.id, x.size
-                   from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, chunk) x loop
+                   from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, e.patients, chunk) x loop
           if r.size is not null then
-            if f.resources > 0 and (f.resources >= p_resources or f.bytes + r.size > p_bytes) then
+            if f.resources > 0 and (f.resources >= most or f.bytes + r.size > p_bytes) then
               f.ids := case when few is not null then ids end;
               perform bulk_export_file_write(f);
               f := row(p_site, p_export, t, f.number + 1, last, last, null, 0, 0);

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey } from '../stack/services/seed.ts';
+import { sized } from '../stack/tools/size.ts';
+import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
@@ -17,6 +19,15 @@ onOneRuntime(
     const get = (path: string, headers: Record<string, string> = {}) => subject().call('GET', path, { token, headers });
     const category = (code: string): Body => ({ coding: [{ system: 'urn:category', code }] });
     const about = (name: string): Body => ({ reference: `Patient/${ids[name]}` });
+
+    /** The ids in an export with the search as `_typeFilter`. */
+    const exportedBy = async (query: string): Promise<string[]> => {
+      const [type = ''] = query.split('?');
+      const path = `/$export?_type=${type}&_typeFilter=${encodeURIComponent(query)}`;
+      const { output } = await manifestOf(subject(), path, { token });
+      const files = await Promise.all(output.map(({ url }) => download(url, token)));
+      return files.flatMap(linesOf).map(({ id }) => String(id));
+    };
 
     beforeAll(async () => {
       ({ site, token } = await subject().newSite());
@@ -171,6 +182,23 @@ onOneRuntime(
       expect(counted.body['total']).toBe(expected.length);
       const paged = await walk(subject(), `${path}&_count=1`, token);
       expect(paged.flatMap(idsOf).map(nameOf)).toEqual(expected);
+      // An export evaluates the same search in the gateway, not in the database.
+      expect((await exportedBy(path.slice(1))).map(nameOf)).toEqual(expected);
+    });
+
+    test('an export by each prefix of a date has what the search finds, in the time zone of the site', async () => {
+      const dates = ['2026-03-09', '2026-03', '2026-03-10T03:30:00Z', '2026-03-09T23:30', '2026-01-01', '2026'];
+      const all = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'sa', 'eb', 'ap'].flatMap((prefix) =>
+        dates.flatMap((date) => [`Observation?date=${prefix}${date}`, `Observation?_lastUpdated=${prefix}${date}`]),
+      );
+      const queries = all.filter((_, n) => n % sized(5, 1) === 0);
+      let found = 0;
+      for (const query of queries) {
+        const ids = idsOf(await get(`/${query}`));
+        found += ids.length;
+        expect([query, await exportedBy(query)]).toEqual([query, ids]);
+      }
+      expect(found).toBeGreaterThan(queries.length);
     });
 
     test.each<[string, string]>([

@@ -18,7 +18,7 @@ import {
   PAGE_RESOURCES,
 } from '../../store/bulk-export.ts';
 import { toPage } from '../../store/page.ts';
-import { renderResource } from '../../store/resource.ts';
+import { renderResource, type StoredResource } from '../../store/resource.ts';
 import { refuseNoneExist } from '../conditional-headers.ts';
 import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, NOTED, readScope } from '../interaction.ts';
@@ -26,6 +26,7 @@ import { FHIR_NDJSON } from '../media-type.ts';
 import type { Call } from '../prepare.ts';
 import { fileOf, noExport, OUTCOMES } from './addresses.ts';
 import { keyOf, unknownExport } from './status.ts';
+import { filterOf } from './type-filter.ts';
 
 const utf8 = new TextEncoder();
 
@@ -39,6 +40,7 @@ async function* pagesOf(
   { database }: Pick<Deps, 'database'>,
   caller: Caller,
   selection: FileSelection,
+  isWanted: ((stored: StoredResource) => boolean) | undefined,
 ): AsyncGenerator<Uint8Array, undefined> {
   let { after } = selection;
   for (;;) {
@@ -49,7 +51,8 @@ async function* pagesOf(
     ] as const);
     if (stored === undefined) throw noExport();
     const { resources, more } = toPage(rows, PAGE_RESOURCES);
-    yield utf8.encode(resources.map((resource) => `${renderResource(resource)}\n`).join(''));
+    const wanted = isWanted === undefined ? resources : resources.filter(isWanted);
+    if (wanted.length > 0) yield utf8.encode(wanted.map((resource) => `${renderResource(resource)}\n`).join(''));
     const last = resources.at(-1);
     if (!more || last === undefined) return undefined;
     after = last.id;
@@ -93,7 +96,9 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     if (!isResourceType(type) || after === null || upto === null) throw noExport();
     const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after };
     const relying = { ...caller, scopes: new Set(file.types.map(readScope)) };
-    const pages = logged(pagesOf(deps, relying, selection), deps, requestId);
+    const values = { ...context, now: Date.parse(file.snapshot_at) };
+    const isWanted = filterOf(type, file.filters, file.zone, values);
+    const pages = logged(pagesOf(deps, relying, selection, isWanted), deps, requestId);
     const { value: first = new Uint8Array() } = await pages.next();
     return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
   };

@@ -17,10 +17,8 @@ import { isAsync } from '../prefer.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
 import { statusUrl } from './addresses.ts';
-import { readExportRequest, type ExportRequest, givenInBody, givenInUrl } from './parameters.ts';
-
-/** `system`: all resources of the site. `patient`: those in the compartments of patients. */
-export type Level = 'system' | 'patient';
+import { readExportRequest, type ExportRequest, givenInBody, givenInUrl, type Level } from './parameters.ts';
+import { filterText } from './type-filter.ts';
 
 const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
 
@@ -29,23 +27,27 @@ async function bodyOf({ body }: Call): Promise<string> {
   return decodeUtf8(await body()).trim();
 }
 
-async function exportRequestOf(call: Call): Promise<ExportRequest> {
+async function exportRequestOf(call: Call, level: Level): Promise<ExportRequest> {
   const { request, pairs, context } = call;
   if (request.method === 'GET') {
     refuseNoneExist(request.headers);
-    return readExportRequest(givenInUrl(pairs), context.prefer, context.now);
+    return readExportRequest(givenInUrl(pairs), context, level);
   }
   requireNoConditions(request.headers, 'an export');
   const body = await bodyOf(call);
   // Without one the parameters are in the URL, as MedplumClient sends them.
-  if (body === '') return readExportRequest(givenInUrl(pairs), context.prefer, context.now);
+  if (body === '') return readExportRequest(givenInUrl(pairs), context, level);
   strictControls(pairs, FORM_CONTROLS, 'send the parameters of a POST in its body, as Parameters');
   requireJsonBody(request.headers.get('content-type'));
-  return readExportRequest(givenInBody(parseJson(body)), context.prefer, context.now);
+  return readExportRequest(givenInBody(parseJson(body)), context, level);
 }
 
 /** Without `_type`, the types that the token may not read are left out. @throws Fault `forbidden` for a named one */
-function typesOf(caller: Caller, { types }: ExportRequest): readonly ResourceType[] {
+function typesOf(caller: Caller, { types, filters }: ExportRequest): readonly ResourceType[] {
+  requireScopes(
+    caller,
+    filters.map(({ type }) => readScope(type)),
+  );
   const wanted = types ?? RESOURCE_TYPES.filter((type) => caller.scopes.has(readScope(type)));
   requireScopes(caller, (wanted.length === 0 ? RESOURCE_TYPES : wanted).map(readScope));
   return wanted;
@@ -77,7 +79,7 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     const message = 'An export runs in the background: send Prefer: respond-async.';
     throw new Fault('malformed', message, { issues: [{ code: 'required', message, at: 'http.Prefer' }] });
   }
-  const asked = await exportRequestOf(call);
+  const asked = await exportRequestOf(call, level);
   const types = typesOf(caller, asked);
   const id = uuidv7(context.now);
   const { search } = new URL(request.url);
@@ -89,6 +91,8 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     types,
     ofPatients: level === 'patient',
     since: asked.since,
+    patients: asked.patients,
+    filters: asked.filters.map(filterText),
     outcomes: outcomesOf(asked, types),
   });
   return {
@@ -99,13 +103,14 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
       headers: { 'Content-Location': statusUrl(root, id) },
       body: printJson(information('The export has begun. Its status is at Content-Location.')),
     }),
-    explain: (fault) =>
-      fault.kind === 'throttled'
-        ? new Fault(
-            'throttled',
-            `This API key has ${EXPORTS_UNDER_WAY} exports under way: wait until one is complete, or cancel one.`,
-            { headers: AFTER_THE_WINDOW },
-          )
-        : fault,
+    explain: (fault) => {
+      if (fault.kind === 'throttled') {
+        const message = `This API key has ${EXPORTS_UNDER_WAY} exports under way: wait until one is complete, or cancel one.`;
+        return new Fault('throttled', message, { headers: AFTER_THE_WINDOW });
+      }
+      if (fault.kind !== 'invalid') return fault;
+      const message = 'patient names a Patient that this site does not have: search Patient for its id';
+      return new Fault('invalid', message, { issues: [{ code: 'not-found', message, at: 'Parameters.parameter' }] });
+    },
   };
 }

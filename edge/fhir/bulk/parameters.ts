@@ -9,24 +9,36 @@ import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../../shar
 import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
 import { mayLeaveOutOfExport } from '../lenient.ts';
-import type { Prefer } from '../prefer.ts';
+import type { RequestContext } from '../interaction.ts';
 import { instantInterval } from '../prefixed-date.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import { patientIdOf } from '../../store/search/kinds/patient.ts';
+import { readCriteria } from '../search/request.ts';
+import type { ValueContext } from '../search/values.ts';
+import { type TypeFilter, typeFilterOf } from './type-filter.ts';
 
-const SUPPORTED = ['_outputFormat', '_since', '_type'] as const;
+const SUPPORTED = ['_outputFormat', '_since', '_type', '_typeFilter', 'patient'] as const;
 type Supported = (typeof SUPPORTED)[number];
+
+/** `system`: all resources of the site. `patient`: those in the compartments of patients. */
+export type Level = 'system' | 'patient';
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
 /** Parameters of the guide, each with a hint. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   _elements: 'exports have complete resources: leave it out',
-  _typeFilter: 'an export does not search: leave it out, or search the type',
   includeAssociatedData: 'this server keeps no Provenance: leave it out',
   organizeOutputBy: 'files are by type: leave it out',
   allowPartialManifests: 'the manifest is available when the export is complete: leave it out',
-  patient: 'an export has all patients. Search for the resources of one patient instead',
   _until: 'an export has the resources as they were when it began: leave it out',
 };
+
+const BY_POST = 'use it in the Parameters of a POST to Patient/$export';
+/** A search for each alternative is made for each resource. */
+const MAX_FILTERS = 20;
+const MAX_PATIENTS = 1000;
+const REPEATED: readonly string[] = ['_type', '_typeFilter', 'patient'];
 
 /** A parameter as it was given. */
 interface Given {
@@ -41,6 +53,9 @@ export interface ExportRequest {
   readonly types: readonly ResourceType[] | null;
   /** An instant. */
   readonly since: string | null;
+  /** Ids of patients; null: not given. */
+  readonly patients: readonly string[] | null;
+  readonly filters: readonly TypeFilter[];
   /** Names of the parameters that were applied. */
   readonly applied: readonly string[];
   /** The parameters that were left out. */
@@ -69,8 +84,9 @@ function givenOf(parameter: Json, at: string): Given {
   if (typeof name !== 'string' || !member?.startsWith('value') || more.length > 0) {
     throw malformed({ code: 'structure', message: 'a parameter has a name and one value[x], and nothing else', at });
   }
+  const text = isJsonObject(value) ? value['reference'] : value;
   // An unsupported parameter is rejected by its name, so its value may be of any type.
-  return { name, value: typeof value === 'string' ? value : '', at: `${at}.${member}` };
+  return { name, value: typeof text === 'string' ? text : '', at: `${at}.${member}` };
 }
 
 /** @throws Fault `malformed` for anything but a Parameters resource */
@@ -108,6 +124,37 @@ function sinceOf({ value, at }: Given, nowMs: number): string {
   return from;
 }
 
+/** Each `_typeFilter`, or several with commas between: a comma before `[type]?` separates them. */
+function filtersOf({ value, at }: Given, context: ValueContext): TypeFilter[] {
+  return value.split(/,(?=[A-Z][A-Za-z]+\?)/).map((query) => {
+    const filter = typeFilterOf(query);
+    if (filter === undefined) {
+      const message = `_typeFilter must be [type]?[parameters] of a supported type: ${RESOURCE_TYPES.join(', ')}`;
+      throw malformed({ code: 'not-supported', message, at });
+    }
+    try {
+      readCriteria(filter.type, filter.query, context);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const faults = error.issues.length > 0 ? error.issues : [{ code: 'required', message: error.message }];
+      const issues = faults.map(({ code, message }) => ({
+        code,
+        message: `_typeFilter of ${filter.type}: ${message}`,
+        at,
+      }));
+      throw error.with({ issues });
+    }
+    return filter;
+  });
+}
+
+/** `patient` of a POST to `Patient/$export`: a reference to a patient of this server. */
+function patientOf({ value, at }: Given, { root }: ValueContext): string {
+  const id = patientIdOf(value.startsWith(`${root}/`) ? value.slice(root.length + 1) : value);
+  if (id !== undefined && isUuid(id)) return id.toLowerCase();
+  throw malformed({ code: 'value', message: 'patient must be a reference: Patient/[id]', at });
+}
+
 function requireFormat({ value, at }: Given): void {
   // A + in a query that was not escaped arrives as a space.
   if (FORMATS.includes(value.replace(' ', '+').toLowerCase())) return;
@@ -117,32 +164,41 @@ function requireFormat({ value, at }: Given): void {
 
 /** Why a parameter cannot be used. */
 function refusalOf({ name, at }: Given): Issue {
-  const hint = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
+  const hint = name === 'patient' ? BY_POST : Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
   if (hint !== undefined) return { code: 'not-supported', message: `${name} is not supported: ${hint}`, at };
   return { ...unsupported(name, SUPPORTED), ...(at.startsWith('http.') ? {} : { at }) };
 }
 
 const isSupported = (name: string): name is Supported => SUPPORTED.some((one) => one === name);
 
-/** @throws Fault `malformed` locating each parameter that cannot be used */
-export function readExportRequest(given: readonly Given[], prefer: Prefer, nowMs: number): ExportRequest {
-  const isLenient = prefer.handling === 'lenient';
+/**
+ * @param level `patient` is a parameter of `Patient/$export` by POST only
+ * @throws Fault `malformed` locating each parameter that cannot be used
+ */
+export function readExportRequest(given: readonly Given[], context: RequestContext, level: Level): ExportRequest {
+  const { now: nowMs } = context;
+  const isLenient = context.prefer.handling === 'lenient';
+  const patients = new Set<string>();
+  const filters: TypeFilter[] = [];
   const ignored: Issue[] = [];
   const seen = new Set<Supported>();
   const types = new Set<ResourceType>();
   let since: string | null = null;
   collect(given, (one) => {
     const { name, at } = one;
-    if (!isSupported(name)) {
+    const isPatient = name === 'patient';
+    if (!isSupported(name) || (isPatient && (level !== 'patient' || at.startsWith('http.')))) {
       const issue = refusalOf(one);
       if (!isLenient || !mayLeaveOutOfExport(name)) throw malformed(issue);
       ignored.push(issue);
       return;
     }
-    if (seen.has(name) && name !== '_type')
+    if (seen.has(name) && !REPEATED.includes(name))
       throw malformed({ code: 'value', message: `${name} can be given only once`, at });
     seen.add(name);
     if (name === '_type') for (const type of typesOf(one, isLenient, ignored)) types.add(type);
+    else if (name === '_typeFilter') filters.push(...filtersOf(one, context));
+    else if (name === 'patient') patients.add(patientOf(one, context));
     else if (name === '_since') since = sinceOf(one, nowMs);
     else requireFormat(one);
   });
@@ -150,7 +206,18 @@ export function readExportRequest(given: readonly Given[], prefer: Prefer, nowMs
     const message = `_type names no supported type; supported types: ${RESOURCE_TYPES.join(', ')}`;
     throw malformed({ code: 'not-supported', message, at: 'http._type' });
   }
+  const foreign = filters.find(({ type }) => seen.has('_type') && !types.has(type));
+  if (foreign !== undefined) {
+    const message = `_typeFilter of ${foreign.type}: _type does not name this type. Add it, or leave the filter out`;
+    throw malformed({ code: 'value', message, at: 'http._typeFilter' });
+  }
+  if (filters.length > MAX_FILTERS || patients.size > MAX_PATIENTS) {
+    const message = `An export may have ${MAX_FILTERS} _typeFilters and ${MAX_PATIENTS} patients: use several exports`;
+    throw new Fault('invalid', message, { code: 'too-costly' });
+  }
   return {
+    patients: seen.has('patient') ? [...patients] : null,
+    filters,
     types: seen.has('_type') ? RESOURCE_TYPES.filter((type) => types.has(type)) : null,
     since,
     applied: [...seen],

@@ -5,7 +5,8 @@ import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { acceptedNdjson } from '../media-type.ts';
 import type { Serve } from '../serve.ts';
 import { prepareFile } from './file.ts';
-import { type Level, prepareKickOff } from './kick-off.ts';
+import { prepareKickOff } from './kick-off.ts';
+import type { Level } from './parameters.ts';
 import { prepareCancel, prepareStatus } from './status.ts';
 
 /** The router reads a plain $ as an anchor. */

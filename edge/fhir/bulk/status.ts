@@ -53,7 +53,12 @@ function manifestOf(root: string, id: string, row: ExportRow): JsonObject {
     transactionTime: row.transaction_time,
     request: row.request,
     requiresAccessToken: true,
-    output: filesOf(row).map(({ type, number, count }) => ({ type, url: fileUrl(root, id, type, number), count })),
+    output: filesOf(row).map(({ type, number, count }) => ({
+      type,
+      url: fileUrl(root, id, type, number),
+      // The number of resources that match a filter is not known before the file is read.
+      ...(row.filters.some((filter) => filter.startsWith(`${type}?`)) ? {} : { count }),
+    })),
     // The API never deletes a resource, and an erased patient leaves no trace here either.
     deleted: [],
     error,

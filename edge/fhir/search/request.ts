@@ -40,11 +40,26 @@ function requireFixed(name: string, criterion: Criterion): void {
 }
 
 /**
- * Criteria without controls: `If-None-Exist`, `PUT [type]?…`, `[type]?…` as a reference.
+ * Criteria without controls, of a condition in a write: `If-None-Exist`, `PUT [type]?…`, `[type]?…` as a reference.
  *
  * @throws Fault `malformed` locating each parameter that cannot be used, or without parameters; `invalid` for too many
  */
 export function criteriaOf(type: ResourceType, query: string, context: ValueContext): Criterion[] {
+  return readCriteria(type, query, context, requireFixed);
+}
+
+/**
+ * Criteria without controls.
+ *
+ * @param check rejects criteria that cannot be used here
+ * @throws Fault as `criteriaOf`
+ */
+export function readCriteria(
+  type: ResourceType,
+  query: string,
+  context: ValueContext,
+  check: (name: string, criterion: Criterion) => void = () => undefined,
+): Criterion[] {
   const { searches } = context;
   const supported = Object.keys(parametersOf(searches, type));
   const criteria: Criterion[] = [];
@@ -54,7 +69,7 @@ export function criteriaOf(type: ResourceType, query: string, context: ValueCont
     const named = namedParameter(searches, type, name);
     if (named === undefined) throw new Fault('malformed', '', { issues: [unsupported(name, supported)] });
     const criterion = criterionOf(name, named.parameter, value, context, named.modifier);
-    requireFixed(name, criterion);
+    check(name, criterion);
     criteria.push(criterion);
   });
   if (criteria.length > 0) return criteria;

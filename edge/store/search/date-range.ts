@@ -26,6 +26,15 @@ export function isoOf(ms: number): string {
   return `${String(1 - year).padStart(4, '0')}${iso.slice(year === 0 ? '0000'.length : '-000001'.length)} BC`;
 }
 
+/** The milliseconds of an instant of `isoOf`, or of `infinity` and `-infinity`. */
+export function msOf(text: string): number {
+  if (text === 'infinity') return Number.POSITIVE_INFINITY;
+  if (text === '-infinity') return Number.NEGATIVE_INFINITY;
+  const [, digits = '', rest = '', isBefore] = /^(\d+)(-[^ ]+)( BC)?$/.exec(text) ?? [];
+  const year = isBefore === undefined ? Number(digits) : 1 - Number(digits);
+  return Date.parse(`${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${rest}`);
+}
+
 /** @returns undefined for an invalid date; R4 allows a second of 60 */
 export function dateRange(text: string): DateRange | undefined {
   const match = DATE.exec(text);

@@ -104,7 +104,11 @@ export function mergeRows(found: readonly FoundRows[]): SearchRows {
   };
 }
 
-/** The searchable facts of a write before it is stored. */
+/** The searchable facts of a write before it is stored, or of a stored version. */
 export interface Searchable extends SearchRows {
   readonly id: string;
+  /** The instant of a stored version, as FHIR writes it. */
+  readonly lastUpdated?: string;
+  /** The instant of a time without a zone, both in milliseconds; absent: times without a zone are in UTC. */
+  readonly instantOf?: (localMs: number) => number;
 }

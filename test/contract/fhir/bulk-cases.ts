@@ -140,7 +140,13 @@ export function bulkCases(subject: () => Subject): void {
       ['?_since=yesterday', 'value', 'http._since'],
       ['?_since=2020-01-01T00:00:00Z&_since=2021-01-01T00:00:00Z', 'value', 'http._since'],
       ['?_elements=id', 'not-supported', 'http._elements'],
-      ['?_typeFilter=Observation%3Fcode%3Dx', 'not-supported', 'http._typeFilter'],
+      ['?_typeFilter=Observation', 'not-supported', 'http._typeFilter'],
+      ['?_typeFilter=Medication%3Fcode%3Dx', 'not-supported', 'http._typeFilter'],
+      ['?_typeFilter=Observation%3Fcolour%3Dx', 'not-supported', 'http._typeFilter'],
+      ['?_typeFilter=Observation%3F_sort%3D_lastUpdated', 'not-supported', 'http._typeFilter'],
+      ['?_typeFilter=Observation%3Fcode%3D', 'required', 'http._typeFilter'],
+      ['?_typeFilter=Observation%3F', 'required', 'http._typeFilter'],
+      ['?_type=Patient&_typeFilter=Observation%3Fcode%3Dx', 'value', 'http._typeFilter'],
       ['?includeAssociatedData=LatestProvenanceResources', 'not-supported', 'http.includeAssociatedData'],
       ['?patient=Patient/1', 'not-supported', 'http.patient'],
       ['?foo=1', 'not-supported', 'http.foo'],
@@ -212,6 +218,94 @@ export function bulkCases(subject: () => Subject): void {
     ]);
     const filtered = await subject().call('GET', '/$export?patient=Patient/1', { token, headers });
     expectOutcome(filtered, 400, 'not-supported', 'http.patient');
+  });
+
+  const codeOf = (code: string): Body => ({ coding: [{ system: 'http://loinc.org', code }] });
+
+  test('_typeFilter: a resource of the type matches one of the searches, as it was at the export’s moment', async () => {
+    const { create, call } = subject();
+    const { token, p, o } = await siteOf(subject());
+    const a = await create(observation(p, { code: codeOf('a') }), token);
+    const b = await create(observation(p, { code: codeOf('b') }), token);
+    const later = await create(observation(p, { code: codeOf('c') }), token);
+    const filter = (...queries: string[]): string =>
+      queries.map((query) => `_typeFilter=${encodeURIComponent(query)}`).join('&');
+    const at = await begin(subject(), `/Patient/$export?${filter('Observation?code=a,x', 'Observation?code=b')}`, {
+      token,
+    });
+    // Now `a` no longer matches a filter, and another one does.
+    for (const [id, code] of [
+      [a, 'x2'],
+      [later, 'a'],
+    ] as const)
+      expect(
+        (await call('PUT', `/Observation/${id}`, { token, body: observation(p, { id, code: codeOf(code) }) })).status,
+      ).toBe(200);
+    const { body: manifest } = await complete(subject(), at, { token });
+    // How many resources match the filter is known to the reader of the file.
+    expect(manifest.output.map(({ type, count }) => [type, count])).toEqual([
+      ['Patient', 1],
+      ['Observation', undefined],
+    ]);
+    const found = linesOf(await download(manifest.output[1]?.url ?? '', token));
+    expect(found.map(({ id, meta, code }) => [id, meta.versionId, code.coding[0].code])).toEqual([
+      [a, '1', 'a'],
+      [b, '1', 'b'],
+    ]);
+    const ids = async (query: string): Promise<string[]> => {
+      const { output } = await manifestOf(subject(), `/$export?_type=Observation&${query}`, { token });
+      return idsOf(linesOf(await download(output[0]?.url ?? '', token)));
+    };
+    expect(await ids(filter('Observation?code=b,Observation?code=a'))).toEqual([b, later].toSorted());
+    expect(await ids(filter(`Observation?patient=${p}&code=8867-4`))).toEqual([o]);
+    expect(await ids(filter('Observation?code=none'))).toEqual([]);
+    expect(await ids(filter('Observation?code=b&patient=' + randomUUID()))).toEqual([]);
+  });
+
+  test('_typeFilter is never left out, and needs the scope of its type', async () => {
+    const { site } = await siteOf(subject());
+    const token = await tokenOf(site, ['system/Patient.read']);
+    const headers = { prefer: 'respond-async, handling=lenient' };
+    const unknown = await subject().call('GET', '/$export?_typeFilter=Patient%3Fcolour%3Dred', { token, headers });
+    expectOutcome(unknown, 400, 'not-supported', 'http._typeFilter');
+    const other = await subject().call('GET', '/$export?_typeFilter=Observation%3Fcode%3Dx', { token, headers });
+    expectOutcome(other, 403, 'forbidden');
+  });
+
+  test('patient of a POST: only these patients and what is about them', async () => {
+    const { create, call, otherToken } = subject();
+    const { token, p, o } = await siteOf(subject());
+    const second = await create(patient('second'), token);
+    const of = await create(observation(second), token);
+    const third = await create(patient('third'), token);
+    const moved = await create(observation(third), token);
+    const post = (path: string, ids: readonly string[], by = token) =>
+      call('POST', path, {
+        token: by,
+        headers: ASYNC,
+        body: {
+          resourceType: 'Parameters',
+          parameter: ids.map((id) => ({ name: 'patient', valueReference: { reference: id } })),
+        },
+      });
+    const begun = await post('/Patient/$export', [`Patient/${p}`, `${subject().root}/Patient/${second}`]);
+    expect(begun.status, begun.text).toBe(202);
+    // A resource that changes its patient meanwhile belongs to the patient of the export's moment.
+    for (const [id, to] of [
+      [moved, p],
+      [of, third],
+    ] as const)
+      expect((await call('PUT', `/Observation/${id}`, { token, body: observation(to, { id }) })).status).toBe(200);
+    const { body: manifest } = await complete(subject(), begun.headers.get('content-location') ?? '', { token });
+    expect(idsOf(await exported(manifest, token))).toEqual([p, o, second, of].toSorted());
+
+    expectOutcome(await post('/$export', [`Patient/${p}`]), 400, 'not-supported');
+    for (const id of ['Patient/1', `Observation/${o}`, 'x'])
+      expectOutcome(await post('/Patient/$export', [id]), 400, 'value', 'Parameters.parameter[0].valueReference');
+    const unknown = await post('/Patient/$export', [`Patient/${randomUUID()}`]);
+    expectOutcome(unknown, 422, 'not-found', 'Parameters.parameter');
+    const theirs = await post('/Patient/$export', [`Patient/${p}`], otherToken);
+    expect([theirs.status, theirs.text]).toEqual([422, unknown.text]);
   });
 
   test('a type needs its .read: a named type is rejected, other types are left out and reported', async () => {

@@ -54,7 +54,9 @@ async function begun(
   since: string | null = null,
 ): Promise<Exporting> {
   const key = { site, clientId, id: randomUUID(), database };
-  await database.run(beginExport({ ...key, request: '', types, ofPatients: false, since, outcomes: '' }));
+  await database.run(
+    beginExport({ ...key, request: '', types, ofPatients: false, since, outcomes: '', patients: null, filters: [] }),
+  );
   return key;
 }
 
@@ -190,6 +192,8 @@ test('does not begin in a transaction that has written, because its id is older 
     ofPatients: false,
     since: null,
     outcomes: '',
+    patients: null,
+    filters: [],
   } as const;
   await enter(writer, site);
   await writer.query('select write_time()');

@@ -244,7 +244,15 @@ describe('reads', () => {
       ['-infinity', 1],
     ]) {
       const key = { site: site.site, clientId, id: randomUUID() };
-      const asked = { request: '', types: ['Observation'], ofPatients: true, since: null, outcomes: '' } as const;
+      const asked = {
+        request: '',
+        types: ['Observation'],
+        ofPatients: true,
+        since: null,
+        outcomes: '',
+        patients: null,
+        filters: [],
+      } as const;
       await database.run(beginExport({ ...key, ...asked }));
       // Just before the last change of the Observation, or now.
       await site.db.client.query(

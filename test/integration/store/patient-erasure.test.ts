@@ -261,7 +261,15 @@ test('ends the exports of the site, even during a download; later exports have n
   /** An export of the site's patients, complete. */
   async function exportOf(at: Hl7Site): Promise<ExportKey & { readonly at: Hl7Site }> {
     const key = { site: at.site, clientId: at.clientId, id: randomUUID(), at };
-    const asked = { request: '', types: ['Patient'], ofPatients: false, since: null, outcomes: '' } as const;
+    const asked = {
+      request: '',
+      types: ['Patient'],
+      ofPatients: false,
+      since: null,
+      outcomes: '',
+      patients: null,
+      filters: [],
+    } as const;
     await at.database.run(beginExport({ ...key, ...asked }));
     await until('the export is complete', async () => {
       const [, [row]] = await at.database.batch([stepExport(key), findExport(key)] as const);

@@ -6,7 +6,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import type { Bind } from '../../sql.ts';
 import { jsonAt, text } from '../at-path.ts';
-import { dateRange, isoOf } from '../date-range.ts';
+import { dateRange, isoOf, msOf } from '../date-range.ts';
 import type { DateRange, Kind } from '../kind.ts';
 import type { DateRow } from '../rows.ts';
 import { ofType, type SearchScope, type Source } from '../source.ts';
@@ -145,6 +145,31 @@ function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: strin
   }
 }
 
+/** The same table for instants. */
+function isCompared(prefix: string, [a, b]: readonly [number, number], [s, e]: readonly [number, number]): boolean {
+  const isContained = a >= s && b <= e;
+  switch (prefix) {
+    case 'ne':
+      return !isContained;
+    case 'gt':
+      return b > e;
+    case 'ge':
+      return b > e || isContained;
+    case 'lt':
+      return a < s;
+    case 'le':
+      return a < s || isContained;
+    case 'sa':
+      return a >= e;
+    case 'eb':
+      return b <= s;
+    case 'ap':
+      return a < e && b > s;
+    default:
+      return isContained;
+  }
+}
+
 export const date = {
   type: 'date',
   read: ({ dates }, param) => {
@@ -158,12 +183,17 @@ export const date = {
     const bounds = found.find((one) => one !== undefined);
     return bounds === undefined ? {} : { dates: [rowOf(param, bounds)] };
   },
-  // A condition can only have an instant (edge/fhir/search/request.ts), so a stored day never matches.
-  meets: ({ dates }, { param, any }) =>
-    dates.some(
-      ([name, from, before]) =>
-        name === param && any.some(({ range }) => from >= isoOf(range.from) && before <= isoOf(range.before)),
-    ),
+  meets: ({ dates, instantOf = (ms) => ms }, { param, any }) =>
+    dates.some(([name, from, before, fromIsLocal, beforeIsLocal]) => {
+      const at = (ms: number, isLocal: boolean): number => (isLocal && Number.isFinite(ms) ? instantOf(ms) : ms);
+      const [a, b] = [at(msOf(from), fromIsLocal), at(msOf(before), beforeIsLocal)];
+      return (
+        name === param &&
+        any.some(({ prefix, range: { from: start, before: end, isLocal } }) =>
+          isCompared(prefix, [a, b], [at(start, isLocal), at(end, isLocal)]),
+        )
+      );
+    }),
   rank: 7,
   planAnew: true,
   source: (_, { param }) => dateSource(param),

@@ -1,5 +1,6 @@
 /** `_lastUpdated` (FHIR R4 search, 3.1.1.4.2). */
 import { type Bind, instantOf } from '../../sql.ts';
+import { msOf } from '../date-range.ts';
 import type { Interval, Kind } from '../kind.ts';
 import { RESOURCE } from '../source.ts';
 
@@ -22,8 +23,13 @@ export const lastUpdated = {
     if (any.length === given.length) return { kind: 'last-updated', any };
     return { problem: 'must be a date or dateTime such as ge2026-01-31T12:00:00Z' };
   },
-  // It has no instant yet.
-  meets: () => false,
+  // A write has no instant yet.
+  meets: ({ lastUpdated }, { any }) =>
+    lastUpdated !== undefined &&
+    any.some(({ from, before, outside }) => {
+      const at = Date.parse(lastUpdated);
+      return (at >= msOf(from ?? '-infinity') && at < msOf(before ?? 'infinity')) !== outside;
+    }),
   rank: 9,
   planAnew: true,
   source: () => RESOURCE,
