@@ -24,7 +24,7 @@ const NAMES = [...Object.keys(ROOMS), 'platform'];
 const closed = (regex: string, message: string) => ({ regex, message });
 const ONLY_BEARER = { group: ['**/oauth/*', '!**/oauth/bearer.ts'], message: 'of edge/oauth import bearer.ts only' };
 const ONLY_MATCH = {
-  group: ['**/hl7/**', '!**/hl7/match/match.ts'],
+  group: ['**/hl7/**', '!**/shared/hl7/**', '!**/hl7/match/match.ts'],
   message: 'of edge/hl7 import match/match.ts only',
 };
 const NO_NODE = closed('^node:', 'import node: only in edge/platform, migrations, sidecar and test');
