@@ -40,6 +40,9 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
+    // Node's fetch throws it outside of any promise if a connection ends before a test has read the whole answer
+    // (https://github.com/nodejs/undici/issues/5360).
+    onUnhandledError: ({ name, stack }) => name !== 'AssertionError' || stack?.includes('Parser.finish') !== true,
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 /**
- * Compression of answers (edge/docs/behaviour.md, Compression). An answer or a page of a stream is compressed in one synchronous
- * call, so an isolate compresses one at a time.
+ * Compression of answers (edge/docs/behaviour.md, Addresses and configuration). An answer or a page of a stream is
+ * compressed in one synchronous call, so an isolate compresses one at a time.
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Deps } from '../deps.ts';

@@ -129,7 +129,7 @@ const filledIn = (sample: string, ids: ReadonlyMap<string, string>): string =>
 /** The data of a reader who has worked with the API: a resource of each type, a complete export, and tokens. */
 async function makeReader() {
   const site = await createSite(db.client);
-  const key = await createApiKey(db.client, { site });
+  const key = await createApiKey(db.client, { site, patientMatch: true });
   const tokens = {
     fhir: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }),
     hl7: await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' }),
@@ -163,7 +163,7 @@ type Reader = Awaited<ReturnType<typeof makeReader>>;
 /** The environment of a sample. An export counts for its key, and a revoked token has no further use. */
 async function environmentOf({ site, key, tokens }: Reader, path: string, { operationId }: Operation) {
   const own = /^(?:exportSystem|exportPatients|revoke)/.test(operationId);
-  const client = own ? await createApiKey(db.client, { site }) : key;
+  const client = own ? await createApiKey(db.client, { site, patientMatch: true }) : key;
   const fhir = own ? await getToken(gateway.oauthBaseUrl, client, { audience: 'svc-fhir' }) : tokens.fhir;
   const assertion = path.startsWith('/oauth2/')
     ? { CLIENT_ASSERTION: await clientAssertion(client, `${gateway.oauthBaseUrl}${path}`) }

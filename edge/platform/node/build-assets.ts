@@ -38,9 +38,12 @@ export async function buildAssets(): Promise<void> {
     async ([name, source]) => [name, await readFile(new URL(source, ROOT))] as const,
   );
   const rendered = Object.entries(await renderDocs()).map(([name, text]) => [name, Buffer.from(text)] as const);
-  const served = await Promise.all(copied);
-  const compressed = served.map(([name, content]) => [`${name}.gz`, gzipSync(content, { level: 9 })] as const);
-  for (const [name, content] of [...served, ...compressed, ...rendered]) {
+  const files = [...(await Promise.all(copied)), ...rendered];
+  // A fragment is part of a page, which is compressed when it is sent.
+  const compressed = files
+    .filter(([name]) => !name.endsWith('.fragment'))
+    .map(([name, content]) => [`${name}.gz`, gzipSync(content, { level: 9 })] as const);
+  for (const [name, content] of [...files, ...compressed]) {
     const target = new URL(name, folder);
     const present = await readFile(target).catch(() => undefined);
     if (present?.equals(content) === true) continue;

@@ -106,7 +106,7 @@ export function compressionCases(subject: () => Subject): void {
       const { fhirBaseUrl, oauthBaseUrl } = subject().gateway;
       const docsUrl = `${fhirBaseUrl}/docs`;
       const headers = { 'accept-encoding': 'gzip' };
-      for (const path of ['', '/openapi.json', '/assets/swagger-ui.css']) {
+      for (const path of ['', '/openapi.json', '/assets/swagger-ui.css', '/assets/docs-search.json']) {
         const [plain, packed] = [await ask(`${docsUrl}${path}`, {}), await ask(`${docsUrl}${path}`, headers)];
         expect([path, plain.status, packed.headers['content-encoding'], packed.headers['content-type']]).toEqual([
           path,
