@@ -15,7 +15,7 @@ onOneRuntime(startFuzzWorld, (subject) => {
     'the work of a request grows in proportion to its input',
     async () => {
       const { world, client } = subject();
-      const shapes = sized(16, 1_000);
+      const shapes = sized(8, 1_000);
       const limits = sized(undefined, LIMITS);
       const { costs, problems } = await measureCosts(world, { shapes, seed: SEED, limits, client });
       expect(problems).toEqual([]);
