@@ -25,7 +25,7 @@ export interface RequestContext {
   readonly maxBodyBytes: number;
   /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
-  /** The work of this attempt to prepare the interactions of the request. */
+  /** The work of this attempt to prepare the request: a patch is prepared again if its resource has changed. */
   readonly budget: Budget;
 }
 

@@ -1,7 +1,6 @@
 /** Prepares each interaction with a type; type-interactions.ts has their routes. */
 import type { Deps } from '../deps.ts';
 import { formDecoder } from '../http/form-body.ts';
-import { Budget } from '../limits.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { readJson, readJsonIfAny, type Sent } from './resource-body.ts';
 import type { Interaction, Lookup, RequestContext } from './interaction.ts';
@@ -46,8 +45,8 @@ const write = (context: RequestContext, checked: CheckedWrite): Interaction =>
 async function preparePatch(call: Call, type: ResourceType, target: PatchTarget): Promise<Lookup> {
   const { context, request } = call;
   const patch = patchOf(type, target, await readPatch(call), request.headers);
-  return lookUpPatched(context, null, [patch], ([found = []]) =>
-    write(context, checkPatch({ ...context, budget: new Budget() }, patch, found)),
+  return lookUpPatched(context, null, [patch], (attempt, [found = []]) =>
+    write(attempt, checkPatch(attempt, patch, found)),
   );
 }
 

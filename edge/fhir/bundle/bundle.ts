@@ -1,8 +1,6 @@
 /** POST to the root: a Bundle of requests. */
 import { Fault } from '../../../shared/fault.ts';
 import type { Json } from '../../../shared/json.ts';
-import { Budget } from '../../limits.ts';
-import type { LookupRow } from '../../store/resource-lookup.ts';
 import type { Interaction, Lookup, RequestContext } from '../interaction.ts';
 import { lookUpPatched, type Patch } from '../patch/patch.ts';
 import { prepareBatch } from './batch.ts';
@@ -26,15 +24,13 @@ function patchesOf(context: RequestContext, entries: readonly Entry[]): { entry:
 /** @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run */
 export async function prepareBundle(context: RequestContext, content: Json): Promise<Interaction | Lookup> {
   const { type, entries } = readBundle(content, context.root);
-  const prepareEntries = type === 'batch' ? prepareBatch : prepareTransaction;
-  const prepare = (found: ReadonlyMap<Entry, readonly LookupRow[]>): Promise<Interaction> =>
-    prepareEntries({ ...context, budget: new Budget() }, entries, found);
+  const prepare = type === 'batch' ? prepareBatch : prepareTransaction;
   const patches = patchesOf(context, entries);
-  if (patches.length === 0) return prepare(new Map());
+  if (patches.length === 0) return prepare(context, entries, new Map());
   return lookUpPatched(
     context,
     type,
     patches.map(({ patch }) => patch),
-    (found) => prepare(new Map(patches.map(({ entry }, n) => [entry, found[n] ?? []]))),
+    (attempt, found) => prepare(attempt, entries, new Map(patches.map(({ entry }, n) => [entry, found[n] ?? []]))),
   );
 }

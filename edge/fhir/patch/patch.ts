@@ -14,6 +14,7 @@ import {
 } from '../../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
+import { Budget } from '../../limits.ts';
 import { parseStored } from '../../store/resource.ts';
 import { type LookupRow, lookUpResources, type LookupTarget } from '../../store/resource-lookup.ts';
 import { type FoundBy, readCondition } from '../conditions.ts';
@@ -63,20 +64,21 @@ export const foundBy = (context: RequestContext, type: ResourceType, query: stri
  * The lookup of the resources that patches change.
  *
  * @param action the type of the bundle with the patches; null: one patch, whose lookup is a read or a search
- * @param prepare gets the rows of each patch: none, one, or two where the condition finds several resources
+ * @param prepare gets the rows of each patch: none, one, or two where the condition finds several resources. Each attempt has
+ *   its own budget
  */
 export function lookUpPatched(
-  { caller }: RequestContext,
+  context: RequestContext,
   action: 'batch' | 'transaction' | null,
   patches: readonly Patch[],
-  prepare: (found: readonly (readonly LookupRow[])[]) => Interaction | Promise<Interaction>,
+  prepare: (attempt: RequestContext, found: readonly (readonly LookupRow[])[]) => Interaction | Promise<Interaction>,
 ): Lookup {
   const targets = patches.map(({ type, target }): LookupTarget => {
     if ('criteria' in target) return { type, criteria: target.criteria };
     // An invalid id finds nothing.
     return isUuid(target.id) ? { type, id: target.id } : { type, criteria: [{ kind: 'id', ids: [] }] };
   });
-  const query = lookUpResources(caller.site, targets);
+  const query = lookUpResources(context.caller.site, targets);
   return {
     audited: auditedTogether(
       action,
@@ -85,7 +87,10 @@ export function lookUpPatched(
     queries: [query],
     prepare: (rowsOf) => {
       const found = Map.groupBy(rowsOf(query), ({ n }) => n);
-      return prepare(patches.map((_, n) => found.get(n) ?? []));
+      return prepare(
+        { ...context, budget: new Budget() },
+        patches.map((_, n) => found.get(n) ?? []),
+      );
     },
   };
 }
