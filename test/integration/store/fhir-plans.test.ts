@@ -186,7 +186,8 @@ const CASES: readonly Case[] = [
   [
     'Patient?family=&birthdate=lt',
     'Patient',
-    () => [part('family', 'beginning', 'fitz'), birth([['0', '1990']])],
+    // Of a more common beginning, which costs as much by either index, ANALYZE's sample decides the plan.
+    () => [part('family', 'beginning', 'fitzger'), birth([['0', '1990']])],
     /^patient_search_/,
   ],
   ['Observation?date=, a day', 'Observation', () => [A_DAY], DATES],
