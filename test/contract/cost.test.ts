@@ -1,4 +1,7 @@
-/** Requests that grow (test/fuzz/cost.ts): 60 by growth alone, at a quarter of their largest size; at full size 1,000, with their CPU time and memory. */
+/**
+ * Requests that grow (test/fuzz/cost.ts): 60 by growth alone, at a quarter of their largest size. At full size they are 1,000, with
+ * their CPU time and memory.
+ */
 import { expect, test } from 'vitest';
 
 import { LIMITS, measureCosts } from '../fuzz/cost.ts';

@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
   [
     'Patient?family=&birthdate=lt',
     'Patient',
-    // Of a more common beginning, which costs as much by either index, ANALYZE's sample decides the plan.
+    // Both indexes cost the same for a more common beginning, and ANALYZE's sample would decide which one serves it.
     () => [part('family', 'beginning', 'fitzger'), birth([['0', '1990']])],
     /^patient_search_/,
   ],
