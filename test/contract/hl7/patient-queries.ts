@@ -4,6 +4,9 @@ import type { Client } from 'pg';
 import { readObject } from '../../stack/tools/exact-json.ts';
 import type { PatientSubject } from './identity-cases.ts';
 
+/** Some cases store a Patient of many megabytes, in which each look for a name would take long. */
+const HUGE_BYTES = 100_000;
+
 export function patientQueries(
   client: Client,
   site: string,
@@ -17,9 +20,10 @@ export function patientQueries(
                        where x.site_id = $1 and x.patient_id = r.id order by 1) as data
            from resource r
           where r.site_id = $1 and r.type = 'Patient'
-            and (r.body like '%' || $2 || '%' or exists (
+            and octet_length(r.body) < ${HUGE_BYTES} and (r.body like '%' || $2 || '%' or exists (
               select from resource_history h
-               where h.site_id = $1 and h.type = 'Patient' and h.id = r.id and h.body like '%' || $2 || '%'))
+               where h.site_id = $1 and h.type = 'Patient' and h.id = r.id and octet_length(h.body) < ${HUGE_BYTES}
+                 and h.body like '%' || $2 || '%'))
           order by r.id`,
         [site, text],
       );
@@ -27,7 +31,9 @@ export function patientQueries(
     },
     async patients(family) {
       const { rows } = await client.query<{ id: string; body: string }>(
-        `select id, body from resource where site_id = $1 and type = 'Patient' and body like '%' || $2 || '"%' order by id`,
+        `select id, body from resource
+          where site_id = $1 and type = 'Patient' and octet_length(body) < ${HUGE_BYTES} and body like '%' || $2 || '"%'
+          order by id`,
         [site, family],
       );
       return rows.map(({ id, body }) => ({ id, content: readObject(`{${body}}`) }));
