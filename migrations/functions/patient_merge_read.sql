@@ -1,5 +1,5 @@
 -- Returns a merge with the records of both patients, as JSON text; null if the site has no such merge. The text is '' if both
--- records together have more than 1,000 resources or 4 MiB of content (edge/docs/behaviour.md, Limits).
+-- records together have more than 5,000 resources or 8 MiB of content (edge/docs/behaviour.md, Limits).
 --   - merge: the row of patient_merge; kept: its column.
 --   - resources: of both patients, those that the merge changed, and those that messages or clients wrote since. Each is
 --     { type, id, version, meta, body, patient, isNew, fields, base, after, touches, clientWrites }.
@@ -29,8 +29,8 @@ begin
     ignored := audit_note(array[row(p_shown, 'Patient', m.merged, null)::audit_item,
       row(p_shown, 'Patient', m.survivor, null)::audit_item]);
   end if;
-  if (select count(*) > 1000 or sum(octet_length(x.body)) > 4194304
-        from (select r.body from resource r where r.site_id = p_site and r.patient_id in (m.merged, m.survivor) limit 1001) x) then
+  if (select count(*) > 5000 or sum(octet_length(x.body)) > 8388608
+        from (select r.body from resource r where r.site_id = p_site and r.patient_id in (m.merged, m.survivor) limit 5001) x) then
     return '';
   end if;
   return (

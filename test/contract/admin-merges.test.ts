@@ -433,26 +433,34 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     expect(await listed(b)).toBe(1);
   });
 
-  test('an undo of more than 1,000 resources is rejected with the limit and the next step', async () => {
+  test('an undo of more than 5,000 resources or 8 MiB is rejected with the limit and the next step', async () => {
     const { a, b } = family();
     await admit(1, a);
     await admit(1, b);
     await merge(2, a, b);
     const [only] = await merges(a);
-    const add = async (count: number) =>
+    const add = async (count: number, noteBytes = 0) =>
       at.db.client.query(
         `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
-         select $1, 'Observation', gen_random_uuid(), 1, write_time(), '', '"status":"final"', $2 from generate_series(1, $3::int)`,
-        [at.site, await patientOf(a), count],
+         select $1, 'Observation', gen_random_uuid(), 1, write_time(), '', '"status":"final"' || repeat(' ', $4), $2
+           from generate_series(1, $3::int)`,
+        [at.site, await patientOf(a), count, noteBytes],
       );
-    await add(1_000);
+    const isTooLarge = async () => {
+      const { status, body } = await at.ask('GET', `/merges/${only?.mergeId}`);
+      expect([status, JSON.stringify(body)]).toEqual([
+        409,
+        expect.stringMatching(/5,000 resources or 8 MiB.*Ask the sender/),
+      ]);
+    };
+    await add(4_999);
     expect((await preview(only?.mergeId ?? '')).refusal).toBeNull();
-    await add(1);
-    const { status, body } = await at.ask('GET', `/merges/${only?.mergeId}`);
-    expect([status, JSON.stringify(body)]).toEqual([
-      409,
-      expect.stringMatching(/1,000 resources or 4 MiB.*Ask the sender/),
-    ]);
+    await add(1, 8 * 1024 ** 2);
+    await isTooLarge();
+    await at.db.client.query('delete from resource where site_id = $1 and octet_length(body) > 1024 ^ 2', [at.site]);
+    expect((await preview(only?.mergeId ?? '')).refusal).toBeNull();
+    await add(2);
+    await isTooLarge();
     expect((await call('POST', `/merges/${only?.mergeId}/undo`, { reason: 'x', state: 'x' })).status).toBe(409);
   });
 

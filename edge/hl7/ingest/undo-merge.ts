@@ -14,7 +14,7 @@ export interface UndoPreview extends UndoPlan {
 type UndoDeps = Pick<Deps, 'database' | 'now'>;
 
 const TOO_LARGE =
-  'The two patient records have more than 1,000 resources or 4 MiB, which is the limit of an undo. Ask the sender to cancel ' +
+  'The two patient records have more than 5,000 resources or 8 MiB, which is the limit of an undo. Ask the sender to cancel ' +
   'the results and documents of the merged patient, and to resend them under a new identifier.';
 
 /** The effects of an undo; nothing is changed. @throws Fault `not-found`, `conflict` for records beyond the limit */
