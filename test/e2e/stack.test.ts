@@ -41,7 +41,7 @@ interface LocalStack {
 
 async function startStack(edge: string, folder: string, ports: Record<string, number>): Promise<LocalStack> {
   const given = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)]));
-  const env = { ...process.env, LOCAL_FOLDER: folder, ...given };
+  const env = { ...process.env, LOCAL_FOLDER: folder, FHIR_SEARCH: 'us-core', ...given };
   const child = spawn('npm', ['start', '--', '--edge', edge], { cwd: ROOT, env });
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
@@ -212,7 +212,13 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(document['token_endpoint_auth_methods_supported']).toEqual(['private_key_jwt']);
     const metadata = await fetch(`${stack.description.fhirBaseUrl}/fhir/metadata`);
     expect(metadata.status).toBe(200);
-    expect(await metadata.json()).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '4.0.1' });
+    const statement = (await metadata.json()) as {
+      rest: { resource: { type: string; searchParam: { name: string }[] }[] }[];
+    };
+    expect(statement).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '4.0.1' });
+    const ofPatient = statement.rest[0]?.resource.find(({ type }) => type === 'Patient')?.searchParam;
+    // FHIR_SEARCH of the environment counts.
+    expect(ofPatient?.map(({ name }) => name)).toContain('family');
   });
 
   test('a patient by FHIR, by HL7 over HTTP and by MLLP: all found by search, none by the other site', async () => {

@@ -24,9 +24,13 @@ const TICK_MS = 60_000;
 /** Wrangler's own line for each request shows its whole query; the gateway's line shows the route. */
 const WRANGLER_REQUEST = /^\[wrangler:info\] [A-Z]+ \//;
 
-/** Variables as Wrangler reads them from a file, which only its owner reads. */
+/** Variables as Wrangler reads them from a file, which only its owner reads. @throws an Error for a value that no quotes can contain */
 export async function writeVariables(file: string, env: Readonly<Record<string, string>>): Promise<void> {
-  const lines = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  const lines = Object.entries(env).map(([name, value]) => {
+    const quote = [`'`, '"', '`'].find((each) => !value.includes(each));
+    if (quote === undefined) throw new Error(`${name} has all three kinds of quotes`);
+    return `${name}=${quote}${value}${quote}`;
+  });
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
 

@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
+import { VARIABLES } from '../../../edge/config.ts';
 import { helpOn } from '../../../edge/platform/node/program.ts';
 import { asApplication, prepareDatabase } from '../services/application-login.ts';
 import { demoData, demoKeys } from './demo.ts';
@@ -24,8 +25,9 @@ import { startSidecar } from '../services/sidecar.ts';
 helpOn(`usage: npm start -- [--edge workers|deno] [--without-edge]
 
 Starts the whole gateway on this machine. Ports: EDGE_PORT, OIDC_PORT, MLLP_PORT, SIDECAR_HEALTH_PORT, POSTGRES_PORT and
-NEON_PORT. With --without-edge it waits for an edge that you start: \`npx wrangler dev\`, for which it writes .dev.vars, or another
-with the same environment. LOCAL_FOLDER is where its data is kept, default .local; \`npm run reset\` forgets it.`);
+NEON_PORT. The gateway's own settings are also read from the environment. With --without-edge it waits for an edge that
+you start: \`npx wrangler dev\`, for which it writes .dev.vars, or another with the same environment. LOCAL_FOLDER is
+where its data is kept, default .local; \`npm run reset\` forgets it.`);
 
 const { values: options } = parseArgs({
   options: { edge: { type: 'string', default: 'workers' }, 'without-edge': { type: 'boolean', default: false } },
@@ -172,6 +174,10 @@ async function start(): Promise<void> {
   say(await readFile(new URL('started.txt', import.meta.url), 'utf8').then((text) => fillIn(text, stack)));
 }
 
+/** The settings of the gateway that are in an environment. */
+const variablesOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(Object.keys(VARIABLES).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+
 async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): Promise<void> {
   await part<Part>(options.edge === 'deno' ? 'Edge (Deno)' : 'Edge (wrangler dev)', () =>
     options.edge === 'deno'
@@ -186,7 +192,13 @@ async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): P
           },
           log: logFile('edge'),
         })
-      : startWranglerEdge({ port: ports.EDGE_PORT, env, folder: LOCAL_FOLDER, log: logFile('edge') }),
+      : startWranglerEdge({
+          port: ports.EDGE_PORT,
+          // Deno reads the environment of this program; a Worker has only what the file says.
+          env: { ...variablesOf(process.env), ...env },
+          folder: LOCAL_FOLDER,
+          log: logFile('edge'),
+        }),
   );
 }
 
