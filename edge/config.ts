@@ -4,7 +4,15 @@
  */
 import * as z from 'zod';
 
-import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import {
+  addressRanges,
+  baseUrl,
+  ConfigError,
+  givenVariables,
+  jsonText,
+  misspeltOf,
+  problemsOf,
+} from '../shared/environment.ts';
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
@@ -110,6 +118,13 @@ const PROGRAM = {
     .min(0)
     .default(25)
     .describe('Deno only: how long requests in progress may take after SIGTERM.'),
+  GATEWAY_VERSION: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Deno only: the version in `/readyz` and `gateway_info`, such as a commit, if not that of `package.json`.',
+    ),
 };
 
 /** One secret, or several during a rotation. */
@@ -247,8 +262,12 @@ const reader =
     const given = givenVariables(env);
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    throw new ConfigError(problemsOf(given, parsed.error));
+    throw new ConfigError([...problemsOf(given, parsed.error), ...misspeltOf(given, Object.keys(VARIABLES))]);
   };
+
+/** A sentence for each variable that is nearly the name of one of the gateway's that has no value. */
+export const misspeltVariables = (env: Readonly<Record<string, unknown>>): string[] =>
+  misspeltOf(givenVariables(env), Object.keys(VARIABLES));
 
 /**
  * The gateway's configuration.

@@ -54,6 +54,41 @@ export class ConfigError extends Error {
   }
 }
 
+/** The most single changes between a misspelt name and the meant one. */
+const MAX_CHANGES = 2;
+/** Shorter names are too similar to each other: HOST, PORT, HOME. */
+const MIN_COMPARED = 6;
+
+/** Whether a few inserted, missing, wrong or transposed letters make one name of the other. */
+function isNear(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > MAX_CHANGES) return false;
+  // The fewest changes between the first letters of `a` and the first `j` of `b`, for this letter of `a` and the two before.
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const wrong = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isTransposed = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const transposed = isTransposed ? (before[j - 2] ?? 0) + 1 : wrong;
+      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, wrong, transposed));
+    }
+    [before, last] = [last, row];
+  }
+  return (last[b.length] ?? 0) <= MAX_CHANGES;
+}
+
+/**
+ * A sentence for each variable that the program does not know but that is nearly the name of one without a value:
+ * `FHIR_SERCH is not a setting: did you mean FHIR_SEARCH?`
+ */
+export function misspeltOf(given: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
+  const missing = known.filter((name) => given[name] === undefined && name.length >= MIN_COMPARED);
+  return Object.keys(given).flatMap((name) => {
+    const meant = known.includes(name) ? undefined : missing.find((each) => isNear(name.toUpperCase(), each));
+    return meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`];
+  });
+}
+
 /** One sentence for each variable that the schema rejected. */
 export function problemsOf(given: Readonly<Record<string, unknown>>, error: z.ZodError | undefined): string[] {
   return (error?.issues ?? []).map(({ path, message }) => {

@@ -4,7 +4,15 @@
  */
 import * as z from 'zod';
 
-import { addressRanges, baseUrl, ConfigError, givenVariables, jsonText, problemsOf } from '../shared/environment.ts';
+import {
+  addressRanges,
+  baseUrl,
+  ConfigError,
+  givenVariables,
+  jsonText,
+  misspeltOf,
+  problemsOf,
+} from '../shared/environment.ts';
 import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { MAX_HL7_MESSAGE_BYTES, MLLP_DEFAULTS } from '../shared/mllp-contract.ts';
 
@@ -139,8 +147,8 @@ export interface SidecarConfig {
   readonly attemptTimeoutMs: number;
   readonly concurrency: number;
   readonly shutdownGraceMs: number;
-  /** Variables with a prefix of the sidecar that it does not know: probably misspelt. */
-  readonly unknownNames: readonly string[];
+  /** A sentence for each variable that is probably a misspelt one of the sidecar's. */
+  readonly misspelt: readonly string[];
 }
 
 /**
@@ -150,13 +158,14 @@ export interface SidecarConfig {
 export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
   const given = givenVariables(env);
   const parsed = environment.safeParse(given);
+  const misspelt = misspeltOf(given, Object.keys(environment.shape));
   const problems = [
     ...problemsOf(given, parsed.error),
     ...NEEDS.filter(([name, other]) => given[name] !== undefined && given[other] === undefined).map(
       ([name, other]) => `${other} is missing: ${name} needs it`,
     ),
   ];
-  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)]);
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set([...problems, ...misspelt])]);
   const value = parsed.data;
   return {
     host: value.MLLP_HOST,
@@ -184,9 +193,15 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     attemptTimeoutMs: value.FORWARD_ATTEMPT_TIMEOUT_SECONDS,
     concurrency: value.FORWARD_CONCURRENCY,
     shutdownGraceMs: value.SHUTDOWN_GRACE_SECONDS,
-    unknownNames: Object.keys(given).filter(
-      (name) => SIDECAR_PREFIX.test(name) && name !== EDGE_VARIABLE && !Object.hasOwn(environment.shape, name),
-    ),
+    misspelt: [
+      ...misspelt,
+      ...Object.keys(given)
+        .filter(
+          (name) => SIDECAR_PREFIX.test(name) && name !== EDGE_VARIABLE && !Object.hasOwn(environment.shape, name),
+        )
+        .filter((name) => !misspelt.some((sentence) => sentence.startsWith(`${name} `)))
+        .map((name) => `${name} is not a setting`),
+    ],
   };
 }
 

@@ -16,10 +16,7 @@ function configuration(): SidecarConfig {
 
 const config = configuration();
 const log = createLog(config.logLevel);
-if (config.unknownNames.length > 0) {
-  const problems = config.unknownNames.map((name) => `${name} is not a setting: is it misspelt?`);
-  log({ level: 'warn', event: 'mllp.unknown-settings', problems });
-}
+if (config.misspelt.length > 0) log({ level: 'warn', event: 'mllp.unknown-settings', problems: config.misspelt });
 
 try {
   const sidecar = await runSidecar(config, log);

@@ -6,7 +6,7 @@ import { env, waitUntil } from 'cloudflare:workers';
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp, type App } from '../app.ts';
 import { ConfigError } from '../../shared/environment.ts';
-import { readConfig } from '../config.ts';
+import { misspeltVariables, readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
 import { backgroundFailed } from '../http/fault-status.ts';
@@ -37,6 +37,8 @@ let app: App | undefined;
 function start(): App {
   const bindings = env as unknown as Bindings & Record<string, unknown>;
   const config = readConfig(bindings);
+  const misspelt = misspeltVariables(bindings);
+  if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
   const meter = createDatabaseMeter();
   return createApp({
     config,

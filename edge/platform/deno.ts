@@ -5,10 +5,11 @@
  */
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 
+import manifest from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../../shared/environment.ts';
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
-import { type Config, readConfig, VARIABLES } from '../config.ts';
+import { type Config, misspeltVariables, readConfig } from '../config.ts';
 import type { Database } from '../deps.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
@@ -24,10 +25,8 @@ import { createUnderWay } from './under-way.ts';
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
-// Read one by one, since the program has permission for no other variable.
-const config = readConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, Deno.env.get(name)])));
 const meter = createDatabaseMeter();
-const { database, close } = connect(config);
+const { config, database, close } = configured(Deno.env.toObject());
 const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
 const underWay = createUnderWay(log);
@@ -37,6 +36,20 @@ const peers = new WeakMap<Request, string>();
 
 /** Without this, Deno's tracing would send the caller's trace and `baggage` to every fetched host. */
 const ofNoTrace = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
+
+/** Exits with 1 after one line that names every wrong or misspelt variable. */
+function configured(env: Readonly<Record<string, string>>) {
+  try {
+    const read = readConfig(env);
+    const misspelt = misspeltVariables(env);
+    if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
+    return { config: read, ...connect(read) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    log({ level: 'error', event: 'configuration', detail: error.problems.join('; ') });
+    return Deno.exit(1);
+  }
+}
 
 /** Uses Neon's HTTP driver for Neon, and TCP for any other PostgreSQL. */
 function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
@@ -57,8 +70,8 @@ const app = createApp({
   config,
   database,
   measured: meter.measured,
-  // Deno Deploy sets it; elsewhere the operator knows the version.
-  version: Deno.env.get('DENO_DEPLOYMENT_ID'),
+  // Deno Deploy sets the second.
+  version: config.GATEWAY_VERSION ?? Deno.env.get('DENO_DEPLOYMENT_ID') ?? manifest.version,
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
   now,

@@ -95,10 +95,45 @@ describe('TLS', () => {
   });
 });
 
-test('does not start with a database on another machine and no setting for TLS, and prints the reason', async () => {
-  await expect(start('postgres://u:secret@db.example.org/d')).rejects.toThrow(
+test.each([
+  [
+    'a database on another machine and no setting for TLS',
+    'postgres://u:secret@db.example.org/d',
+    {},
     /DATABASE_URL must set the protection of the connection: sslmode=/,
+  ],
+  [
+    'several wrong and misspelt variables',
+    'mysql://u:secret@db.example.org/d',
+    { FHIR_SERCH: 'us-core', GATEWAY_SECRET: '' },
+    /DATABASE_URL must be .*; GATEWAY_SECRET is missing; FHIR_SERCH is not a setting: did you mean FHIR_SEARCH\?/,
+  ],
+])('with %s it does not start, and one line of JSON has the reasons', async (_, database, env, reasons) => {
+  const [title, ...lines] = await start(database, { env }).then(
+    () => [],
+    (error: Error) => error.message.trim().split('\n'),
   );
+  expect(title).toBe('deno ended:');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { time: expect.any(String), level: 'error', event: 'configuration', detail: expect.stringMatching(reasons) },
+  ]);
+  expect(lines[0]).not.toContain('secret');
+});
+
+test('a misspelt variable is a warning; the version is the operator’s, else that of the package', async () => {
+  const one = await start(`${url}?sslmode=require`, { env: { FHIR_SERCH: 'us-core', GATEWAY_VERSION: 'a1b2c3' } });
+  const warning = one.logs().find((line) => line.includes('"event":"configuration"'));
+  expect(JSON.parse(warning ?? '{}')).toMatchObject({
+    level: 'warn',
+    detail: 'FHIR_SERCH is not a setting: did you mean FHIR_SEARCH?',
+  });
+  expect(await (await fetch(`${one.base}/readyz`)).json()).toMatchObject({ version: 'a1b2c3' });
+  await one.kill();
+  const other = await start(`${url}?sslmode=require`);
+  expect(await (await fetch(`${other.base}/readyz`)).json()).toMatchObject({
+    version: expect.stringMatching(/^\d+\./),
+  });
+  await other.kill();
 });
 
 const exportedSpans = z

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { readCommandConfig, readConfig } from '../../edge/config.ts';
+import { misspeltVariables, readCommandConfig, readConfig } from '../../edge/config.ts';
 import { ConfigError } from '../../shared/environment.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
 
@@ -42,5 +42,27 @@ describe('configuration', () => {
     const read = () => readCommandConfig({ ADMIN_PUBLIC_BASE_URL: 'x' });
     expect(read).toThrow(/DATABASE_URL is missing/);
     expect(read).toThrow(/ADMIN_PUBLIC_BASE_URL must be a URL/);
+  });
+
+  test.each([
+    [{ FHIR_SERCH: 'us-core' }, ['FHIR_SERCH is not a setting: did you mean FHIR_SEARCH?']],
+    [{ fhir_search: 'us-core' }, ['fhir_search is not a setting: did you mean FHIR_SEARCH?']],
+    [{ GATEWAY_SECERT: 'x' }, ['GATEWAY_SECERT is not a setting: did you mean GATEWAY_SECRET?']],
+    [{ DATABASE_URI: 'x' }, ['DATABASE_URI is not a setting: did you mean DATABASE_URL?']],
+    [{ DATABASE_URI: 'x', DATABASE_URL: 'y' }, []],
+    // Kubernetes sets these for services that are named so; others are short, or set by the machine.
+    [{ FHIR_SERVICE_HOST: '10.0.0.1', GATEWAY_PORT: 'tcp://10.0.0.1', POST: '1', HOSTS: 'a', HOME: '/root' }, []],
+    [{ FHIR_SEARCH: 'us-core', METRICS_TOKEN: '', MERTICS_TOKEN: '' }, []],
+    // Changes are counted, not letters: two transpositions.
+    [{ FIHR_SEACRH: 'us-core' }, ['FIHR_SEACRH is not a setting: did you mean FHIR_SEARCH?']],
+    [{ FHIR_RESEARCHER: 'x' }, []],
+  ])('misspelt variables: %j', (env, sentences) => {
+    expect(misspeltVariables(env)).toEqual(sentences);
+  });
+
+  test('a missing variable is listed with the misspelt one', () => {
+    expect(() => readConfig({ GATEWAY_SECERT: 'secret' })).toThrow(
+      /GATEWAY_SECRET is missing[^]*GATEWAY_SECERT is not a setting: did you mean GATEWAY_SECRET\?/,
+    );
   });
 });

@@ -83,8 +83,12 @@ test('an empty value counts as absent', () => {
 });
 
 test('reports an unknown variable with a prefix of the sidecar, but not the key of the edge', () => {
-  const env = { ...NEEDED, MLLP_MAX_CONNECTION: '5', FORWARD_RETRY: '1', MLLP_SIDECAR_KEYS: '{}', PATH: '/bin' };
-  expect(readSidecarConfig(env).unknownNames).toEqual(['MLLP_MAX_CONNECTION', 'FORWARD_RETRY']);
+  const misspelt = { MLLP_MAX_CONNECTION: '5', FORWARD_RETRY: '1', SIDECAR_NMAE: 'x' };
+  expect(readSidecarConfig({ ...NEEDED, ...misspelt, MLLP_SIDECAR_KEYS: '{}', PATH: '/bin' }).misspelt).toEqual([
+    'MLLP_MAX_CONNECTION is not a setting: did you mean MLLP_MAX_CONNECTIONS?',
+    'SIDECAR_NMAE is not a setting: did you mean SIDECAR_NAME?',
+    'FORWARD_RETRY is not a setting',
+  ]);
 });
 
 test('a key in the quotes that `docker run --env-file` leaves around it', () => {
