@@ -8,6 +8,7 @@ import { readFunctions, readMigrations } from './files.ts';
 import { applyFunctions } from './functions.ts';
 import { applyMigrations } from './numbered.ts';
 import { grantSchema, makeRole } from './role.ts';
+import { serverProblems } from '../shared/server-problems.ts';
 
 export interface MigrateOptions {
   readonly log?: (line: string) => void;
@@ -29,8 +30,8 @@ const LOCK_KEY = 7_246_213_905;
  * Applies the missing numbered files and the changed functions in one transaction under a lock. So no program ever uses the
  * tables of one release with the functions of another. A second runner waits and finds nothing to do.
  *
- * @throws an Error, and changes nothing, if an applied file was changed, or the database is newer than the files or from
- * another program. Likewise if a function's arguments or rows changed under its name, or a file fails.
+ * @throws an Error, and changes nothing, if the server lacks something or an applied file was changed. Likewise if the
+ * database is newer than the files or from another program, a function's arguments or rows changed, or a file fails.
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<Migrated> {
   const folder = options.folder ?? import.meta.dirname;
@@ -43,6 +44,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   client.on('error', () => undefined);
   await client.connect();
   try {
+    const problems = await serverProblems(client);
+    if (problems.length > 0) throw new Error(problems.join('\n'));
     const applied = await inTransaction(client, async () => {
       await makeRole(client);
       const files = await applyMigrations(client, migrations);

@@ -54,12 +54,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** The most single changes between a misspelt name and the meant one. */
+/** The most single changes between a misspelt name and the correct one. */
 const MAX_CHANGES = 2;
 /** Shorter names are too similar to each other: HOST, PORT, HOME. */
 const MIN_COMPARED = 6;
 
-/** Whether a few inserted, missing, wrong or transposed letters make one name of the other. */
+/** True if a few inserted, missing, wrong or transposed letters make one name of the other. */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > MAX_CHANGES) return false;
   // The fewest changes between the first letters of `a` and the first `j` of `b`, for this letter of `a` and the two before.
@@ -84,8 +84,8 @@ function isNear(a: string, b: string): boolean {
 export function misspeltOf(given: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
   const missing = known.filter((name) => given[name] === undefined && name.length >= MIN_COMPARED);
   return Object.keys(given).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : missing.find((each) => isNear(name.toUpperCase(), each));
-    return meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`];
+    const correct = known.includes(name) ? undefined : missing.find((each) => isNear(name.toUpperCase(), each));
+    return correct === undefined ? [] : [`${name} is not a setting: did you mean ${correct}?`];
   });
 }
 

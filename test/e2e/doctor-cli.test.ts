@@ -144,8 +144,38 @@ test('a surface that is not configured, and an API that rejects all tokens', asy
 });
 
 test('no server at the address', async () => {
-  const { code, stdout } = await doctor({}, `http://127.0.0.1:${await freePort()}`);
+  const { code, stdout, stderr } = await doctor({}, `http://127.0.0.1:${await freePort()}`);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +ready .*ECONNREFUSED/m)]);
+  expect(stderr).toBe('1 problem\n');
+});
+
+test('without a database the cause is first, and nothing that follows from it is a problem', async () => {
+  const DATABASE_URL = `postgres://u:p@127.0.0.1:${await freePort()}/d`;
+  const gateway = await startConsole('deno', db, await createSite(db.client), { env: { DATABASE_URL } });
+  try {
+    const { stdout, stderr } = await doctor({ DATABASE_URL, ADMIN_TOKEN: adminToken }, gateway.baseUrl);
+    expect(stdout.match(/^(?:BAD|-) +\S+ .*$/gm)).toEqual([
+      expect.stringMatching(/^BAD +database .*ECONNREFUSED/),
+      expect.stringMatching(/^BAD +ready +the database/),
+      expect.stringMatching(/^- +console/),
+    ]);
+    expect(stdout).not.toContain('migrate');
+    expect(stderr).toBe('2 problems\n');
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a database without migrations: the next step is to migrate', async () => {
+  const name = `empty_${process.pid}`;
+  await db.client.query(`create database ${name}`);
+  const DATABASE_URL = Object.assign(new URL(db.ownerUrl), { pathname: `/${name}` }).href;
+  try {
+    const { stdout } = await doctor({ DATABASE_URL }, stack.baseUrl);
+    expect(stdout).toMatch(/^BAD +migrations +the database has none\n +→ npm run migrate/m);
+  } finally {
+    await db.client.query(`drop database ${name}`);
+  }
 });
 
 test.each([

@@ -9,6 +9,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateSchema } from '../../migrations/generate.ts';
 import { migrate } from '../../migrations/run.ts';
+import { serverProblems } from '../../shared/server-problems.ts';
 import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
 
 const RUNNER = join(import.meta.dirname, '../../migrations/run.ts');
@@ -48,6 +49,15 @@ test('the edge knows the newest migration and every function', async () => {
   expect(readFileSync(new URL('../../edge/store/schema.generated.ts', import.meta.url), 'utf8')).toBe(
     await generateSchema(),
   );
+});
+
+test('an old server, and one without an extension, are reported before anything is created', async () => {
+  const { rows } = await client.query<{ version: string }>(`select current_setting('server_version') as version`);
+  expect(await serverProblems(client, { version: 99, extensions: ['no_such_a', 'pg_trgm', 'no_such_b'] })).toEqual([
+    `the gateway needs PostgreSQL 99 or newer, and this server is ${rows[0]?.version ?? ''}`,
+    "this server lacks no_such_a and no_such_b: install PostgreSQL's contrib package on it",
+  ]);
+  expect(await serverProblems(client)).toEqual([]);
 });
 
 test('files are applied in order, once', async () => {

@@ -6,7 +6,7 @@ import { checkAddress } from './doctor/address.ts';
 import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
 import { checkConsole } from './doctor/console.ts';
 import { checkConnection } from './doctor/database.ts';
-import type { Finding } from '../../admin/health/finding.ts';
+import { type Finding, unknown } from '../../admin/health/finding.ts';
 import { runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL]
@@ -41,11 +41,12 @@ async function main(): Promise<void> {
   if (given === undefined || more.length > 0) throw new UsageError('name one base URL of the deployment');
   const base = baseOf(given);
   const { DATABASE_URL, ADMIN_TOKEN } = process.env;
-  const findings = [
-    ...(await checkAddress(base, Date.now)),
-    ...(await checkConsole(values.console === undefined ? base : baseOf(values.console), ADMIN_TOKEN || undefined)),
-    ...(await checkConnection(DATABASE_URL || undefined)),
-  ];
+  // In the order of causes: without a database the gateway is not ready, and without the gateway there is no console.
+  const findings = [...(await checkConnection(DATABASE_URL || undefined)), ...(await checkAddress(base, Date.now))];
+  const ofConsole = values.console === undefined ? base : baseOf(values.console);
+  if (findings.some(({ state, subject }) => subject === 'ready' && state === 'bad'))
+    findings.push(unknown('console', 'the gateway must be ready'));
+  else findings.push(...(await checkConsole(ofConsole, ADMIN_TOKEN || undefined)));
   process.stdout.write(findings.map(shown).join(''));
   const count = (of: Finding['state']): number => findings.filter(({ state }) => state === of).length;
   const [wrong, doubts] = [count('bad'), count('doubtful')];

@@ -43,8 +43,11 @@ async function health(base: URL, now: () => number): Promise<Finding[]> {
   const ms = now() - started;
   const { data } = readiness.safeParse(await response.json().catch(() => undefined));
   if (!response.ok || data === undefined) {
-    const next = 'edge/docs/operate.md; migrations: npm run migrate with the connection string of the owner';
-    return [bad('ready', data?.detail ?? `/readyz answers ${response.status}`, next)];
+    const detail = data?.detail ?? `/readyz answers ${response.status}`;
+    const next = /migrat/.test(detail)
+      ? 'npm run migrate with the connection string of the owner'
+      : 'edge/docs/operate.md, Runbook by symptom';
+    return [bad('ready', detail, next)];
   }
   const found = `schema ${data.schemaVersion ?? '?'}${data.version === undefined ? '' : `, version ${data.version}`}`;
   const off = Math.abs(now() - Date.parse(response.headers.get('date') ?? '')) / 1000;
@@ -101,7 +104,11 @@ async function fhir(base: URL): Promise<Finding[]> {
     : [bad('FHIR', `/fhir/metadata answers ${response.status}`, 'set INTEGRATION_FHIR_PUBLIC_BASE_URL')];
 }
 
-/** @param now milliseconds since the epoch */
+/**
+ * Stops at the first address that does not answer, since the others would report the same cause.
+ *
+ * @param now milliseconds since the epoch
+ */
 export async function checkAddress(base: URL, now: () => number): Promise<readonly Finding[]> {
   const checks: readonly (readonly [string, () => Promise<Finding[]>])[] = [
     ['TLS', () => transport(base)],
@@ -110,6 +117,16 @@ export async function checkAddress(base: URL, now: () => number): Promise<readon
     ['FHIR', () => fhir(base)],
   ];
   const found: Finding[] = [];
-  for (const [subject, check] of checks) found.push(...(await findingsOf(subject, check)));
+  for (const [subject, check] of checks) {
+    let hasAnswered = false;
+    found.push(
+      ...(await findingsOf(subject, async () => {
+        const findings = await check();
+        hasAnswered = true;
+        return findings;
+      })),
+    );
+    if (!hasAnswered) return found;
+  }
   return found;
 }

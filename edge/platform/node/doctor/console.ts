@@ -19,6 +19,9 @@ async function provider(base: URL): Promise<Finding[]> {
   const answered = await ask(url.href);
   const expected = `${base.href}admin/callback`;
   return [
+    redirect === expected
+      ? good('redirect URI', redirect)
+      : bad('redirect URI', `${redirect}, not ${expected}`, 'set ADMIN_PUBLIC_BASE_URL to the address that staff use'),
     answered.status < 400
       ? good('OpenID provider', url.origin)
       : bad(
@@ -28,9 +31,6 @@ async function provider(base: URL): Promise<Finding[]> {
             ? `register the redirect URI ${redirect} at the provider`
             : 'check the provider and its status',
         ),
-    redirect === expected
-      ? good('redirect URI', redirect)
-      : bad('redirect URI', `${redirect}, not ${expected}`, 'set ADMIN_PUBLIC_BASE_URL to the address that staff use'),
   ];
 }
 
