@@ -209,6 +209,21 @@ begin
                and x.at between k.first and k.last
              order by x.at desc limit k.most)
            union all
+           -- A filler's number alone: earlier messages may have shown the placer's number of the order.
+           (select x.*
+              from (
+                select distinct o.placer from (
+                  select x.placer from hl7_result x
+                   where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.filler = k.filler and x.filler <> ''
+                     and x.at between k.first and k.last and k.placer = ''
+                   order by x.at desc limit k.most) o
+                 where o.placer <> '' limit 2) o
+             cross join lateral (
+               select x.* from hl7_result x
+                where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = o.placer
+                  and x.filler = '' and x.at between k.first and k.last
+                order by x.at desc limit k.most) x)
+           union all
            (select x.* from hl7_result x
              where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what
                and x.filler = '' and x.placer = '' and k.filler = '' and k.placer = '' and x.at between k.first and k.last

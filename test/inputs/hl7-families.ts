@@ -109,7 +109,7 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother
   const pid = Array<string>(26).fill('');
   pid[0] = 'PID';
   pid[3] = lists.join('~');
-  pid[5] = variant === 'nameless' ? '' : variant === 'short' ? name.replace(/\^(\w)\w+$/, '^$1') : name;
+  pid[5] = variant === 'nameless' ? '' : variant === 'short' ? name.replace(/\^(?!BABY$)(\w)\w+$/, '^$1') : name;
   const born = variant === 'mistyped' ? BORN[who].replace(/.$/, '9') : BORN[who];
   pid[7] = (isMerge && isBare) || variant === 'nameless' ? '' : born;
   pid[8] = isTwin ? sex : who === 'mother' ? 'F' : 'M';

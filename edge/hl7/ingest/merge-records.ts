@@ -65,7 +65,7 @@ export function mergeRecords(
       return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
     const found = mergeResults(from, to, results).filter(
-      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from])) && isOfPatient(kept.draft, record),
+      ({ gone, kept }) => isOfPatient(gone.draft, new Set([from, ...record])) && isOfPatient(kept.draft, record),
     );
     for (const { gone, kept } of found) results.refile(kept, gone.key);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];

@@ -1,6 +1,6 @@
 /** The patients that a message finds or creates, as the rules of matching read them. */
-import type { JsonObject } from '../../../shared/json.ts';
-import { namesOf, readTraits } from '../../store/patient-identity.ts';
+import { objectsOf, type JsonObject } from '../../../shared/json.ts';
+import { knownBy, namesOf, readTraits, type IdentifierRow } from '../../store/patient-identity.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
@@ -19,14 +19,14 @@ export function storedIdentity(
 ): StoredIdentity & Pick<ResolveRequest, 'placeholderDates'> {
   return {
     stored: storedIdentifiers(drafts, rules),
-    patients: storedPatients(drafts),
+    patients: storedPatients(drafts, rules),
     namedUris: new Set([...named.values(), ...taught.values(), ...[...contested.values()].flat()]),
     rejected,
     placeholderDates: rules.placeholderBirthDates,
   };
 }
 
-function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
+function storedPatients(drafts: Drafts, rules: IdentifierRules): ReadonlyMap<string, StoredPatient> {
   return new Map(
     drafts.patients().map((draft) => [
       draft.id,
@@ -34,11 +34,20 @@ function storedPatients(drafts: Drafts): ReadonlyMap<string, StoredPatient> {
         id: draft.id,
         survivor: survivorOf(draft, drafts).id,
         person: storedPersonOf(draft),
+        identifiers: identifiersOf(draft.id, knownBy(withoutOld(draft.content)).numbers, rules).filter(
+          ({ identifies }) => identifies,
+        ),
         mergedWith: mergedWith(draft),
       },
     ]),
   );
 }
+
+/** A Patient with its current identifiers alone. */
+const withoutOld = (content: JsonObject): JsonObject => ({
+  ...content,
+  identifier: objectsOf(content['identifier']).filter(({ use }) => use !== 'old'),
+});
 
 const storedPersonOf = ({ content, traits }: Draft): StoredPerson => ({
   ...personOf(content),
@@ -60,13 +69,13 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
-  return drafts.patients().flatMap(({ id, numbers }) =>
-    numbers.map(([authority, value, sentType, led, isAssumed]) => {
-      const type = sentType === '' ? undefined : sentType;
-      const isReal = !isPlaceholder(value, { type, hasAuthority: !isAssumed }, rules.placeholders);
-      const identifies = isReal && isIdentifyingType(type, rules.identifyingTypes);
-      return { patient: id, authority, value, identifies, led, isAssumed };
-    }),
-  );
-}
+const storedIdentifiers = (drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] =>
+  drafts.patients().flatMap(({ id, numbers }) => identifiersOf(id, numbers, rules));
+
+const identifiersOf = (patient: string, rows: readonly IdentifierRow[], rules: IdentifierRules): StoredIdentifier[] =>
+  rows.map(([authority, value, sentType, led, isAssumed]) => {
+    const type = sentType === '' ? undefined : sentType;
+    const isReal = !isPlaceholder(value, { type, hasAuthority: !isAssumed }, rules.placeholders);
+    const identifies = isReal && isIdentifyingType(type, rules.identifyingTypes);
+    return { patient, authority, value, identifies, led, isAssumed };
+  });

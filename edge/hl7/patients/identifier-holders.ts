@@ -32,6 +32,8 @@ export interface StoredPatient {
   /** The patient at the end of the chain of merges; its own id if it was not merged. */
   readonly survivor: string;
   readonly person: StoredPerson;
+  /** Its current identifiers that identify it, also those that no message asks for. */
+  readonly identifiers: readonly Pick<StoredIdentifier, 'authority' | 'value'>[];
   /** Ids of patients that were merged with it at some time. */
   readonly mergedWith: readonly string[];
 }
@@ -108,9 +110,14 @@ export function heldUncertainly(
   );
 }
 
+/** Identifiers that are the sent one if an uncertain authority is the same. */
+export const uncertainHolders = (sent: SentIdentifier, request: StoredIdentity): readonly StoredIdentifier[] => [
+  ...heldUncertainly(sent, request),
+  ...sameValueElsewhere(sent, request).map(({ stored }) => stored),
+];
+
 /** Identifiers that are the sent one, certainly or perhaps. */
 export const everyHolder = (sent: SentIdentifier, request: StoredIdentity): readonly StoredIdentifier[] => [
   ...holdersOf(sent, request),
-  ...heldUncertainly(sent, request),
-  ...sameValueElsewhere(sent, request).map(({ stored }) => stored),
+  ...uncertainHolders(sent, request),
 ];

@@ -15,6 +15,7 @@ import {
   sameValueElsewhere,
   survivorOf,
   survivors,
+  uncertainHolders,
   type SentIdentifier,
   type StoredIdentifier,
   type StoredIdentity,
@@ -103,7 +104,7 @@ const finding = (severity: 'E' | 'W', at: string, message: string, reason: Error
 /** Resolves the patient of a PID. A result creates an unknown patient with the personal data that it has. */
 export function resolve(request: ResolveRequest): Resolution {
   const { identifiers } = request;
-  const identifying = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+  const identifying = ownIdentifying(request);
   if (identifying.length === 0) return byOtherIdentifiers(request);
   const [leading, ...rivals] = ownIdentifiers(identifying, request);
   if (leading === undefined) throw new TypeError('a person has an identifier');
@@ -173,6 +174,8 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
     );
   const [owner, ...more] = first === undefined ? [] : ledBy(first);
   if (first === undefined || owner === undefined || more.length > 0) return identifying.slice(0, 1);
+  const ofTwin = ownOfTwin(owner, first, others, ledBy, request);
+  if (ofTwin.length > 0) return ofTwin;
   const fitting = fitOf(owner, request);
   if (fitting === 'fits' || agrees(owner, request)) return [first];
   const agreeing = others.find((other) => ledBy(other).some((id) => id !== owner && agrees(id, request)));
@@ -188,6 +191,27 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
   // No identifier shows which of these patients is the newborn, and the mother is not.
   const ofAnother = others.find((other) => ledBy(other).some((id) => id !== owner));
   return ofAnother === undefined ? [first] : [first, ofAnother];
+}
+
+/**
+ * Returns a twin's own identifiers if the first one is not the twin's. Two newborns without a common name have it, and beside it
+ * different numbers of its authority: it is their mother's.
+ */
+function ownOfTwin(
+  owner: string,
+  first: SentIdentifier,
+  others: readonly SentIdentifier[],
+  ledBy: (identifier: SentIdentifier) => readonly string[],
+  { patients, person, today }: ResolveRequest,
+): readonly SentIdentifier[] {
+  const isBorn = (of: Person | undefined): boolean => of !== undefined && isNewborn(of, today);
+  const stored = patients.get(owner);
+  if (stored === undefined || !isBorn(person) || !isBorn(stored.person) || hasNameOf(person, stored.person)) return [];
+  const { ids } = first.authority;
+  const known = stored.identifiers.filter(({ authority, value }) => value !== first.value && ids.includes(authority));
+  const sent = others.filter(({ authority }) => authority.ids.some((id) => ids.includes(id)));
+  if (known.length === 0 || known.some(({ value }) => sent.some((each) => each.value === value))) return [];
+  return sent.filter((each) => ledBy(each).every((id) => id !== owner && isBorn(patients.get(id)?.person)));
 }
 
 /** The test for a patient that an uncertain authority finds: an ADT must agree, a result may lack the birth date. */
@@ -326,7 +350,7 @@ function found(
     findings: [...findings, ...foreignFindings, ...(differs === undefined ? [] : [differs])],
     duplicates: [
       ...new Set([
-        ...[...duplicates, ...also].filter((id) => !absorbed.includes(id)),
+        ...[...duplicates, ...also, ...maybeHeldBy(patient, request)].filter((id) => !absorbed.includes(id)),
         ...owners,
         ...moved.map((identifier) => identifier.patient),
       ]),
@@ -344,10 +368,18 @@ const alsoAgreeing = (patient: string, request: ResolveRequest): readonly string
     (id) => id !== patient && agrees(id, request) && !wereSeparated(id, patient, request),
   );
 
+/** Other patients that have one of the identifiers if an uncertain authority is the same, and that may be the person. */
+const maybeHeldBy = (patient: string, request: ResolveRequest): readonly string[] =>
+  survivors(
+    ownIdentifying(request).flatMap((identifier) => uncertainHolders(identifier, request)),
+    request,
+  ).filter((id) => id !== patient && isAbout(id, request) && !wereSeparated(id, patient, request));
+
+const ownIdentifying = ({ identifiers }: ResolveRequest): readonly SentIdentifier[] =>
+  identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
+
 const ownHolders = (request: ResolveRequest): readonly StoredIdentifier[] =>
-  request.identifiers
-    .filter(({ identifies, isAlternate }) => identifies && isAlternate !== true)
-    .flatMap((identifier) => everyHolder(identifier, request));
+  ownIdentifying(request).flatMap((identifier) => everyHolder(identifier, request));
 
 /** An administrator has undone their merge: no message without MRG merges them again. */
 const wereSeparated = (a: string, b: string, { patients }: ResolveRequest): boolean =>

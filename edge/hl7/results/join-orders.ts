@@ -122,11 +122,18 @@ const nameIn = (type: string, { what, at, parent }: ResultKey): string => JSON.s
 const TYPES = ['Observation', 'DiagnosticReport'] as const;
 const nameOf = ({ type, id }: Draft): string => `${type}/${id}`;
 
-/** As many under each number as the message has: they are paired in order. */
 function pairsOf({ group, candidates }: Asked): JoinedResults[] {
   const [{ key, statement }] = group;
+  return pairsUnder(key, statement.type === 'DiagnosticReport' ? 1 : group.length, candidates);
+}
+
+/**
+ * Pairs the stored results under either number of a key with both, in order, if there are as many under each number.
+ *
+ * @param size the number of results with the key
+ */
+export function pairsUnder(key: ResultKey, size: number, candidates: readonly FiledResult[]): JoinedResults[] {
   if (key.filler === null || key.placer === null) return [];
-  const size = statement.type === 'DiagnosticReport' ? 1 : group.length;
   const inOrder = (isOf: (key: ResultKey) => boolean): FiledResult[] =>
     candidates.filter((known) => isOf(known.key)).toSorted((a, b) => a.place - b.place);
   const ofFiller = inOrder(({ filler, placer }) => filler !== null && placer === null);

@@ -3,12 +3,28 @@ import { pairAlike, type AlikeQuery } from './alike-results.ts';
 import { areNear } from './asked-results.ts';
 import { choose } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
-import { closestOf, isUnidentified } from './result-key.ts';
+import { pairsUnder } from './join-orders.ts';
+import { closestOf, isUnidentified, type ResultKey } from './result-key.ts';
 
 export interface MetResults {
   readonly gone: FiledResult;
   readonly kept: FiledResult;
 }
+
+/** The order numbers of a key. */
+type Side = 'filler' | 'placer' | 'both' | 'none';
+
+function sideOf({ filler, placer }: ResultKey): Side {
+  if (filler !== null && placer !== null) return 'both';
+  return filler !== null ? 'filler' : placer !== null ? 'placer' : 'none';
+}
+
+/** A result with both order numbers is one with a result under the filler's and with a result under the placer's number. */
+const isFree = ({ key }: FiledResult, side: Side, taken: readonly Side[] = []): boolean =>
+  taken.length === 0 ||
+  (sideOf(key) === 'both' &&
+    [...taken, side].every((each) => each === 'filler' || each === 'placer') &&
+    !taken.includes(side));
 
 /**
  * Matches the results of `from` with those of `to`, as if a message stated them. Similar keys match last, if each result is the only
@@ -20,24 +36,30 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
     // Precise times first: an unknown time matches a result that is left.
     const groups = [...equals.values()].toSorted(([a], [b]) => (b?.at.length ?? 0) - (a?.at.length ?? 0));
-    const kept = new Set<FiledResult>();
+    const kept = new Map<FiledResult, Side[]>();
     const equal = groups.flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
       const sent = group.toSorted((a, b) => a.place - b.place);
-      const candidates = closestOf(
-        results.of(type, to, first.key).filter((each) => !kept.has(each)),
+      const side = sideOf(first.key);
+      const free = closestOf(
+        results.of(type, to, first.key).filter((each) => isFree(each, side, kept.get(each))),
         first.key,
       );
+      const joined = pairsUnder(first.key, type === 'DiagnosticReport' ? 1 : group.length, free);
+      const others = new Set(joined.map((pair) => pair.gone));
+      const candidates = free.filter((each) => !others.has(each));
+      for (const other of others) kept.set(other, ['both']);
       const said = sent.map(({ value, isFinal, precedence }) => {
         return { value, isFinal, precedence, isCorrection: false, isText: false };
       });
-      return choose(said, candidates, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
+      const pairs = choose(said, candidates, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
         const gone = sent[at];
         if (choice.status !== 'known' || gone === undefined) return [];
-        kept.add(choice.known);
+        kept.set(choice.known, [...(kept.get(choice.known) ?? []), side]);
         return [{ gone, kept: choice.known }];
       });
+      return [...pairs, ...joined];
     });
     const gone = new Set(equal.map((pair) => pair.gone));
     const rest = moved.filter((each) => !gone.has(each));

@@ -234,6 +234,32 @@ export function identityCases(subject: () => PatientSubject): void {
       }
     });
 
+    test('the number of the mother first: each newborn has a record, and the mother has hers, in any order', async () => {
+      for (const order of [
+        ['a', 'b', 'm'],
+        ['b', 'a', 'm'],
+        ['a', 'm', 'b'],
+        ['m', 'a', 'b'],
+      ]) {
+        const tag = tagOf();
+        for (const own of order) {
+          const sent =
+            own === 'm'
+              ? await subject().send(`${msh('ADT^A04')}\nPID|1||m${tag}^^^ONE^MR||${tag}^Mary||19900405|F`)
+              : await send(tag, `m{^^^ONE^MR~${own}{^^^ONE^MR`, 'FAMILY^UNNAMED', `\nAL1|1|DA|of-${own}^Penicillin^L`);
+          expect(sent.outcome).toBe('AA');
+        }
+        // Each is known by the own number alone, also with a name.
+        await send(tag, `a{^^^ONE^MR`, 'FAMILY^Amy', '\nAL1|1|DA|of-a^Penicillin^L');
+        await send(tag, `b{^^^ONE^MR`, 'FAMILY^Eve', '\nAL1|1|DA|of-b^Penicillin^L');
+        const records = await subject().records(tag);
+        expect(records.filter(({ data }) => data.length > 1)).toEqual([]);
+        expect(await subject().patientsWith(`m${tag}`)).toHaveLength(1);
+        const mother = records.find(({ content }) => content['birthDate'] === '1990-04-05');
+        expect([mother?.numbers, mother?.data]).toEqual([[`m${tag}`], []]);
+      }
+    });
+
     test('with equal PID-25 beside all else they are one', async () => {
       const tag = tagOf();
       await send(tag, 'a{^^^ONE^MR~m{^^^ONE^MR', 'FAMILY^BABYGIRL', `${'|'.repeat(17)}1`);

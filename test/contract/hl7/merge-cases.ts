@@ -9,6 +9,8 @@ interface Sent {
   readonly patient: string;
   /** OBR-3. */
   readonly filler?: string;
+  /** OBR-2. */
+  readonly placer?: string;
   /** OBR-4. */
   readonly ordered?: string;
   /** OBR-7. */
@@ -43,12 +45,12 @@ export function mergeCases(subject: () => Subject): void {
     return reply.errors;
   };
   const send = async ({ patient, filler = 'A1', collected = '202601010800+0100', ...more }: Sent) => {
-    const { day = '01', sender = 'LAB|HOSP', ordered = 'P', obx } = more;
+    const { day = '01', sender = 'LAB|HOSP', placer = '', ordered = 'P', obx } = more;
     const report = obx.some((each) => each.endsWith('|C')) ? 'C' : 'F';
     accepted(
       await subject().post(`${msh('ORU^R01^ORU_R01').replace('|LAB|HOSP|', `|${sender}|`)}
         PID|1||${patient}^^^&1.2.40.9&ISO^MR||Doe^Jane||19800229|F
-        OBR|1||${filler}|${ordered}^Panel^L|||${collected}|||||||||||||||202603${day}1200+0100|||${report}
+        OBR|1|${placer}|${filler}|${ordered}^Panel^L|||${collected}|||||||||||||||202603${day}1200+0100|||${report}
         ${obx.map(obxOf).join('\n')}`),
     );
   };
@@ -132,6 +134,22 @@ export function mergeCases(subject: () => Subject): void {
     await send({ patient: 'MEETY', day: '02', collected: '202601010800+0100', obx: ['K|4'] });
     await merge('MEETY', 'MEETY-old');
     expect(await values('MEETY')).toEqual(['1 entered-in-error', '2 final', '3 final', '4 final']);
+  });
+
+  test('a result under the filler number, its withdrawal under the placer number, and one with both are one', async () => {
+    for (const [survivor, merged] of [
+      ['MEET-NO1', 'MEET-NO2'],
+      ['MEET-NO4', 'MEET-NO3'],
+    ] as const) {
+      const [one, both] = survivor < merged ? [survivor, merged] : [merged, survivor];
+      await send({ patient: one, filler: 'FI1', day: '01', obx: ['NA|138||P'] });
+      await send({ patient: both, filler: 'FI1', placer: 'PL1', day: '02', obx: ['NA|140'] });
+      await send({ patient: one, filler: '', placer: 'PL1', day: '03', obx: ['NA|||W'] });
+      await merge(survivor, merged);
+      expect((await values(survivor)).map((each) => each.split(' ')[1])).toEqual(
+        Array.from({ length: 3 }, () => 'entered-in-error'),
+      );
+    }
   });
 
   test('a merge that states a result itself has it once', async () => {

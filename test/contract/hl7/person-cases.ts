@@ -314,6 +314,29 @@ export function personCases(subject: () => PatientSubject): void {
       },
     );
 
+    test.each([
+      ['SMITH^ANN', '19800204', ['possible-duplicate']],
+      ['SMITH', '19800203', ['possible-duplicate']],
+      ['JONES^BOB', '19600506', []],
+    ])(
+      'a record by a URI that may be of the person with this namespace is listed: %s %s',
+      async (name, born, issues) => {
+        const { adt, oru, active, listed, tag } = history();
+        await adt({ of: 'E^EPI^PI', ...ANN });
+        await oru({ of: 'b^&1.2.5.3&ISO^MR', name, born, data: 'lab' });
+        expect(await adt({ of: `b^SOUTH${tag}^MR~E^EPI^PI`, ...ANN })).toBe('AA');
+        expect([(await active()).length, await listed()]).toEqual([2, issues]);
+      },
+    );
+
+    test('a record with the new number of a renumbering, by another authority, is listed', async () => {
+      const { adt, byOther, active, listed, tag } = history();
+      await byOther('ORU^R01', { of: `a^NORTH${tag}&1.2.5.4&ISO^MR`, ...ANN, data: 'first' });
+      await byOther('ORU^R01', { of: `b^NORTH${tag}&1.2.5.4&ISO^MR`, name: 'SMITH^ANN', data: 'second' });
+      expect(await adt({ of: `b^NORTH${tag}^MR`, mrg: `a^NORTH${tag}^MR`, ...ANN }, 'A47')).toBe('AA');
+      expect([(await active()).length, await listed()]).toEqual([2, ['possible-duplicate']]);
+    });
+
     test('an ADT finds the record by an alias of another key, beside the identifier of its patient', async () => {
       const { adt, byOther, active, tag } = history();
       await byOther('ORU^R01', { of: `b^SOUTH${tag}&1.2.5.2&ISO^MR`, ...ANN, data: 'ann' });

@@ -128,6 +128,14 @@ export function resultCases(subject: () => Subject): void {
     expect(await values('both-5')).toEqual(['141 final', '4.0 final']);
   });
 
+  test('a result under the filler number finds one under the placer number, which an earlier message named with it', async () => {
+    const order = { patient: 'both-7', collected: '202601010800' };
+    accepted(await send({ ...order, filler: 'F-83', placer: 'P-83', obx: ['GLU^Glucose^L||90'] }));
+    accepted(await send({ ...order, placer: 'P-83', obx: ['K^Potassium^L||4.0'] }));
+    accepted(await send({ ...order, filler: 'F-83', obx: ['K^Potassium^L||3.9|P', 'NA^Sodium^L||140'] }));
+    expect(await values('both-7')).toEqual(['140 final', '4.0 final', '90 final']);
+  });
+
   test('a filler number with two placer numbers gives none of them to a later result', async () => {
     const order = { patient: 'both-6', filler: 'F-82', collected: '202601010800' };
     accepted(await send({ ...order, placer: 'P-82a', obx: ['K^Potassium^L||4.0'] }));

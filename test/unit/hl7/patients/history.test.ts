@@ -50,7 +50,13 @@ function identifiersAfter(history: readonly (readonly string[])[]): string[] {
     if (resolution.kind === 'refused') throw new Error(resolution.findings[0]?.reason);
     const id = resolution.kind === 'known' ? resolution.patient : `patient-${patients.size + 1}`;
     if (resolution.kind === 'new')
-      patients.set(id, { id, survivor: id, mergedWith: [], person: { ...ANN, said: [], isDescribed: true } });
+      patients.set(id, {
+        id,
+        survivor: id,
+        identifiers: [],
+        mergedWith: [],
+        person: { ...ANN, said: [], isDescribed: true },
+      });
     for (const [at, number] of identifiers.entries()) {
       if (resolution.foreign.has(number)) continue;
       const row = {

@@ -57,7 +57,13 @@ const patients = (
   new Map(
     Object.entries(of).map(([id, person]) => [
       id,
-      { id, survivor: merged[id] ?? id, mergedWith: [], person: { ...person, said: [], isDescribed: true } },
+      {
+        id,
+        survivor: merged[id] ?? id,
+        identifiers: [],
+        mergedWith: [],
+        person: { ...person, said: [], isDescribed: true },
+      },
     ]),
   );
 const request = (more: Partial<ResolveRequest>): ResolveRequest => ({
@@ -330,7 +336,10 @@ describe('a person who contradicts the matching patient', () => {
     const said = BOB.names.map((name) => ({ name, birthDate: BOB.birthDate }));
     const survivor = { ...ANN, said, isDescribed: true };
     const merged = patients({ old: BOB, new: ANN }, { old: 'new' });
-    const remembered = new Map([...merged, ['new', { id: 'new', survivor: 'new', mergedWith: [], person: survivor }]]);
+    const remembered = new Map([
+      ...merged,
+      ['new', { id: 'new', survivor: 'new', identifiers: [], mergedWith: [], person: survivor }],
+    ]);
     expect(resolve({ ...differs, ...old, patients: remembered })).toMatchObject({ patient: 'new', findings: [] });
     expect(reasons(resolve({ ...differs, ...old, patients: merged }))).toEqual(['E patient-differs']);
   });
