@@ -220,7 +220,7 @@ begin
                  where o.placer <> '' limit 2) o
              cross join lateral (
                select x.* from hl7_result x
-                where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = o.placer
+                where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = o.placer and x.placer <> ''
                   and x.filler = '' and x.at between k.first and k.last
                 order by x.at desc limit k.most) x)
            union all

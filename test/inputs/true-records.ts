@@ -255,7 +255,9 @@ export function untrueRecords(
     const who = said[0]?.person;
     if (current === undefined) {
       const isOmitted = said.at(-1)?.state === 'omitted';
-      if (live.length > 0 && !(isOmitted && isListed)) problems.push(`${of} of ${who} was withdrawn and is ${shown}`);
+      // A withdrawal that reached the other of two listed records withdraws when they are merged.
+      if (live.length > 0 && !((isOmitted || isSplit) && isListed))
+        problems.push(`${of} of ${who} was withdrawn and is ${shown}`);
       continue;
     }
     const [only, ...more] = live;

@@ -234,7 +234,7 @@ export function identityCases(subject: () => PatientSubject): void {
       }
     });
 
-    test('the number of the mother first: each newborn has a record, and the mother has hers, in any order', async () => {
+    test('the number of the mother first: each newborn has a record, also the mother, in any order', async () => {
       for (const order of [
         ['a', 'b', 'm'],
         ['b', 'a', 'm'],
