@@ -70,6 +70,14 @@ function settleGroup({ members, stored, membership }: FiledGroup, settling: Sett
       leave(draft, newest, first, settling);
     }
   }
+  // A correction of results that a final message no longer had may have meant those that it had.
+  const restored = members.find(({ result, wasMissing }) => result.isCorrection && wasMissing);
+  if (restored !== undefined) {
+    for (const { draft } of stored) {
+      if (settling.stated.has(draft) || isWithdrawn(draft) || !isFinal(draft)) continue;
+      leave(draft, restored.precedence, restored, settling);
+    }
+  }
   if (membership === '') return;
   for (const member of members) {
     const isMore = (member.status === 'unclear' || member.wasMissing) && isLater(membership, member.precedence);
@@ -123,7 +131,7 @@ function settleCancelled(report: FiledStatement, settling: Settling): void {
   const { statement, draft, precedence } = report;
   if (!statement.timing.standing.isWithdrawal) return;
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, settling);
+  for (const each of left) if (!isFinal(each)) withdraw(each, precedence, settling);
   if (!left.some(isFinal)) return;
   const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
   note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
@@ -147,8 +155,8 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, settling);
-  else if (isFinal(draft) && status !== 'known') {
+  if (!isFinal(draft)) withdraw(draft, cancelled.precedence, settling);
+  else if (status !== 'known') {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, report, settling);
   }
