@@ -14,7 +14,7 @@ export const LOG_EVENTS = {
   background: ['warn', 'error'],
   'dependency.away': ['warn', 'error'],
   'dependency.back': ['info'],
-  configuration: ['error'],
+  configuration: ['warn', 'error'],
   'plain-http': ['warn'],
   'not-ready': ['warn'],
   'token.issued': ['info'],

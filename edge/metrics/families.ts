@@ -1,6 +1,6 @@
 /**
- * The metrics of /metrics as one table of families. Labels are ids and values from closed lists, without names that users
- * have typed and without patient data. A sidecar's name is the operator's choice.
+ * The metrics of /metrics as one table of families. Labels are ids and values from closed lists, without patient data. The only
+ * names that users have typed are those of sites and sidecars.
  */
 import * as z from 'zod';
 
@@ -21,6 +21,7 @@ const LISTS = {
   jobs: listOf({ kind: z.string(), open: z.number(), failed: z.number(), dueSeconds: z.number() }),
   alerts: listOf({ site: z.string(), kind: z.string(), state: z.string(), alerts: z.number() }),
   signingKeys: listOf({ kid: z.string(), at: z.number() }),
+  sites: listOf({ site: z.string(), name: z.string() }),
   counted: z.object({ usage: z.number(), answers: z.number(), feeds: z.number() }),
 };
 
@@ -59,7 +60,23 @@ interface Deployment {
   readonly kids: readonly string[];
 }
 
-export function familiesOf(row: MetricsRow, { schema, version, kids }: Deployment): Family[] {
+/** The metrics that the process itself has, also while the database is away. */
+export const familiesOfProcess = ({ schema, version }: Deployment, isDatabaseUp: boolean): Family[] => [
+  {
+    name: 'gateway_info',
+    type: 'gauge',
+    help: 'The running version and its schema.',
+    samples: [{ labels: { version: version ?? '', schema: String(schema) }, value: 1 }],
+  },
+  {
+    name: 'gateway_database_up',
+    type: 'gauge',
+    help: '1 if the database answered this scrape. With 0, only the metrics of the process follow.',
+    samples: [{ labels: {}, value: isDatabaseUp ? 1 : 0 }],
+  },
+];
+
+export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
   const answers = parsed(LISTS.answers, row.answers);
   const usage = parsed(LISTS.usage, row.usage);
   const feeds = parsed(LISTS.feeds, row.feeds);
@@ -72,10 +89,10 @@ export function familiesOf(row: MetricsRow, { schema, version, kids }: Deploymen
       .map(({ site, surface, answer, answers: value }) => ({ labels: { site, surface, [label]: answer }, value }));
   return [
     {
-      name: 'gateway_info',
+      name: 'gateway_site_info',
       type: 'gauge',
-      help: 'The running version and its schema.',
-      samples: [{ labels: { version: version ?? '', schema: String(schema) }, value: 1 }],
+      help: 'The name of each site, to show beside its id.',
+      samples: parsed(LISTS.sites, row.sites).map((labels) => ({ labels, value: 1 })),
     },
     {
       name: 'gateway_request_duration_seconds',

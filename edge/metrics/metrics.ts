@@ -1,15 +1,16 @@
 /**
- * `/metrics` for Prometheus. Every process answers with the same values, since all of them count in the database
+ * `/metrics` for Prometheus. Every process answers with the same counts, since all of them count in the database
  * (edge/docs/behaviour.md, Metrics). It requires METRICS_TOKEN, and answers 404 if none is configured.
  */
 import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { Fault } from '../../shared/fault.ts';
 import { sha256Of } from '../http/crypto.ts';
 import { readMetrics } from '../store/metrics.ts';
 import { SCHEMA_VERSION } from '../store/schema.generated.ts';
 import { PROBE_LIMITS } from '../store/time-limits.ts';
 import { exposition, EXPOSITION_TYPE } from './exposition.ts';
-import { familiesOf } from './families.ts';
+import { familiesOf, familiesOfProcess } from './families.ts';
 
 /** Some megabytes at most; Prometheus accepts a hundred. */
 const MAX_ROWS = 10_000;
@@ -18,6 +19,15 @@ const MAX_ROWS = 10_000;
 async function isToken(given: string, tokens: readonly string[]): Promise<boolean> {
   const [digest, ...known] = await Promise.all([given, ...tokens].map(sha256Of));
   return digest !== undefined && known.includes(digest);
+}
+
+function never(): never {
+  throw new TypeError('the metrics query must return one row');
+}
+
+/** The scrape succeeds without a database, so that its absence differs from that of the gateway. */
+function whileAway(error: unknown): undefined {
+  if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
 }
 
 /** @returns undefined if no token is configured */
@@ -40,8 +50,11 @@ export async function metrics(
     });
   }
   const kids = (config.TOKEN_SIGNING_KEYS?.keys ?? []).map(({ kid }) => kid);
-  const [row] = await database.run(readMetrics(MAX_ROWS, kids), PROBE_LIMITS);
-  if (row === undefined) throw new TypeError('the metrics query must return one row');
-  const text = exposition(familiesOf(row, { schema: SCHEMA_VERSION, version, kids }));
+  const row = await database
+    .run(readMetrics(MAX_ROWS, kids), PROBE_LIMITS)
+    .then(([only]) => only ?? never(), whileAway);
+  const deployment = { schema: SCHEMA_VERSION, version, kids };
+  const ofDatabase = row === undefined ? [] : familiesOf(row, deployment);
+  const text = exposition([...familiesOfProcess(deployment, row !== undefined), ...ofDatabase]);
   return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } });
 }

@@ -3,7 +3,7 @@ import type { Query } from '../deps.ts';
 import { read } from './sql.ts';
 
 export interface MetricsRow {
-  /** JSON, each as migrations/functions/metrics_now.sql says. */
+  /** JSON, each as migrations/functions/metrics_now.sql and metrics_sites.sql say. */
   readonly usage: string;
   readonly answers: string;
   readonly feeds: string;
@@ -13,10 +13,12 @@ export interface MetricsRow {
   readonly alerts: string;
   readonly signing_keys: string;
   readonly counted: string;
+  readonly sites: string;
 }
 
 /** @param limit the maximum for each list @param kids of the keys that are published */
 export function readMetrics(limit: number, kids: readonly string[]): Query<MetricsRow> {
-  return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted
+  return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted,
+      metrics_sites(${limit}::integer) as sites
     from metrics_now(${limit}::integer, ${kids}::text[])`;
 }

@@ -79,6 +79,7 @@ export const FUNCTIONS: readonly string[] = [
   'lock_keys',
   'lock_patients',
   'metrics_now',
+  'metrics_sites',
   'mllp_candidates',
   'mllp_covered',
   'mllp_networks_of',

@@ -103,6 +103,11 @@ describe.concurrent.each(RUNTIMES)('a database that does not answer, on %s', (ru
     );
     expect(answers).toEqual(Object.keys(asked).map((name) => [name, 503, true]));
     expect(proxy.held()).toBeGreaterThan(0);
+    const scraped = await ask('/metrics', stack.gateway.secrets.env.METRICS_TOKEN ?? '');
+    const metrics = await scraped.text();
+    expect([scraped.status, metrics]).toEqual([200, expect.stringMatching(/^gateway_database_up 0$/m)]);
+    expect(metrics).toMatch(/^gateway_info\{/m);
+    expect(metrics).not.toContain('gateway_jobs');
 
     // One line alerts a person. Each failure during the outage is in the log line of its request.
     const lines = () =>

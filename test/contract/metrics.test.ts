@@ -50,8 +50,11 @@ onRuntimes(startSubject, (subject) => {
       ).exec(text) ?? [];
     expect(Math.abs(Date.now() / 1000 - Number(at))).toBeLessThan(60);
     expect(text).not.toMatch(/Nosy|4711|METRIC|Ward|1980/);
-    // Ids and words of closed lists alone: no label has a space or any character that would have to be escaped.
-    const values = [...text.matchAll(/"([^"]*)"/g)].map(([, value]) => value);
+    expect(text).toContain('gateway_database_up 1\n');
+    const { rows } = await db.client.query<{ name: string }>('select name from site where site_id = $1', [site]);
+    expect(text).toContain(`gateway_site_info{site="${site}",name="${rows[0]?.name ?? ''}"} 1\n`);
+    // Ids and words of closed lists alone: no other label has a space or any character that would have to be escaped.
+    const values = [...text.replaceAll(/^gateway_site_info.*$/gm, '').matchAll(/"([^"]*)"/g)].map(([, value]) => value);
     expect(values.filter((value) => !/^[A-Za-z0-9.+_-]*$/.test(value ?? ''))).toEqual([]);
     const before = db.endpoint.requests();
     expect(await (await scrape(bearer())).text()).toContain('gateway_info');

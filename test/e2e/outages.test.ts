@@ -227,7 +227,8 @@ describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pul
     // Readiness is remembered for a second.
     await until('it is not ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 503);
     expect(await doctor()).toEqual([1, expect.stringMatching(/^BAD +ready +the database cannot be reached/m)]);
-    expect([(await scrape()).status, (await page('health')).status]).toEqual([503, 503]);
+    expect(await metrics()).toContain('gateway_database_up 0\n');
+    expect((await page('health')).status).toBe(503);
     await until('its absence is logged', () => lines('dependency.away').length > 0);
     expect(lines('dependency.away')).toEqual(['error']);
     proxy.speak();

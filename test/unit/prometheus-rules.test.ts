@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 
 import { type Family, exposition } from '../../edge/metrics/exposition.ts';
-import { familiesOf } from '../../edge/metrics/families.ts';
+import { familiesOf, familiesOfProcess } from '../../edge/metrics/families.ts';
 import { createMetrics } from '../../sidecar/metrics.ts';
 import { ROOT } from '../stack/services/build.ts';
 
@@ -40,20 +40,25 @@ const file = z.strictObject({
 const rules = file.parse(parse(await readFile(FILE, 'utf8'))).groups.flatMap((group) => group.rules);
 
 const site = 'site';
-const families = familiesOf(
-  {
-    usage: JSON.stringify([{ site, surface: 'fhir', outcome: 'ok', durationMs: 1, latency: [1] }]),
-    answers: JSON.stringify(['200', 'AA', 'token'].map((answer) => ({ site, surface: 'hl7', answer, answers: 1 }))),
-    feeds: JSON.stringify([{ site, clientId: 'svc', surface: 'hl7', at: 1 }]),
-    failed: JSON.stringify([{ site, messages: 1 }]),
-    sidecars: JSON.stringify([{ name: 'sidecar', at: 1 }]),
-    jobs: JSON.stringify([{ kind: 'reindex', open: 1, failed: 0, dueSeconds: 0 }]),
-    alerts: JSON.stringify([{ site, kind: 'feed-silent', state: 'open', alerts: 1 }]),
-    signing_keys: JSON.stringify([{ kid: 'k', at: 1 }]),
-    counted: JSON.stringify({ usage: 1, answers: 3, feeds: 1 }),
-  },
-  { schema: 1, version: 'v1', kids: ['k'] },
-);
+const deployment = { schema: 1, version: 'v1', kids: ['k'] };
+const families = [
+  ...familiesOfProcess(deployment, true),
+  ...familiesOf(
+    {
+      usage: JSON.stringify([{ site, surface: 'fhir', outcome: 'ok', durationMs: 1, latency: [1] }]),
+      answers: JSON.stringify(['200', 'AA', 'token'].map((answer) => ({ site, surface: 'hl7', answer, answers: 1 }))),
+      feeds: JSON.stringify([{ site, clientId: 'svc', surface: 'hl7', at: 1 }]),
+      failed: JSON.stringify([{ site, messages: 1 }]),
+      sidecars: JSON.stringify([{ name: 'sidecar', at: 1 }]),
+      jobs: JSON.stringify([{ kind: 'reindex', open: 1, failed: 0, dueSeconds: 0 }]),
+      alerts: JSON.stringify([{ site, kind: 'feed-silent', state: 'open', alerts: 1 }]),
+      signing_keys: JSON.stringify([{ kid: 'k', at: 1 }]),
+      counted: JSON.stringify({ usage: 1, answers: 3, feeds: 1 }),
+      sites: JSON.stringify([{ site, name: 'Site' }]),
+    },
+    deployment,
+  ),
+];
 
 /** Labels that a scrape adds. */
 const OF_PROMETHEUS = ['job', 'instance'];

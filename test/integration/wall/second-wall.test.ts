@@ -69,6 +69,7 @@ const FOR_THE_OWNER = [
   'jti_claim_add',
   'key_kids_note',
   'metrics_now',
+  'metrics_sites',
   'mllp_candidates',
   'mllp_ranges',
   'refusals_note',
