@@ -174,8 +174,8 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
     );
   const [owner, ...more] = first === undefined ? [] : ledBy(first);
   if (first === undefined || owner === undefined || more.length > 0) return identifying.slice(0, 1);
-  const ofTwin = ownOfTwin(owner, first, others, ledBy, request);
-  if (ofTwin.length > 0) return ofTwin;
+  const [ofTwin] = maybeOfTwin(owner, first, others, ledBy, request);
+  if (ofTwin !== undefined) return [first, ofTwin];
   const fitting = fitOf(owner, request);
   if (fitting === 'fits' || agrees(owner, request)) return [first];
   const agreeing = others.find((other) => ledBy(other).some((id) => id !== owner && agrees(id, request)));
@@ -194,10 +194,10 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
 }
 
 /**
- * Returns a twin's own identifiers if the first one is not the twin's. Two newborns without a common name have it, and beside it
- * different numbers of its authority: it is their mother's.
+ * Returns the identifiers that may be a twin's own. Two newborns without a common name have the first one, and beside it different
+ * numbers of its authority. It may be their mother's, or one newborn's with the numbers of several relatives.
  */
-function ownOfTwin(
+function maybeOfTwin(
   owner: string,
   first: SentIdentifier,
   others: readonly SentIdentifier[],

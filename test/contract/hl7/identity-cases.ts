@@ -234,7 +234,7 @@ export function identityCases(subject: () => PatientSubject): void {
       }
     });
 
-    test('the number of the mother first: each newborn has a record, also the mother, in any order', async () => {
+    test('the number of the mother first: the other newborn’s message is rejected until the mother is known', async () => {
       for (const order of [
         ['a', 'b', 'm'],
         ['b', 'a', 'm'],
@@ -242,13 +242,15 @@ export function identityCases(subject: () => PatientSubject): void {
         ['m', 'a', 'b'],
       ]) {
         const tag = tagOf();
-        for (const own of order) {
-          const sent =
-            own === 'm'
-              ? await subject().send(`${msh('ADT^A04')}\nPID|1||m${tag}^^^ONE^MR||${tag}^Mary||19900405|F`)
-              : await send(tag, `m{^^^ONE^MR~${own}{^^^ONE^MR`, 'FAMILY^UNNAMED', `\nAL1|1|DA|of-${own}^Penicillin^L`);
-          expect(sent.outcome).toBe('AA');
-        }
+        const sendOf = (own: string) =>
+          own === 'm'
+            ? subject().send(`${msh('ADT^A04')}\nPID|1||m${tag}^^^ONE^MR||${tag}^Mary||19900405|F`)
+            : send(tag, `m{^^^ONE^MR~${own}{^^^ONE^MR`, 'FAMILY^UNNAMED', `\nAL1|1|DA|of-${own}^Penicillin^L`);
+        const outcomes: string[] = [];
+        for (const own of order) outcomes.push((await sendOf(own)).outcome);
+        expect(outcomes).toEqual(order[2] === 'm' ? ['AA', 'AE', 'AA'] : ['AA', 'AA', 'AA']);
+        for (const [at, own] of order.entries())
+          if (outcomes[at] === 'AE') expect((await sendOf(own)).outcome).toBe('AA');
         // Each is known by the own number alone, also with a name.
         await send(tag, `a{^^^ONE^MR`, 'FAMILY^Amy', '\nAL1|1|DA|of-a^Penicillin^L');
         await send(tag, `b{^^^ONE^MR`, 'FAMILY^Eve', '\nAL1|1|DA|of-b^Penicillin^L');
@@ -258,6 +260,15 @@ export function identityCases(subject: () => PatientSubject): void {
         const mother = records.find(({ content }) => content['birthDate'] === '1990-04-05');
         expect([mother?.numbers, mother?.data]).toEqual([[`m${tag}`], []]);
       }
+    });
+
+    test('the own number first, with other relatives beside it: the data of twins are in no common record', async () => {
+      const tag = tagOf();
+      await send(tag, 'a{^^^ONE^MR~f{^^^ONE^MR', 'FAMILY^UNNAMED', '\nAL1|1|DA|of-a^Penicillin^L');
+      const sent = await send(tag, 'a{^^^ONE^MR~b{^^^ONE^MR', 'FAMILY^UNNAMED', '\nAL1|1|DA|of-a^Penicillin^L');
+      expect([sent.outcome, sent.errors]).toEqual(['AE', ['E 205 PID^1^3^1^1']]);
+      await send(tag, 'b{^^^ONE^MR', 'FAMILY^UNNAMED', '\nAL1|1|DA|of-b^Penicillin^L');
+      expect((await subject().records(tag)).filter(({ data }) => data.length > 1)).toEqual([]);
     });
 
     test('with equal PID-25 beside all else they are one', async () => {
