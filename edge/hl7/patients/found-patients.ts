@@ -34,9 +34,11 @@ function storedPatients(drafts: Drafts, rules: IdentifierRules): ReadonlyMap<str
         id: draft.id,
         survivor: survivorOf(draft, drafts).id,
         person: storedPersonOf(draft),
-        identifiers: identifiersOf(draft.id, knownBy(withoutOld(draft.content)).numbers, rules).filter(
-          ({ identifies }) => identifies,
-        ),
+        // Few messages need them.
+        get identifiers() {
+          const { numbers } = knownBy(withoutOld(draft.content));
+          return identifiersOf(draft.id, numbers, rules).filter(({ identifies }) => identifies);
+        },
         mergedWith: mergedWith(draft),
       },
     ]),

@@ -174,7 +174,7 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
     );
   const [owner, ...more] = first === undefined ? [] : ledBy(first);
   if (first === undefined || owner === undefined || more.length > 0) return identifying.slice(0, 1);
-  const [ofTwin] = maybeOfTwin(owner, first, others, ledBy, request);
+  const ofTwin = maybeOfTwin(owner, first, others, ledBy, request);
   if (ofTwin !== undefined) return [first, ofTwin];
   const fitting = fitOf(owner, request);
   if (fitting === 'fits' || agrees(owner, request)) return [first];
@@ -194,7 +194,7 @@ function ownIdentifiers(identifying: readonly SentIdentifier[], request: Resolve
 }
 
 /**
- * Returns the identifiers that may be a twin's own. Two newborns without a common name have the first one, and beside it different
+ * Returns the identifier that may be a twin's own. Two newborns without a common name have the first one, and beside it different
  * numbers of its authority. It may be their mother's, or one newborn's with the numbers of several relatives.
  */
 function maybeOfTwin(
@@ -203,15 +203,16 @@ function maybeOfTwin(
   others: readonly SentIdentifier[],
   ledBy: (identifier: SentIdentifier) => readonly string[],
   { patients, person, today }: ResolveRequest,
-): readonly SentIdentifier[] {
+): SentIdentifier | undefined {
   const isBorn = (of: Person | undefined): boolean => of !== undefined && isNewborn(of, today);
   const stored = patients.get(owner);
-  if (stored === undefined || !isBorn(person) || !isBorn(stored.person) || hasNameOf(person, stored.person)) return [];
+  if (stored === undefined || !isBorn(person) || !isBorn(stored.person) || hasNameOf(person, stored.person))
+    return undefined;
   const { ids } = first.authority;
   const known = stored.identifiers.filter(({ authority, value }) => value !== first.value && ids.includes(authority));
   const sent = others.filter(({ authority }) => authority.ids.some((id) => ids.includes(id)));
-  if (known.length === 0 || known.some(({ value }) => sent.some((each) => each.value === value))) return [];
-  return sent.filter((each) => ledBy(each).every((id) => id !== owner && isBorn(patients.get(id)?.person)));
+  if (known.length === 0 || known.some(({ value }) => sent.some((each) => each.value === value))) return undefined;
+  return sent.find((each) => ledBy(each).every((id) => id !== owner && isBorn(patients.get(id)?.person)));
 }
 
 /** The test for a patient that an uncertain authority finds: an ADT must agree, a result may lack the birth date. */

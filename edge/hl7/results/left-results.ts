@@ -74,7 +74,7 @@ function settleGroup({ members, stored, membership }: FiledGroup, settling: Sett
   const restored = members.find(({ result, wasMissing }) => result.isCorrection && wasMissing);
   if (restored !== undefined) {
     for (const { draft } of stored) {
-      if (settling.stated.has(draft) || isWithdrawn(draft) || !isFinal(draft)) continue;
+      if (settling.stated.has(draft) || !isFinal(draft)) continue;
       leave(draft, restored.precedence, restored, settling);
     }
   }
