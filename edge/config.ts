@@ -262,12 +262,13 @@ const reader =
     const given = givenVariables(env);
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    throw new ConfigError([...problemsOf(given, parsed.error), ...misspeltOf(given, Object.keys(VARIABLES))]);
+    throw new ConfigError([...problemsOf(given, parsed.error), ...misspeltVariables(given)]);
   };
 
 /** A sentence for each variable that is nearly the name of one of the gateway's that has no value. */
-export const misspeltVariables = (env: Readonly<Record<string, unknown>>): string[] =>
-  misspeltOf(givenVariables(env), Object.keys(VARIABLES));
+export const misspeltVariables = (env: Readonly<Record<string, unknown>>): string[] => [
+  ...misspeltOf(givenVariables(env), Object.keys(VARIABLES)).values(),
+];
 
 /**
  * The gateway's configuration.

@@ -78,15 +78,20 @@ function isNear(a: string, b: string): boolean {
 }
 
 /**
- * A sentence for each variable that the program does not know but that is nearly the name of one without a value:
+ * The variables that the program does not know but that are nearly the name of one without a value, each with a sentence:
  * `FHIR_SERCH is not a setting: did you mean FHIR_SEARCH?`
  */
-export function misspeltOf(given: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
+export function misspeltOf(
+  given: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): ReadonlyMap<string, string> {
   const missing = known.filter((name) => given[name] === undefined && name.length >= MIN_COMPARED);
-  return Object.keys(given).flatMap((name) => {
-    const correct = known.includes(name) ? undefined : missing.find((each) => isNear(name.toUpperCase(), each));
-    return correct === undefined ? [] : [`${name} is not a setting: did you mean ${correct}?`];
-  });
+  return new Map(
+    Object.keys(given).flatMap((name) => {
+      const correct = known.includes(name) ? undefined : missing.find((each) => isNear(name.toUpperCase(), each));
+      return correct === undefined ? [] : [[name, `${name} is not a setting: did you mean ${correct}?`]];
+    }),
+  );
 }
 
 /** One sentence for each variable that the schema rejected. */

@@ -165,7 +165,7 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
       ([name, other]) => `${other} is missing: ${name} needs it`,
     ),
   ];
-  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set([...problems, ...misspelt])]);
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set([...problems, ...misspelt.values()])]);
   const value = parsed.data;
   return {
     host: value.MLLP_HOST,
@@ -194,12 +194,10 @@ export function readSidecarConfig(env: Readonly<Record<string, string | undefine
     concurrency: value.FORWARD_CONCURRENCY,
     shutdownGraceMs: value.SHUTDOWN_GRACE_SECONDS,
     misspelt: [
-      ...misspelt,
+      ...misspelt.values(),
       ...Object.keys(given)
-        .filter(
-          (name) => SIDECAR_PREFIX.test(name) && name !== EDGE_VARIABLE && !Object.hasOwn(environment.shape, name),
-        )
-        .filter((name) => !misspelt.some((sentence) => sentence.startsWith(`${name} `)))
+        .filter((name) => SIDECAR_PREFIX.test(name) && name !== EDGE_VARIABLE)
+        .filter((name) => !Object.hasOwn(environment.shape, name) && !misspelt.has(name))
         .map((name) => `${name} is not a setting`),
     ],
   };
