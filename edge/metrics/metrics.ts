@@ -21,10 +21,6 @@ async function isToken(given: string, tokens: readonly string[]): Promise<boolea
   return digest !== undefined && known.includes(digest);
 }
 
-function never(): never {
-  throw new TypeError('the metrics query must return one row');
-}
-
 /** The scrape succeeds without a database, so that its absence differs from that of the gateway. */
 function whileAway(error: unknown): undefined {
   if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
@@ -50,9 +46,9 @@ export async function metrics(
     });
   }
   const kids = (config.TOKEN_SIGNING_KEYS?.keys ?? []).map(({ kid }) => kid);
-  const row = await database
-    .run(readMetrics(MAX_ROWS, kids), PROBE_LIMITS)
-    .then(([only]) => only ?? never(), whileAway);
+  const rows = await database.run(readMetrics(MAX_ROWS, kids), PROBE_LIMITS).catch(whileAway);
+  if (rows?.length === 0) throw new TypeError('the metrics query must return one row');
+  const row = rows?.[0];
   const deployment = { schema: SCHEMA_VERSION, version, kids };
   const ofDatabase = row === undefined ? [] : familiesOf(row, deployment);
   const text = exposition([...familiesOfProcess(deployment, row !== undefined), ...ofDatabase]);
