@@ -44,7 +44,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const problems = await serverProblems(client);
+    const problems = await serverProblems(async (text, params) => (await client.query(text, params)).rows);
     if (problems.length > 0) throw new Error(problems.join('\n'));
     const applied = await inTransaction(client, async () => {
       await makeRole(client);

@@ -1,5 +1,4 @@
 /** Checks that a PostgreSQL server has what the schema needs, before `migrate` creates anything and first in the doctor. */
-import type { Client } from 'pg';
 
 interface ServerNeeds {
   /** The oldest major version of PostgreSQL. */
@@ -8,17 +7,25 @@ interface ServerNeeds {
   readonly extensions: readonly string[];
 }
 
+interface ServerRow {
+  readonly version: string;
+  readonly number: number;
+  readonly lacks: string[];
+}
+
 const SERVER_NEEDS: ServerNeeds = { version: 16, extensions: ['btree_gin', 'pg_trgm'] };
 
-/** @returns a sentence for each thing that the server lacks */
-export async function serverProblems(client: Pick<Client, 'query'>, needs = SERVER_NEEDS): Promise<string[]> {
-  const { rows } = await client.query<{ version: string; number: number; lacks: string[] }>(
+/** @param ask sends the query @returns a sentence for each thing that the server lacks */
+export async function serverProblems(
+  ask: (text: string, params: [extensions: readonly string[]]) => Promise<readonly ServerRow[]>,
+  needs = SERVER_NEEDS,
+): Promise<string[]> {
+  const [server] = await ask(
     `select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
             array(select e from unnest($1::text[]) e
                    where not exists (select from pg_available_extensions a where a.name = e) order by e) as lacks`,
     [needs.extensions],
   );
-  const [server] = rows;
   if (server === undefined) throw new TypeError('the server must describe itself in one row');
   return [
     ...(server.number < needs.version * 10_000

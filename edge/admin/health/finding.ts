@@ -33,9 +33,14 @@ export async function findingsOf(
   try {
     return await check();
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    const says = error instanceof Fault && error !== cause ? `${error.message} (${text})` : text;
-    return [bad(subject, says, 'check that this machine reaches the address, and what answers there')];
+    return [failed(subject, error)];
   }
+}
+
+/** The finding of a check that threw. */
+export function failed(subject: string, error: unknown): Finding {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const says = error instanceof Fault && error !== cause ? `${error.message} (${text})` : text;
+  return bad(subject, says, 'check that this machine reaches the address, and what answers there');
 }

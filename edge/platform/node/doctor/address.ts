@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { isLoopbackHost } from '../../../../shared/ip.ts';
-import { bad, type Finding, findingsOf, good } from '../../../admin/health/finding.ts';
+import { bad, failed, type Finding, good } from '../../../admin/health/finding.ts';
 import { signingKeyAge } from '../../../admin/health/signing-key.ts';
 import { ask } from './ask.ts';
 
@@ -118,15 +118,11 @@ export async function checkAddress(base: URL, now: () => number): Promise<readon
   ];
   const found: Finding[] = [];
   for (const [subject, check] of checks) {
-    let hasAnswered = false;
-    found.push(
-      ...(await findingsOf(subject, async () => {
-        const findings = await check();
-        hasAnswered = true;
-        return findings;
-      })),
-    );
-    if (!hasAnswered) return found;
+    try {
+      found.push(...(await check()));
+    } catch (error) {
+      return [...found, failed(subject, error)];
+    }
   }
   return found;
 }
