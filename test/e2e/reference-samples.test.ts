@@ -68,7 +68,8 @@ const execute = (command: string, args: readonly string[], env: Program['env'], 
     const child = execFile(command, args, { cwd: folder, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
       resolve(error === null ? stdout : `${stdout}${stderr}${error.message}`),
     );
-    child.stdin?.end(input);
+    // A program that reads no input may have ended before this is written.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 
 /** The last line is the status; this puts it first for all. */

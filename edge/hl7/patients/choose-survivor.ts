@@ -99,6 +99,7 @@ function candidatesOf(request: ChoiceRequest): Candidates {
 /**
  * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
  * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last, even behind the patient of MRG-1.
+ * If that patient uses another identifier of an authority of MRG-1, it keeps this one: a new one beside it may be a relative's.
  */
 function rankOf(
   identifier: ReadIdentifier,
@@ -106,14 +107,19 @@ function rankOf(
   { patientsOfMrg, isThatPerson }: Candidates,
   request: ChoiceRequest,
 ): number {
-  if (!identifier.identifies || identifier.isAlternate === true) return 6;
+  if (!identifier.identifies || identifier.isAlternate === true) return 7;
   const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
-  if (isOfMrg) return isCurrent ? 3 : 4;
+  if (isOfMrg) return isCurrent ? 4 : 5;
   const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
-  if (holders.length > 0 && others.length === 0) return isCurrent ? 2 : 4;
+  if (holders.length > 0 && others.length === 0) {
+    const hasAuthority = request.mrgIdentifiers.some(({ authority }) =>
+      authority.ids.includes(identifier.authority.id),
+    );
+    return isCurrent ? (hasAuthority ? 1 : 3) : 5;
+  }
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
-  return led.includes(true) ? 0 : led.includes(false) ? 5 : 1;
+  return led.includes(true) ? 0 : led.includes(false) ? 6 : 2;
 }
 
 const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>

@@ -153,6 +153,16 @@ test('a PID-3 that names only the patient of MRG-1 merges nothing, and the numbe
   expect(active(world)).toEqual(['a b old']);
   expect(merge(world, 'b~a', 'b')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
   expect(active(world)).toEqual(['a b old']);
+  // A new number beside it may be a relative's.
+  for (const list of ['a~t', 't~a']) {
+    const family = createWorld();
+    admit(family, 'b~f');
+    admit(family, 'a~f');
+    merge(family, list, 'b');
+    admit(family, 't', NEWBORN);
+    expect(active(family)).toEqual(['a b old f', 't']);
+    expect(family.attention.map(({ kind }) => kind)).toEqual(['possible-duplicate']);
+  }
   // A newborn's message names the mother, who is never the survivor.
   for (const list of ['n~m', 'm~n', 'b~m', 'n~b~m']) {
     const family = createWorld();
@@ -167,6 +177,17 @@ test('a PID-3 that names only the patient of MRG-1 merges nothing, and the numbe
   admit(alone, 'b');
   expect(merge(alone, 'b', 'b')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
   expect(active(alone)).toEqual(['b']);
+});
+
+test('a new number of the authority of MRG-1 makes the survivor, beside an enterprise number that the merged patient keeps', () => {
+  const world = createWorld();
+  const enterprise = 'E-1^^^MPI^PI';
+  const named = (list: string) => `PID|1||${list}||${ANN}`;
+  world.send(`${msh('ADT^A04')}\n${named(`${enterprise}~${numbers('b')}`)}`);
+  world.send(`${msh('ADT^A40')}\n${named(`${enterprise}~${numbers('a')}`)}\nMRG|${numbers('b')}`);
+  // A laboratory that sends no birth date finds the survivor.
+  world.send(`${msh('ORU^R01')}\nPID|1||${numbers('a')}||Smith^A\nOBR|1||F1|P^P^L\nOBX|1|NM|K^K^L||4||||||F`);
+  expect(active(world)).toHaveLength(1);
 });
 
 test('the first of several other patients survives, and the others are possible duplicates', () => {
