@@ -126,6 +126,7 @@ const MODIFIERS: Readonly<Record<string, string>> = {
   exact: 'The whole of it, case and accents counted.',
   contains: 'Any part of it; case and accents do not matter.',
   not: 'Only what has none of these, or nothing at all.',
+  Patient: 'The same as without `:Patient`: the id of a patient.',
 };
 
 const body = (type: ResourceType) => ({

@@ -17,11 +17,13 @@ export interface NamedParameter {
   readonly modifier: Modifier | null;
 }
 
-function modifierOf(name: string, parameter: SearchParameter, modifier: string): Modifier | undefined {
+/** @returns null for the type of the target: each reference parameter has only one; undefined for an unknown modifier */
+function modifierOf(name: string, parameter: SearchParameter, modifier: string): Modifier | null | undefined {
   const indexedAs = missingNameOf(name);
   const type = typeOf(parameter.kind);
   if (modifier === 'missing') return indexedAs === undefined ? undefined : { kind: 'missing', indexedAs };
   if (modifier === 'not') return type === 'token' ? { kind: 'not' } : undefined;
+  if (type === 'reference') return modifier === 'Patient' ? null : undefined;
   if (type !== 'string') return undefined;
   return modifier === 'exact' || modifier === 'contains' ? { kind: 'text', match: modifier } : undefined;
 }
@@ -33,11 +35,13 @@ export function namedParameter(set: SearchSet, type: ResourceType, name: string)
   if (parameter === undefined || more.length > 0) return undefined;
   if (modifier === undefined) return { parameter, modifier: null };
   const known = set === 'us-core' ? modifierOf(base, parameter, modifier) : undefined;
-  return known && { parameter, modifier: known };
+  return known === undefined ? undefined : { parameter, modifier: known };
 }
 
 /** The modifiers of a parameter, for its documentation. */
 export const modifiersOf = (set: SearchSet, name: string, parameter: SearchParameter): string[] =>
   set === 'listed'
     ? []
-    : ['missing', 'exact', 'contains', 'not'].filter((one) => modifierOf(name, parameter, one) !== undefined);
+    : ['missing', 'exact', 'contains', 'not', 'Patient'].filter(
+        (one) => modifierOf(name, parameter, one) !== undefined,
+      );
