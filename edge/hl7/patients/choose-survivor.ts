@@ -6,7 +6,7 @@ import { fit } from './person.ts';
 import { isSamePerson, resolveMerged, type MergedRequest } from './resolve-merged.ts';
 import { holdersOf, survivorOf, type StoredIdentifier, type SentIdentifier } from './identifier-holders.ts';
 import { agrees } from './resolve.ts';
-import { isSame, type ReadIdentifier } from './sent-identifiers.ts';
+import { hasAuthorityOf, isSame, type ReadIdentifier } from './sent-identifiers.ts';
 
 export interface SurvivorChoice {
   /** All identifiers of PID, the survivor's first. */
@@ -99,7 +99,7 @@ function candidatesOf(request: ChoiceRequest): Candidates {
 /**
  * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
  * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last, even behind the patient of MRG-1.
- * If that patient uses another identifier of an authority of MRG-1, it keeps this one: a new one beside it may be a relative's.
+ * An identifier with the authority of MRG-1 that leads to its patient is likelier than an unknown one, which may be a relative's.
  */
 function rankOf(
   identifier: ReadIdentifier,
@@ -113,10 +113,8 @@ function rankOf(
   if (isOfMrg) return isCurrent ? 4 : 5;
   const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
   if (holders.length > 0 && others.length === 0) {
-    const hasAuthority = request.mrgIdentifiers.some(({ authority }) =>
-      authority.ids.includes(identifier.authority.id),
-    );
-    return isCurrent ? (hasAuthority ? 1 : 3) : 5;
+    if (!isCurrent) return 5;
+    return request.mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other)) ? 1 : 3;
   }
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
   return led.includes(true) ? 0 : led.includes(false) ? 6 : 2;

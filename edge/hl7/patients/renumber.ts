@@ -10,7 +10,7 @@ import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
 import { holdersOf, survivors } from './identifier-holders.ts';
 import { mayBeAbout, type Person } from './person.ts';
-import { isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
+import { hasAuthorityOf, isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 interface Numbers {
   /** PID-3, the new identifier first. */
@@ -72,7 +72,7 @@ export function renumbering(
   const rank = (identifier: ReadIdentifier): number => {
     if (!identifier.identifies || identifier.isAlternate === true) return 8;
     const isOfMrg = replaced.some((other) => isSame(other, identifier));
-    const hasAuthority = replaced.some((other) => other.authority.ids.includes(identifier.authority.id));
+    const hasAuthority = replaced.some((other) => hasAuthorityOf(identifier, other));
     const others = othersOf(identifier);
     return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (others.length === 0 ? 0 : others.every(isOfPatient) ? 1 : 2);
   };

@@ -107,8 +107,11 @@ export function isItemOf(item: JsonObject, { value, authority }: SentIdentifier)
   return authority.ids.includes(stored) || (authority.isAssumed && stored === bareAuthority(''));
 }
 
-export const isSame = (a: ReadIdentifier, b: ReadIdentifier): boolean =>
-  a.value === b.value && a.authority.ids.includes(b.authority.id);
+/** Checks whether an identifier has the assigning authority of another one. */
+export const hasAuthorityOf = ({ authority }: SentIdentifier, other: SentIdentifier): boolean =>
+  other.authority.ids.includes(authority.id);
+
+export const isSame = (a: ReadIdentifier, b: ReadIdentifier): boolean => a.value === b.value && hasAuthorityOf(b, a);
 
 /** The person of a PID. Values that cannot be read are absent. */
 export function personOf(pid: Segment, context: MapContext): Person {
