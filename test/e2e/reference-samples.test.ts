@@ -15,6 +15,7 @@ import { until } from '../stack/services/until.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
 import { isPythonMissing, runPython } from '../stack/tools/python.ts';
+import { giveInput } from '../stack/tools/standard-input.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -68,8 +69,7 @@ const execute = (command: string, args: readonly string[], env: Program['env'], 
     const child = execFile(command, args, { cwd: folder, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
       resolve(error === null ? stdout : `${stdout}${stderr}${error.message}`),
     );
-    // A program that reads no input may have ended before this is written.
-    child.stdin?.on('error', () => undefined).end(input);
+    giveInput(child.stdin, input);
   });
 
 /** The last line is the status; this puts it first for all. */

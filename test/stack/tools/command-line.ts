@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 import { ROOT } from '../services/build.ts';
+import { giveInput } from './standard-input.ts';
 
 /** The variables that every program needs: PATH, and the compile cache of Node (global-setup.ts). */
 export const BARE_ENV: NodeJS.ProcessEnv = {
@@ -27,7 +28,7 @@ export function startProgram(
     cwd: ROOT,
     env: { ...BARE_ENV, ...env },
   });
-  child.stdin.end(input);
+  giveInput(child.stdin, input);
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const ended = Promise.all([exit, text(child.stdout), text(child.stderr)]);
   return { child, ended: ended.then(([code, stdout, stderr]) => ({ code, stdout, stderr })) };

@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
+import { giveInput } from './standard-input.ts';
+
 const python = (): string => process.env['PYTHON'] ?? 'python3';
 
 /** Why a test of Python's clients cannot run and may say so. */
@@ -35,7 +37,7 @@ export async function isPythonMissing(
 export async function runPython(args: readonly string[], input: unknown): Promise<unknown> {
   // Imports from the tree must not write files there.
   const child = spawn(python(), ['-B', ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.end(JSON.stringify(input));
+  giveInput(child.stdin, JSON.stringify(input));
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('close', resolve);
     child.once('error', reject);
