@@ -26,8 +26,10 @@ const NO_VERSION = -1;
 /** The version of a resource that does not exist yet, which `If-None-Match: *` expects. */
 export const NO_RESOURCE = 0;
 
-/** The version that a write replaces, 0: the resource must not exist; `any`: it must exist; null: no condition. */
-export type Expectation = number | 'any' | null;
+const versionOf = (tag: string): number => (VERSION.test(tag) ? Number(tag) : NO_VERSION);
+
+/** The versions that a write may replace, 0: none exists yet; `any`: the resource must exist; null: no condition. */
+export type Expectation = readonly number[] | 'any' | null;
 
 /** The state of the resource that a write requires. */
 export interface Precondition {
@@ -40,16 +42,27 @@ function badHeader(name: string, message: string): Fault {
   return new Fault('malformed', message, { issues: [{ code: 'value', message, at: `http.${name}` }] });
 }
 
-/** @throws Fault `malformed` for anything but one entity tag or `*` */
+const QUOTED = /"([^"]*)"/g;
+
+/** The tags of a list, strong or weak, without quotes; undefined if it is not a list of tags. A comma may be in a tag. */
+function entityTags(list: string): string[] | undefined {
+  const tags = [...list.matchAll(QUOTED)].map(([, tag = '']) => tag);
+  const items = list.replace(QUOTED, '""').split(',');
+  // An item may be empty (RFC 9110 §5.6.1.2).
+  const isList = items.every((item) => ['', '""', 'W/""'].includes(item.trim()));
+  return isList && tags.length > 0 ? tags : undefined;
+}
+
+/** @throws Fault `malformed` for anything but a list of entity tags or `*` */
 export function ifMatchOf(headers: RequestHeaders): Expectation {
   const header = headers.get('if-match')?.trim();
   if (header === undefined) return null;
   if (header === '*') return 'any';
-  const tag = ENTITY_TAG.exec(header)?.[1];
-  if (tag === undefined) {
-    throw badHeader('If-Match', 'If-Match must be one ETag of this server, such as W/"3", or *');
+  const tags = entityTags(header);
+  if (tags === undefined) {
+    throw badHeader('If-Match', 'If-Match must be ETags of this server with commas between them, such as W/"3", or *');
   }
-  return VERSION.test(tag) ? Number(tag) : NO_VERSION;
+  return [...new Set(tags.map(versionOf))];
 }
 
 /** True when the client has this version already (RFC 9110 §13.1.2, §13.1.3): 304. */
@@ -85,7 +98,7 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
     throw badHeader('If-Unmodified-Since', 'If-Unmodified-Since must be a date, as in Last-Modified');
   }
   return {
-    expect: noneMatch === undefined ? expected : NO_RESOURCE,
+    expect: noneMatch === undefined ? expected : [NO_RESOURCE],
     // A server ignores it beside If-Match (RFC 9110 §13.1.4).
     unmodifiedSince: since === null || expected !== null ? null : storable(Date.parse(since)),
   };
@@ -138,7 +151,7 @@ export function shownIfOf(headers: RequestHeaders): ShownIf {
   const expected = ifMatchOf(headers);
   const since = Date.parse((expected === null ? headers.get('if-unmodified-since') : null) ?? '');
   return {
-    version: typeof expected === 'number' ? expected : null,
+    versions: expected === 'any' ? null : expected,
     unmodifiedSince: Number.isNaN(since) ? null : storable(since),
   };
 }
@@ -153,7 +166,7 @@ export function requirePreconditions(headers: RequestHeaders, version: number, l
   const expected = ifMatchOf(headers);
   const since = headers.get('if-unmodified-since');
   const seconds = since === null || expected !== null ? Number.NaN : Date.parse(since);
-  const isOther = typeof expected === 'number' && expected !== version;
+  const isOther = expected !== null && expected !== 'any' && !expected.includes(version);
   const isLater = !Number.isNaN(seconds) && Date.parse(lastModifiedOf(lastUpdated)) > seconds;
   if (!isOther && !isLater) return;
   throw new Fault('precondition-failed', 'the resource has another version than If-Match or If-Unmodified-Since names');

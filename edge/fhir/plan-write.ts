@@ -24,8 +24,8 @@ export interface CheckedWrite {
   readonly interaction: 'create' | 'update' | 'patch';
   /** The resource's id; with a condition a new id, the placeholder of the resource that the condition finds. */
   readonly id: string;
-  /** The version to replace, 0: the resource must not exist; null: any. */
-  readonly expect: number | null;
+  /** The versions that it may replace, 0: the resource must not exist; null: any. */
+  readonly expect: readonly number[] | null;
   /** An ISO instant after which the resource may not have changed; null: no condition. */
   readonly unmodifiedSince: string | null;
   readonly foundBy: FoundBy | null;

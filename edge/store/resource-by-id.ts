@@ -9,12 +9,12 @@ const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
 /** The conditions under which the caller sees the resource (RFC 9110 §13.1.1, §13.1.4); null: no condition. */
 export interface ShownIf {
-  readonly version: number | null;
+  readonly versions: readonly number[] | null;
   /** An ISO instant after which it may not have changed. */
   readonly unmodifiedSince: string | null;
 }
 
-const ALWAYS: ShownIf = { version: null, unmodifiedSince: null };
+const ALWAYS: ShownIf = { versions: null, unmodifiedSince: null };
 
 const READ = fhirFunction<ReadRow>('fhir_read', 8, 'reads');
 
@@ -31,7 +31,16 @@ export const readResource = (
   version: number | null = null,
   shownIf = ALWAYS,
 ): FhirCall<ReadRow> =>
-  READ(site, type, id, version, shownIf.version, shownIf.unmodifiedSince, ANSWER_BYTES, ROW_BYTES);
+  READ(
+    site,
+    type,
+    id,
+    version,
+    shownIf.versions?.map(String) ?? null,
+    shownIf.unmodifiedSince,
+    ANSWER_BYTES,
+    ROW_BYTES,
+  );
 
 export interface HistorySelection {
   readonly site: string;

@@ -19,8 +19,8 @@ export interface ResourceWrite extends SearchRows {
   readonly type: ResourceType;
   readonly id: string;
   readonly mode: WriteMode;
-  /** The version the writer expects to replace (`If-Match`; 0: none, `If-None-Match: *`), else GW412; null: any. */
-  readonly expect: number | null;
+  /** The versions that the writer may replace (`If-Match`; 0: none, `If-None-Match: *`), else GW412; null: any. */
+  readonly expect: readonly number[] | null;
   /** An ISO instant; a resource that changed in a second after it is GW412 (`If-Unmodified-Since`). */
   readonly unmodifiedSince?: string | null;
   /** The audit's action, where it is not create or update. */
@@ -83,7 +83,7 @@ export function toWrite(
   resource: JsonObject,
   id: string,
   mode: WriteMode,
-  expect: number | null = null,
+  expect: readonly number[] | null = null,
 ): ResourceWrite {
   const { resourceType, id: _id, meta, ...content } = resource;
   if (!isResourceType(resourceType)) throw new TypeError('toWrite takes validated resources of the seven types');

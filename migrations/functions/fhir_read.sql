@@ -1,13 +1,13 @@
 -- read and vread (FHIR R4 http, 3.1.0.2, 3.1.0.3). Returns one row, or no row where the site has no such resource or version.
 -- - p_version: the version of a vread; null: the current one.
--- - p_if_version, p_unmodified_since: the audit records the resource only where it has this version and did not change after
+-- - p_if_versions, p_unmodified_since: the audit records the resource only where it has one of these versions and did not change after
 --   this instant. Null: no condition.
 -- - p_answer_bytes, p_row_bytes: as in fhir_find.
 -- A single request passes p_deadline to p_searched. Then the function checks the caller (request_begin) and writes the audit
 -- row. A statement of a bundle leaves them out, because the first and last statements of the bundle do both.
 -- In a bundle it notes the resource for the audit. Content that does not fit the answer is null (answer_note).
 -- last_updated: a FHIR instant. began_at: of limit_time. Settings: migrations/README.md, "Plans".
-create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_version integer,
+create or replace function fhir_read(p_site uuid, p_type text, p_id uuid, p_version integer, p_if_versions integer[],
   p_unmodified_since timestamptz, p_answer_bytes bigint, p_row_bytes integer,
   p_deadline bigint default null, p_lock_ms integer default null, p_work_ms integer default null, p_client text default null,
   p_jti text default null, p_audience text default null, p_protocol text default null, p_scopes text default null,
@@ -41,7 +41,7 @@ begin
   end if;
   body := document_fill(body);
   last_updated := to_char(changed at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  is_shown := version = coalesce(p_if_version, version)
+  is_shown := coalesce(version = any (p_if_versions), true)
     and date_trunc('second', changed) <= coalesce(p_unmodified_since, 'infinity');
   if p_deadline is not null then
     if is_shown then

@@ -1,5 +1,5 @@
 -- Writes resources, all or nothing. p_rows is an array of
---   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: version | 0 (must not exist) | null,
+--   { type, id, mode: 'create' | 'update' | 'upsert' | 'keep', expect: [version | 0 (must not exist)] | null,
 --     unmodifiedSince: instant | null, noted: 'patch' | null, meta, body, patient: uuid | null,
 --     identifiers: [[system, value]], tokens: [[param, system, code]],
 --     dates: [[param, from, before, from is local, before is local]],
@@ -9,7 +9,7 @@
 -- Returns a row for each. outcome is created, updated, unchanged or, for 'keep', matched. 'keep' writes nothing, because a
 -- conditional create found the resource.
 -- Raises with the 0-based positions in p_rows as JSON in DETAIL:
---   GW404: update of an id that the site does not have. GW412: another version than the expected one.
+--   GW404: update of an id that the site does not have. GW412: another version than the expected ones.
 --   GW422: a patient that the site does not have.
 -- Notes each row for the audit (audit_note): create, update (or `noted`) or, for 'keep', read. Notes the versions that a
 -- client's rows make (audit_write).
@@ -54,7 +54,7 @@ begin
   -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
   for r in
     select (x.n - 1)::integer as n, x.*
-      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer, "unmodifiedSince" timestamptz,
+      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer[], "unmodifiedSince" timestamptz,
              noted text, meta text, body text, patient uuid, identifiers json, tokens json, dates json, search json, parts json,
              report json, indexed integer, writer text, known json)) with ordinality
              x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, dates, search, parts, report, indexed,
@@ -73,7 +73,7 @@ begin
       end if;
     end if;
     -- Dates of HTTP have seconds. A new resource has not changed (RFC 9110 §13.1.4).
-    if (r.expect is not null and r.expect is distinct from coalesce(cur.version, 0))
+    if not coalesce(cur.version, 0) = any (r.expect)
        or date_trunc('second', cur.last_updated) > r.unmodified then
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
     end if;

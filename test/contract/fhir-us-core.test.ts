@@ -229,6 +229,12 @@ onOneRuntime(
       expectOutcome(reply, 400, code, `http.${name}`);
     });
 
+    test('another target type of patient is rejected with the type that it has', async () => {
+      const reply = await get('/Observation?subject:Group=1');
+      expectOutcome(reply, 400, 'not-supported', 'http.subject:Group');
+      expect(reply.text).toContain('subject refers to a Patient only, not to Group: send subject=Patient/[id]');
+    });
+
     test('names in all parameters are counted together, with any modifiers', async () => {
       const names = (n: number): string => Array.from({ length: n }, (_, at) => `zzq${at}`).join(',');
       const query = (n: number): string =>

@@ -47,7 +47,7 @@ export function patchOf(
   headers: RequestHeaders,
 ): Patch {
   const { expect } = preconditionOf(headers);
-  if (expect === NO_RESOURCE) {
+  if (expect !== null && expect !== 'any' && expect.includes(NO_RESOURCE)) {
     throw new Fault(
       'precondition-failed',
       'If-None-Match: * is always false for a patch, which needs an existing resource',
@@ -148,7 +148,7 @@ export function checkPatch(context: RequestContext, patch: Patch, [found, other]
     throw new Fault('not-found', `no ${type} matches the condition, so there is no resource to patch`);
   requirePreconditions(headers, found.version, found.last_updated);
   const content = patched(context, patch, stored(type, found));
-  const own = { type, interaction: 'patch', expect: found.version, unmodifiedSince: null, content } as const;
+  const own = { type, interaction: 'patch', expect: [found.version], unmodifiedSince: null, content } as const;
   if ('id' in target) return { ...own, id: found.id, foundBy: null, required: null, lockKeys: [] };
   // The write repeats the condition, which must still find this resource and no other.
   return {

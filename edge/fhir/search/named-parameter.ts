@@ -1,10 +1,12 @@
 /** Resolves a name in a query: a parameter of the type, perhaps with a modifier (FHIR R4 search, 3.1.1.4.6). */
 import type { SearchSet } from '../../config.ts';
+import type { Issue } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { TextModifier } from '../../store/search/kind.ts';
 import { typeOf } from '../../store/search/kinds.ts';
 import { parameterOf, missingNameOf } from '../../store/search/parameters.ts';
 import type { SearchParameter } from '../../store/search/search-parameter.ts';
+import { unsupported } from '../controls/faults.ts';
 
 export type Modifier =
   | { readonly kind: 'not' }
@@ -36,6 +38,22 @@ export function namedParameter(set: SearchSet, type: ResourceType, name: string)
   if (modifier === undefined) return { parameter, modifier: null };
   const known = set === 'us-core' ? modifierOf(base, parameter, modifier) : undefined;
   return known === undefined ? undefined : { parameter, modifier: known };
+}
+
+/** The issue of a name that the set does not recognize. A type as a modifier names the type of the target. */
+export function unsupportedParameter(
+  set: SearchSet,
+  type: ResourceType,
+  name: string,
+  supported: readonly string[],
+): Issue {
+  const [base = '', modifier = ''] = name.split(':');
+  const parameter = parameterOf(type, base, set);
+  const isTarget =
+    parameter !== undefined && typeOf(parameter.kind) === 'reference' && /^[A-Z]\w{0,63}$/.test(modifier);
+  if (!isTarget) return unsupported(name, supported);
+  const message = `${base} refers to a Patient only, not to ${modifier}: send ${base}=Patient/[id]`;
+  return { code: 'not-supported', message, at: `http.${name}` };
 }
 
 /** The modifiers of a parameter, for its documentation. */

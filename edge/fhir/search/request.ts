@@ -8,13 +8,13 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Criterion } from '../../store/search/kinds.ts';
 import { parametersOf } from '../../store/search/parameters.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
-import { badParameter, collect, type Pair, unsupported } from '../controls/faults.ts';
+import { badParameter, collect, type Pair } from '../controls/faults.ts';
 import { requireAffordableSearch } from '../cost.ts';
 import { mayLeaveOut, NEVER_LEFT_OUT } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
 import { INCLUDE_PARAMETERS, notIncluded, requireInclude } from './include.ts';
-import { namedParameter } from './named-parameter.ts';
+import { namedParameter, unsupportedParameter } from './named-parameter.ts';
 import type { ValueContext } from './values.ts';
 
 export interface SearchRequest extends SearchControls {
@@ -67,7 +67,8 @@ export function readCriteria(
   requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
     const named = namedParameter(searches, type, name);
-    if (named === undefined) throw new Fault('malformed', '', { issues: [unsupported(name, supported)] });
+    if (named === undefined)
+      throw new Fault('malformed', '', { issues: [unsupportedParameter(searches, type, name, supported)] });
     const criterion = criterionOf(name, named.parameter, value, context, named.modifier);
     check(name, criterion);
     criteria.push(criterion);
@@ -104,7 +105,7 @@ export function searchRequest(
     } else if (SEARCH_CONTROLS.includes(name)) {
       addControl(given, [name, value]);
     } else {
-      const issue = notIncluded(searches, name) ?? unsupported(name, supported);
+      const issue = notIncluded(searches, name) ?? unsupportedParameter(searches, type, name, supported);
       if (prefer.handling === 'strict') throw new Fault('malformed', issue.message, { issues: [issue] });
       if (!mayLeaveOut(type, name)) {
         const message = `${issue.message}; ${NEVER_LEFT_OUT}`;

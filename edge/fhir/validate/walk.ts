@@ -156,6 +156,8 @@ export function walkObject(walk: Walk, object: JsonObject, type: Type): void {
   }
 }
 
+const stepOf = (element: Element): string | Element => (element.choice ? element : element.name);
+
 /** False when there is no member. */
 function walkMembers(walk: Walk, object: JsonObject, type: Type): boolean {
   const { findings } = walk;
@@ -177,7 +179,7 @@ function walkMembers(walk: Walk, object: JsonObject, type: Type): boolean {
       else if (other !== element)
         findings.add('structure', `only one of ${other.member} and ${element.member} is allowed`, element.name);
     }
-    if (findings.enter(element.choice ? element : element.name)) walkMember(walk, object, element, member, value);
+    if (findings.enter(stepOf(element))) walkMember(walk, object, element, member, value);
     findings.leave();
   }
   return !isEmpty;
@@ -195,9 +197,14 @@ function walkUnknown(walk: Walk, type: Type, member: string, value: Json): void 
   const { findings } = walk;
   // Checked before the walk; only resources have implicitRules.
   if (member === 'resourceType' && type.members.has('implicitRules')) return;
-  if (findings.enter(member)) {
+  const complex = member.startsWith('_') ? type.members.get(member.slice(1)) : undefined;
+  // FHIRPath has only the element; `_name` is of JSON.
+  if (findings.enter(complex === undefined ? member : stepOf(complex))) {
     if (!isDefined(type)) walkUndefined(findings, walk.localReferences, value);
-    else {
+    else if (complex !== undefined) {
+      const message = `${member} is not allowed, because ${complex.type.name} is not a primitive type: put id and extension into the element`;
+      findings.add('structure', message);
+    } else {
       const choice = [...type.members.values()].find(({ name, choice }) => choice && member.startsWith(name));
       findings.add(
         'structure',

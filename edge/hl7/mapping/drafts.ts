@@ -253,7 +253,12 @@ function asResource({ type, id, stored, content }: Draft, source: string): JsonO
 function writeOf(draft: Draft, source: string, event: string): DraftWrite {
   const { stored, id, content, taught, said } = draft;
   const resource = asResource(draft, source);
-  const made = toWrite(resource, id, stored === undefined ? 'create' : 'update', stored?.version ?? null);
+  const made = toWrite(
+    resource,
+    id,
+    stored === undefined ? 'create' : 'update',
+    stored === undefined ? null : [stored.version],
+  );
   const known =
     made.known === null
       ? null

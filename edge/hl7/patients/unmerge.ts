@@ -339,7 +339,7 @@ const registersIn = (fields: string): Registers => rememberedOf('', `{"fields":$
 /** A resource keeps its `meta`; a Patient keeps the identifiers that messages named. */
 function writeOf({ type, id, version, meta }: Stored, content: JsonObject): ResourceWrite {
   const resource: JsonObject = { resourceType: type, id, meta: parsed(meta), ...content };
-  const write = toWrite(resource, id, 'update', version);
+  const write = toWrite(resource, id, 'update', [version]);
   const known = type === 'Patient' ? { ...knownBy(resource), numbers: [], traits: [] } : null;
   return { ...write, writer: 'message', known };
 }

@@ -296,11 +296,16 @@ export function resourceCases(subject: () => Subject): void {
       expectOutcome(await put('W/"1"', false), 412, 'conflict');
       expectOutcome(await put('W/"99999999999999999999"', false), 412, 'conflict');
       expectOutcome(await put('W/"abc"', false), 412, 'conflict');
-      for (const match of ['1', 'W/1', 'nonsense', 'W/"1", W/"2"']) {
+      for (const match of ['1', 'W/1', 'nonsense', '"2" W/"3"', '*, "2"']) {
         expectOutcome(await put(match, false), 400, 'value', 'http.If-Match');
       }
       expect((await put('"2"', false)).headers.get('etag')).toBe('W/"3"');
       expect((await put('*', true)).headers.get('etag')).toBe('W/"4"');
+      // RFC 9110 §13.1.1: one of several.
+      expectOutcome(await put('W/"1", W/"3"', false), 412, 'conflict');
+      expect((await put('"3", W/"4"', false)).headers.get('etag')).toBe('W/"5"');
+      const read = (match: string) => call('GET', `/Patient/${id}`, { headers: { 'if-match': match } });
+      expect([(await read('"1", W/"5"')).status, (await read('"1", "2"')).status]).toEqual([200, 412]);
     });
 
     test('an update of an unknown id creates a Patient without an id, and is otherwise 404', async () => {

@@ -44,7 +44,7 @@ const observation = (patientId: string, more: JsonObject = {}): JsonObject => ({
   subject: { reference: `Patient/${patientId}` },
   ...more,
 });
-async function write(resource: JsonObject, id = newId(), mode: WriteMode = 'create', expected: number | null = null) {
+async function write(resource: JsonObject, id = newId(), mode: WriteMode = 'create', expected: number[] | null = null) {
   const [row] = await database.run(writeResources(site, [toWrite(resource, id, mode, expected)]));
   if (row === undefined) throw new Error('no row');
   return row;
@@ -104,7 +104,7 @@ describe('resource_write', () => {
     const { id, ...first } = await write(patient('w1'));
     expect(first).toMatchObject({ ordinal: 0, outcome: 'created', version: 1 });
     expect(await write(patient('w1'), id, 'update')).toMatchObject({ outcome: 'unchanged', version: 1 });
-    expect(await write(patient('w2'), id, 'update', 1)).toMatchObject({ outcome: 'updated', version: 2 });
+    expect(await write(patient('w2'), id, 'update', [1])).toMatchObject({ outcome: 'updated', version: 2 });
     const [current, old, none, history, version] = await database.batch([
       readResource(site, 'Patient', id),
       readResource(site, 'Patient', id, 1),
@@ -126,8 +126,8 @@ describe('resource_write', () => {
 
   test('rejects another version, an unknown id and an unknown patient, without a write', async () => {
     const { id } = await write(patient('r1'));
-    expect(await failure(write(patient('r2'), id, 'update', 7))).toMatchObject({ kind: 'precondition-failed' });
-    expect(await failure(write(patient('r2'), newId(), 'upsert', 1))).toMatchObject({ kind: 'precondition-failed' });
+    expect(await failure(write(patient('r2'), id, 'update', [7]))).toMatchObject({ kind: 'precondition-failed' });
+    expect(await failure(write(patient('r2'), newId(), 'upsert', [1]))).toMatchObject({ kind: 'precondition-failed' });
     expect(await failure(write(patient('r2'), newId(), 'update'))).toMatchObject({ kind: 'not-found' });
     const writes = [toWrite(patient('r3'), newId(), 'create'), toWrite(observation(newId()), newId(), 'create')];
     expect(await failure(database.run(writeResources(site, writes)))).toMatchObject({

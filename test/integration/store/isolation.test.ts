@@ -324,7 +324,7 @@ describe('writes', () => {
     };
     const [stored] = await site.deps.database.run(readResource(site.site, 'Patient', id));
     const written = await site.deps.database.run(
-      writeResources(site.site, [toWrite(resource, id, 'update', stored?.version ?? 0)]),
+      writeResources(site.site, [toWrite(resource, id, 'update', [stored?.version ?? 0])]),
     );
     expect(written).toMatchObject([{ outcome: 'updated', version: (stored?.version ?? 0) + 1 }]);
     const observation = {

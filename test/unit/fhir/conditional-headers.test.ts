@@ -4,18 +4,27 @@ import { ifMatchOf, isNotModified } from '../../../edge/fhir/conditional-headers
 
 describe('If-Match', () => {
   test.each<[string, unknown]>([
-    ['W/"3"', 3],
-    ['"3"', 3],
-    [' W/"12" ', 12],
+    ['W/"3"', [3]],
+    ['"3"', [3]],
+    [' W/"12" ', [12]],
     ['*', 'any'],
-    ['W/"0"', -1],
-    ['W/"x"', -1],
-    ['W/"99999999999"', -1],
-  ])('%s', (header, version) => expect(ifMatchOf(new Headers({ 'if-match': header }))).toBe(version));
+    ['W/"0"', [-1]],
+    ['W/"x"', [-1]],
+    ['W/"99999999999"', [-1]],
+    ['W/"1", "2"', [1, 2]],
+    ['"1",W/"1" ,\t"3"', [1, 3]],
+    [', "2",,', [2]],
+    // A comma in a tag separates nothing.
+    ['"1,2"', [-1]],
+    ['"x,", "4"', [-1, 4]],
+  ])('%s', (header, versions) => expect(ifMatchOf(new Headers({ 'if-match': header }))).toEqual(versions));
 
-  test.each(['3', 'W/3', 'w/"3"', 'W/"1", W/"2"', '"', 'x'])('not %s', (header) => {
-    expect(() => ifMatchOf(new Headers({ 'if-match': header }))).toThrow(/If-Match must be/);
-  });
+  test.each(['3', 'W/3', 'w/"3"', '"', 'x', '', ',', '"1" "2"', '"1", 2', '*, "1"', '"1", *', '"1", "2'])(
+    'not %s',
+    (header) => {
+      expect(() => ifMatchOf(new Headers({ 'if-match': header }))).toThrow(/If-Match must be/);
+    },
+  );
 
   test('none', () => expect(ifMatchOf(new Headers())).toBeNull());
 });

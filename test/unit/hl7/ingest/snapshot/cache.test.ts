@@ -26,7 +26,7 @@ const NUMBER: MatchRow = {
   version: 0,
   body: '',
 };
-const WRITE = toWrite({ resourceType: 'Patient', id: ID, gender: 'male' }, ID, 'update', 3);
+const WRITE = toWrite({ resourceType: 'Patient', id: ID, gender: 'male' }, ID, 'update', [3]);
 
 const lookup = { identifierValues: ['1'], keys: [] };
 
