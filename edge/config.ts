@@ -118,6 +118,13 @@ const PROGRAM = {
     .min(0)
     .default(25)
     .describe('Deno only: how long requests in progress may take after SIGTERM.'),
+  SHUTDOWN_DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(0)
+    .describe(
+      'Deno only: after SIGTERM, how long requests are still accepted while `/healthz` and `/readyz` answer 503, so that a proxy leaves the process first.',
+    ),
   GATEWAY_VERSION: z
     .string()
     .min(1)

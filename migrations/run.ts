@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { readFunctions, readMigrations } from './files.ts';
 import { applyFunctions } from './functions.ts';
 import { applyMigrations } from './numbered.ts';
+import { makeLogin } from './login.ts';
 import { grantSchema, makeRole } from './role.ts';
 import { serverProblems } from '../shared/server-problems.ts';
 
@@ -14,6 +15,8 @@ export interface MigrateOptions {
   readonly log?: (line: string) => void;
   /** By default this folder. */
   readonly folder?: string;
+  /** The connection string of the gateway's login, to create it or to give it this password. */
+  readonly login?: string | undefined;
 }
 
 export interface Migrated {
@@ -51,6 +54,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       const files = await applyMigrations(client, migrations);
       const changed = await applyFunctions(client, functions);
       await grantSchema(client, functions);
+      if (options.login !== undefined) await makeLogin(client, options.login);
       return [...files, ...changed];
     });
     for (const name of applied) options.log?.(`applied ${name}`);
@@ -73,15 +77,19 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
   }
 }
 
-const USAGE = `usage: DATABASE_URL="postgres://…" npm run migrate
+const USAGE = `usage: DATABASE_URL="postgres://owner…" npm run migrate
 
-Brings the schema of an empty or an older database forward. Running it twice is safe; there is no way back.`;
+Brings the schema of an empty or an older database forward. Running it twice is safe; there is no way back. With the gateway's
+connection string in LOGIN_URL it also creates that login, or changes its password.`;
 
 async function main(): Promise<void> {
   if (process.argv.includes('--help')) return console.log(USAGE);
   const databaseUrl = process.env['DATABASE_URL'];
   if (databaseUrl === undefined) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`);
-  const { applied, current } = await migrate(databaseUrl, { log: console.log });
+  const { applied, current } = await migrate(databaseUrl, {
+    log: console.log,
+    login: process.env['LOGIN_URL'] || undefined,
+  });
   console.log(applied.length === 0 ? `nothing to do, the schema is at ${current}` : `the schema is at ${current}`);
 }
 

@@ -1,7 +1,7 @@
 /**
- * Writes what follows from the tables of variables (edge/config.ts, sidecar/config.ts): `edge/docs/configuration.md`, and
- * `edge/platform/gateway-deno.sh`, which starts the program with no more permissions than it needs. It also writes the limits
- * (edge/limits.ts) into the chapter behaviour. `npm run generate` runs it.
+ * Writes what follows from the tables of variables (edge/config.ts, sidecar/config.ts): `edge/docs/configuration.md`, the
+ * variables in `edge/platform/compose.yaml`, and `edge/platform/gateway-deno.sh`. The script starts the program with no more
+ * permissions than it needs. It also writes the limits (edge/limits.ts) into the chapter behaviour. `npm run generate` runs it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 
@@ -60,18 +60,35 @@ cd "$(dirname "$0")/../.." || exit 1
 exec deno run ${DENO_PERMISSIONS.map(quoted).join(' ')} "$@" edge/platform/deno.ts
 `;
 
-/** The page with its generated part made again. @throws an Error where the page has no such part */
-export function withPart(page: string, name: string, part: string): string {
-  const [begin, end] = [`<!-- ${name}: made by npm run generate -->`, `<!-- end of ${name} -->`];
+/** The text between two lines replaced. @throws an Error where the page has no such part */
+function between(page: string, begin: string, end: string, part: string): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`no part ${name} in the page`);
-  return `${before}${begin}\n\n${part}\n\n${end}${after}`;
+  if (before === undefined || after === undefined) throw new Error(`no part ${begin} in the page`);
+  return `${before}${begin}\n${part}${end}${after}`;
 }
 
+/** The page with its generated part made again. @throws an Error where the page has no such part */
+export const withPart = (page: string, name: string, part: string): string =>
+  between(page, `<!-- ${name}: made by npm run generate -->`, `<!-- end of ${name} -->`, `\n${part}\n\n`);
+
+const COMPOSE = 'edge/platform/compose.yaml';
+
+/** The variables that compose.yaml itself sets: by the image, or for its network. */
+const OF_COMPOSE = new Set(['DATABASE_URL', 'HOST', 'PORT', 'EDGE_URL', 'HEALTH_HOST', 'HEALTH_PORT', 'MLLP_PORT']);
+
+/** The names of the variables of a service in compose.yaml, as the items of its list or map of variables. */
+function composeVariables(variables: Readonly<Record<string, z.ZodType>>, indent: string): string {
+  const names = Object.keys(variables).filter((name) => !OF_COMPOSE.has(name));
+  return `${names.map((name) => `${indent}${name}:\n`).join('')}${indent}`;
+}
+
+const ofService = (page: string, name: string, part: string): string =>
+  between(page, `# settings of the ${name}: made by npm run generate`, `# end of settings of the ${name}`, part);
+
 export async function generatedConfiguration(): Promise<Record<string, string>> {
-  const [page, behaviour] = await Promise.all(
-    ['configuration', 'behaviour'].map((name) => readFile(new URL(chapter(name), ROOT), 'utf8')),
+  const [page, behaviour, compose] = await Promise.all(
+    [chapter('configuration'), chapter('behaviour'), COMPOSE].map((path) => readFile(new URL(path, ROOT), 'utf8')),
   );
   return {
     'edge/docs/configuration.md': withPart(
@@ -81,6 +98,11 @@ export async function generatedConfiguration(): Promise<Record<string, string>> 
     ),
     [chapter('behaviour')]: withPart(behaviour ?? '', 'limits', limitsTable()),
     'edge/platform/gateway-deno.sh': DENO_SCRIPT,
+    [COMPOSE]: ofService(
+      ofService(compose ?? '', 'gateway', composeVariables(VARIABLES, '    ')),
+      'sidecar',
+      composeVariables(SIDECAR_VARIABLES, '      '),
+    ),
   };
 }
 

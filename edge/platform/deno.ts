@@ -100,6 +100,7 @@ const app = createApp({
 // `Deno.cron` is unstable. Overlapping timer are harmless.
 const timer = setInterval(() => underWay.add(app.tick()), config.JOB_TICK_SECONDS * 1000);
 
+let isDraining = false;
 const server = Deno.serve(
   {
     hostname: config.HOST,
@@ -107,14 +108,21 @@ const server = Deno.serve(
     onListen: ({ hostname, port }) => log({ level: 'info', event: 'listening', host: hostname, port, pid: Deno.pid }),
   },
   (request, info) => {
+    if (isDraining && /\/(?:healthz|readyz)$/.test(new URL(request.url).pathname))
+      return Response.json({ status: 'stopping' }, { status: 503 });
     peers.set(request, info.remoteAddr.hostname);
     return app.fetch(request);
   },
 );
 
+const seconds = (count: number): Promise<false> => new Promise((resolve) => setTimeout(resolve, count * 1000, false));
+
 async function end(): Promise<void> {
   log({ level: 'info', event: 'stopping' });
   clearInterval(timer);
+  // A connection that is accepted but not served when the port closes would be lost: a proxy leaves before that.
+  isDraining = true;
+  await seconds(config.SHUTDOWN_DRAIN_SECONDS);
   const ended = (async () => {
     await server.shutdown();
     // After the last answer, which is counted too.
@@ -123,8 +131,7 @@ async function end(): Promise<void> {
     await close();
     return true;
   })();
-  const late = new Promise<false>((resolve) => setTimeout(resolve, config.SHUTDOWN_GRACE_SECONDS * 1000, false));
-  const isInTime = await Promise.race([ended, late]);
+  const isInTime = await Promise.race([ended, seconds(config.SHUTDOWN_GRACE_SECONDS)]);
   if (isInTime) log({ level: 'info', event: 'stopped' });
   else log({ level: 'warn', event: 'stopped', detail: 'some work did not end in time' });
   Deno.exit(isInTime ? 0 : 1);

@@ -43,9 +43,10 @@ async function run(sections: readonly string[], env: Readonly<Record<string, str
   const commands = sections
     .flatMap(commandsOf)
     .join('\n')
-    .replaceAll(/"postgres:\/\/\w+…"/g, `"${db.ownerUrl}"`)
-    .replaceAll(/https:\/\/(?:oauth|fhir|console)\.example\.org/g, stack.baseUrl)
-    .replace(/^edge\/platform\/gateway-deno\.sh$/m, START(port))
+    .replaceAll('"postgres://owner…"', `"${db.ownerUrl}"`)
+    .replaceAll('"postgres://gateway_edge…"', `"${db.url}"`)
+    .replaceAll(/https:\/\/(?:oauth|fhir|console|gateway)\.example\.org/g, stack.baseUrl)
+    .replace(/exec edge\/platform\/gateway-deno\.sh/, START(port))
     // No message has arrived yet, so replay has nothing to do.
     .replace(/replay start .* --apply .*$/m, '$& || true')
     // The command asks for the id of the patient, and to type a word.
@@ -78,7 +79,9 @@ test('lead from an empty database to a patient, rotated keys and an archive of t
   const ring = JSON.parse(await readFile(join(secrets, 'rings/4.json'), 'utf8')) as { keys: unknown[] };
   expect(ring.keys).toHaveLength(1);
   const made = await readdir(secrets, { recursive: true });
-  expect(made).toEqual(expect.arrayContaining(['production/edge.json', 'laboratory/private.pem', 'rings/2.json']));
+  expect(made).toEqual(
+    expect.arrayContaining(['production/edge.json', 'laboratory/private.pem', 'rings/2.json', 'box/gateway.env']),
+  );
   // Only the owner can enter these folders.
   for (const folder of [secrets, join(home, 'gateway-archive')]) expect((await stat(folder)).mode & 0o077).toBe(0);
   expect(await readdir(join(home, 'gateway-archive'))).toEqual(['2026-01.ndjson']);

@@ -37,6 +37,7 @@ export const ON_LOCAL_STACK: readonly string[] = [
 
 /** Sections whose commands deploy-chapter.test.ts runs on an empty database, in this order. */
 export const ON_DEPLOYMENT: readonly string[] = [
+  'edge/docs/deploy.md, With Docker Compose',
   'edge/docs/deploy.md, Step 1: database',
   'edge/docs/deploy.md, Step 2: keys and secrets',
   'edge/docs/deploy.md, Step 3: addresses',
@@ -46,7 +47,7 @@ export const ON_DEPLOYMENT: readonly string[] = [
   'edge/docs/deploy.md, Settings of a site',
   'edge/docs/deploy.md, Several sites behind one sidecar',
   'edge/docs/deploy.md, Staging',
-  'edge/docs/deploy.md, On your own machine',
+  'edge/docs/deploy.md, The program on Deno',
   'edge/docs/deploy.md, MLLP sidecar',
   'edge/docs/operate.md, Upgrade and roll back',
   'edge/docs/operate.md, Rotate the signing keys',
@@ -65,6 +66,9 @@ export const ON_USED_DEPLOYMENT: readonly string[] = [
 /** Sections whose commands no test runs as they are, with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md, Start': 'npm ci would replace node_modules under the running tests; stack.test.ts runs npm start',
+  'README.md, On your own machine':
+    'the commands need Docker; box.test.ts does the steps of the images and of compose.yaml',
+  'edge/docs/deploy.md, With systemd': 'the commands change users and services; box.test.ts verifies the units',
   'README.md, Test': '.ci/run runs this line',
   'edge/docs/quickstart.md, Start the gateway': 'npm ci, as in README',
   'edge/docs/contribute.md, Set up': '.ci/run runs these lines',

@@ -51,6 +51,43 @@ test('the edge knows the newest migration and every function', async () => {
   );
 });
 
+describe('the gateway’s login', () => {
+  /** The roles of the server stay when the schema is dropped. */
+  const NAME = 'login "of" a test';
+  const loginUrl = (name = NAME, password = "p'w/@:") => {
+    const url = new URL(postgres.url);
+    [url.username, url.password] = [encodeURIComponent(name), encodeURIComponent(password)];
+    return url.href;
+  };
+  const asLogin = async (password?: string) => {
+    const login = new Client({ connectionString: loginUrl(NAME, password) });
+    await login.connect();
+    const { rows } = await login.query<object>(
+      `select current_setting('statement_timeout') as timeout, pg_has_role(current_user, 'gateway_app', 'usage') as member`,
+    );
+    await login.end();
+    return rows[0];
+  };
+  beforeEach(() => file('0001_a.sql', 'create table a ()'));
+
+  test('is created with its time limit, and a second run changes its password', async () => {
+    await migrate(postgres.url, { folder, login: loginUrl() });
+    expect(await asLogin()).toEqual({ timeout: '8s', member: true });
+    await migrate(postgres.url, { folder, login: loginUrl(NAME, 'next') });
+    await expect(asLogin()).rejects.toThrow('password authentication failed');
+    expect(await asLogin('next')).toEqual({ timeout: '8s', member: true });
+  });
+
+  test.each([
+    ['the owner', () => new URL(postgres.url).username, 'is an owner or an administrator'],
+    ['a superuser', () => 'postgres', 'is an owner or an administrator'],
+    ['no name', () => '', 'names no user'],
+  ])('is rejected for %s, and nothing is migrated', async (_, name, reason) => {
+    await expect(migrate(postgres.url, { folder, login: loginUrl(name()) })).rejects.toThrow(reason);
+    expect(await tables()).toEqual([]);
+  });
+});
+
 test('an old server, and one without an extension, are reported before anything is created', async () => {
   const ask: Parameters<typeof serverProblems>[0] = async (text, params) => (await client.query(text, params)).rows;
   const { rows } = await client.query<{ version: string }>(`select current_setting('server_version') as version`);

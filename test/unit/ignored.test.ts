@@ -62,7 +62,14 @@ test('git ignores the files that documented commands and downloads create in the
 });
 
 test('ignores files of older commands, and the folder of the local stack', () => {
-  const left = ['ring.json', 'ring4.json', 'backup.dump', 'audit.ndjson', 'production/edge.json', 'staging/edge.env'];
+  const left = [
+    'ring.json',
+    'ring4.json',
+    'backup.dump',
+    'audit.ndjson',
+    'production/edge.json',
+    'staging/gateway.env',
+  ];
   const more = [
     '.dev.vars',
     '.dev.vars.staging',

@@ -28,12 +28,15 @@ const USAGE = `usage: npm run -s keys -- new              > ring.json
        npm run -s keys -- sidecar [--ranges 10.1.0.0/16,…] [--sites ID,…] > sidecar.env
        npm run -s keys -- secret             > secret.txt
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
-       npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment: edge.json, edge.env and sidecar.env in FOLDER
+       npm run -s keys -- deployment FOLDER  makes all secrets of a new deployment on Workers: edge.json and sidecar.env
+       npm run -s keys -- box FOLDER [HOST]  makes FOLDER/gateway.env for your own machine (edge/platform/compose.yaml)
 
 \`sidecar\` with \`--ranges\` or \`--sites\` makes a key for senders at these addresses and of these sites only.
 
 \`deployment\` copies DATABASE_URL and ADMIN_OIDC_CLIENT_SECRET from the environment if they are set. It never overwrites
 files.
+
+\`box\` with HOST sets the public addresses to https://HOST, and without it to this machine.
 
 The ring is read from TOKEN_SIGNING_KEYS, or else from standard input. Then:
        npx wrangler secret put TOKEN_SIGNING_KEYS < ring.json
@@ -115,19 +118,86 @@ async function writeNew(folder: string, files: readonly SecretFile[]): Promise<s
   return paths.join('\n');
 }
 
-/** Lines of an environment file that a shell, `deno run --env-file` and systemd read alike. */
-function environmentFile(variables: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(variables).map(([name, value]) => {
-    if (/['\n]/.test(value))
-      throw new Error(`${name} contains a ' or a line end, which an environment file cannot contain`);
-    return `${name}='${value}'\n`;
-  });
-  return lines.join('');
+/** Lines of an environment file that a shell, Docker Compose and systemd read alike. */
+const environmentLines = (variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join('');
+
+/** The address of a gateway on its own machine: the port of edge/platform/compose.yaml. */
+const OWN_MACHINE = 'http://127.0.0.1:8000';
+
+/** @throws for anything but a host name, which is copied into URLs and the proxy's configuration */
+function boxAddress(host: string | undefined): string {
+  if (host === undefined) return OWN_MACHINE;
+  if (!/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]$/.test(host))
+    throw new Error(`${host} is not a host name: expected one such as gateway.example.org, without https:// and path`);
+  return `https://${host}`;
+}
+
+/** A proxy beside the gateway, and that of edge/platform/compose.yaml. */
+const BOX_PROXIES = '127.0.0.1,172.30.57.10';
+
+/** Makes the one file of settings and secrets for PostgreSQL, the gateway, the sidecar and the proxy on one machine. */
+async function newBox([folder = '', host]: readonly string[]): Promise<Made> {
+  if (folder === '') throw new Error('name a folder for the file: npm run -s keys -- box FOLDER');
+  const base = boxAddress(host);
+  const password = randomSecret();
+  const { ownKey, knownKeys } = await sidecarKey();
+  const { ring } = await newRing(Date.now());
+  const text = [
+    '# All settings of a gateway on your own machine: edge/docs/deploy.md, On your own machine. They contain secrets.',
+    '# Other variables of edge/docs/configuration.md may be added.',
+    '',
+    '# Public addresses',
+    environmentLines({
+      INTEGRATION_OAUTH_PUBLIC_BASE_URL: base,
+      INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
+      INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: base,
+      INTEGRATION_HL7_MTTP_DOMAIN: new URL(base).hostname,
+      INTEGRATION_HL7_MTTP_PORT: '2575',
+    }),
+    "# The console needs your staff's OpenID provider. Remove the # of these lines and fill in the values.",
+    environmentLines({
+      ADMIN_PUBLIC_BASE_URL: base,
+      ADMIN_OIDC_ISSUER: 'https://login.example.org/realms/staff',
+      ADMIN_OIDC_CLIENT_ID: 'integration-gateway',
+      ADMIN_OIDC_CLIENT_SECRET: '',
+    }).replaceAll(/^(?=.)/gm, '#'),
+    "# The proxy: its host name, and its certificate. `internal` is an authority of the proxy's own; an e-mail address",
+    '# gets a public certificate (ACME); two paths are the files of a certificate, in the folder BOX_CERTIFICATES.',
+    environmentLines({
+      BOX_HOST: host ?? 'localhost',
+      BOX_TLS: 'internal',
+      TRUSTED_PROXIES: BOX_PROXIES,
+      // The proxy asks once a second.
+      SHUTDOWN_DRAIN_SECONDS: '3',
+    }),
+    '# PostgreSQL. The passwords are those of Docker Compose, DATABASE_URL is for a gateway without containers.',
+    environmentLines({
+      BOX_OWNER_PASSWORD: randomSecret(),
+      BOX_GATEWAY_PASSWORD: password,
+      DATABASE_URL: `postgres://gateway_edge:${password}@127.0.0.1:5432/gateway`,
+    }),
+    '# Secrets',
+    environmentLines({
+      TOKEN_SIGNING_KEYS: JSON.stringify(ring),
+      GATEWAY_SECRET: randomSecret(),
+      METRICS_TOKEN: randomSecret(),
+      MLLP_SIDECAR_KEYS: knownKeys,
+      SIDECAR_PRIVATE_KEY: ownKey,
+    }),
+  ].join('\n');
+  const output = await writeNew(folderOf(folder), [{ name: 'gateway.env', text, mode: 0o600 }]);
+  return {
+    output,
+    notes: ['next: edge/docs/deploy.md, On your own machine; store the file with your other secrets too'],
+  };
 }
 
 /**
- * Makes all secrets of a deployment: those of the edge in a file for Wrangler and in one for Deno, and the sidecar's. The
- * connection string and the OpenID provider's secret are copied from the environment.
+ * Makes all secrets of a deployment on Workers: those of the edge in a file for Wrangler, and the sidecar's. The connection
+ * string and the OpenID provider's secret are copied from the environment.
  */
 async function newDeployment(given = ''): Promise<Made> {
   if (given === '') throw new Error('name a folder for the files: npm run -s keys -- deployment FOLDER');
@@ -144,7 +214,6 @@ async function newDeployment(given = ''): Promise<Made> {
   };
   const output = await writeNew(folderOf(given), [
     { name: 'edge.json', text: `${JSON.stringify(edge, null, 2)}\n`, mode: 0o600 },
-    { name: 'edge.env', text: environmentFile(edge), mode: 0o600 },
     // Without quotes, which `docker run --env-file` would keep; systemd's EnvironmentFile accepts both.
     { name: 'sidecar.env', text: `SIDECAR_PRIVATE_KEY=${ownKey}\n`, mode: 0o600 },
   ]);
@@ -154,7 +223,7 @@ async function newDeployment(given = ''): Promise<Made> {
     notes: [
       ...(lacking.length === 0 ? [] : [`left out, since the environment has none: ${lacking.join(', ')}`]),
       `next: npx wrangler deploy --secrets-file ${join(given, 'edge.json')}`,
-      '      (edge.env is the same for Deno, sidecar.env the sidecar’s environment);',
+      '      (sidecar.env is the sidecar’s environment);',
       '      then store the files with your other secrets, and delete them here',
     ],
   };
@@ -204,6 +273,7 @@ const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promis
   secret: async () => newSecret(),
   client: newClientKey,
   deployment: newDeployment,
+  box: () => newBox(process.argv.slice(3)),
 };
 
 helpOn(USAGE);

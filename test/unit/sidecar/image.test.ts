@@ -1,65 +1,24 @@
-/**
- * The image of the sidecar, as far as it can be built without Docker. The build stage has only the files that the Dockerfile
- * copies, and the bundler has only the packages that its `npm ci` would install.
- */
+/** The image of the sidecar, as far as it can be made without Docker. */
 import { execFile } from 'node:child_process';
-import { cp, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 import { expect, test } from 'vitest';
 
+import { makeImage } from '../../stack/tools/image.ts';
 import { useFolder } from '../../stack/tools/use-folder.ts';
 import { ROOT } from '../../stack/services/build.ts';
 
-const run = promisify(execFile);
-
-type Instruction = { readonly copy: readonly string[] } | { readonly run: string };
-
-/** `COPY a b ./` and `RUN …` of the build stage, in order. */
-async function buildStage(): Promise<Instruction[]> {
-  const dockerfile = await readFile(`${ROOT}sidecar/Dockerfile`, 'utf8');
-  const [, stage = ''] = dockerfile.split(/^FROM .*$/m);
-  return stage.split('\n').flatMap((line): Instruction[] => {
-    const [instruction = '', ...words] = line.trim().split(/\s+/);
-    if (instruction === 'COPY') return [{ copy: words }];
-    return instruction === 'RUN' ? [{ run: words.join(' ') }] : [];
-  });
-}
-
 const folder = await useFolder('image');
 
-test('the build stage has the files for npm ci and the bundler', async () => {
-  const commands: string[] = [];
-  for (const instruction of await buildStage()) {
-    if ('copy' in instruction) {
-      const target = instruction.copy.at(-1) ?? '';
-      for (const file of instruction.copy.slice(0, -1)) {
-        await cp(`${ROOT}${file}`, join(folder, target === './' ? file : target), { recursive: true });
-      }
-      continue;
-    }
-    const command = instruction.run;
-    commands.push(command);
-    if (!command.startsWith('npm ci ')) {
-      await run('sh', ['-c', command], { cwd: folder });
-      continue;
-    }
-    // Nothing is fetched: what would be installed is copied from what is installed here.
-    const { stdout } = await run('sh', ['-c', `${command} --dry-run --offline`], { cwd: folder });
-    const packages = [...stdout.matchAll(/^add (\S+) /gm)].map(([, name = '']) => name);
-    expect(packages).toContain('prom-client');
-    expect(packages).not.toContain('wrangler');
-    for (const name of packages) {
-      const installed = `${ROOT}node_modules/${name}`;
-      await cp(installed, `${folder}/node_modules/${name}`, { recursive: true }).catch((error: unknown) => {
-        // A package for another platform.
-        if (!name.startsWith('@esbuild/')) throw error;
-      });
-    }
-  }
-  expect(commands).toHaveLength(2);
-  expect((await stat(`${folder}/dist/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
+test('its stages have the files for npm ci and the bundler, and the one file', async () => {
+  const stages = await makeImage('sidecar/Dockerfile', folder);
+  const [build, last] = [stages.get('build'), stages.get('')];
+  expect(build?.packages).toContain('prom-client');
+  expect(build?.packages).not.toContain('wrangler');
+  expect(build?.ran).toHaveLength(2);
+  expect([last?.user, last?.command]).toEqual(['node', ['node', '/app/mllp-sidecar.mjs']]);
+  expect((await stat(`${last?.root}/app/mllp-sidecar.mjs`)).size).toBeGreaterThan(100_000);
 });
 
 test('its base is an argument of the build, which the documentation pins by digest', async () => {
@@ -73,6 +32,6 @@ test('its base is an argument of the build, which the documentation pins by dige
 });
 
 test('npm prints errors only', async () => {
-  const { stdout } = await run('npm', ['config', 'get', 'loglevel'], { cwd: ROOT });
+  const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'loglevel'], { cwd: ROOT });
   expect(stdout.trim()).toBe('error');
 });

@@ -8,6 +8,9 @@ async function provider(base: URL): Promise<Finding[]> {
   const response = await ask(`${base.href}admin/sign-in`);
   if (response.status === 404)
     return [unknown('OpenID provider', 'run the doctor with --console and the address of the console')];
+  // A gateway for programs alone has no console.
+  if (response.status === 503 && (await response.text()).includes('is not configured'))
+    return [unknown('OpenID provider', 'set ADMIN_PUBLIC_BASE_URL and the provider’s variables for a console')];
   const location = response.headers.get('location');
   if (response.status !== 302 || location === null) {
     const next =

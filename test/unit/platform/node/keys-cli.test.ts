@@ -138,17 +138,11 @@ test('makes all secrets of a deployment: the gateway accepts the uploaded ones, 
   const [, ownKey] = /^SIDECAR_PRIVATE_KEY=(.*)$/.exec(line) ?? [];
   const sidecar = readSidecarConfig({ EDGE_URL: 'https://edge.example', SIDECAR_PRIVATE_KEY: ownKey });
   expect(config.MLLP_SIDECAR_KEYS?.keys[0]?.kid).toBe(sidecar.privateKey.kid);
-  // As a shell reads it.
-  const shell = 'set -a; . ./edge.env; exec "$0" -p "JSON.stringify(process.env)"';
-  const { stdout } = spawnSync('/bin/sh', ['-c', shell, process.execPath], { cwd: `${folder}/production`, env: {} });
-  expect(JSON.parse(stdout.toString())).toMatchObject(secrets);
   expect(await readFile(`${folder}/production/.gitignore`, 'utf8')).toBe('*\n');
-  for (const name of ['edge.json', 'edge.env', 'sidecar.env']) {
+  for (const name of ['edge.json', 'sidecar.env']) {
     expect((await stat(`${folder}/production/${name}`)).mode & 0o777).toBe(0o600);
   }
 
-  const quoted = make({ ADMIN_OIDC_CLIENT_SECRET: "a'b", INIT_CWD: `${folder}/other` });
-  expect([quoted.status, quoted.stderr]).toEqual([1, expect.stringContaining('ADMIN_OIDC_CLIENT_SECRET contains a ')]);
   const again = make({});
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('edge.json already exists')]);
   expect(JSON.parse(await readFile(`${folder}/production/edge.json`, 'utf8'))).toEqual(secrets);

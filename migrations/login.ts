@@ -1,0 +1,34 @@
+/** The login that the gateway connects with: a member of the application's role that owns nothing. */
+import type { Client } from 'pg';
+
+import { APPLICATION_ROLE } from './role.ts';
+
+/** PostgreSQL ends a statement after this time, so that no query runs on after the gateway has answered 503. */
+const STATEMENT_TIMEOUT = '8s';
+
+/**
+ * Creates the login of a connection string, or gives an existing login the password, the membership and the time limit.
+ *
+ * @throws an Error, and changes nothing, if row-level security would not apply to the login
+ */
+export async function makeLogin(client: Client, connectionString: string): Promise<void> {
+  const { username, password } = new URL(connectionString);
+  const name = decodeURIComponent(username);
+  if (name === '') throw new Error('LOGIN_URL names no user: expected postgres://user:password@host/database');
+  const { rows } = await client.query<{ isOwner: boolean; isFree: boolean; isMember: boolean }>(
+    `select pg_has_role(oid, current_user, 'member') as "isOwner", rolsuper or rolbypassrls as "isFree",
+            pg_has_role(oid, $2, 'member') as "isMember"
+     from pg_roles where rolname = $1`,
+    [name, APPLICATION_ROLE],
+  );
+  const [present] = rows;
+  if (present !== undefined && (present.isOwner || present.isFree))
+    throw new Error(
+      `LOGIN_URL: ${name} is an owner or an administrator, so row-level security would not apply. Choose another name.`,
+    );
+  const login = client.escapeIdentifier(name);
+  const secret = password === '' ? '' : `password ${client.escapeLiteral(decodeURIComponent(password))}`;
+  await client.query(`${present === undefined ? 'create' : 'alter'} role ${login} login ${secret}`);
+  if (!present?.isMember) await client.query(`grant ${APPLICATION_ROLE} to ${login}`);
+  await client.query(`alter role ${login} set statement_timeout = '${STATEMENT_TIMEOUT}'`);
+}
