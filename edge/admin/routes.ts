@@ -53,6 +53,9 @@ import { addSignIn } from './sign-in/sign-in.ts';
 import { addSignedOut } from './sign-in/signed-out.tsx';
 import { createTokenSeal } from './staff/token-seal.ts';
 import type { AdminDeps, Console } from './web/console.ts';
+import { createSealedQueries } from './web/sealed-query.ts';
+import { searchOperations } from './search/operations.ts';
+import { addSearch } from './search/routes.tsx';
 import { errorPage } from './error-page.tsx';
 import { unsentOf } from './sign-in/unsent.tsx';
 import { workbenchOperations } from './workbench/operations.ts';
@@ -64,6 +67,7 @@ const ASSETS_PATH = '/admin/assets';
 /** All operations of `/admin/api`, also for the OpenAPI document. */
 export function adminOperations(deps: AdminDeps, workbench: Workbench): Operation[] {
   return [
+    ...searchOperations(),
     ...keyOperations(deps),
     ...trafficOperations(deps),
     ...endpointOperations(deps),
@@ -119,7 +123,8 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addBackChannelLogout(app, deps, findProvider, keysOf);
   addOperations(app, access, adminOperations(deps, workbench));
   addAssets(app, deps, ASSETS_PATH);
-  const console: Console = { deps, access };
+  const console: Console = { deps, access, queries: createSealedQueries(deps) };
+  addSearch(app, console);
   addFeeds(app, console);
   addTraffic(app, console);
   addHealthPage(app, console);

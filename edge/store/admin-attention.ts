@@ -1,6 +1,7 @@
 /** Issues for administrators to review, with the patients as they are now. The function attention_add writes them. */
 import type { Query } from '../deps.ts';
 import { ATTENTION_KINDS, type AttentionKind } from './attention.ts';
+import { personSql } from './person-sql.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
 export const ATTENTION_STATES = ['open', 'merged', 'dismissed'] as const;
@@ -44,11 +45,6 @@ export interface AttentionRow {
   /** JSON: namespace to URI, as the site's settings name them. */
   readonly authorities: string;
 }
-
-/** SQL: the members of a resource that identify the patient, as JSON; a photo may be large. */
-const personOf = (resource: string) => `(select json_build_object('name', j -> 'name', 'birthDate', j -> 'birthDate',
-      'gender', j -> 'gender', 'identifier', j -> 'identifier', 'telecom', j -> 'telecom', 'address', j -> 'address')::text
-    from (select ('{' || ${resource}.body || '}')::json as j where ${resource}.body is not null) p)`;
 
 /**
  * SQL: one of the patients was merged into the other, or both into a third (Patient.link of type replaced-by). It does not settle
@@ -102,7 +98,7 @@ export function listAttention(
         from (select patient_a as id from shown union select patient_b from shown) s where s.id is not null)) as done)
     select p.issue_id, p.kind, p.state, p.subject, ${instantOf('p.found_at', 'microsecond')} as found_at,
       ${instantOf('p.dismissed_at')} as dismissed_at, p.dismissed_by, p.dismissed_reason, p.patient_a, p.patient_b,
-      ${personOf('a')} as person_a, ${personOf('b')} as person_b, ${countOf('attention')} as findings, ${countOf('issue_message')} as messages,
+      ${personSql('a')} as person_a, ${personSql('b')} as person_b, ${countOf('attention')} as findings, ${countOf('issue_message')} as messages,
       (select coalesce(json_agg(x.finding), '[]')::text from (select ${FINDING} as finding from attention f
         where f.site_id = p.site_id and f.issue_id = p.issue_id order by f.created_at desc, f.about limit ${SHOWN_FINDINGS}) x) as shown,
       m.message_id, m.message_type, m.control_id, m.sending_application, m.sending_facility,

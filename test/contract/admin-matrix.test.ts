@@ -78,6 +78,8 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
     clientId: ids['api-keys'],
     message: 'MSH|^~\\&|LAB|EAST|GW|GW|20260701||ADT^A04|THEIRCTRL|P|2.5.1\rPID|1||P1^^^THEIRNS^MR||Other^Jane',
   }),
+  'POST /admin/api/search': () => ({ text: 'THEIRCTRL' }),
+  'POST /admin/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/keys/:clientId/status': () => ({ status: 'disabled', version: '1' }),
   'POST /admin/keys/:clientId': () => ({ name: 'Taken', version: '1' }),
   'POST /admin/messages/:id/replay': () => ({ apply: 'everything' }),
@@ -256,7 +258,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       Object.values(ids)
         .reduce((rest, id) => rest.replaceAll(id, 'ID'), text)
         .replaceAll(
-          /\d{4}-\d\d-\d\dT[\d:.]+Z|\d{14}(?:\.\d+)?[+-]\d{4}|nonce-[\w+/=-]+|nonce="[^"]*"|\b\d+ ms\b/g,
+          /sealed=[\w.-]+|\d{4}-\d\d-\d\dT[\d:.]+Z|\d{14}(?:\.\d+)?[+-]\d{4}|nonce-[\w+/=-]+|nonce="[^"]*"|\b\d+ ms\b/g,
           'T',
         );
     const queries = method === 'GET' && !isAbout(path) ? ['', ...QUERIES] : [''];

@@ -566,4 +566,103 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       .replace('1~'.repeat(250_000), 'a line~'.repeat(2_000));
     expect((await send(at.key, lines)).status).toBe(200);
   });
+
+  test('one search finds each kind by permission, and the audit has it without the text', async () => {
+    interface Group {
+      readonly items: readonly Record<string, unknown>[];
+      readonly isMore: boolean;
+      readonly count?: number;
+    }
+    type Findings = Readonly<Record<string, Group | null>>;
+    const search = (text: string) => at.json<Findings>('/search', { text });
+    const identified = await search(' P-1^^^EAST ');
+    expect(identified['patients']?.items).toMatchObject([
+      { families: ['Lovelace'], birthDate: '1970-12-31', identifiers: [{ value: 'P-1' }], isMerged: false },
+    ]);
+    expect(identified['patientMessages']).toMatchObject({ items: [{ controlId: 'M-1' }], count: 1, isMore: false });
+    expect(identified['apiKeys']?.items).toEqual([]);
+    const named = await search('Lovelace, Ada');
+    expect(named['patients']?.items).toContainEqual(identified['patients']?.items[0]);
+    expect(named['patientMessages']?.count).toBeGreaterThanOrEqual(3);
+    // Two letters would read all names and control ids of the site.
+    for (const text of ['Lo', 'M-', '%%%', 'M-4', foreignKey.clientId, 'lovelace-king']) {
+      const { patients, messages, apiKeys } = await search(text);
+      expect([patients?.items, messages?.items, apiKeys?.items], text).toEqual([[], [], []]);
+    }
+    const reference = String(identified['patients']?.items[0]?.['reference']);
+    for (const text of [reference, reference.replace('Patient/', '').toUpperCase()]) {
+      expect((await search(text))['patients']?.items).toMatchObject([{ reference }]);
+    }
+    const { messageId } = await find('M-1');
+    expect((await search(messageId))['resources']?.items).toEqual([
+      { reference: `Hl7Message/${messageId}`, patient: null },
+    ]);
+    expect((await search(at.key.clientId))['apiKeys']?.items).toMatchObject([{ clientId: at.key.clientId }]);
+    expect((await search('M-1'))['messages']?.items).toContainEqual(expect.objectContaining({ controlId: 'M-1' }));
+    const refused = await send(at.key, adt('M-5', '').replace('^^^EAST^MR', ''));
+    const requestId = refused.headers.get('x-request-id') ?? '';
+    await until('the rejected request is counted', async () => {
+      const found = await search(requestId);
+      expect(found['messages']?.items).toMatchObject([{ controlId: 'M-5' }]);
+      return found['requests']?.items[0]?.['requestId'] === requestId;
+    });
+    for (const text of ['', 'x'.repeat(201)]) await at.json('/search', { text }, 422);
+
+    const bySome = async (permissions: readonly string[]) => {
+      const token = await at.oidc.signToken({ permissions });
+      return at.ask('POST', '/search', { text: 'P-1' }, {}, token);
+    };
+    expect((await bySome(['site.messages.read'])).body).toMatchObject({
+      patients: { items: [{}] },
+      apiKeys: null,
+      requests: null,
+    });
+    expect((await bySome(['site.api_keys.read'])).body).toMatchObject({
+      patients: null,
+      resources: null,
+      patientMessages: null,
+      messages: null,
+      apiKeys: { items: [] },
+    });
+    expect((await bySome(['site.settings.read'])).status).toBe(403);
+
+    const { rows } = await at.db.client.query<{ all: string }>(
+      `select a::text as all, parameters, patients::text[] from audit a where site_id = $1 and parameters = '{text}' order by at`,
+      [at.site],
+    );
+    expect(rows[0]).toMatchObject({ parameters: ['text'], patients: [reference.replace('Patient/', '')] });
+    expect(rows.map(({ all }) => all).join()).not.toMatch(/P-1|Lovelace/);
+  });
+
+  test('no address of the console has a name or an identifier, and only the same person opens a sealed search', async () => {
+    const browser = await signIn(at);
+    const post = (path: string, form: Record<string, string>) =>
+      browser.ask(`${at.baseUrl}/admin/${path}`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        headers: { origin: new URL(at.baseUrl).origin },
+      });
+    const other = await signIn(at, at.oidc.reader);
+    for (const [path, form, shown] of [
+      ['search', { text: 'lovelace' }, 'Lovelace, Ada'],
+      ['messages', { patient: 'lovelace', q: 'M-1', range: '7d' }, 'M-1'],
+      ['audit', { patient: 'P-1' }, 'the identifier P-1'],
+    ] as const) {
+      const posted = await post(path, form);
+      expect(posted.status).toBe(303);
+      const address = new URL(posted.headers.get('location') ?? '', at.baseUrl).href;
+      expect(decodeURIComponent(address)).not.toMatch(/lovelace|M-1|P-1/i);
+      const page = await (await browser.ask(address)).text();
+      expect(page).toContain(shown);
+      const links = [...page.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, link = '']) => decodeURIComponent(link));
+      expect(links.filter((link) => /lovelace|P-1\b/i.test(link))).toEqual([]);
+      // An address that has it, such as an old bookmark, is replaced.
+      const typed = await browser.ask(`${at.baseUrl}/admin/${path}?${new URLSearchParams(form).toString()}`);
+      expect([typed.status, typed.headers.get('location')]).toEqual([303, expect.stringContaining('sealed=')]);
+      const stolen = await other.ask(address);
+      expect(await stolen.text()).not.toContain(shown);
+      expect([400, 403]).toContain(stolen.status);
+      expect((await browser.ask(`${address}x`)).status).toBe(400);
+    }
+  });
 });

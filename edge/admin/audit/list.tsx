@@ -12,6 +12,8 @@ interface AuditListProps {
   /** Link to the API keys; undefined without the permission to see them. */
   readonly keysPath: string | undefined;
   readonly query: Readonly<Record<string, string>>;
+  /** The query of the page's address, in which an identifier is sealed. */
+  readonly address: Readonly<Record<string, string>>;
   readonly path: string;
 }
 
@@ -122,13 +124,13 @@ const Who = ({ row, keysPath }: { row: AuditRow; keysPath: string | undefined })
   );
 };
 
-export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
+export const AuditList = ({ list, query, address, path, keysPath }: AuditListProps) => (
   <>
     <p class="lead">
       Each request that reached data has one row, written with it: who read this patient, who changed that key. Patients
       appear by id only, and searches by their parameters without values. Viewing the audit is recorded too.
     </p>
-    <Filter label="Audit">
+    <Filter label="Audit" postTo={path}>
       {FIELDS.map(({ name, label, size }) => (
         <label>
           <span>{label}</span>
@@ -141,7 +143,7 @@ export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
     </Filter>
     <PatientsFound query={query} identified={list.identified} />
     <p>
-      <a href={`${path}/events.ndjson?${new URLSearchParams(query).toString()}`}>
+      <a href={`${path}/events.ndjson?${new URLSearchParams(address).toString()}`}>
         Download all rows as FHIR AuditEvent (NDJSON)
       </a>
     </p>
@@ -174,6 +176,6 @@ export const AuditList = ({ list, query, path, keysPath }: AuditListProps) => (
         ))}
       </Table>
     )}
-    <Pager path={path} query={query} next={list.next} />
+    <Pager path={path} query={address} next={list.next} />
   </>
 );

@@ -1,9 +1,10 @@
 /** `/admin/audit`: the search and the download. */
+import { isUuid } from '../../../shared/uuid.ts';
 import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { Console } from '../web/console.ts';
-import { readQuery } from '../web/form.ts';
+import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
@@ -20,6 +21,10 @@ const asked = (query: Record<string, string>, timeZone: string) => ({
   to: readInstant(query['to'], timeZone),
 });
 
+/** The filter that is not in an address, unless it is an id. */
+const PATIENT_DATA = ['patient'];
+const isIdentifier = (text = ''): boolean => text !== '' && !isUuid(text.replace(/^Patient\//, '').toLowerCase());
+
 const encoder = new TextEncoder();
 
 const linesOf = (site: string, rows: readonly AuditRow[]): Uint8Array =>
@@ -34,10 +39,15 @@ async function* bytesOf(
   return undefined;
 }
 
-export function addAuditPages(app: Surface, { deps: { config }, access }: Console): void {
+export function addAuditPages(app: Surface, { deps: { config }, access, queries }: Console): void {
+  const path = linkTo(config, PLACE);
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.audit.read');
-    const query = c.req.query();
+    const address = c.req.query();
+    if (isIdentifier(address['patient'])) {
+      return c.redirect(await queries.addressOf(session.actor, path, address, PATIENT_DATA), 303);
+    }
+    const query = await queries.open(session.actor, address);
     const list = await findAudit(
       session.database,
       session.actor.site,
@@ -46,8 +56,7 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
     const page = (
       <Page title="Audit" config={config} session={session} place={PLACE}>
         <AuditList
-          {...{ list, query }}
-          path={linkTo(config, PLACE)}
+          {...{ list, query, address, path }}
           keysPath={session.actor.permissions.has('site.api_keys.read') ? linkTo(config, PLACES.keys.path) : undefined}
         />
       </Page>
@@ -55,9 +64,16 @@ export function addAuditPages(app: Surface, { deps: { config }, access }: Consol
     return respond(config, page);
   });
 
+  app.post(PLACE, async (c) => {
+    const { actor } = await access.page(c, 'site.audit.read');
+    const typed = Object.fromEntries(await readForm(c));
+    const secret = isIdentifier(typed['patient']) ? PATIENT_DATA : [];
+    return c.redirect(await queries.addressOf(actor, path, typed, secret), 303);
+  });
+
   app.get(`${PLACE}/events.ndjson`, async (c) => {
     const { actor, database, timeZone } = await access.page(c, 'site.audit.read');
-    const filter = readQuery(auditFilter, asked(c.req.query(), timeZone));
+    const filter = readQuery(auditFilter, asked(await queries.open(actor, c.req.query()), timeZone));
     const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
     // Before the first byte of the body: a fault can still be answered, and the reading is recorded.
     const { value: first = new Uint8Array() } = await pages.next();

@@ -3,7 +3,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 
 import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
-import { MAX_COUNTED } from '../../store/message-search.ts';
+import { MAX_COUNTED, type ListedRow } from '../../store/message-search.ts';
 import { Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, Warnings, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
 import { Path } from './path.tsx';
@@ -15,6 +15,10 @@ interface MessageListProps {
   /** Null where the time that is asked for ends before it begins. */
   readonly list: Listed | null;
   readonly query: Query;
+  /** The query of the page's address, in which patient data is sealed. */
+  readonly address: Query;
+  /** The addresses of all messages with the text of the search as a patient, and as a control id. */
+  readonly elsewherePaths: { readonly patient: string; readonly controlId: string };
   readonly path: string;
   readonly keyPath: string;
   readonly requestsPath: string;
@@ -44,12 +48,12 @@ function addressOf(path: string, query: Query, change: Query): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-const Chip = ({ path, query, outcome, label }: { path: string; query: Query; outcome: string; label: string }) => {
-  const isOn = query['outcome'] === outcome;
+const Chip = ({ path, address, outcome, label }: { path: string; address: Query; outcome: string; label: string }) => {
+  const isOn = address['outcome'] === outcome;
   return (
     <a
       class="chip"
-      href={addressOf(path, query, { outcome: isOn ? '' : outcome })}
+      href={addressOf(path, address, { outcome: isOn ? '' : outcome })}
       aria-current={isOn ? 'true' : undefined}
     >
       {label}
@@ -82,12 +86,14 @@ const Field = ({
   </label>
 );
 
-const Filters = ({ query, path, keys }: Pick<MessageListProps, 'query' | 'path'> & Pick<Listed, 'keys'>) => {
+type FiltersProps = Pick<MessageListProps, 'query' | 'address' | 'path'> & Pick<Listed, 'keys'>;
+
+const Filters = ({ query, address, path, keys }: FiltersProps) => {
   const hasTimes = (query['from'] ?? '') !== '' || (query['to'] ?? '') !== '';
   const isFolded = ['type', 'reason', 'clientId', 'from', 'to'].every((name) => (query[name] ?? '') === '');
   return (
     <>
-      <Filter label="Messages">
+      <Filter label="Messages" postTo={path}>
         <Field query={query} name="patient" label="Patient: number or name" hint="4711, 4711^^^EAST, Lovelace Ada" />
         <Field query={query} name="q" label="Control id or sender, in part, or request id" hint="ORU-77, LAB" />
         <Select name="outcome" label="Outcome" value={query['outcome'] ?? ''} options={OUTCOMES} />
@@ -123,15 +129,15 @@ const Filters = ({ query, path, keys }: Pick<MessageListProps, 'query' | 'path'>
         <nav class="tabs" aria-label="Time span">
           {RANGES.map(({ range, title }) => (
             <a
-              href={addressOf(path, query, { range, from: '', to: '' })}
+              href={addressOf(path, address, { range, from: '', to: '' })}
               aria-current={!hasTimes && (query['range'] ?? '') === range ? 'page' : undefined}
             >
               {title}
             </a>
           ))}
         </nav>
-        <Chip {...{ path, query }} outcome="errors" label="Errors only" />
-        <Chip {...{ path, query }} outcome="warnings" label="With warnings" />
+        <Chip {...{ path, address }} outcome="errors" label="Errors only" />
+        <Chip {...{ path, address }} outcome="warnings" label="With warnings" />
       </div>
     </>
   );
@@ -172,9 +178,16 @@ const Matches = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
   </ul>
 );
 
-const Found = ({ list, path, keyPath, query }: { list: Listed; path: string; keyPath: string; query: Query }) => {
-  const items = list.items.map(viewListedMessage);
-  const isByPatient = (query['patient'] ?? '') !== '';
+interface MessageTableProps {
+  readonly items: readonly ListedRow[];
+  readonly path: string;
+  readonly keyPath: string;
+  /** Show where each message names the patient. */
+  readonly isByPatient?: boolean;
+}
+
+export const MessageTable = ({ items: rows, path, keyPath, isByPatient = false }: MessageTableProps) => {
+  const items = rows.map(viewListedMessage);
   const head = [
     'Received',
     ...(isByPatient ? ['Named in'] : []),
@@ -225,15 +238,14 @@ const Elsewhere = ({ count, href }: { count: number; href: string }) =>
 const NothingFound = ({
   list: { elsewhere },
   query,
-  path,
+  elsewherePaths,
   requestsPath,
-}: Pick<MessageListProps, 'query' | 'path' | 'requestsPath'> & { list: Listed }) => {
+}: Pick<MessageListProps, 'query' | 'elsewherePaths' | 'requestsPath'> & { list: Listed }) => {
   const patient = query['patient'] ?? '';
   const text = query['q'] ?? '';
   const term = patient || text;
   const isNarrowed = Object.entries(query).some(([name, value]) => !['patient', 'q'].includes(name) && value !== '');
   const since = query['from'] ?? '';
-  const elsewhereAddress = (change: Query) => addressOf(path, {}, change);
   return (
     <div class="empty">
       <p>
@@ -264,13 +276,12 @@ const NothingFound = ({
           {patient !== '' && !isNarrowed ? null : (
             <li>
               Messages of all times and outcomes with this identifier:{' '}
-              <Elsewhere count={elsewhere.numbers} href={elsewhereAddress({ patient: term })} />; with a name that
-              begins with it: <Elsewhere count={elsewhere.names} href={elsewhereAddress({ patient: term })} />
+              <Elsewhere count={elsewhere.numbers} href={elsewherePaths.patient} />; with a name that begins with it:{' '}
+              <Elsewhere count={elsewhere.names} href={elsewherePaths.patient} />
             </li>
           )}
           <li>
-            Control ids that contain it:{' '}
-            <Elsewhere count={elsewhere.control_ids} href={elsewhereAddress({ q: term })} />
+            Control ids that contain it: <Elsewhere count={elsewhere.control_ids} href={elsewherePaths.controlId} />
           </li>
           {isRequestId(text) ? (
             <li>
@@ -284,8 +295,8 @@ const NothingFound = ({
   );
 };
 
-const Pages = ({ list: { previous, next }, path, query }: { list: Listed; path: string; query: Query }) => {
-  const to = (change: Query) => addressOf(path, query, change);
+const Pages = ({ list: { previous, next }, path, address }: { list: Listed; path: string; address: Query }) => {
+  const to = (change: Query) => addressOf(path, address, change);
   if (previous === null && next === null) return null;
   return (
     <p class="pager">
@@ -313,9 +324,9 @@ const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
     <section>{children}</section>
   );
 
-export const MessageList = ({ list, query, path, keyPath, requestsPath }: MessageListProps) => (
+export const MessageList = ({ list, query, address, path, keyPath, ...paths }: MessageListProps) => (
   <>
-    <Filters {...{ query, path }} keys={list?.keys ?? []} />
+    <Filters {...{ query, address, path }} keys={list?.keys ?? []} />
     {(query['unmapped'] ?? '') === '' ? null : (
       <p>
         Only those that have the name <code>{query['unmapped']?.slice(query['unmapped'].indexOf(':') + 1)}</code>{' '}
@@ -325,18 +336,18 @@ export const MessageList = ({ list, query, path, keyPath, requestsPath }: Messag
     {list === null ? (
       <Empty>“From” is after “To”: nothing can lie between them.</Empty>
     ) : list.items.length === 0 ? (
-      <NothingFound {...{ list, query, path, requestsPath }} />
+      <NothingFound {...{ list, query, ...paths }} />
     ) : (
       <Live isLive={list.isFirst && (query['patient'] ?? '') === ''}>
         <p class="count">
           {list.count === null ? null : <strong>{counted(list.count, list.isMore)}</strong>}{' '}
           <span class="quiet">
-            as a file: <a href={addressOf(`${path}/file/csv`, query, {})}>CSV</a>{' '}
-            <a href={addressOf(`${path}/file/ndjson`, query, {})}>NDJSON</a>
+            as a file: <a href={addressOf(`${path}/file/csv`, address, {})}>CSV</a>{' '}
+            <a href={addressOf(`${path}/file/ndjson`, address, {})}>NDJSON</a>
           </span>
         </p>
-        <Found {...{ list, query, path, keyPath }} />
-        <Pages {...{ list, query, path }} />
+        <MessageTable items={list.items} {...{ path, keyPath }} isByPatient={(query['patient'] ?? '') !== ''} />
+        <Pages {...{ list, address, path }} />
       </Live>
     )}
   </>

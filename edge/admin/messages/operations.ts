@@ -73,7 +73,7 @@ export const moreSegments = z.number().int().meta({
   description: 'How many segments are not listed: 1,000 are, with 10,000 fields, and those where something is wrong.',
 });
 
-const listedItem = messageItem.extend({
+export const listedItem = messageItem.extend({
   tookMs: z.number().int().nullable().meta({ description: 'From the receipt to the first answer, in milliseconds.' }),
   warnings: z.number().int().meta({ description: 'How many warnings it was given.' }),
   finding: ackErrorItem.nullable().meta({ description: 'The first error, else the first warning.' }),

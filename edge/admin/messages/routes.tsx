@@ -23,6 +23,8 @@ import { findResource, ResourcePage, resourceQuery } from './resource.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
+/** Filters that are not in an address. */
+const PATIENT_DATA = ['patient', 'q'];
 const fileType = z.enum(['csv', 'ndjson']);
 
 /** The filter of the form, with its times as instants. */
@@ -33,30 +35,46 @@ const asked = (query: Record<string, string>, timeZone: string): Record<string, 
 });
 const replayForm = z.object({ comment: replayComment });
 
-export function addMessagePages(app: Surface, { deps, access }: Console, replays: MessageReplay): void {
+export function addMessagePages(app: Surface, { deps, access, queries }: Console, replays: MessageReplay): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.messages.read');
-    const query = asked(c.req.query(), session.timeZone);
+    const address = c.req.query();
+    if ((address['patient'] ?? '') !== '') {
+      return c.redirect(await queries.addressOf(session.actor, path, address, PATIENT_DATA), 303);
+    }
+    const query = asked(await queries.open(session.actor, address), session.timeZone);
+    const term = query['patient'] || query['q'] || '';
+    const elsewherePaths = {
+      patient: await queries.addressOf(session.actor, path, { patient: term }, PATIENT_DATA),
+      controlId: await queries.addressOf(session.actor, path, { q: term }, PATIENT_DATA),
+    };
     const keyPath = linkTo(config, PLACES.keys.path);
     const requestsPath = linkTo(config, PLACES.requests.path);
     const parsed = readQuery(messageQuery, query);
     const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, path, keyPath, requestsPath }} />
+        <MessageList {...{ list, query, address, elsewherePaths, path, keyPath, requestsPath }} />
       </Page>
     );
     return respond(config, page);
+  });
+
+  app.post(PLACE, async (c) => {
+    const { actor } = await access.page(c, 'site.messages.read');
+    const typed = Object.fromEntries(await readForm(c));
+    return c.redirect(await queries.addressOf(actor, path, typed, PATIENT_DATA), 303);
   });
 
   app.get(`${PLACE}/file/:type`, async (c) => {
     const session = await access.page(c, 'site.messages.read');
     const type = fileType.safeParse(c.req.param('type')).data;
     if (type === undefined) throw new Fault('not-found', 'there is nothing at this address');
-    const filter = readQuery(messageFilter, asked(c.req.query(), session.timeZone));
+    const query = await queries.open(session.actor, c.req.query());
+    const filter = readQuery(messageFilter, asked(query, session.timeZone));
     const pages = fileOf(type, exportMessages(session, filter));
     // Before the first byte of the body: a fault can still be answered, and the search is recorded.
     const { value: first = new Uint8Array() } = await pages.next();

@@ -28,6 +28,8 @@ interface PageProps {
   /** Files of `assets` that this page needs; they run in this order, before console.js. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
+  /** The text that the search box was sent with. */
+  readonly searched?: string;
 }
 
 /** The path of a link, with the console's path prefix. */
@@ -35,6 +37,8 @@ export const linkTo = (config: Config, path: string): string => `${pathPrefix(co
 
 /** For accounts with several sites. */
 export const CHOOSE_SITE_PATH = '/admin/site';
+
+export const SEARCH_PATH = '/admin/search';
 
 const Brand = ({ config, name }: { config: Config; name: string }) => (
   <a class="brand" href={linkTo(config, '/admin')}>
@@ -71,7 +75,28 @@ interface NavigationProps {
   readonly config: Config;
   readonly session: Session;
   readonly place: PlacePath | undefined;
+  readonly searched: string | undefined;
 }
+
+/** It posts the text, which may be patient data. */
+const SearchBox = ({ config, session, searched }: NavigationProps) => {
+  const { permissions } = session.actor;
+  if (!permissions.has('site.messages.read') && !permissions.has('site.api_keys.read')) return null;
+  return (
+    <form class="find" method="post" action={linkTo(config, SEARCH_PATH)} role="search" aria-label="Everything">
+      <input
+        type="search"
+        name="text"
+        value={searched}
+        maxlength={200}
+        required
+        placeholder="Search"
+        aria-label="Search by identifier, name, control id, request id, Client ID or resource id"
+        title="Identifier, name, control id, request id, Client ID or resource id"
+      />
+    </form>
+  );
+};
 
 /**
  * A column beside the page; in a narrow window a bar above it, with a button that opens the menu. The `popover` attribute
@@ -85,6 +110,7 @@ const Navigation = (props: NavigationProps) => {
       <button type="button" class="secondary menu" popovertarget="menu">
         Menu
       </button>
+      <SearchBox {...props} />
       <div id="menu" popover="auto">
         {session.hasOthers ? <a href={linkTo(config, CHOOSE_SITE_PATH)}>Another site</a> : null}
         <nav aria-label="Console">
@@ -112,7 +138,7 @@ const Trail = ({ config, trail }: { config: Config; trail: readonly Crumb[] }) =
 );
 
 export const Page = (props: PropsWithChildren<PageProps>) => {
-  const { title, config, session, place, trail = [], scripts = [], styles = [], children } = props;
+  const { title, config, session, place, trail = [], scripts = [], styles = [], searched, children } = props;
   const asset = (name: string) => linkTo(config, `/admin/assets/${name}`);
   return (
     <html lang="en">
@@ -126,7 +152,7 @@ export const Page = (props: PropsWithChildren<PageProps>) => {
             <Brand config={config} name="Integration gateway" />
           </header>
         ) : (
-          <Navigation {...{ config, session, place }} />
+          <Navigation {...{ config, session, place, searched }} />
         )}
         <main id="main">
           {trail.length === 0 ? null : <Trail {...{ config, trail }} />}

@@ -204,9 +204,13 @@ export const Select = ({
   </label>
 );
 
-/** A filter above a list: a GET form, so that the result has an address. */
-export const Filter = ({ children, label }: PropsWithChildren<{ label: string }>) => (
-  <form class="filter" method="get" role="search" aria-label={label}>
+/**
+ * A filter above a list: a GET form, so that the result has an address.
+ *
+ * @param postTo for a filter with patient data, which must not be in an address (sealed-query.ts)
+ */
+export const Filter = ({ children, label, postTo }: PropsWithChildren<{ label: string; postTo?: string }>) => (
+  <form class="filter" method={postTo === undefined ? 'get' : 'post'} action={postTo} role="search" aria-label={label}>
     {children}
     <button class="secondary">Show</button>
   </form>

@@ -72,7 +72,7 @@ test('the places are a menu on a phone, which needs no script, and errors keep t
   const viewport = { width: PHONE, height: 800 };
   const { context, page } = await signIn(stack.oidc.admin, { viewport, javaScriptEnabled: false });
   const bar = await page.locator('header').boundingBox();
-  expect(bar?.height).toBeLessThan(72);
+  expect(bar?.height).toBeLessThan(124);
   expect(await page.locator('nav >> text=Messages').isVisible()).toBe(false);
   await page.click('button:has-text("Menu")');
   await page.click('nav >> text=Messages');

@@ -77,6 +77,8 @@ export const PAGES: readonly PageRow[] = [
     name: 'message-replay',
     path: ({ messageId }) => `/admin/messages/${messageId}/replay`,
   },
+  { route: '/admin/search', name: 'search', path: () => '/admin/search?text=Lovelace' },
+  { route: '/admin/search', name: 'search-empty', path: () => '/admin/search?text=nothing-has-this' },
   { route: '/admin/attention', name: 'attention' },
   { route: '/admin/merges', name: 'merges' },
   { route: '/admin/merges/:id', name: 'merge-undo', path: ({ mergeId }) => `/admin/merges/${mergeId}` },

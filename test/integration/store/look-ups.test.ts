@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parameter } from '../../../edge/platform/parameter.ts';
 import type { Query } from '../../../edge/deps.ts';
 import { type AuditFilter, listAudit } from '../../../edge/store/admin-audit.ts';
+import { findByIdOrIdentifier, type FoundThing } from '../../../edge/store/console-search.ts';
 import { searchPage } from '../../../edge/store/search/search.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
@@ -199,6 +200,35 @@ describe('the audit', () => {
   test('does not contain events of a patient of another site', async () => {
     expect((await cost(list({ patient: randomUUID() }))).rows).toBe(0);
   });
+});
+
+test('the search box finds an id and an identifier by their indexes', async () => {
+  const { client } = db;
+  await withoutGuards(client, async () => {
+    await client.query(
+      `insert into resource_identifier (site_id, type, value, system, id)
+       select r.site_id, r.type, 'B' || row_number() over (order by r.id) % 100, '', r.id from resource r where r.site_id = $1`,
+      [busy],
+    );
+  });
+  const ofBusy = async (query: Query) => {
+    await explain(application, busy, query);
+    const { pages } = await explain(application, busy, query);
+    await application.query(`select set_config('gateway.site', $1, false)`, [busy]);
+    const { rows } = await application.query<FoundThing>(query.text, query.params.map(parameter));
+    return { pages, ids: rows.map(({ id }) => id) };
+  };
+  const id = '01900000-0000-7000-8000-000000000007';
+  for (const [query, rows] of [
+    [findByIdOrIdentifier(busy, id, id, 11), 1],
+    [findByIdOrIdentifier(busy, null, 'B7', 11), 11],
+    [findByIdOrIdentifier(busy, null, 'nothing', 11), 0],
+    [findByIdOrIdentifier(busy, randomUUID(), 'nothing', 11), 0],
+  ] as const) {
+    const found = await ofBusy(query);
+    expect(found.ids).toHaveLength(rows);
+    expect(found.pages).toBeLessThan(3 * MAX_PAGES);
+  }
 });
 
 describe('a search for changed resources', () => {

@@ -58,6 +58,7 @@ test('every operation and its permission', () => {
     'post /replays/{id}/resume: site.messages.replay',
     'post /replays/{id}/stop: site.messages.replay',
     'post /replays: site.messages.replay',
+    'post /search: site.messages.read or site.api_keys.read',
     'post /sessions/end: site.sessions.end',
     'post /sessions/{id}/end: site.sessions.end',
     'post /workbench/assertion: site.api_keys.read',
