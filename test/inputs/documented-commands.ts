@@ -54,6 +54,12 @@ export const ON_DEPLOYMENT: readonly string[] = [
   'edge/docs/operate.md, Who saw what',
 ];
 
+/** Sections that box.test.ts follows with two processes behind a proxy, in this order. */
+export const ON_TWO_PROCESSES: readonly string[] = [
+  'edge/docs/operate.md, Upgrade on your own machine',
+  'edge/docs/operate.md, Rotate on your own machine',
+];
+
 /** More of them, for which the test first makes an alert. */
 export const ON_USED_DEPLOYMENT: readonly string[] = [
   'edge/docs/operate.md, Alerts',

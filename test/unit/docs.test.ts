@@ -16,6 +16,7 @@ import {
   NOT_RUN,
   ON_DEPLOYMENT,
   ON_LOCAL_STACK,
+  ON_TWO_PROCESSES,
   ON_USED_DEPLOYMENT,
 } from '../inputs/documented-commands.ts';
 import { ROOT } from '../stack/services/build.ts';
@@ -109,7 +110,13 @@ test('every command that the documentation or a program names exists, with its s
 
 test('one test runs the commands of each section, or a reason is given', () => {
   const sections = new Set(COMMAND_BLOCKS.map(({ page, heading }) => `${page}, ${heading}`));
-  const named = [...ON_LOCAL_STACK, ...ON_DEPLOYMENT, ...ON_USED_DEPLOYMENT, ...Object.keys(NOT_RUN)];
+  const named = [
+    ...ON_LOCAL_STACK,
+    ...ON_DEPLOYMENT,
+    ...ON_USED_DEPLOYMENT,
+    ...ON_TWO_PROCESSES,
+    ...Object.keys(NOT_RUN),
+  ];
   expect(named.toSorted()).toEqual([...sections].toSorted());
 });
 

@@ -5,7 +5,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
@@ -22,9 +22,9 @@ import { helpOn } from './program.ts';
 const CLIENT_ALGORITHM = 'ES256';
 
 const USAGE = `usage: npm run -s keys -- new              > ring.json
-       npm run -s keys -- publish < old.json > ring.json
-       npm run -s keys -- sign    < old.json > ring.json
-       npm run -s keys -- retire  < old.json > ring.json
+       npm run -s keys -- publish < old.json > ring.json, or: publish gateway.env
+       npm run -s keys -- sign    < old.json > ring.json, or: sign gateway.env
+       npm run -s keys -- retire  < old.json > ring.json, or: retire gateway.env
        npm run -s keys -- sidecar [--ranges 10.1.0.0/16,…] [--sites ID,…] > sidecar.env
        npm run -s keys -- secret             > secret.txt
        npm run -s keys -- client FOLDER      makes FOLDER/private.pem and FOLDER/jwks.json
@@ -38,7 +38,7 @@ files.
 
 \`box\` with HOST sets the public addresses to https://HOST, and without it to this machine.
 
-The ring is read from TOKEN_SIGNING_KEYS, or else from standard input. Then:
+The ring is read and replaced in the file, or read from TOKEN_SIGNING_KEYS, or else from standard input. Then:
        npx wrangler secret put TOKEN_SIGNING_KEYS < ring.json
 `;
 
@@ -252,23 +252,52 @@ async function newClientKey(folder = ''): Promise<Made> {
   };
 }
 
-async function readRing(): Promise<SigningRing> {
-  const given = process.env['TOKEN_SIGNING_KEYS'] ?? (process.stdin.isTTY ? '' : await text(process.stdin));
+/** @param given secret, so an error does not show it */
+function parseRing(given: string): SigningRing {
   try {
     return signingRing.parse(JSON.parse(given));
   } catch {
-    // The input is secret, so it is not shown.
     throw new Error(
       'the input is not a ring of signing keys: pass the value of TOKEN_SIGNING_KEYS (edge/docs/operate.md, Rotate the signing keys)',
     );
   }
 }
 
+const readRing = async (): Promise<SigningRing> =>
+  parseRing(process.env['TOKEN_SIGNING_KEYS'] ?? (process.stdin.isTTY ? '' : await text(process.stdin)));
+
+/** The ring in an environment file. */
+const RING_LINE = /^TOKEN_SIGNING_KEYS='?(.*?)'?$/m;
+
+/** Replaces a file atomically, with its owner and its mode: a program that starts now reads the old or the new one. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  const { mode, uid, gid } = await stat(path);
+  const temporary = `${path}.${randomUUID()}`;
+  await writeFile(temporary, content, { mode, flag: 'wx' });
+  await chown(temporary, uid, gid);
+  await rename(temporary, path);
+}
+
+/** One step of a rotation, of the ring in an environment file or else of the one in the input. */
+async function rotate(step: (ring: SigningRing) => Step | Promise<Step>, file: string | undefined): Promise<Made> {
+  if (file === undefined) return made(await step(await readRing()));
+  const path = await realpath(folderOf(file));
+  const content = await readFile(path, 'utf8');
+  const [line, ring = ''] = RING_LINE.exec(content) ?? [];
+  if (line === undefined) throw new Error(`${path} has no line TOKEN_SIGNING_KEYS='…'`);
+  const { output, notes } = made(await step(parseRing(ring)));
+  await replaceFile(
+    path,
+    content.replace(line, () => `TOKEN_SIGNING_KEYS='${output}'`),
+  );
+  return { output: path, notes };
+}
+
 const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promise<Made>>> = {
   new: async () => made(await newRing(Date.now())),
-  publish: async () => made(await publishKey(await readRing(), Date.now())),
-  sign: async () => made(signWithNewest(await readRing())),
-  retire: async () => made(retireOthers(await readRing())),
+  publish: (file) => rotate((ring) => publishKey(ring, Date.now()), file),
+  sign: (file) => rotate(signWithNewest, file),
+  retire: (file) => rotate(retireOthers, file),
   sidecar: () => newSidecarKey(process.argv.slice(3)),
   secret: async () => newSecret(),
   client: newClientKey,

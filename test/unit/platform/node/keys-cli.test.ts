@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import { createLocalJWKSet, importPKCS8, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
@@ -43,6 +43,31 @@ describe('npm run keys', () => {
     const made = run('new').out;
     const { out, next } = run('sign', made);
     expect([out, next]).toEqual([made, expect.stringContaining('publish a new one first')]);
+  });
+
+  test('rotates the ring in an environment file, which keeps its other lines, its mode and a link to it', async () => {
+    const folder = await useFolder('keys-cli', onTestFinished);
+    const make = (...args: readonly string[]) =>
+      spawnSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8', env: { PATH: '', INIT_CWD: folder } });
+    expect(make('box', '.').status).toBe(0);
+    await symlink('gateway.env', `${folder}/link.env`);
+    const read = () => readFile(`${folder}/gateway.env`, 'utf8');
+    const lineOf = (text: string) => /^TOKEN_SIGNING_KEYS='(.*)'$/m.exec(text)?.[1] ?? '';
+    const before = await read();
+    const [first = ''] = kids(lineOf(before));
+    expect(make('publish', 'link.env')).toMatchObject({ status: 0, stderr: expect.stringContaining('then: sign') });
+    const [, second = ''] = kids(lineOf(await read()));
+    expect(make('sign', 'gateway.env').stderr).toContain(`${second} (signs), ${first}`);
+    expect(make('retire', 'gateway.env').status).toBe(0);
+    const after = await read();
+    expect([kids(lineOf(after)), after.replace(lineOf(after), '')]).toEqual([
+      [second],
+      before.replace(lineOf(before), ''),
+    ]);
+    expect((await stat(`${folder}/gateway.env`)).mode & 0o777).toBe(0o600);
+    expect((await readdir(folder)).toSorted()).toEqual(['gateway.env', 'link.env']);
+    await writeFile(`${folder}/other.env`, 'PORT=1\n');
+    expect(make('sign', 'other.env')).toMatchObject({ status: 1, stderr: expect.stringContaining('has no line') });
   });
 
   test('rejects an input that is not a ring, without showing it', () => {
