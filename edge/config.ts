@@ -229,6 +229,11 @@ const FHIR = {
     .enum(SEARCH_SETS)
     .default('listed')
     .describe("Search parameters: `listed`, or `us-core` for US Core's as well."),
+  FHIR_GROUPS: z
+    .enum(['on', 'off'])
+    .default('off')
+    .transform((value) => value === 'on')
+    .describe('`on`: the type Group, its scopes, and the export of a Group.'),
 };
 
 const TRUST = {

@@ -47,6 +47,8 @@ export const LIMITS = {
   },
   // The gateway stores or searches them one by one; patients usually have a few.
   'list-items': { most: 1000, of: 'identifiers, names, telecoms or addresses of a resource' },
+  // The statement that writes the Group locks each of them.
+  'group-members': { most: 10_000, of: 'members of a Group', instead: 'write several Groups' },
   // Ten for each entry that a Bundle may have.
   'indexed-values': { most: 10_000, of: 'searchable identifiers and codes that a request writes', instead: REQUESTS },
   // All connections of PostgreSQL share one table of locks.

@@ -19,7 +19,7 @@ begin
 end $$;
 
 create domain resource_type as text check (value in ('Patient', 'Condition', 'AllergyIntolerance', 'Observation', 'Procedure',
-  'DiagnosticReport', 'DocumentReference'));
+  'DiagnosticReport', 'DocumentReference', 'Group'));
 -- The type of a patient in a foreign key. A generated column would cost each insert 4 µs.
 create domain patient_type as text check (value = 'Patient');
 create domain name_part as text check (value in ('family', 'given'));

@@ -51,8 +51,12 @@ create table bulk_export (
   -- Only what is in a patient's compartment.
   of_patients boolean not null,
   since timestamptz(3),
+  -- Only the members of this Group. The first step lists them in patients (bulk_export_step).
+  group_id uuid,
   -- Only these patients and what is about them; null: all.
   patients uuid[],
+  -- Those of patients that became members of the Group after since: all that is about them is exported, however old.
+  new_patients uuid[],
   -- Searches, such as Observation?code=x. A resource of a type with searches is in a file only if it matches one of them.
   filters text[] not null,
   -- OperationOutcomes about what was left out, one a line.

@@ -1,4 +1,4 @@
-/** The seven resource types of the gateway (edge/docs/behaviour.md, FHIR). */
+/** The resource types that every gateway has (edge/docs/behaviour.md, FHIR). */
 export const RESOURCE_TYPES = [
   'Patient',
   'Condition',
@@ -8,8 +8,35 @@ export const RESOURCE_TYPES = [
   'DiagnosticReport',
   'DocumentReference',
 ] as const;
-export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
+/** The types that are off by default, each with the configuration variable that switches it on. */
+const SWITCHED_TYPES = [['Group', 'FHIR_GROUPS']] as const;
+
+export type ResourceType = (typeof RESOURCE_TYPES)[number] | (typeof SWITCHED_TYPES)[number][0];
+export type Switches = Readonly<Record<(typeof SWITCHED_TYPES)[number][1], boolean>>;
+
+export const ALL_RESOURCE_TYPES: readonly ResourceType[] = [...RESOURCE_TYPES, ...SWITCHED_TYPES.map(([type]) => type)];
+
+/** True also for a type that is off. */
 export function isResourceType(text: unknown): text is ResourceType {
-  return RESOURCE_TYPES.some((type) => type === text);
+  return ALL_RESOURCE_TYPES.some((type) => type === text);
+}
+
+/** The types that a gateway with this configuration has. */
+export const typesOn = (switches: Switches): readonly ResourceType[] => [
+  ...RESOURCE_TYPES,
+  ...SWITCHED_TYPES.filter(([, name]) => switches[name]).map(([type]) => type),
+];
+
+/**
+ * Why a gateway does not have a type, for the message of an error.
+ *
+ * @param types the types that it has
+ */
+export function unsupportedType(name: string, types: readonly ResourceType[]): string {
+  const [, variable] = SWITCHED_TYPES.find(([type]) => type === name) ?? [];
+  if (variable !== undefined && !types.some((type) => type === name)) {
+    return `${name} is off at this gateway: its operator can set ${variable}=on`;
+  }
+  return `supported types: ${types.join(', ')}`;
 }

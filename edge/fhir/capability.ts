@@ -1,6 +1,6 @@
 /** The CapabilityStatement (FHIR R4 http, 3.1.0.7), from the tables of the routes and of the search parameters. */
 import type { JsonObject } from '../../shared/json.ts';
-import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import type { SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
@@ -29,8 +29,9 @@ function operationsOf(type: ResourceType): JsonObject[] {
     name: operation.replace(/^\w+-/, ''),
     definition: `http://hl7.org/fhir/OperationDefinition/${operation}`,
   }));
-  const exported = { name: 'export', definition: `${BULK_DATA}/OperationDefinition/patient-export` };
-  return type === 'Patient' ? [...ofR4, exported] : ofR4;
+  if (type !== 'Patient' && type !== 'Group') return ofR4;
+  const definition = `${BULK_DATA}/OperationDefinition/${type.toLowerCase()}-export`;
+  return [...ofR4, { name: 'export', definition }];
 }
 
 /** The documentation of each set of search parameters. */
@@ -70,8 +71,11 @@ function resource(type: ResourceType, searches: SearchSet): JsonObject {
   };
 }
 
-/** @param root our own `{base}/fhir` */
-export function capabilityStatement(root: string, searches: SearchSet): JsonObject {
+/**
+ * @param root our own `{base}/fhir`
+ * @param types the types of the deployment
+ */
+export function capabilityStatement(root: string, searches: SearchSet, types: readonly ResourceType[]): JsonObject {
   return {
     resourceType: 'CapabilityStatement',
     url: `${root}/metadata`,
@@ -90,7 +94,7 @@ export function capabilityStatement(root: string, searches: SearchSet): JsonObje
         mode: 'server',
         documentation: SEARCHES[searches],
         security: SECURITY,
-        resource: RESOURCE_TYPES.map((type) => resource(type, searches)),
+        resource: types.map((type) => resource(type, searches)),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
         operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },

@@ -2,7 +2,7 @@
  * The work that one FHIR request may cause (edge/limits.ts). The request alone decides, before the first query.
  */
 import { isJsonObject, type Json } from '../../shared/json.ts';
-import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
+import { ALL_RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { Budget } from '../limits.ts';
 import type { ResourceWrite } from '../store/resource.ts';
 import { fold, spellNames } from '../store/search/fold.ts';
@@ -13,7 +13,7 @@ import type { Pair } from './controls/faults.ts';
 import { alternatives } from './search/values.ts';
 
 const NAME_PARAMETERS: ReadonlySet<string> = new Set(
-  RESOURCE_TYPES.flatMap((type) =>
+  ALL_RESOURCE_TYPES.flatMap((type) =>
     Object.entries(parametersOf('us-core', type)).flatMap(([name, { kind }]) =>
       typeOf(kind) === 'string' ? [name] : [],
     ),
@@ -60,6 +60,8 @@ export function requireAffordableLists(type: ResourceType, content: Json): void 
     const list = content[name];
     if (Array.isArray(list)) new Budget().spend('list-items', list.length, `${type}.${name}`);
   }
+  const members = type === 'Group' ? content['member'] : undefined;
+  if (Array.isArray(members)) new Budget().spend('group-members', members.length, 'Group.member');
 }
 
 /**

@@ -56,10 +56,11 @@ function namedTypes(pairs: readonly Pair[]): ResourceType[] | null {
     .filter(([name]) => name === '_type')
     .flatMap(([, value]) => value.split(',').map((one) => one.trim()));
   if (given.length === 0) return null;
-  if (!given.every(isResourceType)) {
+  const types = RESOURCE_TYPES.filter((type) => given.includes(type));
+  if (types.length < new Set(given).size) {
     throw badParameter('_type', `_type must list ${RESOURCE_TYPES.join(', ')}, separated by commas`);
   }
-  return RESOURCE_TYPES.filter((type) => given.includes(type));
+  return types;
 }
 
 /** The types that follow a position, beginning with the type of the position. */
@@ -67,7 +68,7 @@ function remaining(types: readonly ResourceType[], { key, id }: Position): Pick<
   const at = RESOURCE_TYPES.findIndex((type) => type === key);
   const type = RESOURCE_TYPES[at];
   return {
-    types: types.filter((one) => RESOURCE_TYPES.indexOf(one) >= at),
+    types: types.filter((one) => RESOURCE_TYPES.findIndex((type) => type === one) >= at),
     after: type === undefined ? null : { type, id },
   };
 }

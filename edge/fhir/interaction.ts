@@ -4,6 +4,7 @@
  */
 import type { Fault } from '../../shared/fault.ts';
 import type { SearchSet } from '../config.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
 import type { Budget } from '../limits.ts';
 import type { Caller } from '../oauth/bearer.ts';
@@ -25,6 +26,8 @@ export interface RequestContext {
   readonly maxBodyBytes: number;
   /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
+  /** The resource types of the deployment. */
+  readonly types: readonly ResourceType[];
   /** The work of this attempt to prepare the request: a patch is prepared again if its resource has changed. */
   readonly budget: Budget;
 }

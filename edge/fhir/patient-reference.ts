@@ -8,6 +8,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { patientIdOf } from '../store/search/kinds/patient.ts';
 import { patientElementOf } from '../store/search/parameters.ts';
+import { requireListOfPatients } from './group.ts';
 import { mapStrings } from './strings.ts';
 
 /** References to `{root}/…` without the root. */
@@ -17,8 +18,9 @@ export function relativeReferences(resource: JsonObject, root: string): JsonObje
   );
 }
 
-/** The element that names the patient, as FHIRPath. */
+/** The element that names the patient or the patients, as FHIRPath. */
 export function patientPath(type: ResourceType): string {
+  if (type === 'Group') return 'Group.member.entity';
   return `${type}.${patientElementOf(type) ?? 'id'}`;
 }
 
@@ -41,6 +43,7 @@ const ELSEWHERE =
  * @throws Fault `invalid` (422) for a reference that cannot be to a patient of this server
  */
 export function requirePatientReference(type: ResourceType, resource: JsonObject): void {
+  if (type === 'Group') return requireListOfPatients(resource);
   const name = patientElementOf(type);
   const element = name === undefined ? undefined : resource[name];
   const reference = isJsonObject(element) ? element['reference'] : undefined;

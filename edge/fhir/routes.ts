@@ -3,7 +3,7 @@ import type { Context, Handler } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
-import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { isResourceType, type ResourceType, typesOn } from '../../shared/resource-type.ts';
 import type { Deps } from '../deps.ts';
 import { compressedAnswer } from '../http/compression.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
@@ -36,8 +36,8 @@ import { METHODS, type TypeInteraction, TYPE_INTERACTIONS } from './type-interac
  * A segment that cannot be an id makes an unsupported address. The types need a group, because the router anchors the pattern
  * but not its alternatives.
  */
-const routeOf = ({ path, only }: TypeInteraction): string =>
-  `/fhir/:type{(?:${only ?? RESOURCE_TYPES.join('|')})}${path.replace(':id', `:id{${ID_SEGMENT}}`)}`;
+const routeOf = ({ path, only }: TypeInteraction, types: readonly ResourceType[]): string =>
+  `/fhir/:type{(?:${only ?? types.join('|')})}${path.replace(':id', `:id{${ID_SEGMENT}}`)}`;
 
 const SCOPES = {
   read: (type: string) => [readScope(type)],
@@ -79,7 +79,7 @@ function addDocuments(app: Surface, deps: Deps, root: string): void {
     const controls = readControls(pairs, METADATA_CONTROLS);
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
-    const text = printJson(capabilityStatement(root, config.FHIR_SEARCH));
+    const text = printJson(capabilityStatement(root, config.FHIR_SEARCH, typesOn(config)));
     return compressedAnswer(deps, c.req.raw, controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });
@@ -106,8 +106,8 @@ function addBundles(app: Surface, serve: Serve): void {
   }
 }
 
-function addTypes(app: Surface, serve: Serve): void {
-  for (const [route, interactions] of Map.groupBy(TYPE_INTERACTIONS, routeOf)) {
+function addTypes(app: Surface, serve: Serve, types: readonly ResourceType[]): void {
+  for (const [route, interactions] of Map.groupBy(TYPE_INTERACTIONS, (one) => routeOf(one, types))) {
     for (const { name, method, scope } of interactions) {
       app.on(method, route, (c) => {
         const type = c.req.param('type');
@@ -129,15 +129,16 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   const root = `${base ?? ''}/fhir`;
   const app = createSurface(deps, 'fhir', base, countUse);
   const serve = createServe(deps, root);
+  const types = typesOn(config);
 
   addDocuments(app, deps, root);
   // After the public documents, which have their own headers.
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
-  addBulkExport(app, serve, notAllowed);
-  addTypes(app, serve);
+  addBulkExport(app, serve, notAllowed, types);
+  addTypes(app, serve, types);
 
-  app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path)));
+  app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path, types)));
   app.onError((error, c) => {
     const fault = faultOf(error, deps.log, 'fhir', c.get('requestId'));
     const response = errorResponse(deps, c.req.raw, fault);

@@ -16,6 +16,7 @@ import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
 import { type Answer, type Interaction, type Lookup, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
+import { typesOn } from '../../shared/resource-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
 import { prettyPieces } from '../../shared/pretty-json.ts';
@@ -91,6 +92,7 @@ async function runAfterLookup(request: Request, lookup: Lookup): Promise<Answer>
 export function createServe(deps: Deps, root: string): Serve {
   const cursors = cursorSealer(deps.config.GATEWAY_SECRET);
   const searches = deps.config.FHIR_SEARCH;
+  const types = typesOn(deps.config);
   return async (c, prepare, accepts = acceptedType) => {
     const request = c.req.raw;
     const pairs = queryPairsOf(request.url);
@@ -117,6 +119,7 @@ export function createServe(deps: Deps, root: string): Serve {
         cursors,
         maxBodyBytes,
         searches,
+        types,
         budget: new Budget(),
       };
       const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {

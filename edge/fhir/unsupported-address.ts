@@ -4,7 +4,7 @@
  * `$` (FHIR R4 datatypes, id).
  */
 import { Fault } from '../../shared/fault.ts';
-import { isResourceType, RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { isResourceType, type ResourceType, unsupportedType } from '../../shared/resource-type.ts';
 
 /** The pattern of a segment that can be an id, for the router. */
 export const ID_SEGMENT = '[^_$/][^/]*';
@@ -20,7 +20,8 @@ const NAME = /^[_$][\w-]{1,64}$/;
  */
 export function unsupportedCompartment(segments: readonly string[]): Fault | undefined {
   const [of, id, type] = segments.slice(-3);
-  if (segments.length < 3 || id === undefined || of !== 'Patient' || !isResourceType(type)) return undefined;
+  if (segments.length < 3 || id === undefined || of !== 'Patient' || !isResourceType(type) || type === 'Group')
+    return undefined;
   const message = `compartments are not supported: search ${type}?patient=[id]`;
   return new Fault('not-found', message, { code: 'not-supported' });
 }
@@ -31,18 +32,24 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   $everything: 'it applies to one patient',
 };
 
-/** @param path the path below the base, as it was requested */
-export function unsupportedAddress(path: string): Fault {
-  if (/\/Group\/[^/]+\/\$export$/.test(path)) {
-    const message = 'Groups are not supported: export all patients at Patient/$export, or everything at $export';
-    return new Fault('not-found', message, { code: 'not-supported' });
-  }
+/** The first segments below `/fhir`. */
+const TYPE = /\/fhir\/([A-Za-z]{1,64})(?=\/|$)/;
+
+/**
+ * @param path the path below the base, as it was requested
+ * @param types the types of the deployment
+ */
+export function unsupportedAddress(path: string, types: readonly ResourceType[]): Fault {
   const segments = path.split('/');
+  const type = TYPE.exec(path)?.[1];
+  if (type !== undefined && isResourceType(type) && !types.includes(type)) {
+    return new Fault('not-found', unsupportedType(type, types), { code: 'not-supported' });
+  }
   const segment = segments.at(-1) ?? '';
   const compartment = unsupportedCompartment(segments);
   if (compartment !== undefined) return compartment;
   if (!/^[_$]/.test(segment)) {
-    const message = `this address does not exist; resource types: ${RESOURCE_TYPES.join(', ')}`;
+    const message = `this address does not exist; resource types: ${types.join(', ')}`;
     return new Fault('not-found', message);
   }
   const what = NAME.test(segment) ? segment : 'a name with _ or $ at its beginning';
@@ -68,5 +75,5 @@ export function unsupportedMethod(method: string, allow: string, hint = ''): Fau
 
 /** @throws Fault for a segment that cannot be an id */
 export function requireIdSegment(segment: string): void {
-  if (/^[_$]/.test(segment)) throw unsupportedAddress(segment);
+  if (/^[_$]/.test(segment)) throw unsupportedAddress(segment, []);
 }

@@ -5,6 +5,7 @@
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json, printJson } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
+import { patientsExist } from '../store/group.ts';
 import { currentVersion } from '../store/resource-by-id.ts';
 import type { Query } from '../deps.ts';
 import { type RequestHeaders, requireNoConditions } from './conditional-headers.ts';
@@ -73,6 +74,10 @@ function neededBy(
   if (write.patient !== null) {
     const otherwise = [unknownPatient(`${patientPath(type)}.reference`)];
     needed.push({ query: currentVersion(site, 'Patient', write.patient), otherwise });
+  }
+  if (write.members !== undefined) {
+    const otherwise = [unknownPatient(`${patientPath(type)}.reference`)];
+    needed.push({ query: patientsExist(site, write.members), otherwise });
   }
   if (interaction === 'update' && foundBy === null) {
     needed.push({ query: currentVersion(site, type, id), otherwise: issuesOf(unknownId(type)) });

@@ -4,7 +4,8 @@
  */
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { Fault } from '../../shared/fault.ts';
-import { SCOPES } from '../../shared/oauth/scope.ts';
+import { scopesOf } from '../../shared/oauth/scope.ts';
+import { typesOn } from '../../shared/resource-type.ts';
 import type { Config } from '../config.ts';
 import { pathPrefix } from './surface.ts';
 
@@ -59,7 +60,7 @@ export function smartConfiguration(config: Config) {
     token_endpoint_auth_methods_supported: ['private_key_jwt'],
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHM_NAMES,
     grant_types_supported: ['client_credentials'],
-    scopes_supported: SCOPES,
+    scopes_supported: scopesOf(typesOn(config)),
     // SMART requires this member of every server; without an authorization endpoint no request uses it.
     code_challenge_methods_supported: ['S256'],
     introspection_endpoint: addresses.introspectionEndpoint,

@@ -9,7 +9,8 @@ import { CHARSETS } from '../../shared/hl7/charset.ts';
 import { type Json, printJson } from '../../shared/json.ts';
 import { AUDIENCES, PROTOCOLS } from '../../shared/oauth/audience.ts';
 import { USABLE_KEYS } from '../../shared/oauth/jwks.ts';
-import { SCOPES } from '../../shared/oauth/scope.ts';
+import { scopesOf } from '../../shared/oauth/scope.ts';
+import { ALL_RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { columnsOf, member, type Members, type RecordOf } from './member.ts';
 import {
   charset,
@@ -183,7 +184,7 @@ export const KEY_MEMBERS = {
   }),
   allowedScopes: member({
     column: 'allowed_scopes',
-    schema: choices('a scope', SCOPES),
+    schema: choices('a scope', scopesOf(ALL_RESOURCE_TYPES)),
     initial: [],
     answer: texts,
     label: 'Allowed scopes',

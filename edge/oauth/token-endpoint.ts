@@ -1,5 +1,6 @@
 /** The token endpoint (RFC 6749 §4.4, RFC 7523 §2.2): one grant, one authentication method, short-lived access tokens. */
 import { chooseAudience } from '../../shared/oauth/audience.ts';
+import { type ResourceType, typesOn } from '../../shared/resource-type.ts';
 import { quote } from '../../shared/quote.ts';
 import { grantScopes } from '../../shared/oauth/scope.ts';
 import type { Deps } from '../deps.ts';
@@ -33,8 +34,8 @@ function checkGrantType(form: Form): void {
   throw refuse({ code: 'grant_type', reason: `grant_type was ${quote(grantType)}, expected client_credentials` });
 }
 
-function chooseGrant(issuer: string, form: Form, client: ClientRow): Grant {
-  const scopes = grantScopes(form.get('scope'), client.allowed_scopes);
+function chooseGrant(issuer: string, form: Form, client: ClientRow, types: readonly ResourceType[]): Grant {
+  const scopes = grantScopes(form.get('scope'), client.allowed_scopes, types);
   if ('reason' in scopes) throw refuse({ code: 'scope', reason: scopes.reason });
   const chosen = chooseAudience(form.get('audience'), client.allowed_audiences, client.protocols);
   if ('reason' in chosen) throw refuse({ code: 'audience', reason: chosen.reason });
@@ -57,7 +58,7 @@ export async function tokenEndpoint(deps: Deps, clientKeys: ClientKeyring, attem
   return inNameOf(claimedClient, async () => {
     checkGrantType(form);
     const client = await authenticateClient(deps, clientKeys, attempt, presented, [endpoint]);
-    const grant = chooseGrant(issuer, form, client);
+    const grant = chooseGrant(issuer, form, client, typesOn(deps.config));
     const token = await issueAccessToken(keyringOf(deps.config), grant, deps.now());
     const { requestId, sourceAddress } = attempt;
     const { clientId, site } = grant;

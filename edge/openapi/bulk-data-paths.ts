@@ -1,5 +1,5 @@
 /** Bulk Data Access 2.0.0 in the OpenAPI document. */
-import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { FHIR_JSON, FHIR_NDJSON } from '../fhir/media-type.ts';
 import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
@@ -34,8 +34,8 @@ const PREFER = {
   required: true,
   example: 'respond-async',
 };
-const PARAMETERS: readonly Parameter[] = [
-  queryParameter('_type', `With commas between: ${RESOURCE_TYPES.join(', ')}. Default: all that the token may read.`),
+const parameters = (types: readonly ResourceType[]): readonly Parameter[] => [
+  queryParameter('_type', `With commas between: ${types.join(', ')}. Default: all that the token may read.`),
   queryParameter('_since', 'Only resources that changed after this instant.'),
   queryParameter(
     '_typeFilter',
@@ -49,21 +49,32 @@ const PARAMETERS: readonly Parameter[] = [
 ];
 const BEGUN = { '202': outcome('The export has begun.', 'Content-Location') };
 
-const kickOffs = (what: string, id: string): { readonly get: OperationObject; readonly post: OperationObject } => ({
+interface KickOffs {
+  readonly get: OperationObject;
+  readonly post: OperationObject;
+}
+
+const kickOffs = (
+  what: string,
+  id: string,
+  types: readonly ResourceType[] = RESOURCE_TYPES,
+  inPath: readonly Parameter[] = [],
+  of: readonly Kind[] = [],
+): KickOffs => ({
   get: {
     tags: TAGS,
     summary: `Begin an export of ${what}`,
     operationId: `export${id}`,
     security: SECURITY,
-    parameters: [PREFER, ...PARAMETERS],
-    responses: { ...BEGUN, ...refusals('invalid') },
+    parameters: [...inPath, PREFER, ...parameters(types)],
+    responses: { ...BEGUN, ...refusals('invalid', ...of) },
   },
   post: {
     tags: TAGS,
     summary: `Begin an export of ${what}, by Parameters`,
     operationId: `export${id}ByPost`,
     security: SECURITY,
-    parameters: [PREFER],
+    parameters: [...inPath, PREFER],
     requestBody: {
       required: false,
       content: {
@@ -73,7 +84,7 @@ const kickOffs = (what: string, id: string): { readonly get: OperationObject; re
         },
       },
     },
-    responses: { ...BEGUN, ...refusals('invalid', ...WITH_BODY) },
+    responses: { ...BEGUN, ...refusals('invalid', ...of, ...WITH_BODY) },
   },
 });
 
@@ -86,14 +97,26 @@ const MANIFEST = {
     request: text,
     requiresAccessToken: { const: true },
     output: { type: 'array', items: URL_OF_FILE },
-    deleted: { type: 'array', maxItems: 0 },
+    deleted: { type: 'array', maxItems: 1, items: URL_OF_FILE },
     error: { type: 'array', items: URL_OF_FILE },
   },
 };
 
-export const BULK_DATA_PATHS: Paths = {
-  '/fhir/$export': kickOffs('everything in the site', 'System'),
+/** @param types the types of the deployment */
+export const bulkDataPaths = (types: readonly ResourceType[]): Paths => ({
+  '/fhir/$export': kickOffs('everything in the site', 'System', types),
   '/fhir/Patient/$export': kickOffs('all patients and what is about them', 'Patients'),
+  ...(types.includes('Group')
+    ? {
+        '/fhir/Group/{id}/$export': kickOffs(
+          'the members of a Group and what is about them',
+          'Group',
+          RESOURCE_TYPES,
+          [pathParameter('id', 'The Group.', uuid)],
+          ['not-found'],
+        ),
+      }
+    : {}),
   '/fhir/$export/{id}': {
     get: {
       tags: TAGS,
@@ -140,4 +163,4 @@ export const BULK_DATA_PATHS: Paths = {
       },
     },
   },
-};
+});

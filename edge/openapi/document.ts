@@ -2,6 +2,7 @@
  * The two OpenAPI 3.1 documents. The document for integrators has the configured surfaces with their base URLs, the document for
  * staff has the console's API. Both are made from the tables and schemas of the routes.
  */
+import { typesOn } from '../../shared/resource-type.ts';
 import type { Operation } from '../admin/api/operation.ts';
 import { type Config, surfaceUrls } from '../config.ts';
 import { adminPaths } from './admin-paths.ts';
@@ -12,7 +13,7 @@ import { failures } from './answers.ts';
 import { fhirSchemas } from './fhir-schemas.ts';
 import { HL7_PATHS } from './hl7-paths.ts';
 import { HEADER_COMPONENTS, type PathItem, type Paths, type Schema } from './model.ts';
-import { OAUTH_PATHS } from './oauth-paths.ts';
+import { oauthPaths } from './oauth-paths.ts';
 import { withSamples } from './sampled.ts';
 
 const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for the integrations of a site.
@@ -102,19 +103,20 @@ const info = (title: string, description: string): object => ({
 
 /** The document for integrators. */
 export function partnerDocument(config: Config): object {
+  const types = typesOn(config);
   return {
     openapi: '3.1.1',
     info: info('Integration gateway', DESCRIPTION),
     paths: Object.fromEntries([
-      ...withServer(OAUTH_PATHS, config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
-      ...withServer(fhirPaths(config.FHIR_SEARCH), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
+      ...withServer(oauthPaths(types), config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
+      ...withServer(fhirPaths(config.FHIR_SEARCH, types), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
       ...withServer(PROBE_PATHS, surfaceUrls(config)[0]),
     ]),
     components: {
       headers: HEADER_COMPONENTS,
       responses: { ...failures('Fhir'), ...failures('Oauth'), ...failures('Hl7') },
-      schemas: { ...fhirSchemas(), ...SCHEMAS },
+      schemas: { ...fhirSchemas(types), ...SCHEMAS },
       securitySchemes: {
         accessToken: {
           type: 'http',

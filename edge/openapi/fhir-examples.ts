@@ -61,6 +61,14 @@ export const EXAMPLES: Readonly<Record<ResourceType, object>> = {
     subject: patient,
     content: [{ attachment: { contentType: 'text/plain', url: 'https://documents.example/1' } }],
   },
+  Group: {
+    resourceType: 'Group',
+    identifier: [{ value: 'COHORT-1' }],
+    type: 'person',
+    actual: true,
+    name: 'Diabetes registry',
+    member: [{ entity: patient }],
+  },
 };
 
 /** By type a search that finds its example, by parameters of every set of them: a form, or a condition. */
@@ -72,6 +80,7 @@ export const SEARCHES: Readonly<Record<ResourceType, Readonly<Record<string, str
   Procedure: { patient: SAMPLE_ID, code: '80146002' },
   DiagnosticReport: { patient: SAMPLE_ID, status: 'final' },
   DocumentReference: { patient: SAMPLE_ID, type: '11488-4' },
+  Group: { identifier: 'COHORT-1' },
 };
 
 const replace = (path: string, value: string) => [{ op: 'replace', path, value }];
@@ -84,4 +93,5 @@ export const PATCHES: Readonly<Record<ResourceType, readonly object[]>> = {
   Procedure: replace('/status', 'stopped'),
   DiagnosticReport: replace('/status', 'amended'),
   DocumentReference: replace('/status', 'superseded'),
+  Group: replace('/name', 'Diabetes registry'),
 };

@@ -6,8 +6,8 @@ import type { SearchSet } from '../config.ts';
 import { includesOf } from '../fhir/search/include.ts';
 import { modifiersOf } from '../fhir/search/named-parameter.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
-import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
-import { BULK_DATA_PATHS } from './bulk-data-paths.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
+import { bulkDataPaths } from './bulk-data-paths.ts';
 import { EXAMPLES, PATCHES, SEARCHES } from './fhir-examples.ts';
 import { publicDocument } from './public-document.ts';
 import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
@@ -353,8 +353,11 @@ function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: 
 
 const TAGS = ['FHIR'];
 
-/** @param searches the supported search parameters */
-export const fhirPaths = (searches: SearchSet): Paths => ({
+/**
+ * @param searches the supported search parameters
+ * @param types the types of the deployment
+ */
+export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): Paths => ({
   '/fhir/metadata': {
     get: {
       tags: TAGS,
@@ -398,6 +401,6 @@ export const fhirPaths = (searches: SearchSet): Paths => ({
   '/fhir/.well-known/smart-configuration': {
     get: { ...publicDocument('smartConfigurationOfFhir', 'SMART configuration, where SMART clients look'), tags: TAGS },
   },
-  ...BULK_DATA_PATHS,
-  ...Object.fromEntries(RESOURCE_TYPES.flatMap((type) => pathsOf(type, searches))),
+  ...bulkDataPaths(types),
+  ...Object.fromEntries(types.flatMap((type) => pathsOf(type, searches))),
 });

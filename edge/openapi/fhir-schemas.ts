@@ -3,7 +3,7 @@
  * open codes: the validator can reject a resource that is valid here, but never accepts an invalid one. Circles are cut, because
  * some readers expand all references.
  */
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
+import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
 import { type Element, resourceType, type Type } from '../fhir/validate/definitions.ts';
 import { PRIMITIVES } from '../fhir/validate/primitives.ts';
 import { EXAMPLES } from './fhir-examples.ts';
@@ -114,14 +114,14 @@ function schemaOf(type: Type): Schema {
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** @returns a schema for each of the seven types, and for each datatype and primitive that they reach, by name */
-export function fhirSchemas(): Readonly<Record<string, Schema>> {
+/** @returns a schema for each of the types, and for each datatype and primitive that they reach, by name */
+export function fhirSchemas(types: readonly ResourceType[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = { ...OPAQUE };
   const add = (type: Type): void => {
     if (type.name in schemas) return;
     schemas[type.name] = schemaOf(type);
     for (const element of elementsOf(type)) add(element.type);
   };
-  for (const type of RESOURCE_TYPES) add(resourceType(type));
+  for (const type of types) add(resourceType(type));
   return schemas;
 }

@@ -1,7 +1,8 @@
 /** The token service in the OpenAPI document (edge/docs/behaviour.md, Token service). */
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../shared/oauth/audience.ts';
-import { SCOPES } from '../../shared/oauth/scope.ts';
+import { scopesOf } from '../../shared/oauth/scope.ts';
+import type { ResourceType } from '../../shared/resource-type.ts';
 import { ASSERTION_TYPE } from '../oauth/assertion/credentials.ts';
 import { ALWAYS, failuresOf, WITH_BODY } from './answers.ts';
 import { headersOf, type OperationObject, type Paths, type ResponseObject, type Schema, text } from './model.ts';
@@ -44,7 +45,8 @@ const document = (operationId: string, summary: string): OperationObject => ({
   ...publicDocument(operationId, summary),
 });
 
-export const OAUTH_PATHS: Paths = {
+/** @param types the types of the deployment */
+export const oauthPaths = (types: readonly ResourceType[]): Paths => ({
   '/.well-known/smart-configuration': {
     get: document('smartConfiguration', 'SMART configuration'),
   },
@@ -64,7 +66,7 @@ export const OAUTH_PATHS: Paths = {
           grant_type: { type: 'string', const: 'client_credentials' },
           scope: {
             type: 'string',
-            description: `Separated by spaces, of: ${SCOPES.join(' ')}`,
+            description: `Separated by spaces, of: ${scopesOf(types).join(' ')}`,
             examples: ['system/Patient.read'],
           },
           audience: { type: 'string', enum: AUDIENCES, description: 'The surface of the token.' },
@@ -118,4 +120,4 @@ export const OAUTH_PATHS: Paths = {
       },
     },
   },
-};
+});

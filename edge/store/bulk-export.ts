@@ -37,6 +37,8 @@ export interface NewExport {
   readonly types: readonly ResourceType[];
   /** Only what is in a patient's compartment. */
   readonly ofPatients: boolean;
+  /** The id of the Group whose members are wanted. */
+  readonly group: string | null;
   /** An instant: what changed after it; null: all. */
   readonly since: string | null;
   /** Ids of the wanted patients; null: all. */
@@ -48,12 +50,12 @@ export interface NewExport {
 }
 
 /**
- * Fails the batch when the key has as many under way as it may (Fault `throttled`). So it does for a patient that the site does
- * not have (Fault `invalid`).
+ * Fails the batch when the key has as many under way as it may (Fault `throttled`). So it does for a patient (Fault `invalid`) or
+ * Group (Fault `not-found`) that the site does not have.
  */
 export function beginExport(it: NewExport): Query {
   return sql`select bulk_export_begin(${it.site}::uuid, ${it.clientId}, ${it.id}::uuid, ${it.request}, ${it.types}::text[],
-    ${it.ofPatients}, ${it.since}::timestamptz, ${it.patients}::uuid[], ${it.filters}::text[], ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
+    ${it.ofPatients}, ${it.since}::timestamptz, ${it.patients}::uuid[], ${it.group}::uuid, ${it.filters}::text[], ${it.outcomes}, ${EXPIRES_SECONDS}, ${EXPORTS_UNDER_WAY})`;
 }
 
 /** An export with its owner: an export of another key counts as unknown. */
@@ -81,6 +83,8 @@ export interface ExportRow {
   /** Instant. */
   readonly expires_at: string;
   readonly outcomes: string;
+  /** Patients were erased since `_since`. */
+  readonly has_deleted: boolean;
   /** JSON: an array of ExportFile, in the order of the types asked for. */
   readonly files: string;
 }
@@ -94,12 +98,29 @@ export interface ExportFile {
 const OWN = (site: string, client: string, id: string) =>
   `e.site_id = ${site}::uuid and e.export_id = ${id}::uuid and e.client_id = ${client}`;
 
+/**
+ * The erasures of patients that an export with `_since` reports. The audit has them; nothing else of an erased patient is kept.
+ * An erasure deletes the exports that were begun before it, so each download reports the same ones.
+ */
+const ERASED = `from audit a cross join unnest(a.types, a.ids) i(type, id)
+  where a.site_id = e.site_id and a.action = 'patient-erased' and a.at > e.since and i.type = 'Patient'
+    and 'Patient' = any (e.types) and (e.patients is null or e.group_id is not null)`;
+
+/** The ids of the patients that were erased since `_since` of a complete export. */
+export function erasedPatients({ site, clientId, id }: ExportKey): Query<{ readonly id: string }> {
+  const { params, bind } = binder();
+  const text = `select distinct x.id from bulk_export e cross join lateral (select i.id ${ERASED}) x
+ where ${OWN(bind(site), bind(clientId), bind(id))} and e.is_complete and e.expires_at > clock_timestamp() order by x.id`;
+  return { text, params, reads: true };
+}
+
 /** No row when the key has no such export, or it has expired. */
 export function findExport({ site, clientId, id }: ExportKey): Query<ExportRow> {
   const { params, bind } = binder();
   const text = `select e.request, e.types, e.filters, e.is_complete, e.outcomes,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= e.begun_by as is_settled,
        ${instantOf(`(e.snapshot_at - interval '1 millisecond')`)} as transaction_time, ${instantOf('e.expires_at')} as expires_at,
+       exists (select ${ERASED}) as has_deleted,
        (select coalesce(json_agg(json_build_object('type', f.type, 'number', f.number, 'count', f.resources)
                           order by array_position(e.types, f.type), f.number), '[]')
           from bulk_export_file f where f.site_id = e.site_id and f.export_id = e.export_id)::text as files
@@ -128,7 +149,10 @@ export interface FileRow {
   readonly snapshot_at: string;
   readonly since: string | null;
   readonly of_patients: boolean;
-  readonly patients: readonly string[] | null;
+  /** Only of the patients of the export. */
+  readonly of_some: boolean;
+  /** Some patients have been members of the Group since `since` only. */
+  readonly has_new: boolean;
   readonly filters: readonly string[];
   /** The time zone of dates without one. */
   readonly zone: string;
@@ -147,7 +171,8 @@ export function openFile(
 ): Query<FileRow> {
   const { params, bind } = binder();
   const wanted = bind(type);
-  const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients, e.patients, e.filters,
+  const text = `select e.types, e.outcomes, f.after_id, f.upto_id, f.ids is not null as has_ids, e.of_patients, e.filters,
+       e.patients is not null as of_some, coalesce(e.new_patients, '{}') <> '{}' as has_new,
        search_zone(e.site_id) as zone,
        ${instantOf('e.snapshot_at')} as snapshot_at, ${instantOf('e.since')} as since,
        case when f.number is not null and e.types <@ ${bind(readable)}::text[]
@@ -179,6 +204,9 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
   const [ofSite, ofType, behind] = [`${bind(site)}::uuid`, bind(type), `${bind(after)}::uuid`];
   const limit = `${bind(PAGE_RESOURCES + 1)}::integer`;
   const key = `c.site_id = ${ofSite} and c.type = ${ofType}`;
+  const listed = (column: 'patients' | 'new_patients'): string => `${type === 'Patient' ? 'c.id' : 'v.patient_id'} in (
+      select unnest(e.${column}) from bulk_export e where e.site_id = ${ofSite} and e.export_id = ${bind(id)}::uuid)`;
+  const changed = (since: string): string => `v.last_updated > ${bind(since)}::timestamptz`;
   // Ids that were kept are all of the file: the page is cut out of them, and then looked up.
   const kept = (): string => `(
       select u.id from unnest((select f.ids from bulk_export_file f
@@ -190,11 +218,11 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
     : ['resource c', `${key} and c.id > ${behind} and c.id <= ${bind(file.upto_id)}::uuid`];
   const where = [
     range,
-    ...(file.since === null ? [] : [`v.last_updated > ${bind(file.since)}::timestamptz`]),
-    ...(file.of_patients && type !== 'Patient' ? ['v.patient_id is not null'] : []),
-    ...(file.patients === null
+    ...(file.since === null
       ? []
-      : [`${type === 'Patient' ? 'c.id' : 'v.patient_id'} = any (${bind(file.patients)}::uuid[])`]),
+      : [file.has_new ? `(${changed(file.since)} or ${listed('new_patients')})` : changed(file.since)]),
+    ...(file.of_patients && type !== 'Patient' ? ['v.patient_id is not null'] : []),
+    ...(file.of_some ? [listed('patients')] : []),
   ].join(' and ');
   const rows = `select c.type, c.id, v.version, v.last_updated, v.meta, v.body, v.patient_id, null::text as sort_key
     from ${from}

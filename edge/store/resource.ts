@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, parseJson, printMembers } from '../../sh
 import { type FhirCall, fhirFunction } from './fhir-call.ts';
 import { type Locks, NO_LOCKS } from './lock.ts';
 import { isResourceType, type ResourceType } from '../../shared/resource-type.ts';
+import { membersOf } from './group.ts';
 import { type KnownBy, knownBy } from './patient-identity.ts';
 import { searchRows } from './search/extract.ts';
 import { GENERATION } from './search/parameters.ts';
@@ -31,6 +32,8 @@ export interface ResourceWrite extends SearchRows {
   readonly body: string;
   /** A FHIR client, or the gateway for an HL7 message. */
   readonly writer: 'client' | 'message';
+  /** The patients of a Group. */
+  readonly members?: readonly string[];
   /** Null for other types than Patient. */
   readonly known: KnownBy | null;
   /** The generation of parameters that its search rows are of. */
@@ -86,7 +89,7 @@ export function toWrite(
   expect: readonly number[] | null = null,
 ): ResourceWrite {
   const { resourceType, id: _id, meta, ...content } = resource;
-  if (!isResourceType(resourceType)) throw new TypeError('toWrite takes validated resources of the seven types');
+  if (!isResourceType(resourceType)) throw new TypeError('toWrite takes validated resources of supported types');
   const {
     versionId: _versionId,
     _versionId: _versionIdElement,
@@ -102,6 +105,7 @@ export function toWrite(
     meta: printMembers(kept),
     body: printMembers(content),
     writer: 'client',
+    ...(resourceType === 'Group' ? { members: membersOf(resource) } : {}),
     known: resourceType === 'Patient' ? knownBy(resource) : null,
     indexed: GENERATION,
     ...searchRows(resourceType, resource),

@@ -53,6 +53,7 @@ export const FUNCTIONS: readonly string[] = [
   'fhir_find',
   'fhir_read',
   'fhir_write',
+  'group_members',
   'hl7_authorities',
   'hl7_commit',
   'hl7_load',

@@ -42,6 +42,13 @@ begin
     update bulk_export x set asked_at = clock_timestamp() where x.site_id = p_site and x.export_id = p_export;
     return;
   end if;
+  if e.group_id is not null and e.patients is null then
+    e.patients := group_members(p_site, e.group_id, e.snapshot_at);
+    if e.since is not null then
+      e.new_patients := array(
+        select unnest(e.patients) except select unnest(group_members(p_site, e.group_id, e.since + interval '1 millisecond')));
+    end if;
+  end if;
 
   while e.type_number <= cardinality(e.types) and clock_timestamp() < until loop
     t := e.types[e.type_number];
@@ -49,14 +56,14 @@ begin
     select x.* into f from bulk_export_file x
      where x.site_id = p_site and x.export_id = p_export and x.type = t order by x.number desc limit 1;
     few := null;
-    if e.since is not null and e.after_id = nil then
-      few := array(select c.id from resource c
-                    where c.site_id = p_site and c.type = t and c.last_updated > e.since limit p_few + 1);
-      if cardinality(few) > p_few then
-        few := null;
+    if e.after_id <> nil then
+      null;
+    elsif e.patients is null then
+      if e.since is not null then
+        few := array(select c.id from resource c
+                      where c.site_id = p_site and c.type = t and c.last_updated > e.since limit p_few + 1);
       end if;
-    end if;
-    if e.patients is not null and e.after_id = nil and few is null then
+    else
       -- A resource that has changed since may have been of another patient at the export's moment.
       few := array(
         select x.id from (
@@ -68,13 +75,13 @@ begin
           union
           select c.id from resource c where c.site_id = p_site and c.type = t and c.last_updated >= e.snapshot_at) x
          limit p_few + 1);
-      if cardinality(few) > p_few then
-        few := null;
-      end if;
+    end if;
+    if cardinality(few) > p_few then
+      few := null;
     end if;
     select array_agg(x.id) as ids, array_agg(x.id) filter (where x.size is not null) as found, coalesce(sum(x.size), 0) as bytes
       into c
-      from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, e.patients, chunk) x;
+      from bulk_export_found(e, t, few, chunk) x;
     seen := coalesce(cardinality(c.ids), 0);
     if c.found is not null then
       if f.number is null or f.resources >= most then
@@ -90,7 +97,7 @@ begin
         ids := '{}';
         last := e.after_id;
         for r in select x.id, x.size
-                   from bulk_export_found(p_site, t, e.after_id, few, e.snapshot_at, e.since, e.of_patients, e.patients, chunk) x loop
+                   from bulk_export_found(e, t, few, chunk) x loop
           if r.size is not null then
             if f.resources > 0 and (f.resources >= most or f.bytes + r.size > p_bytes) then
               f.ids := case when few is not null then ids end;
@@ -119,7 +126,7 @@ begin
   end loop;
 
   update bulk_export x
-     set type_number = e.type_number, after_id = e.after_id, asked_at = clock_timestamp(),
+     set patients = e.patients, new_patients = e.new_patients, type_number = e.type_number, after_id = e.after_id, asked_at = clock_timestamp(),
          is_complete = e.type_number > cardinality(e.types)
    where x.site_id = p_site and x.export_id = p_export;
 end $$;

@@ -138,26 +138,27 @@ begin
       counts := counts || n;
     end loop;
 
-    -- Other patients lose their links to them, in the versions that were too.
+    -- Other patients lose their links to them, and Groups lose them as members, in the versions that were too.
     pattern := '"Patient/(' || array_to_string(patients, '|') || ')[/"]';
     others := array(select r.id from resource r
-                     where r.site_id = p_site and r.type = 'Patient' and r.id <> all (patients) and r.body ~ pattern
+                     where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id <> all (patients) and r.body ~ pattern
                      order by r.id for update);
     insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
       select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
-        from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
+        from resource r where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id = any (others);
     update resource r
        set version = r.version + 1, body = patient_links_without(r.body, patients),
            last_updated = greatest(write_time(), r.last_updated)
-     where r.site_id = p_site and r.type = 'Patient' and r.id = any (others);
+     where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id = any (others);
     update resource_history h set body = patient_links_without(h.body, patients)
-     where h.site_id = p_site and h.type = 'Patient' and h.body ~ pattern;
-    perform audit_note(array(select row('patient-erased', 'Patient', p_patient, o)::audit_item from unnest(others) o));
+     where h.site_id = p_site and h.type in ('Patient', 'Group') and h.body ~ pattern;
+    perform audit_note(array(select row('patient-erased', 'Patient', p_patient, r.id)::audit_item
+      from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (others)));
 
     delete from resource r where r.site_id = p_site and r.patient_id = any (patients);
     get diagnostics n = row_count;
     delete from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients);
-    names := names || array['resources', 'patients, those merged into it among them', 'patients who lose a link'];
+    names := names || array['resources', 'patients, those merged into it among them', 'patients who lose a link, and groups who lose a member'];
     counts := counts || n || cardinality(patients)::bigint || cardinality(others)::bigint;
     perform documents_forget(p_site, documents);
     if not p_is_done then

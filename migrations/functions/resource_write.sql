@@ -5,7 +5,7 @@
 --     dates: [[param, from, before, from is local, before is local]],
 --     search: { names, nameSort, birthDate, gender } | null, parts: { families, givens, exact } | null,
 --     report: { accession, state } | null, indexed: the index generation of these rows, default 1,
---     writer: 'client' | 'message', known: of a Patient, as in patient_rows_write }.
+--     writer: 'client' | 'message', known: of a Patient, as in patient_rows_write, members: [patient uuid] of a Group }.
 -- Returns a row for each. outcome is created, updated, unchanged or, for 'keep', matched. 'keep' writes nothing, because a
 -- conditional create found the resource.
 -- Raises with the 0-based positions in p_rows as JSON in DETAIL:
@@ -25,6 +25,7 @@ declare
   r record;
   cur resource;
   lags boolean;
+  has_members boolean;
   missing json;
   at timestamptz := write_time();
   -- For the audit: every row, and its patient before the write.
@@ -35,15 +36,15 @@ declare
 begin
   -- The offset forces a look-up for each row; a join could read every patient of the site. The search for the patient in these
   -- rows is the last one, because it parses their text again.
-  select bool_or(x.indexed is null or x.indexed < 2),
+  select bool_or(x.indexed is null or x.indexed < 2), bool_or(x.members is not null),
          json_agg(x.n - 1) filter (where x.mode <> 'keep' and x.patient is not null
            and not exists (select from resource p
                             where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0)
            and not exists (select from json_to_recordset(p_rows) c(type text, id uuid, mode text)
                             where c.type = 'Patient' and c.mode in ('create', 'upsert') and c.id = x.patient offset 0))
-    into lags, missing
-    from rows from (json_to_recordset(p_rows) as (indexed integer, mode text, patient uuid)) with ordinality
-         x(indexed, mode, patient, n);
+    into lags, has_members, missing
+    from rows from (json_to_recordset(p_rows) as (indexed integer, mode text, patient uuid, members json)) with ordinality
+         x(indexed, mode, patient, members, n);
   if lags then
     ignored := search_lag(p_site, 1);
   end if;
@@ -51,14 +52,22 @@ begin
     raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
   end if;
 
+  if has_members then
+    -- No foreign key protects members: an erasure of a member waits for this write, or this write for the erasure (patient_erase).
+    perform from resource p
+      where p.site_id = p_site and p.type = 'Patient'
+        and p.id = any (array(select json_array_elements_text(x.members)::uuid from json_to_recordset(p_rows) x(members json)))
+      order by p.id for key share;
+  end if;
+
   -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
   for r in
     select (x.n - 1)::integer as n, x.*
       from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer[], "unmodifiedSince" timestamptz,
              noted text, meta text, body text, patient uuid, identifiers json, tokens json, dates json, search json, parts json,
-             report json, indexed integer, writer text, known json)) with ordinality
+             report json, indexed integer, writer text, known json, members json)) with ordinality
              x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, dates, search, parts, report, indexed,
-               writer, known, n)
+               writer, known, members, n)
      order by x.type <> 'Patient', x.id, x.n
   loop
     ordinal := r.n;
@@ -93,6 +102,13 @@ begin
       end if;
       return next;
       continue;
+    end if;
+
+    if r.members is not null and (
+         select count(*) from resource p
+          where p.site_id = p_site and p.type = 'Patient' and p.id = any (array(select json_array_elements_text(r.members)::uuid)))
+         < json_array_length(r.members) then
+      raise exception 'a member is not in the site' using errcode = 'GW422', detail = json_build_array(r.n)::text;
     end if;
 
     if cur.version is null then

@@ -1,16 +1,17 @@
 /**
- * Scopes (edge/docs/behaviour.md, Token service): the fourteen names that can be granted, and the granted scopes of
- * a request. A request may use the spellings of SMART App Launch 2.2 ("Scopes for requesting FHIR Resources").
+ * Scopes (edge/docs/behaviour.md, Token service): the names that can be granted, and the granted scopes of a request. A
+ * request may use the spellings of SMART App Launch 2.2 ("Scopes for requesting FHIR Resources").
  */
-import { RESOURCE_TYPES } from '../resource-type.ts';
+import { isResourceType, RESOURCE_TYPES, type ResourceType, unsupportedType } from '../resource-type.ts';
 
-/** Every scope that can be granted, in the order of a token. */
-export const SCOPES: readonly string[] = RESOURCE_TYPES.flatMap((type) => [
-  `system/${type}.read`,
-  `system/${type}.write`,
-]);
+/** The scopes of types, in the order of a token. */
+export const scopesOf = (types: readonly ResourceType[]): string[] =>
+  types.flatMap((type) => [`system/${type}.read`, `system/${type}.write`]);
 
-/** A request for everything has 14 scopes. More than 100 can only be a probe. */
+/** The scopes that every gateway can grant. */
+export const SCOPES: readonly string[] = scopesOf(RESOURCE_TYPES);
+
+/** A request for everything has at most 16 scopes. More than 100 can only be a probe. */
 const MAX_SCOPES = 100;
 /** RFC 6749 §3.3: scope-token, separated by spaces. */
 const SCOPE_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
@@ -27,22 +28,36 @@ function accessOf(permission: string): readonly ('read' | 'write')[] {
 }
 
 /** The granted names that one requested scope includes; empty for an unknown scope. */
-export function expandScope(scope: string): readonly string[] {
+export function expandScope(scope: string, types: readonly ResourceType[]): readonly string[] {
   const [, type, permission] = SYSTEM_SCOPE.exec(scope) ?? [];
   if (type === undefined || permission === undefined) return [];
-  const types: readonly string[] = type === '*' ? RESOURCE_TYPES : RESOURCE_TYPES.filter((known) => known === type);
-  return types.flatMap((known) => accessOf(permission).map((access) => `system/${known}.${access}`));
+  return types
+    .filter((known) => type === '*' || known === type)
+    .flatMap((known) => accessOf(permission).map((access) => `system/${known}.${access}`));
+}
+
+/** The sentence about the first scope of a type that is off; undefined where all types are on. */
+export function scopeIsOff(scopes: readonly string[], types: readonly ResourceType[]): string | undefined {
+  const off = scopes
+    .map((scope) => SYSTEM_SCOPE.exec(scope)?.[1])
+    .find((type) => isResourceType(type) && !types.includes(type));
+  return off === undefined ? undefined : unsupportedType(off, types);
 }
 
 export type GrantedScopes = { readonly granted: readonly string[] } | { readonly reason: string };
 
 /**
- * The scopes to grant: requested and allowed, in the order of `SCOPES` (RFC 6749 §3.3).
+ * The scopes to grant: requested and allowed, in the order of `scopesOf` (RFC 6749 §3.3).
  *
  * @param requested the `scope` parameter
  * @param allowed the key's Allowed scopes
+ * @param types the types that the gateway has
  */
-export function grantScopes(requested: string | undefined, allowed: readonly string[]): GrantedScopes {
+export function grantScopes(
+  requested: string | undefined,
+  allowed: readonly string[],
+  types: readonly ResourceType[],
+): GrantedScopes {
   const scopes = (requested ?? '').split(' ').filter((scope) => scope !== '');
   if (scopes.length === 0) return { reason: 'scope is required: name the scopes, separated by spaces' };
   if (!SCOPE_TEXT.test(requested ?? '')) {
@@ -50,13 +65,15 @@ export function grantScopes(requested: string | undefined, allowed: readonly str
   }
   if (scopes.length > MAX_SCOPES)
     return { reason: `scope contains ${scopes.length} scopes, at most ${MAX_SCOPES} are allowed` };
-  const asked = new Set(scopes.flatMap(expandScope));
+  const asked = new Set(scopes.flatMap((scope) => expandScope(scope, types)));
   if (asked.size === 0) {
+    const off = scopeIsOff(scopes, types);
+    if (off !== undefined) return { reason: `none of the requested scopes can be granted: ${off}` };
     const commas = scopes.some((scope) => scope.includes(',')) ? '; scopes are separated by spaces, not commas' : '';
     return { reason: `none of the requested scopes is known: they are of the form system/Patient.read${commas}` };
   }
   if (allowed.length === 0) return { reason: 'the API key has no Allowed scopes: its administrator must add some' };
-  const granted = SCOPES.filter((scope) => asked.has(scope) && allowed.includes(scope));
+  const granted = scopesOf(types).filter((scope) => asked.has(scope) && allowed.includes(scope));
   if (granted.length > 0) return { granted };
   return { reason: `none of the requested scopes is among the Allowed scopes of the API key: ${allowed.join(' ')}` };
 }

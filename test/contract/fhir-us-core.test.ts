@@ -7,10 +7,11 @@ import { createApiKey } from '../stack/services/seed.ts';
 import { sized } from '../stack/tools/size.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
+import { groupCases } from './fhir/group-cases.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
 onOneRuntime(
-  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
+  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core', FHIR_GROUPS: 'on' }),
   (subject) => {
     let site: string;
     let token: string;
@@ -453,6 +454,8 @@ onOneRuntime(
         expect((await ask('/Observation?date=2026')).status).toBe(200);
       });
     });
+
+    describe('Groups', () => groupCases(subject));
 
     describe('conditions', () => {
       test('with a patient, a code and an instant find stored resources, alone and in one transaction', async () => {

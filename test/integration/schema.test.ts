@@ -6,7 +6,7 @@ import { toWrite } from '../../edge/store/resource.ts';
 import { GENERATION } from '../../edge/store/search/parameters.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
-import { RESOURCE_TYPES } from '../../shared/resource-type.ts';
+import { ALL_RESOURCE_TYPES } from '../../shared/resource-type.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
@@ -42,8 +42,8 @@ test('the table of resources accepts exactly the resource types', async () => {
     "select pg_get_constraintdef(oid) as definition from pg_constraint where conname = 'resource_type_check'",
   );
   const types = Array.from(rows[0]?.definition.matchAll(/'(\w+)'/g) ?? [], ([, type]) => type);
-  expect(types).toHaveLength(RESOURCE_TYPES.length);
-  expect(new Set(types)).toEqual(new Set(RESOURCE_TYPES));
+  expect(types).toHaveLength(ALL_RESOURCE_TYPES.length);
+  expect(new Set(types)).toEqual(new Set(ALL_RESOURCE_TYPES));
 });
 
 test('resource_write reads the members that a write has, and no others', async () => {
@@ -53,8 +53,8 @@ test('resource_write reads the members that a write has, and no others', async (
     list.split(',').map((column) => column.trim().split(' ')[0]?.replaceAll('"', '')),
   );
   const [row] = lists.sort((a, b) => b.length - a.length);
-  // Only a request with If-Unmodified-Since, or a patch, adds the last two.
-  const more = { unmodifiedSince: null, noted: 'patch' };
+  // Only a request with If-Unmodified-Since, a patch, or a Group adds these.
+  const more = { unmodifiedSince: null, noted: 'patch', members: [] };
   const write = { ...toWrite({ resourceType: 'Patient' }, randomUUID(), 'create'), ...more };
   expect(row?.toSorted()).toEqual(Object.keys(write).toSorted());
 });

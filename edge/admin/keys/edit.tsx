@@ -16,6 +16,7 @@ import { changeKey, createKey, requireKey } from './keys.ts';
 import { CheckUri, MakeKey } from './make-key.tsx';
 import { Presets } from './preset-choice.tsx';
 import { presetNamed, textsOfPreset } from './presets.ts';
+import { ALL_RESOURCE_TYPES, type ResourceType, typesOn } from '../../../shared/resource-type.ts';
 import { KEY_MEMBERS, KEY_SECTIONS } from '../../members/api-key.ts';
 import { redactTexts } from '../../members/redact.ts';
 import { viewKey } from './view.ts';
@@ -57,6 +58,10 @@ function formPage(
 ): Promise<Response> {
   const keys = linkTo(config, PLACE);
   const path = key === undefined ? keys : `${keys}/${key.clientId}`;
+  const on = typesOn(config);
+  // Saving keeps the scopes of a type that is off.
+  const isShown = (type: ResourceType): boolean =>
+    on.includes(type) || texts['allowedScopes']?.some((scope) => scope.startsWith(`system/${type}.`)) === true;
   const page = (
     <Page
       title={titleOfForm(key === undefined ? 'New API key' : `Edit ${key.name}`, fault)}
@@ -72,6 +77,7 @@ function formPage(
         sections={KEY_SECTIONS}
         {...{ texts, fault }}
         version={key?.version}
+        types={ALL_RESOURCE_TYPES.filter(isShown)}
         folds={foldsOf(texts, key === undefined)}
         below={{
           jwks: <MakeKey />,

@@ -1,7 +1,7 @@
 /** The fields of a record's form and the facts of its page, by each member's kind of input. */
 import type { Child } from 'hono/jsx';
 
-import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import { Choices, FieldBox, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
 import { Badge, Fact } from '../web/ui.tsx';
 import { textOf, textsOf, YES } from '../../members/input.ts';
@@ -15,11 +15,16 @@ interface FieldProps {
   readonly errors: FieldErrors;
 }
 
+interface ScopesProps extends FieldProps {
+  readonly chosen: readonly string[];
+  readonly types: readonly ResourceType[];
+}
+
 /** Checkboxes for read and write of each resource type. */
-const Scopes = ({ chosen, ...props }: FieldProps & { chosen: readonly string[] }) => (
+const Scopes = ({ chosen, types, ...props }: ScopesProps) => (
   <Fieldset {...props}>
     <div class="scopes">
-      {RESOURCE_TYPES.map((type, row) => (
+      {types.map((type, row) => (
         <div class="scope">
           <span aria-hidden="true">{type}</span>
           {['read', 'write'].map((access, column) => (
@@ -43,7 +48,15 @@ const Scopes = ({ chosen, ...props }: FieldProps & { chosen: readonly string[] }
   </Fieldset>
 );
 
-const Field = ({ member, texts, ...at }: { name: string; member: Member; texts: FieldTexts; errors: FieldErrors }) => {
+interface MemberProps {
+  readonly name: string;
+  readonly member: Member;
+  readonly texts: FieldTexts;
+  readonly errors: FieldErrors;
+  readonly types: readonly ResourceType[];
+}
+
+const Field = ({ member, texts, types, ...at }: MemberProps) => {
   const { input, label, hint } = member;
   const props = { ...at, label, hint };
   const chosen = texts[at.name] ?? [];
@@ -67,7 +80,7 @@ const Field = ({ member, texts, ...at }: { name: string; member: Member; texts: 
     case 'choices':
       return <Choices {...props} values={input.values} chosen={chosen} />;
     case 'scopes':
-      return <Scopes {...props} chosen={chosen} />;
+      return <Scopes {...props} {...{ chosen, types }} />;
     case 'select':
       return (
         <SelectField
@@ -96,6 +109,8 @@ interface SectionsProps {
   readonly sections: readonly Section[];
   readonly texts: FieldTexts;
   readonly errors: FieldErrors;
+  /** The types of scopes. */
+  readonly types: readonly ResourceType[];
   readonly folds?: ReadonlyMap<string, Fold> | undefined;
   /** Content below a field, by the field's name. */
   readonly below?: Readonly<Record<string, Child>> | undefined;
@@ -116,12 +131,12 @@ export const fieldsInOrder = (members: Members, sections: readonly Section[]): s
   sections.flatMap(({ name }) => membersIn(members, name).map(([field]) => field));
 
 /** The fields by section; a section without a title has no frame. */
-export const RecordFields = ({ members, sections, texts, errors, folds, below }: SectionsProps) => (
+export const RecordFields = ({ members, sections, texts, errors, types, folds, below }: SectionsProps) => (
   <>
     {sections.map(({ name: section, title, lead }) => {
       const fields = membersIn(members, section).map(([name, member]) => (
         <>
-          <Field {...{ name, member, texts, errors }} />
+          <Field {...{ name, member, texts, errors, types }} />
           {below?.[name]}
         </>
       ));

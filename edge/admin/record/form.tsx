@@ -7,6 +7,7 @@ import { counted } from '../web/counted.ts';
 import type { FieldErrors } from '../web/fields.tsx';
 import { Notice } from '../web/ui.tsx';
 import { fieldsInOrder, type Fold, RecordFields, type Section } from './fields.tsx';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Members } from '../../members/member.ts';
 import type { FieldTexts } from '../../members/texts.ts';
 
@@ -18,6 +19,8 @@ interface RecordFormProps {
   readonly fault?: Fault | undefined;
   /** Undefined for a new record. */
   readonly version?: number | undefined;
+  /** The types of scopes. */
+  readonly types?: readonly ResourceType[];
   readonly folds?: ReadonlyMap<string, Fold>;
   /** Content below a field, by the field's name. */
   readonly below?: Readonly<Record<string, Child>>;
@@ -54,7 +57,7 @@ const Summary = ({ members, errors }: { members: Members; errors: FieldErrors })
 };
 
 export const RecordForm = (props: RecordFormProps) => {
-  const { members, sections, texts, fault, version, folds, below, button, ...at } = props;
+  const { members, sections, texts, fault, version, types = [], folds, below, button, ...at } = props;
   const found: FieldErrors = fault === undefined ? new Map() : errorsByField(fault);
   const errors = inOrder(found, fieldsInOrder(members, sections));
   return (
@@ -68,7 +71,7 @@ export const RecordForm = (props: RecordFormProps) => {
       )}
       <form class="record" method="post" action={at.action} novalidate>
         {version === undefined ? null : <input type="hidden" name="version" value={String(version)} />}
-        <RecordFields {...{ members, sections, texts, errors, folds, below }} />
+        <RecordFields {...{ members, sections, texts, errors, types, folds, below }} />
         <p class="actions">
           <button>{button}</button>
           <a href={at.cancel}>Cancel</a>

@@ -4,12 +4,18 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 
 /** The file with the OperationOutcomes of the export itself. */
 export const OUTCOMES = 'OperationOutcome';
+/** The file with the Bundles that delete the erased patients. */
+export const DELETED = 'Bundle';
 
 /** @param root our own `{base}/fhir` */
 export const statusUrl = (root: string, id: string): string => `${root}/$export/${id}`;
 
-export const fileUrl = (root: string, id: string, type: ResourceType | typeof OUTCOMES, number: number): string =>
-  `${statusUrl(root, id)}/${type}.${number}.ndjson`;
+export const fileUrl = (
+  root: string,
+  id: string,
+  type: ResourceType | typeof OUTCOMES | typeof DELETED,
+  number: number,
+): string => `${statusUrl(root, id)}/${type}.${number}.ndjson`;
 
 const FILE = /^([A-Za-z]+)\.([1-9]\d{0,8})\.ndjson$/;
 

@@ -2,7 +2,7 @@
  * A file of an export (FHIR Bulk Data Access 2.0.0, Bulk Data Output File Request). The gateway reads each page when the client
  * has received the page before. Each download has the same content: the resources as they were when the export began.
  */
-import { isResourceType, RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import { printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
@@ -10,6 +10,7 @@ import { pagedStream } from '../../http/paged-stream.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
 import { assertCaller } from '../../store/api-key.ts';
 import {
+  erasedPatients,
   exportExists,
   filePage,
   type FileRow,
@@ -24,7 +25,7 @@ import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, NOTED, readScope } from '../interaction.ts';
 import { FHIR_NDJSON } from '../media-type.ts';
 import type { Call } from '../prepare.ts';
-import { fileOf, noExport, OUTCOMES } from './addresses.ts';
+import { DELETED, fileOf, noExport, OUTCOMES } from './addresses.ts';
 import { keyOf, unknownExport } from './status.ts';
 import { filterOf } from './type-filter.ts';
 
@@ -74,6 +75,21 @@ async function* logged(
   return undefined;
 }
 
+/** Entries of one Bundle. */
+const MAX_DELETED = 1000;
+
+/** Transactions that delete the erased patients, one a line (Bulk Data Status Request, `deleted`). */
+function deletedLines(rows: readonly { readonly id: string }[]): string {
+  const lines: string[] = [];
+  for (let at = 0; at < rows.length; at += MAX_DELETED) {
+    const entry = rows
+      .slice(at, at + MAX_DELETED)
+      .map(({ id }) => ({ request: { method: 'DELETE', url: `Patient/${id}` } }));
+    lines.push(`${printJson({ resourceType: 'Bundle', type: 'transaction', entry })}\n`);
+  }
+  return lines.join('');
+}
+
 const HEADERS = { 'Content-Type': FHIR_NDJSON };
 
 /** @param requestId for the log */
@@ -83,17 +99,19 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
   const wanted = fileOf(name);
   if (!isUuid(id) || wanted === undefined) return unknownExport();
   const { caller } = context;
-  const { type, number } = wanted;
+  const { number } = wanted;
+  const type = context.types.find((one) => one === wanted.type);
   const key = keyOf(context, id);
 
-  const answer = async (file: FileRow | undefined): Promise<Answer> => {
+  const answer = async (file: FileRow | undefined, erased: readonly { readonly id: string }[]): Promise<Answer> => {
     if (file === undefined) throw noExport();
     requireScopes(caller, file.types.map(readScope));
-    if (type === OUTCOMES && number === 1 && file.outcomes !== '') {
+    if (erased.length > 0) return { status: 200, headers: HEADERS, body: deletedLines(erased) };
+    if (wanted.type === OUTCOMES && number === 1 && file.outcomes !== '') {
       return { status: 200, headers: HEADERS, body: `${file.outcomes}\n` };
     }
     const { after_id: after, upto_id: upto } = file;
-    if (!isResourceType(type) || after === null || upto === null) throw noExport();
+    if (type === undefined || after === null || upto === null) throw noExport();
     const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after };
     const relying = { ...caller, scopes: new Set(file.types.map(readScope)) };
     const values = { ...context, now: Date.parse(file.snapshot_at) };
@@ -102,7 +120,15 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     const { value: first = new Uint8Array() } = await pages.next();
     return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
   };
-  const readable = RESOURCE_TYPES.filter((one) => caller.scopes.has(readScope(one)));
-  const opened = openFile(key, type, number, readable);
-  return { audited: NOTED, queries: [opened], answer: (rowsOf) => answer(rowsOf(opened)[0]) };
+  const readable = context.types.filter((one) => caller.scopes.has(readScope(one)));
+  const opened = openFile(key, wanted.type, number, readable);
+  if (wanted.type !== DELETED || number !== 1) {
+    return { audited: NOTED, queries: [opened], answer: (rowsOf) => answer(rowsOf(opened)[0], []) };
+  }
+  const erased = erasedPatients(key);
+  return {
+    audited: NOTED,
+    queries: [opened, erased],
+    answer: (rowsOf) => answer(rowsOf(opened)[0], rowsOf(erased)),
+  };
 }

@@ -1,8 +1,8 @@
 /** Beginning an export (FHIR Bulk Data Access 2.0.0, Bulk Data Kick-off Request): 202, and where its status is. */
 import { Fault } from '../../../shared/fault.ts';
 import { parseJson, printJson } from '../../../shared/json.ts';
-import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
+import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import { decodeUtf8 } from '../../http/body.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
@@ -16,11 +16,16 @@ import { outcome } from '../outcome.ts';
 import { isAsync } from '../prefer.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
+import { notFound, unknownResource } from '../read.ts';
 import { statusUrl } from './addresses.ts';
-import { readExportRequest, type ExportRequest, givenInBody, givenInUrl, type Level } from './parameters.ts';
+import { readExportRequest, type ExportRequest, givenInBody, givenInUrl, type Level, typesAt } from './parameters.ts';
 import { filterText } from './type-filter.ts';
 
-const PATHS: Readonly<Record<Level, string>> = { system: '/$export', patient: '/Patient/$export' };
+const PATHS: Readonly<Record<Level, (id: string) => string>> = {
+  system: () => '/$export',
+  patient: () => '/Patient/$export',
+  group: (id) => `/Group/${id}/$export`,
+};
 
 /** The body is optional, since no parameter is required. A body of white space is an empty body. */
 async function bodyOf({ body }: Call): Promise<string> {
@@ -43,19 +48,27 @@ async function exportRequestOf(call: Call, level: Level): Promise<ExportRequest>
 }
 
 /** Without `_type`, the types that the token may not read are left out. @throws Fault `forbidden` for a named one */
-function typesOf(caller: Caller, { types, filters }: ExportRequest): readonly ResourceType[] {
+function typesOf(
+  caller: Caller,
+  { types, filters }: ExportRequest,
+  supported: readonly ResourceType[],
+): readonly ResourceType[] {
   requireScopes(
     caller,
     filters.map(({ type }) => readScope(type)),
   );
-  const wanted = types ?? RESOURCE_TYPES.filter((type) => caller.scopes.has(readScope(type)));
-  requireScopes(caller, (wanted.length === 0 ? RESOURCE_TYPES : wanted).map(readScope));
+  const wanted = types ?? supported.filter((type) => caller.scopes.has(readScope(type)));
+  requireScopes(caller, (wanted.length === 0 ? supported : wanted).map(readScope));
   return wanted;
 }
 
 /** For the manifest's `error`: an OperationOutcome a line. */
-function outcomesOf({ types, ignored }: ExportRequest, exported: readonly ResourceType[]): string {
-  const missing = types === null ? RESOURCE_TYPES.filter((type) => !exported.includes(type)) : [];
+function outcomesOf(
+  { types, ignored }: ExportRequest,
+  supported: readonly ResourceType[],
+  exported: readonly ResourceType[],
+): string {
+  const missing = types === null ? supported.filter((type) => !exported.includes(type)) : [];
   const lines = ignored.map((issue) =>
     printJson(outcome('warning', [{ ...issue, message: `${issue.message}. It was left out.` }])),
   );
@@ -67,9 +80,9 @@ function outcomesOf({ types, ignored }: ExportRequest, exported: readonly Resour
   return lines.join('\n');
 }
 
-/** @throws Fault `malformed` for parameters that cannot be used, `forbidden` where the token may not read them */
+/** @throws Fault `malformed` for parameters that cannot be used, `forbidden` where the token may not read what they name */
 export async function prepareKickOff(call: Call, level: Level): Promise<Interaction> {
-  const { context, request } = call;
+  const { context, request, id: group } = call;
   const { caller, root } = context;
   // A safe method begins nothing (RFC 9110 §9.2.1).
   if (request.method === 'HEAD') {
@@ -80,20 +93,26 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     throw new Fault('malformed', message, { issues: [{ code: 'required', message, at: 'http.Prefer' }] });
   }
   const asked = await exportRequestOf(call, level);
-  const types = typesOf(caller, asked);
+  const supported = typesAt(level, context.types);
+  const types = typesOf(caller, asked, supported);
+  if (level === 'group') {
+    requireScopes(caller, [readScope('Group')]);
+    if (!isUuid(group)) return unknownResource({ type: 'Group', id: group, version: null });
+  }
   const id = uuidv7(context.now);
   const { search } = new URL(request.url);
   const begun = beginExport({
     site: caller.site,
     clientId: caller.clientId,
     id,
-    request: `${root}${PATHS[level]}${search}`,
+    request: `${root}${PATHS[level](group)}${search}`,
     types,
-    ofPatients: level === 'patient',
+    ofPatients: level !== 'system',
+    group: level === 'group' ? group : null,
     since: asked.since,
     patients: asked.patients,
     filters: asked.filters.map(filterText),
-    outcomes: outcomesOf(asked, types),
+    outcomes: outcomesOf(asked, supported, types),
   });
   return {
     audited: { action: 'export', searched: asked.applied },
@@ -108,6 +127,7 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
         const message = `This API key has ${EXPORTS_UNDER_WAY} exports under way: wait until one is complete, or cancel one.`;
         return new Fault('throttled', message, { headers: AFTER_THE_WINDOW });
       }
+      if (fault.kind === 'not-found') return notFound('Group');
       if (fault.kind !== 'invalid') return fault;
       const message = 'patient names a Patient that this site does not have: search Patient for its id';
       return new Fault('invalid', message, { issues: [{ code: 'not-found', message, at: 'Parameters.parameter' }] });

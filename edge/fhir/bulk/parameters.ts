@@ -5,7 +5,7 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
 import { mayLeaveOutOfExport } from '../lenient.ts';
@@ -20,8 +20,15 @@ import { type TypeFilter, typeFilterOf } from './type-filter.ts';
 const SUPPORTED = ['_outputFormat', '_since', '_type', '_typeFilter', 'patient'] as const;
 type Supported = (typeof SUPPORTED)[number];
 
-/** `system`: all resources of the site. `patient`: those in the compartments of patients. */
-export type Level = 'system' | 'patient';
+/**
+ * `system`: all resources of the site. `patient`: those in the compartments of patients. `group`: those in the compartments of
+ * the members of a Group.
+ */
+export type Level = 'system' | 'patient' | 'group';
+
+/** A Group is in no compartment of a patient. */
+export const typesAt = (level: Level, types: readonly ResourceType[]): readonly ResourceType[] =>
+  level === 'system' ? types : RESOURCE_TYPES;
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
@@ -49,7 +56,7 @@ interface Given {
 }
 
 export interface ExportRequest {
-  /** In the order of RESOURCE_TYPES; null: not given. */
+  /** In the order of the supported types; null: not given. */
   readonly types: readonly ResourceType[] | null;
   /** An instant. */
   readonly since: string | null;
@@ -104,13 +111,19 @@ export function givenInBody(body: Json): Given[] {
 }
 
 /** Names separated by commas, or given several times, or both. */
-function typesOf({ value, at }: Given, isLenient: boolean, ignored: Issue[]): ResourceType[] {
+function typesOf(
+  { value, at }: Given,
+  supported: readonly ResourceType[],
+  isLenient: boolean,
+  ignored: Issue[],
+): ResourceType[] {
   const issues: Issue[] = [];
   const types = value.split(',').flatMap((part) => {
     const name = part.trim();
-    if (isResourceType(name)) return [name];
+    const known = supported.find((type) => type === name);
+    if (known !== undefined) return [known];
     const shown = /^[A-Za-z]{1,64}$/.test(name) ? name : 'a value that does not name a type';
-    const message = `_type: ${shown} is not supported; supported types: ${RESOURCE_TYPES.join(', ')}`;
+    const message = `_type: ${shown} is not supported; ${unsupportedType(name, supported)}`;
     (isLenient ? ignored : issues).push({ code: 'not-supported', message, at });
     return [];
   });
@@ -125,11 +138,11 @@ function sinceOf({ value, at }: Given, nowMs: number): string {
 }
 
 /** Each `_typeFilter`, or several with commas between: a comma before `[type]?` separates them. */
-function filtersOf({ value, at }: Given, context: ValueContext): TypeFilter[] {
+function filtersOf({ value, at }: Given, supported: readonly ResourceType[], context: ValueContext): TypeFilter[] {
   return value.split(/,(?=[A-Z][A-Za-z]+\?)/).map((query) => {
     const filter = typeFilterOf(query);
-    if (filter === undefined) {
-      const message = `_typeFilter must be [type]?[parameters] of a supported type: ${RESOURCE_TYPES.join(', ')}`;
+    if (filter === undefined || !supported.includes(filter.type)) {
+      const message = `_typeFilter must be [type]?[parameters] of a supported type; ${unsupportedType(filter?.type ?? '', supported)}`;
       throw malformed({ code: 'not-supported', message, at });
     }
     try {
@@ -177,6 +190,7 @@ const isSupported = (name: string): name is Supported => SUPPORTED.some((one) =>
  */
 export function readExportRequest(given: readonly Given[], context: RequestContext, level: Level): ExportRequest {
   const { now: nowMs } = context;
+  const supported = typesAt(level, context.types);
   const isLenient = context.prefer.handling === 'lenient';
   const patients = new Set<string>();
   const filters: TypeFilter[] = [];
@@ -196,14 +210,14 @@ export function readExportRequest(given: readonly Given[], context: RequestConte
     if (seen.has(name) && !REPEATED.includes(name))
       throw malformed({ code: 'value', message: `${name} can be given only once`, at });
     seen.add(name);
-    if (name === '_type') for (const type of typesOf(one, isLenient, ignored)) types.add(type);
-    else if (name === '_typeFilter') filters.push(...filtersOf(one, context));
+    if (name === '_type') for (const type of typesOf(one, supported, isLenient, ignored)) types.add(type);
+    else if (name === '_typeFilter') filters.push(...filtersOf(one, supported, context));
     else if (name === 'patient') patients.add(patientOf(one, context));
     else if (name === '_since') since = sinceOf(one, nowMs);
     else requireFormat(one);
   });
   if (seen.has('_type') && types.size === 0) {
-    const message = `_type names no supported type; supported types: ${RESOURCE_TYPES.join(', ')}`;
+    const message = `_type names no supported type; supported types: ${supported.join(', ')}`;
     throw malformed({ code: 'not-supported', message, at: 'http._type' });
   }
   const foreign = filters.find(({ type }) => seen.has('_type') && !types.has(type));
@@ -218,7 +232,7 @@ export function readExportRequest(given: readonly Given[], context: RequestConte
   return {
     patients: seen.has('patient') ? [...patients] : null,
     filters,
-    types: seen.has('_type') ? RESOURCE_TYPES.filter((type) => types.has(type)) : null,
+    types: seen.has('_type') ? supported.filter((type) => types.has(type)) : null,
     since,
     applied: [...seen],
     ignored,

@@ -1,9 +1,11 @@
 /** The routes that begin exports, report their status and send their files (FHIR Bulk Data Access 2.0.0). */
 import type { Handler } from 'hono';
 
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { acceptedNdjson } from '../media-type.ts';
 import type { Serve } from '../serve.ts';
+import { ID_SEGMENT } from '../unsupported-address.ts';
 import { prepareFile } from './file.ts';
 import { prepareKickOff } from './kick-off.ts';
 import type { Level } from './parameters.ts';
@@ -14,12 +16,19 @@ const EXPORT = ':operation{\\$export}';
 const KICK_OFFS: readonly (readonly [path: string, level: Level])[] = [
   [`/fhir/${EXPORT}`, 'system'],
   [`/fhir/Patient/${EXPORT}`, 'patient'],
+  [`/fhir/Group/:id{${ID_SEGMENT}}/${EXPORT}`, 'group'],
 ];
 const STATUS = `/fhir/${EXPORT}/:id`;
 const FILE = `${STATUS}/:file`;
 
-export function addBulkExport(app: Surface, serve: Serve, notAllowed: (allow: string) => Handler<GatewayEnv>): void {
+export function addBulkExport(
+  app: Surface,
+  serve: Serve,
+  notAllowed: (allow: string) => Handler<GatewayEnv>,
+  types: readonly ResourceType[],
+): void {
   for (const [path, level] of KICK_OFFS) {
+    if (level === 'group' && !types.includes('Group')) continue;
     app.on(['GET', 'POST'], path, (c) => serve(c, (call) => prepareKickOff(call, level)));
     app.all(path, notAllowed('GET, POST'));
   }

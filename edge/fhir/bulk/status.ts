@@ -16,7 +16,7 @@ import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
-import { fileUrl, noExport, OUTCOMES } from './addresses.ts';
+import { DELETED, fileUrl, noExport, OUTCOMES } from './addresses.ts';
 
 const HINT = 'the kick-off request decides what is exported';
 
@@ -59,8 +59,7 @@ function manifestOf(root: string, id: string, row: ExportRow): JsonObject {
       // The number of resources that match a filter is not known before the file is read.
       ...(row.filters.some((filter) => filter.startsWith(`${type}?`)) ? {} : { count }),
     })),
-    // The API never deletes a resource, and an erased patient leaves no trace here either.
-    deleted: [],
+    deleted: row.has_deleted ? [{ type: DELETED, url: fileUrl(root, id, DELETED, 1) }] : [],
     error,
   };
 }

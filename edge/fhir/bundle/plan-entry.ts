@@ -1,6 +1,6 @@
 /** An entry of a bundle as the interaction that its method and URL name, in the code that serves HTTP requests. */
 import { Fault } from '../../../shared/fault.ts';
-import { isResourceType, type ResourceType } from '../../../shared/resource-type.ts';
+import { isResourceType, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
@@ -31,12 +31,13 @@ interface Url {
 }
 
 /** @throws Fault `not-found` for a URL without a supported type */
-function parseUrl(url: string): Url {
+function parseUrl(url: string, types: readonly ResourceType[]): Url {
   const mark = url.indexOf('?');
   const [path, query] = mark < 0 ? [url, null] : [url.slice(0, mark), url.slice(mark + 1)];
   const [type, ...rest] = path.split('/');
   if (!isResourceType(type))
     throw new Fault('not-found', 'the URL of the entry does not begin with a resource type of this server');
+  if (!types.includes(type)) throw new Fault('not-found', unsupportedType(type, types), { code: 'not-supported' });
   return { type, path: rest, query };
 }
 
@@ -76,7 +77,7 @@ function idOf(method: string, { path, query }: Url): string | undefined {
 
 /** @throws Fault as a patch does over HTTP */
 export function planPatch(context: RequestContext, entry: Entry): Patch {
-  const url = parseUrl(entry.url);
+  const url = parseUrl(entry.url, context.types);
   const { type, query } = url;
   requireScopes(context.caller, [readScope(type), writeScope(type)]);
   const id = idOf('PATCH', url);
@@ -116,7 +117,7 @@ export async function planEntry(
   if (entry.method === 'PATCH') {
     return { kind: 'write', checked: checkPatch(context, planPatch(context, entry), found) };
   }
-  const url = parseUrl(entry.url);
+  const url = parseUrl(entry.url, context.types);
   if (entry.method === 'GET') {
     requireScopes(context.caller, [readScope(url.type)]);
     return { kind: 'read', interaction: await prepareGet(context, url, entry.headers) };

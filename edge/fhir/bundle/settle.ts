@@ -5,7 +5,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
-import { isResourceType } from '../../../shared/resource-type.ts';
+import { isResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import type { Condition } from '../../store/transaction.ts';
 import type { RequestContext } from '../interaction.ts';
 import { type FoundBy, readCondition } from '../conditions.ts';
@@ -38,8 +38,8 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
   const byText = new Map<string, ReferenceCondition>();
 
   const conditional = (entry: Entry, text: string, type: string, query: string): string => {
-    if (!isResourceType(type)) {
-      const message = 'a conditional reference can only be to a resource type of this server';
+    if (!isResourceType(type) || !context.types.includes(type)) {
+      const message = `a conditional reference can only be to a resource type of this server; ${unsupportedType(type, context.types)}`;
       throw new Fault('invalid', message, { code: 'not-supported' });
     }
     const known = byText.get(text) ?? {

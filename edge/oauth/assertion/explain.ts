@@ -3,7 +3,8 @@
  * with an effect are skipped, and no refusal is noted.
  */
 import type { Json } from '../../../shared/json.ts';
-import { grantScopes, SCOPES } from '../../../shared/oauth/scope.ts';
+import { grantScopes } from '../../../shared/oauth/scope.ts';
+import { type ResourceType, typesOn } from '../../../shared/resource-type.ts';
 import { quote } from '../../../shared/quote.ts';
 import type { AssertionCheck, AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Deps } from '../../deps.ts';
@@ -23,10 +24,10 @@ function toCheck({ code, title }: Pick<Step, 'code' | 'title'>, outcome: Outcome
 }
 
 /** An assertion has no scopes, so this checks if any request with it could be granted some. */
-function checkScopes({ client }: Progress): AssertionCheck {
+function checkScopes({ client }: Progress, types: readonly ResourceType[]): AssertionCheck {
   const step = { code: 'scope', title: 'the API key has Allowed scopes' } as const;
   if (client === undefined) return toCheck(step, { skipped: 'the client is not known' });
-  const granted = grantScopes(SCOPES.join(' '), client.allowed_scopes);
+  const granted = grantScopes('system/*.*', client.allowed_scopes, types);
   const outcome: Outcome =
     'reason' in granted ? { refused: { code: 'scope', reason: granted.reason } } : { findings: {} };
   return toCheck(step, outcome, client.allowed_scopes.join(' '));
@@ -73,7 +74,7 @@ export async function explainAssertion(
     if ('findings' in outcome) progress = { ...progress, ...outcome.findings };
     checks.push(toCheck(step, outcome, step.seen?.(progress)));
   }
-  checks.push(checkScopes(progress));
+  checks.push(checkScopes(progress, typesOn(deps.config)));
   const accepted = checks.every(({ result }) => result === 'passed');
   const untried = STEPS.filter(({ spends }) => spends === 'jti').map((step) => toCheck(step, UNTRIED));
   return { accepted, clientId: clientId ?? null, header, claims, checks: [...checks, ...untried] };

@@ -2,7 +2,7 @@
  * The table of search parameters: their type, kind and elements. Searches, the index rows of a resource, the CapabilityStatement
  * and the OpenAPI document derive from it. A deployment supports one set of parameters, and indexes all of them.
  */
-import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
+import { ALL_RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import type { SearchSet } from '../../config.ts';
 import type { IndexedParameter } from './kind.ts';
 import { type KindName, sortColumnOf } from './kinds.ts';
@@ -108,6 +108,15 @@ export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<st
       documentation: `The type of the document: ${CODED}`,
     },
   },
+  Group: {
+    ...RESOURCE,
+    identifier: {
+      kind: 'identifier',
+      elements: ['identifier'],
+      definition: `${R4}Group-identifier`,
+      documentation: 'Any identifier of the group: [value], [system]|[value], |[value] or [system]|.',
+    },
+  },
 };
 
 /** Indexed for every type, and searched where the type has the parameter. A DocumentReference has both elements. */
@@ -120,7 +129,7 @@ export const INDEXED_PARAMETERS: ReadonlyMap<
   ResourceType,
   readonly (readonly [name: string, parameter: IndexedParameter<KindName>])[]
 > = new Map(
-  RESOURCE_TYPES.map((type) => [
+  ALL_RESOURCE_TYPES.map((type) => [
     type,
     [...Object.entries({ ...INDEXED, ...SEARCH_PARAMETERS[type] }), ...Object.entries(US_CORE_PARAMETERS[type])],
   ]),
@@ -128,7 +137,7 @@ export const INDEXED_PARAMETERS: ReadonlyMap<
 
 /** The names in the index for parameters without a value (`:missing`). */
 export const MISSING_NAMES: ReadonlyMap<ResourceType, ReadonlySet<string>> = new Map(
-  RESOURCE_TYPES.map((type) => [
+  ALL_RESOURCE_TYPES.map((type) => [
     type,
     new Set(Object.keys(parametersOf('us-core', type)).flatMap((name) => missingNameOf(name) ?? [])),
   ]),
@@ -157,7 +166,7 @@ const ABSENCE: IndexedParameter<KindName> = { kind: 'token', elements: [], since
 
 /** If two parameters have one name, the later one has the tokens. */
 const INDEXED_UNDER: ReadonlyMap<ResourceType, ReadonlyMap<string, IndexedParameter<KindName>>> = new Map(
-  RESOURCE_TYPES.map((type) => [type, new Map([...(INDEXED_PARAMETERS.get(type) ?? []), [MISSING, ABSENCE]])]),
+  ALL_RESOURCE_TYPES.map((type) => [type, new Map([...(INDEXED_PARAMETERS.get(type) ?? []), [MISSING, ABSENCE]])]),
 );
 
 /** Differs for each version of this table, so that a release recognizes the reindexing job of its table. */

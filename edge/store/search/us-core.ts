@@ -122,4 +122,5 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     date: date('When this reference was made', 'DocumentReference-date', 'date'),
     period: date('The time of the service that is documented', 'DocumentReference-period', 'context.period'),
   },
+  Group: {},
 };

@@ -222,7 +222,7 @@ export function httpCases(subject: () => Subject): void {
       '/Patient/1/2',
       '/Patient/1/_history/1/x',
       '/PatientX',
-      '/Group/1',
+      '/Medication/1',
       '/Patient/',
     ])('%s is 404', async (path) => expectOutcome(await call('GET', path), 404, 'not-found'));
   });

@@ -55,7 +55,17 @@ async function begun(
 ): Promise<Exporting> {
   const key = { site, clientId, id: randomUUID(), database };
   await database.run(
-    beginExport({ ...key, request: '', types, ofPatients: false, since, outcomes: '', patients: null, filters: [] }),
+    beginExport({
+      ...key,
+      request: '',
+      types,
+      ofPatients: false,
+      since,
+      outcomes: '',
+      patients: null,
+      group: null,
+      filters: [],
+    }),
   );
   return key;
 }
@@ -193,6 +203,7 @@ test('does not begin in a transaction that has written, because its id is older 
     since: null,
     outcomes: '',
     patients: null,
+    group: null,
     filters: [],
   } as const;
   await enter(writer, site);

