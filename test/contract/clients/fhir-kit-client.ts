@@ -49,6 +49,11 @@ export async function fhirKitClientCalls(subject: Subject): Promise<CallReport> 
         expect(again['id']).toBe(id);
       },
       update: () => client.update({ resourceType, id, body: { ...made, active: true } as never }),
+      'update of a part': async () => {
+        const part: Body = await client.request(`Patient/${id}?_elements=gender`);
+        expect(part).not.toHaveProperty('identifier');
+        await client.update({ resourceType, id, body: { ...part, gender: 'male' } as never });
+      },
       'update by search': async () => {
         const changed: Body = await client.update({
           resourceType,

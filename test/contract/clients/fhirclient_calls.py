@@ -68,6 +68,13 @@ def update():
     assert patient.update()['meta']['versionId'] == '2'
 
 
+def update_of_a_part():
+    part = Patient.read_from(f'Patient/{patient.id}?_elements=gender', server)
+    assert part.identifier is None
+    part.gender = 'male'
+    part.update()
+
+
 def transaction():
     entry = BundleEntry({'request': {'method': 'POST', 'url': 'Patient'}, 'resource': new().as_json()})
     bundle = Bundle({'type': 'transaction'})
@@ -94,6 +101,7 @@ outcomes = outcomes_of({
     'create': lambda: new().create(server),
     'create a transaction': transaction,
     'update': update,
+    'update of a part': update_of_a_part,
     'delete': lambda: patient.delete(),
     'resolved': lambda: the_one([observed.subject.resolved(Patient)]),
     # Calls of a search

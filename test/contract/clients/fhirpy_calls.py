@@ -67,6 +67,13 @@ def update_one():
     assert changed.id == patient.id and not created
 
 
+def save_of_a_part():
+    part = mine.elements('gender').first()
+    assert 'identifier' not in part
+    part['gender'] = 'female'
+    part.save()
+
+
 def elements():
     found, = mine.elements('gender').fetch()
     assert 'name' not in found and found.id == patient.id
@@ -140,6 +147,7 @@ outcomes = outcomes_of({
     'create of a resource': lambda: new().create(),
     'create of a resource by search': lambda: new(value).create(identifier=value),
     'save of a resource': lambda: new().save(),
+    'save of a part': save_of_a_part,
     'save of some fields': lambda: patient.save(fields=['gender']),
     'update of a resource': lambda: patient.update(),
     'patch of a resource': lambda: client.get('Patient', patient.id) and patient.to_resource().patch(gender='female'),

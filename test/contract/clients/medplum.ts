@@ -91,6 +91,11 @@ export async function medplumCalls(subject: Subject): Promise<CallReport> {
       upsertResource: async () =>
         expect((await client.upsertResource(patient(value, { active: true }) as Patient, query)).id).toBe(id),
       updateResource: () => client.updateResource({ ...made, gender: 'other' }),
+      'updateResource of a part': async () => {
+        const part = await client.searchOne('Patient', `${query}&_elements=gender`);
+        expect(part).not.toHaveProperty('identifier');
+        if (part !== undefined) await client.updateResource<Patient>({ ...part, gender: 'male' });
+      },
       patchResource: () => client.patchResource('Patient', id, [{ op: 'replace', path: '/gender', value: 'male' }]),
       deleteResource: () => client.deleteResource('Patient', id),
       validateResource: () => client.validateResource(patient(value) as Patient),

@@ -37,6 +37,19 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    what: 'An update with a part of a resource, from a search or read with `_elements` or `_summary`',
+    status: 422,
+    says: /Read the complete resource, change it, and write it/,
+    instead: 'an update of the complete resource, read without them; or a JSON Patch',
+    calls: {
+      'fhir-kit-client': ['update of a part'],
+      '@medplum/core': ['updateResource of a part'],
+      fhirpy: ['save of a part'],
+      'fhirclient (Python)': ['update of a part'],
+      'HAPI FHIR': ['update of a part'],
+    },
+  },
+  {
     what: 'Patches other than JSON Patch (RFC 6902), such as fhirpy’s merge or FHIRPath Patch',
     status: 415,
     says: /only JSON Patch \(RFC 6902\) is supported/,

@@ -103,6 +103,11 @@ public class Calls {
     call("create with little said", () -> client.create().resource(patient(random())).prefer(PreferReturnEnum.MINIMAL).execute());
     call("update", () -> client.update().resource(patient(value).setActive(true).setId(id)).execute());
     call("update of a version", () -> client.update().resource(patient(value).setActive(false).setId(id.withVersion("2"))).execute());
+    call("update of a part", () -> {
+      var part = client.read().resource(Patient.class).withId(id).elementsSubset("gender").execute();
+      check(!part.hasIdentifier());
+      return client.update().resource(part.setActive(true)).execute();
+    });
     call("update conditionally", () -> check(client.update().resource(patient(value)).conditional()
         .where(Patient.IDENTIFIER.exactly().code(value)).execute().getId().getIdPart().equals(id.getIdPart())));
     call("patch", () -> client.patch().withBody("[{\"op\":\"add\",\"path\":\"/gender\",\"value\":\"female\"}]").withId(id).execute());
