@@ -25,7 +25,10 @@ const cstring = (bytes: Buffer, from: number): string => bytes.toString('utf8', 
 /** Parses a client's bytes in pieces of any size; reports the texts before each Sync. */
 function createReader(onSync: (texts: readonly string[]) => void): (piece: Buffer) => void {
   const prepared = new Map<string, string>();
-  let bytes: Buffer = Buffer.alloc(0);
+  // The pieces of a long message are joined once: joining at each piece would copy a scan of 10 MiB hundreds of times.
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let needed = 0;
   let isStarted = false;
   let texts: string[] = [];
 
@@ -38,17 +41,23 @@ function createReader(onSync: (texts: readonly string[]) => void): (piece: Buffe
   };
 
   return (piece) => {
-    bytes = bytes.length === 0 ? piece : Buffer.concat([bytes, piece]);
+    pieces.push(piece);
+    length += piece.length;
+    if (length < needed) return;
+    let bytes = pieces.length === 1 ? piece : Buffer.concat(pieces);
     for (;;) {
       // The first message, of the start, has no type.
       const typeBytes = isStarted ? 1 : 0;
-      if (bytes.length < typeBytes + LENGTH_BYTES) return;
-      const end = typeBytes + bytes.readUInt32BE(typeBytes);
-      if (bytes.length < end) return;
-      if (isStarted) read(String.fromCharCode(bytes[0] ?? 0), bytes.subarray(1 + LENGTH_BYTES, end));
+      needed = typeBytes + LENGTH_BYTES;
+      if (bytes.length < needed) break;
+      needed = typeBytes + bytes.readUInt32BE(typeBytes);
+      if (bytes.length < needed) break;
+      if (isStarted) read(String.fromCharCode(bytes[0] ?? 0), bytes.subarray(1 + LENGTH_BYTES, needed));
       isStarted = true;
-      bytes = bytes.subarray(end);
+      bytes = bytes.subarray(needed);
     }
+    pieces = bytes.length === 0 ? [] : [bytes];
+    length = bytes.length;
   };
 }
 
