@@ -14,8 +14,6 @@ const DOUBLINGS = 3;
 const SPAN = 2 ** DOUBLINGS;
 /** The least time of a measurement: five steps of the clock. */
 const LEAST_MS = 20;
-/** Ends the measurement of work that is not linear. */
-const MAX_ROUNDS = 20;
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -36,8 +34,14 @@ export const sizesOf = (largest: number): readonly [small: number, large: number
  *
  * @param inputOf an input of a size
  * @param size the larger input has twice this size, the smaller a quarter
+ * @param maxRounds ends the measurement of work that is not linear
  */
-export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: Input) => void, size: number): number {
+export function growthOf<Input>(
+  inputOf: (size: number) => Input,
+  work: (input: Input) => void,
+  size: number,
+  maxRounds = 20,
+): number {
   const [smallSize, largeSize] = sizesOf(2 * size);
   const [small, large] = [inputOf(smallSize), inputOf(largeSize)];
   const msOf = (input: Input, times: number): number => {
@@ -48,7 +52,7 @@ export function growthOf<Input>(inputOf: (size: number) => Input, work: (input: 
   // The large input is worked on less often, so that both take the same time where the work is linear.
   let times = SPAN;
   let [smallMs, largeMs] = [Infinity, Infinity];
-  for (let round = 0; round === 0 || (growthFor(smallMs, largeMs) > LINEAR && round < MAX_ROUNDS);) {
+  for (let round = 0; round === 0 || (growthFor(smallMs, largeMs) > LINEAR && round < maxRounds);) {
     const ms = msOf(small, times);
     if (ms < LEAST_MS) {
       times *= ms < LEAST_MS / 8 ? 8 : 2;
