@@ -125,6 +125,11 @@ const MAX_TRAITS = 8192;
 /** The trait of a patient that an ADT message or a FHIR client described: the record is not only of results and documents. */
 export const DESCRIBED = '';
 
+/** The trait of a newborn whose message had this identifier of another newborn's record beside the leading one. */
+export const besideTrait = (value: string): string => `${BESIDE}${value.slice(0, MAX_TRAIT_PART)}`;
+
+const BESIDE = 'beside ';
+
 /** A name and a birth date that were said together. */
 export interface Said {
   readonly name: PersonName;
@@ -150,19 +155,22 @@ const NO_NAME: PersonName = { family: undefined, given: undefined, text: undefin
 export interface Traits {
   readonly said: readonly Said[];
   readonly isDescribed: boolean;
+  /** Values of identifiers of other newborns that messages had beside the leading one. */
+  readonly beside: readonly string[];
 }
 
 /** Back from the texts of `KnownBy.traits`. */
 export function readTraits(traits: readonly string[]): Traits {
   const said = traits
-    .filter((trait) => trait !== DESCRIBED)
+    .filter((trait) => trait !== DESCRIBED && !trait.startsWith(BESIDE))
     .map((trait): Said => {
       const parts: unknown = JSON.parse(trait);
       const [family, given, text, birthDate] = Array.isArray(parts) ? parts.map(String) : [];
       const name = { family: family || undefined, given: given || undefined, text: text || undefined };
       return { name, birthDate: birthDate || undefined };
     });
-  return { said, isDescribed: traits.includes(DESCRIBED) };
+  const beside = traits.filter((trait) => trait.startsWith(BESIDE)).map((trait) => trait.slice(BESIDE.length));
+  return { said, isDescribed: traits.includes(DESCRIBED), beside };
 }
 
 const textOf = (value: Json | undefined): string | undefined =>

@@ -61,6 +61,8 @@ interface Said {
   readonly isNamed: boolean;
   readonly isBare: boolean;
   readonly isFirst: boolean;
+  /** PID-21 names the mother, with or without an authority, or wrongly a twin. */
+  readonly mother: '' | 'mother' | 'bare' | 'own' | 'sibling';
   /** A nickname, another typing of the birth date, or nothing else than the identifier. */
   readonly variant: 'usual' | 'short' | 'mistyped' | 'nameless';
 }
@@ -73,6 +75,7 @@ const said: fc.Arbitrary<Said> = fc.record({
   isNamed: fc.boolean(),
   isBare: fc.boolean(),
   isFirst: fc.boolean(),
+  mother: fc.constantFrom('', '', 'mother', 'bare', 'own', 'sibling'),
   variant: fc.constantFrom('usual', 'usual', 'usual', 'short', 'mistyped', 'nameless'),
 });
 
@@ -88,14 +91,16 @@ export const family = fc.record({
 export type Family = typeof family extends fc.Arbitrary<infer Each> ? Each : never;
 
 function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother, sex }: Family): string {
-  const { who, event, own, beside, isNamed, isBare, isFirst, variant } = each;
+  const { who, event, own, beside, isNamed, isBare, isFirst, mother, variant } = each;
   const isTwin = who === 'twin1' || who === 'twin2';
   const number = (of: Who, which: number): string => `${of}-${which}^^^HOSP^MR`;
   const others = beside.filter((other) => other !== who).map((other) => number(other, 1));
+  const sibling = who === 'twin1' ? 'twin2' : 'twin1';
   const isMerge = event === 'A40';
   // PID-3 of a merge has no order; elsewhere the person's own number leads, or that of a newborn's mother.
   // Without a name and a birth date the gateway cannot distinguish mother and newborn.
-  const isAfterMother = isTwin && isFirst && hasMother && variant !== 'nameless';
+  const isKnown = hasMother || mother === 'mother' || mother === 'bare';
+  const isAfterMother = isTwin && isFirst && isKnown && variant !== 'nameless';
   const lists = isMerge
     ? [...(isFirst ? [number(who, 2)] : []), number(who, 1), ...others]
     : [...(isAfterMother ? [number('mother', 1)] : []), number(who, own), ...others, 'ACCOUNT-1^^^HOSP^AN'];
@@ -113,6 +118,16 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother
   const born = variant === 'mistyped' ? BORN[who].replace(/.$/, '9') : BORN[who];
   pid[7] = (isMerge && isBare) || variant === 'nameless' ? '' : born;
   pid[8] = isTwin ? sex : who === 'mother' ? 'F' : 'M';
+  // A wrong PID-21 names the own number only beside that of the known mother: elsewhere, nothing shows the mistake.
+  const isWrong = hasMother && beside.every((other) => other === 'mother');
+  const mothers = {
+    '': '',
+    mother: number('mother', 1),
+    bare: 'mother-1',
+    own: isWrong ? number(who, own) : '',
+    sibling: number(sibling, 1),
+  };
+  pid[21] = mothers[mother];
   pid[25] = isTwin && hasOrder ? (who === 'twin1' ? '1' : '2') : '';
   const msh = (type: string) =>
     `MSH|^~\\&|LAB|HOSP|GW|SITE|202603020800${String(at).padStart(2, '0')}+0100||${type}|C${at}|P|2.5.1`;
@@ -143,6 +158,7 @@ export const registrationOf = (who: Who): Said => ({
   isNamed: true,
   isBare: false,
   isFirst: false,
+  mother: '',
   variant: 'usual',
 });
 

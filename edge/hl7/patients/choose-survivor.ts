@@ -108,6 +108,7 @@ function rankOf(
   request: ChoiceRequest,
 ): number {
   if (!identifier.identifies || identifier.isAlternate === true) return 7;
+  if (identifier.isMothers === true) return 6;
   const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
   if (isOfMrg) return isCurrent ? 4 : 5;

@@ -13,6 +13,8 @@ export interface SentIdentifier {
   readonly type: string;
   /** From PID-2 or PID-4: it finds only an agreeing patient. */
   readonly isAlternate?: boolean;
+  /** PID-21 names it as the identifier of the newborn's mother. */
+  readonly isMothers?: boolean;
   /** Its location, for ERR-2. */
   readonly at: string;
 }

@@ -17,6 +17,8 @@ export interface PatientContext {
   readonly context: MapContext;
   readonly clock: MessageClock;
   readonly newId: () => string;
+  /** The day of the receipt. */
+  readonly today: string;
   /** The patients as they are now: a message about several patients finds its new patients too. */
   readonly found: () => Pick<
     ResolveRequest,
@@ -24,8 +26,8 @@ export interface PatientContext {
   >;
 }
 
-export function patientContext(parts: Omit<PatientContext, 'found'>): PatientContext {
+export function patientContext(parts: Omit<PatientContext, 'found' | 'today'>): PatientContext {
   const { authorities, rules, drafts, context } = parts;
   const today = new Date(timeOfId(context.messageId)).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  return { ...parts, found: () => ({ ...storedIdentity(drafts, authorities, rules), today }) };
+  return { ...parts, today, found: () => ({ ...storedIdentity(drafts, authorities, rules), today }) };
 }

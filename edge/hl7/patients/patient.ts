@@ -6,7 +6,7 @@ import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, objectsOf, type Json } from '../../../shared/json.ts';
 import type { NewAlias } from '../../store/hl7.ts';
-import { DESCRIBED, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
+import { besideTrait, DESCRIBED, knownBy, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
@@ -18,12 +18,14 @@ import type { PatientContext } from './patient-context.ts';
 import { absorb } from './absorb.ts';
 import { noteContestedNamespace } from './authorities.ts';
 import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
+import { personOf as personOfRecord } from './found-patients.ts';
+import { mothersLast } from './mothers-identifier.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
 import { orderMerge } from './merge-order.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
 import type { SentIdentifier } from './identifier-holders.ts';
-import { resolve, type MovedIdentifier, type Resolution } from './resolve.ts';
-import type { Person } from './person.ts';
+import { resolve, type MovedIdentifier, type Promoted, type Resolution } from './resolve.ts';
+import { isNewborn, type Person } from './person.ts';
 import {
   isItemOf,
   isSame,
@@ -68,10 +70,11 @@ export function mapPatient(
 ): MappedPatient | undefined {
   const { pid, mrg } = segments;
   const isExternal = rule.isExternal === true;
-  const identifiers = identifiersOfPid(pid, isExternal, identity);
+  const person = personOf(pid, identity.context);
+  const identifiers = mothersLast(pid, identifiersOfPid(pid, isExternal, identity), person, identity);
   noteContested(identifiers, identity);
   if (!identifiers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
-  const sent: SentPatient = { identifiers, person: personOf(pid, identity.context) };
+  const sent: SentPatient = { identifiers, person };
   if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, sent, identity);
 
   const renumbered = renumbering(mrg, isExternal, identifiers, sent.person, identity);
@@ -169,7 +172,8 @@ function byPid(
   const patient = known ?? drafts.create('Patient', newId());
   drafts.touch(patient);
   attendDuplicates(resolution, patient.id, identity);
-  move(resolution.moved, identity);
+  move(resolution.moved, person, identity);
+  promote(resolution.promoted, identity);
 
   const old = resolution.kind === 'known' ? resolution.oldRecord : undefined;
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
@@ -181,6 +185,7 @@ function byPid(
   const isOldest = isOlderThanAll(segments.timing, record, identity);
   describe({ segments, action, record, state, identifiers, leading, foreign, aliasRefused }, identity);
   if (isAdmission) for (const each of new Set([record, patient])) drafts.rememberPerson(each, [DESCRIBED]);
+  drafts.rememberPerson(record, resolution.beside.map(besideTrait));
   // A contradicting statement counts only while it is current, unless it is older than all others.
   const isRemembered = !resolution.isContradicted || isOldest;
   if (state === 'new' || (isAdmission && action !== 'deactivate' && isRemembered)) {
@@ -354,15 +359,26 @@ function asSent(item: Json, identifier: SentIdentifier): Json {
 }
 
 /** Removes identifiers that lead to another patient now. */
-function move(moved: readonly MovedIdentifier[], { drafts }: PatientContext): void {
+function move(moved: readonly MovedIdentifier[], person: Person, { drafts, today }: PatientContext): void {
   for (const identifier of moved) {
     const from = drafts.byId('Patient', identifier.patient);
     if (from === undefined) continue;
     drafts.forget(from, identifier);
+    const areNewborns = isNewborn(person, today) && isNewborn(personOfRecord(from.content), today);
+    if (!identifier.led && areNewborns) drafts.rememberPerson(from, [besideTrait(identifier.value)]);
     const authority = { id: identifier.authority, ids: [identifier.authority], isAssumed: true };
     const gone = { value: identifier.value, authority, identifies: true, type: '', at: '' };
     drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
   }
+}
+
+function promote(promoted: Promoted | undefined, { drafts }: PatientContext): void {
+  const draft = promoted === undefined ? undefined : drafts.byId('Patient', promoted.patient);
+  if (promoted === undefined || draft === undefined) return;
+  const { authority, value } = promoted;
+  // These rows lead.
+  const rows = knownBy(draft.content).numbers.filter((row) => row[0] === authority && row[1] === value);
+  drafts.teach(draft, rows);
 }
 
 const WHY_DUPLICATES: ReadonlySet<string> = new Set([

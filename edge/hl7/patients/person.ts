@@ -22,6 +22,8 @@ export interface StoredPerson extends Person {
   readonly said: readonly Said[];
   /** By an ADT message or a FHIR client; else only results and documents mention the patient. */
   readonly isDescribed: boolean;
+  /** A newborn's: values of other newborns' identifiers that messages had beside the leading one. */
+  readonly beside?: readonly string[];
 }
 
 const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -121,6 +123,10 @@ export function isNewborn({ birthDate, names }: Person, today: string): boolean 
   if (birthDate !== undefined && COMPLETE_DATE.test(birthDate)) return yearsBetween(birthDate, today) <= 1;
   return birthDate === undefined && names.some((name) => comparable(name).hasProvisionalGiven);
 }
+
+/** Checks for a known birth date more than a year before a day. */
+export const isOlder = (person: Person | undefined, today: string): boolean =>
+  person?.birthDate !== undefined && COMPLETE_DATE.test(person.birthDate) && !isNewborn(person, today);
 
 /**
  * Compares a message with every statement about a stored person: name and birth date as they were said together. The person

@@ -25,6 +25,7 @@ import {
   fit,
   hasNameOf,
   isNewborn,
+  isOlder,
   isRepetition,
   mayBeAbout,
   type Fit,
@@ -55,6 +56,13 @@ export interface MovedIdentifier {
   readonly led: boolean;
 }
 
+/** A stored identifier of a patient that was only listed until now. */
+export interface Promoted {
+  readonly patient: string;
+  readonly authority: string;
+  readonly value: string;
+}
+
 interface Judged {
   readonly findings: readonly AckError[];
   /** The identifier that led to the patient; undefined if none identifies. */
@@ -67,7 +75,11 @@ interface Judged {
   readonly duplicates: readonly string[];
   /** Identifiers of other patients: they are not copied. */
   readonly foreign: ReadonlySet<SentIdentifier>;
+  /** Values of those among them that are of other newborns, if the person is a newborn. */
+  readonly beside: readonly string[];
   readonly moved: readonly MovedIdentifier[];
+  /** An identifier of a newborn's record that leads from now on, because the mother takes the leading identifier. */
+  readonly promoted: Promoted | undefined;
   /** Records that only results and documents made, of the same person. */
   readonly absorbed: readonly string[];
   /** URIs that a namespace may stand for, for the administrator to decide. */
@@ -209,9 +221,10 @@ function maybeOfTwin(
   if (stored === undefined || !isBorn(person) || !isBorn(stored.person) || hasNameOf(person, stored.person))
     return undefined;
   const { ids } = first.authority;
-  const known = stored.identifiers.filter(({ authority, value }) => value !== first.value && ids.includes(authority));
+  const current = stored.identifiers.filter(({ authority, value }) => value !== first.value && ids.includes(authority));
+  const known = [...current.map(({ value }) => value), ...(stored.person.beside ?? [])];
   const sent = others.filter(({ authority }) => authority.ids.some((id) => ids.includes(id)));
-  if (known.length === 0 || known.some(({ value }) => sent.some((each) => each.value === value))) return undefined;
+  if (known.length === 0 || known.some((value) => sent.some((each) => each.value === value))) return undefined;
   return sent.find((each) => ledBy(each).every((id) => id !== owner && isBorn(patients.get(id)?.person)));
 }
 
@@ -252,7 +265,9 @@ const PLAIN: Judged = {
   isContradicted: false,
   duplicates: [],
   foreign: new Set(),
+  beside: [],
   moved: [],
+  promoted: undefined,
   absorbed: [],
   proposed: [],
 };
@@ -305,7 +320,9 @@ function byOwner(
     );
     const message = 'The identifier belonged to another person. It now identifies a new patient.';
     const findings = [finding('W', leading.at, message, 'number-reassigned')];
-    return unknown(leading, [], request, { moved: reassigned, findings, duplicates: [owner] });
+    const isMother = isOfNewborn(owner, request) && request.person.sex !== 'male';
+    const promoted = isMother ? ownOfNewborn(owner, leading, request) : undefined;
+    return unknown(leading, [], request, { moved: reassigned, promoted, findings, duplicates: [owner] });
   }
   if (taught.includes(id) || holders.every(({ authority }) => taught.includes(authority)))
     return unknown(leading, [owner], request, { isAliasRefused: true });
@@ -316,6 +333,21 @@ function byOwner(
 function isOfNewborn(owner: string, { patients, person, today }: ResolveRequest): boolean {
   const stored = patients.get(owner)?.person;
   return stored !== undefined && isNewborn(stored, today) && !isNewborn(person, today) && !hasNameOf(person, stored);
+}
+
+/**
+ * The newborn's own identifier: the only other one of the record with the authority. Undefined if several are, or if the message
+ * has it too: then it is the mother's.
+ */
+function ownOfNewborn(
+  patient: string,
+  { value, authority }: SentIdentifier,
+  { patients, identifiers }: ResolveRequest,
+): Promoted | undefined {
+  const all = patients.get(patient)?.identifiers ?? [];
+  const [only, ...more] = all.filter((other) => other.value !== value && authority.ids.includes(other.authority));
+  if (only === undefined || more.length > 0 || identifiers.some((sent) => sent.value === only.value)) return undefined;
+  return { patient, authority: only.authority, value: only.value };
 }
 
 /** Completes a found patient: compares the person, and separates identifiers of other patients. */
@@ -340,7 +372,12 @@ function found(
   const differs = differenceFrom(fitting, leading, request);
   if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
   const absorbed = isJoined ? also.filter((id) => !isDescribed(id, request)) : [];
-  const { foreign, owners, findings: foreignFindings } = foreignIdentifiers(patient, leading, absorbed, request);
+  const {
+    foreign,
+    beside,
+    owners,
+    findings: foreignFindings,
+  } = foreignIdentifiers(patient, leading, absorbed, request);
   return {
     kind: 'known',
     leading,
@@ -357,7 +394,9 @@ function found(
       ]),
     ],
     foreign,
+    beside,
     moved,
+    promoted: undefined,
     absorbed,
     proposed,
   };
@@ -407,8 +446,8 @@ function unknown(
   request: ResolveRequest,
   extra: Partial<Judged>,
 ): Resolution {
-  const { findings = [], moved = [], duplicates = [], isAliasRefused = false } = extra;
-  const { foreign, owners, findings: several } = foreignIdentifiers(undefined, leading, [], request);
+  const { findings = [], moved = [], promoted, duplicates = [], isAliasRefused = false } = extra;
+  const { foreign, beside, owners, findings: several } = foreignIdentifiers(undefined, leading, [], request);
   return {
     kind: 'new',
     leading,
@@ -417,7 +456,9 @@ function unknown(
     findings: [...findings, ...several, ...(likely.length === 0 ? [] : [possibleDuplicate(leading.at)])],
     duplicates: [...new Set([...likely, ...duplicates, ...owners])],
     foreign,
+    beside,
     moved,
+    promoted,
     absorbed: [],
     proposed: [],
   };
@@ -425,6 +466,7 @@ function unknown(
 
 interface ForeignIdentifiers {
   readonly foreign: ReadonlySet<SentIdentifier>;
+  readonly beside: readonly string[];
   /** The patients that have those of PID-3, with a finding for each of these. */
   readonly owners: readonly string[];
   readonly findings: readonly AckError[];
@@ -442,9 +484,21 @@ function foreignIdentifiers(
     const owners = survivors(holdersOf(identifier, request), request).filter((id) => !absorbed.includes(id));
     return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [{ identifier, owners }];
   });
-  const own = found.filter(({ identifier: { isAlternate } }) => isAlternate !== true);
+  const { patients, today } = request;
+  const isOfMother = ({ isMothers }: SentIdentifier, owners: readonly string[]): boolean =>
+    isMothers === true && owners.every((id) => isOlder(patients.get(id)?.person, today));
+  const own = found.filter(
+    ({ identifier, owners }) => identifier.isAlternate !== true && !isOfMother(identifier, owners),
+  );
+  const areBorn = (owners: readonly string[]): boolean =>
+    owners.every((id) => !isOlder(patients.get(id)?.person, today));
+  const isNear = ({ authority }: SentIdentifier): boolean =>
+    authority.ids.some((id) => leading.authority.ids.includes(id));
   return {
     foreign: new Set(found.map(({ identifier }) => identifier)),
+    beside: isNewborn(request.person, today)
+      ? own.flatMap(({ identifier, owners }) => (isNear(identifier) && areBorn(owners) ? identifier.value : []))
+      : [],
     owners: own.flatMap(({ owners }) => owners),
     findings: own.map(({ identifier: { at } }) => identifiersOfSeveral(at)),
   };

@@ -17,6 +17,8 @@ interface Said {
   readonly name?: string;
   readonly born?: string;
   readonly sex?: string;
+  /** PID-21; `m^` has no authority. */
+  readonly mother?: string;
   /** PID-25. */
   readonly order?: string;
   /** EVN-2, the day of March. */
@@ -44,7 +46,7 @@ export function personCases(subject: () => PatientSubject): void {
         .join('~');
     const message = (
       type: string,
-      { of, name = '', born = '', sex = '', order = '', day, mrg, data }: Said,
+      { of, name = '', born = '', sex = '', order = '', mother = '', day, mrg, data }: Said,
     ): string => {
       const pid = Array<string>(26).fill('');
       for (const [at, value] of [
@@ -53,6 +55,7 @@ export function personCases(subject: () => PatientSubject): void {
         [5, name.split('~').map(family).join('~')],
         [7, born],
         [8, sex],
+        [21, mother.endsWith('^') ? `${mother.slice(0, -1)}${tag}` : mother && cx(mother)],
         [25, order],
       ] as const)
         pid[at] = value;
@@ -176,6 +179,116 @@ export function personCases(subject: () => PatientSubject): void {
         expect(await listed()).toEqual(['possible-duplicate']);
       },
     );
+
+    test.each([
+      ['before', ['b', 'm~b', 'm~a']],
+      ['between', ['m~b', 'b', 'm~a']],
+    ])(
+      'twins with the number of their unknown mother first, and a message with an own number alone %s',
+      async (_name, order) => {
+        const { adt, active } = history();
+        const send = (of: string) =>
+          adt({ of, name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: of.endsWith('a') ? 'amy' : 'beth' });
+        for (const of of order.slice(0, 2)) expect(await send(of)).toMatch(/^AA/);
+        expect(await send('m~a')).toBe('AE E 205 PID^1^3^1^1');
+        // The message about the first newborn is accepted as before.
+        expect(await send('m~b')).toMatch(/^AA/);
+        await adt({ of: 'm', name: 'SMITH^MARY', born: '19900405', sex: 'F' });
+        expect(await send('m~a')).toMatch(/^AA/);
+        expect((await active()).filter((each) => each.includes('amy'))).toEqual(['a 2026-03-01: amy']);
+      },
+    );
+
+    describe('PID-21 names the mother’s identifier', () => {
+      const BABY = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F' };
+      const MARY = { name: 'SMITH^MARY', born: '19900405', sex: 'F' };
+
+      test.each([
+        ['with its authority', 'm'],
+        ['without an authority', 'm^'],
+      ])('twins whose unknown mother is first in PID-3, %s', async (_name, mother) => {
+        const { adt, oru, active } = history();
+        expect(await adt({ of: 'm~a', ...BABY, mother, data: 'amy' }, 'A28')).toBe('AA');
+        expect(await oru({ of: 'm~b', ...BABY, mother, data: 'beth' })).toMatch(/^AA/);
+        expect(await adt({ of: 'm~b', ...BABY, mother, data: 'beth' }, 'A28')).toMatch(/^AA/);
+        await adt({ of: 'm', ...MARY, data: 'mary' }, 'A28');
+        expect(await oru({ of: 'm~a', ...BABY, mother, data: 'amy' })).toBe('AA');
+        expect(await oru({ of: 'b', ...BABY, data: 'beth' })).toBe('AA');
+        expect(await active()).toEqual(['a 2026-03-01: amy', 'b 2026-03-01: beth', 'm 1990-04-05: mary']);
+      });
+
+      test('a newborn and the known mother are not listed as possible duplicates', async () => {
+        const { adt, oru, active, listed } = history();
+        await adt({ of: 'm', ...MARY, data: 'mary' });
+        expect(await oru({ of: 'm~a', ...BABY, mother: 'm', data: 'amy' })).toBe('AA');
+        // Without a birth date and PID-21, the newborn could be the mother.
+        expect(await adt({ of: 'm~a', name: 'SMITH^BABYGIRL', mother: 'm', data: 'amy' })).toBe('AA');
+        expect(await active()).toEqual(['a 2026-03-01: amy', 'm 1990-04-05: mary']);
+        expect(await listed()).toEqual([]);
+      });
+
+      test.each([
+        ['the only number', { of: 'a', ...BABY, mother: 'a' }, { of: 'a', ...BABY }],
+        [
+          'the own number, beside an enterprise number',
+          { of: 'a~E^EPI^PI', ...BABY, mother: 'a' },
+          { of: 'a', ...BABY },
+        ],
+        ['the own number, beside that of the known mother', { of: 'a~m', ...BABY, mother: 'a' }, { of: 'a', ...BABY }],
+        ['the mother of an adult', { of: 'a~x', ...BOB, mother: 'a' }, { of: 'a', ...BOB }],
+        ['the number of another person', { of: 'a~x', ...BABY, mother: 'y' }, { of: 'a', ...BABY }],
+      ])('PID-21 names %s, and has no effect', async (_name, first, next) => {
+        const { adt, oru, active } = history();
+        await adt({ of: 'm', ...MARY, data: 'mary' });
+        await adt({ ...first, data: 'one' });
+        expect(await oru({ ...next, data: 'one' })).toBe('AA');
+        const records = await active();
+        expect(records).toHaveLength(2);
+        expect(records.filter((each) => each.endsWith(': one'))).toHaveLength(1);
+      });
+
+      test('a merge of a newborn whose unknown mother is first in PID-3', async () => {
+        const { adt, active } = history();
+        await adt({ of: 'a', ...BABY, data: 'amy' });
+        await adt({ of: 'm~n', ...BABY, mother: 'm', mrg: 'a' }, 'A40');
+        await adt({ of: 'm', ...MARY, data: 'mary' });
+        expect(await active()).toEqual(['m 1990-04-05: mary', 'n 2026-03-01: amy']);
+      });
+    });
+
+    test('the mother takes the leading identifier of the newborn’s record, whose other identifier leads from then on', async () => {
+      const { adt, oru, active, listed } = history();
+      const baby = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: 'baby' };
+      const mother = { name: 'SMITH^MARY', born: '19900405', sex: 'F', data: 'mary' };
+      expect(await adt({ of: 'm~n', ...baby }, 'A28')).toBe('AA');
+      expect(await adt({ of: 'm', ...mother })).toBe('AA W 205 PID^1^3^1^1');
+      expect(await oru({ of: 'n', ...baby })).toBe('AA');
+      expect(await adt({ of: 'n', ...baby })).toBe('AA');
+      expect(await oru({ of: 'm', ...mother })).toBe('AA');
+      expect(await active()).toEqual(['m 1990-04-05: mary', 'n 2026-03-01: baby']);
+      expect(await listed()).toEqual(['possible-duplicate']);
+    });
+
+    test.each([
+      ['a message of the mother that begins with the newborn’s number', 'n~m', 'SMITH^MARY', '19900405', 'F'],
+      ['a message of a man', 'n', 'JONES^BOB', '19600506', 'M'],
+    ])('the mother’s number never leads to the newborn’s record after %s', async (_name, of, name, born, sex) => {
+      const { adt, oru, active } = history();
+      await adt({ of: 'n~m', name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: 'baby' }, 'A28');
+      await adt({ of, name, born, sex });
+      // Without a birth date, the mother does not contradict the newborn.
+      await oru({ of: 'm', name: 'SMITH^MARY', sex: 'F', data: 'mary' });
+      expect((await active()).filter((each) => /baby.*mary/.test(each))).toEqual([]);
+    });
+
+    test('no identifier leads to a newborn’s record with several other identifiers', async () => {
+      const { adt, oru, active } = history();
+      const baby = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: 'baby' };
+      await adt({ of: 'm~n~t', ...baby }, 'A28');
+      await adt({ of: 'm', name: 'SMITH^MARY', born: '19900405', sex: 'F' });
+      expect(await oru({ of: 'n', ...baby })).toBe('AA W 205 PID^1^3^1^1');
+      expect(await active()).toEqual(['m 1990-04-05:', 'n 2026-03-01: baby', 't 2026-03-01: baby']);
+    });
 
     test('a newborn with the mother’s identifier, and an identifier of another person, is not the mother', async () => {
       const { adt, active } = history();
