@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
-import { createApiKey } from '../stack/services/seed.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { type Ended, runProgram } from '../stack/tools/command-line.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
@@ -21,6 +21,10 @@ const folder = await useFolder('admin-cli');
 const db = await useTestDatabase();
 
 const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
+
+beforeAll(async () => {
+  await createSite(db.client, { name: 'Existing' });
+});
 
 interface Answer {
   readonly site: string;
@@ -41,8 +45,8 @@ async function jwksFile(name: string): Promise<string> {
 
 test('makes a site and a key, lists, disables and enables it, and records the person', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'North', '--time-zone', 'Europe/Berlin'));
-  const [listed] = json(await admin('site', 'list'));
-  expect(listed).toMatchObject({ site, name: 'North', timeZone: 'Europe/Berlin' });
+  const listed = json(await admin('site', 'list'));
+  expect(listed.find((each) => each.site === site)).toMatchObject({ site, name: 'North', timeZone: 'Europe/Berlin' });
 
   const jwks = await jwksFile('a.json');
   const scopes = 'system/Patient.read,system/Patient.write';
@@ -176,9 +180,10 @@ test('changes and clears the settings of a site and those of a key', async () =>
 });
 
 test.each([
-  [[], /Usage/],
+  [[], /^name a command\nHelp: npm run -s admin -- --help\n$/],
   [['site', 'destroy'], /the command site destroy does not exist/],
-  [['site', 'create'], /--name is needed/],
+  [['site', 'create'], /^--name is needed\nHelp: npm run -s admin -- site create --help\n$/],
+  [['site', 'create', '--name', 'X', '--id', 'NORTH'], /^--id NORTH is not a UUID/],
   [['site', 'create', '--name', 'X', '--time-zone', 'Mars'], /not a known IANA name/],
   [['key', 'create', '--site', 'x', '--name', 'A'], /^the site x does not exist: `npm run -s admin -- site list`/],
   [
@@ -190,34 +195,47 @@ test.each([
     /^the site 0192f0c1-0000-7000-8000-000000000000 does not exist/,
   ],
   [
-    ['key', 'create', '--site', '0192f0c1-0000-7000-8000-000000000000', '--name', 'A', '--jwks', 'none.json'],
+    ['key', 'create', '--site', 'Existing', '--name', 'A', '--jwks', 'none.json'],
     /^the file none\.json does not exist/,
   ],
   [['site', 'list', '--nonsense'], /^Unknown option '--nonsense'/],
-  [
-    ['site', 'update', '--site', '0192f0c1-0000-7000-8000-000000000000', '--charset', 'x'],
-    /defaultCharset: "x" is not/,
-  ],
+  [['site', 'update', '--site', 'Existing', '--charset', 'x'], /defaultCharset: "x" is not/],
   [['key', 'list', '--time-zone', 'Europe/Berlin'], /key list does not have the option --time-zone/],
   [
-    [
-      'key',
-      'create',
-      '--site',
-      '0192f0c1-0000-7000-8000-000000000000',
-      '--name',
-      'A',
-      '--ttl',
-      '5',
-      '--scopes',
-      'fhir.read',
-    ],
+    ['key', 'create', '--site', 'Existing', '--name', 'A', '--ttl', '5', '--scopes', 'fhir.read'],
     /tokenTtlSeconds: must be at least 60[^]*allowedScopes: "fhir.read" is not a scope[^]*jwks: paste/,
   ],
 ])('%j says what is wrong and ends with 1', async (args, expected) => {
   const ended = await admin(...args);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(expected);
+});
+
+test('finds a site by its id, then by its name', async () => {
+  const id = randomUUID();
+  expect((await admin('site', 'create', '--name', 'Chosen', '--id', id, '--print', 'site')).stdout).toBe(`${id}\n`);
+  const again = await admin('site', 'create', '--name', 'Other', '--id', id);
+  expect([again.code, again.stderr]).toEqual([1, `the site ${id} already exists\n`]);
+  // The administrators of another site choose its name.
+  const impostor = json(await admin('site', 'create', '--name', 'Impostor'));
+  const show = (site: string) => admin('site', 'show', '--site', site, '--print', 'site');
+  await admin('site', 'update', '--site', 'Impostor', '--name', id);
+  expect((await show(id)).stdout).toBe(`${id}\n`);
+  await admin('site', 'update', '--site', impostor.site, '--name', 'Chosen');
+  expect(await show('Chosen')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^2 sites have/) });
+});
+
+test('prints one member, of a list on a line for each item', async () => {
+  const names = (await admin('site', 'list', '--print', 'name')).stdout.trim().split('\n');
+  expect(names).toContain('Existing');
+  const { code, stderr } = await admin('site', 'show', '--site', 'Existing', '--print', 'id');
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^done, but the output has no member id:\n\{/)]);
+});
+
+test('--help after a command explains that command alone', async () => {
+  const { stdout } = await admin('key', 'create', '--help');
+  expect(stdout).toContain('npm run -s admin -- key create --site SITE');
+  expect(stdout).not.toContain('site create');
 });
 
 test('lists the rejected requests of a client and the messages of a site', async () => {

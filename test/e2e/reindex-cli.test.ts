@@ -76,13 +76,13 @@ test('ends after its step when interrupted, and the next run continues', async (
 
 test.each([
   [['--site', randomUUID()], 'does not exist'],
-  [['--site', 'north'], '--site north is not the id of a site'],
+  [['--site', 'north'], 'the site north does not exist'],
   [['--sites', 'x'], "Unknown option '--sites'"],
 ])('%s is a clear error', async (args, message) => {
   const { code, stdout, stderr } = await reindex(...args);
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain(message);
-  expect(stderr).toContain('usage: npm run reindex');
+  expect(stderr).toContain('\nHelp: npm run reindex -- --help');
   expect((await db.client.query('select from job')).rowCount).toBe(0);
 });
 

@@ -11,17 +11,7 @@ import {
 } from '../../admin/alerts/listing.ts';
 import type { Actor } from '../../admin/staff/actor.ts';
 import type { Database } from '../../deps.ts';
-import {
-  asOperator,
-  type Command,
-  knownSite,
-  need,
-  NEWEST,
-  operator,
-  type Options,
-  SITE,
-  textOf,
-} from './admin-command.ts';
+import { asOperator, type Command, need, NEWEST, operator, type Options, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
 /** A change of one alert of a site, with a row of the audit. */
@@ -32,7 +22,6 @@ const acting = (
   usage: ['SITE', 'ID', ...options],
   async run(deps, given, [site = '', id = '']) {
     const actor = operator(site);
-    await knownSite(deps.database, site);
     return act(asOperator(deps, actor).database, actor, id, given);
   },
 });
@@ -50,11 +39,9 @@ export const ALERT_COMMANDS: Readonly<Record<string, Command>> = {
     next: 'alert acknowledge SITE ID marks an alert as being handled; alert silence SITE ID stops its notices',
     usage: [SITE, '[--state firing|resolved]'],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
       const { data } = alertQuery.safeParse({ state: textOf(options, 'state') || undefined, limit: NEWEST });
       if (data === undefined) throw new UsageError('--state must be firing or resolved');
-      await knownSite(database, site);
-      return (await findAlerts(database, site, data)).items.map(viewAlert);
+      return (await findAlerts(database, need(options, 'site'), data)).items.map(viewAlert);
     },
   },
   'alert acknowledge': acting([], acknowledge),

@@ -6,8 +6,10 @@ import { readFile } from 'node:fs/promises';
 import { lookup } from 'node:dns/promises';
 import { parseArgs } from 'node:util';
 
+import * as z from 'zod';
+
 import { Fault } from '../../../shared/fault.ts';
-import { uuidv7 } from '../../../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
@@ -29,7 +31,6 @@ import {
   asOperator,
   type Command,
   type CommandDeps,
-  knownSite,
   need,
   NEWEST,
   operandCount,
@@ -42,9 +43,10 @@ import {
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
-import { connectDatabase } from './database.ts';
+import { type CommandDatabase, connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
 import { runProgram, UsageError } from './program.ts';
+import { chooseSites } from './site-jobs.ts';
 
 async function connect(): Promise<CommandDeps> {
   const config = readCommandConfig(process.env);
@@ -107,7 +109,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       'npm run -s keys -- client FOLDER; then npm run -s admin -- key create with --site, this id, and --jwks ' +
       'FOLDER/jwks.json. For MLLP: the first site has every source address (*). A further site has none until ' +
       'npm run -s admin -- site address add assigns some',
-    usage: usageOf(SITE_MEMBERS, true),
+    usage: [...usageOf(SITE_MEMBERS, true), '[--id UUID]'],
     async run(deps, options) {
       need(options, 'name');
       const { database } = deps;
@@ -116,7 +118,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const sites = await database.run(listSites());
       const known = sites.find(({ name }) => name === need(options, 'name').trim());
       if (known !== undefined) throw new Fault('conflict', `a site with this name already exists: ${known.site_id}`);
-      const site = uuidv7(Date.now());
+      const site = textOf(options, 'id') || uuidv7(Date.now());
+      if (!isUuid(site)) throw new UsageError(`--id ${site} is not a UUID, such as ${uuidv7(Date.now())}`);
+      if (sites.some(({ site_id: id }) => id === site)) throw new Fault('conflict', `the site ${site} already exists`);
       const actor = operator(site);
       return viewSite(await createSite(asOperator({ database }, actor).database, site, authorOf(actor), body));
     },
@@ -185,7 +189,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: [SITE],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
-      await knownSite(database, site);
       const rows = await database.run(listKeys(site, { text: '', status: '', protocol: '' }, null, 10_000));
       return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
     },
@@ -194,7 +197,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: [SITE, '[--client-id svc-…]', '[--text TEXT]'],
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
-      await knownSite(database, site);
       const given = { q: textOf(options, 'text'), clientId: textOf(options, 'client-id'), limit: NEWEST };
       const { items } = await findRequests(database, site, Date.now(), requestQuery.parse(given));
       return items.map(viewRequest);
@@ -208,7 +210,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const { data } = messageQuery.safeParse({ ...given, q: textOf(options, 'text'), limit: NEWEST });
       if (data === undefined)
         throw new UsageError('--outcome must be AA, AE or AR; --text may have at most 200 characters');
-      await knownSite(database, actor.site);
       const { items } = await findMessages({ actor, database, auditActor: operatorAsks() }, data);
       return items.map(viewMessageRow);
     },
@@ -217,7 +218,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: ['SITE', 'ID'],
     async run(deps, _, [site = '', patient = '']) {
       const actor = operator(site);
-      await knownSite(deps.database, site);
       const terminal = openTerminal();
       try {
         return await erase(asOperator(deps, actor).database, site, patient.toLowerCase(), terminal.ask);
@@ -256,14 +256,17 @@ function lines(start: string, options: readonly string[]): string {
   return rows.join('\n');
 }
 
-const USAGE = `Usage, with DATABASE_URL in the environment:
+/** @param start the beginning of the names of the commands to explain */
+function usageFor(start: string): string {
+  const named = Object.entries(COMMANDS).filter(([name]) => name.startsWith(start));
+  return `Usage, with DATABASE_URL in the environment:
 
-${Object.entries(COMMANDS)
-  .map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage))
-  .join('\n')}
+${named.map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage)).join('\n')}
 
-Separate lists by commas. An option with an empty value ("") clears its setting. The output is JSON.
+SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting. The
+output is JSON; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
 `;
+}
 
 /** The text of a failure: one line for each issue, with the field's name. */
 function explain(error: unknown): string {
@@ -286,21 +289,42 @@ function findCommand(words: readonly string[]): { name: string; command: Command
   );
 }
 
+/** A member of an answer as text, of a list on a line for each item. */
+function printed(answer: unknown, member: string): string {
+  if (Array.isArray(answer)) return answer.map((item) => printed(item, member)).join('\n');
+  const { data } = z.record(z.string(), z.unknown()).safeParse(answer);
+  if (data === undefined || !Object.hasOwn(data, member))
+    throw new Error(`done, but the output has no member ${member}:\n${JSON.stringify(answer, null, 2)}`);
+  const value = data[member];
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The options and operands with the id of the site that they name. @throws UsageError if there is no such site */
+async function withSite(
+  database: CommandDatabase,
+  command: Command,
+  options: Options,
+  operands: readonly string[],
+): Promise<readonly [Options, readonly string[]]> {
+  const idOf = async (given: string): Promise<string> => (await chooseSites(database, given))[0]?.site_id ?? '';
+  if (typeof options['site'] === 'string') return [{ ...options, site: await idOf(need(options, 'site')) }, operands];
+  const [first = '', ...rest] = operands;
+  return command.usage[0] === 'SITE' ? [options, [await idOf(first), ...rest]] : [options, operands];
+}
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const {
+    values: { print, ...values },
+    positionals,
+  } = parseArgs({ options: { ...OPTIONS, print: { type: 'string' } }, allowPositionals: true });
   const { name, command, operands } = findCommand(positionals);
   if (operands.length !== operandCount(command)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !optionsIn(command).includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} does not have the option --${foreign}`);
   const deps = await connect();
   try {
-    const answer = await command.run(deps, values, operands).catch(async (error: unknown) => {
-      // Wrong values are reported first; any other failure may be caused by a missing site.
-      const isInvalid = error instanceof UsageError || (error instanceof Fault && error.kind === 'invalid');
-      if (!isInvalid && values['site'] !== undefined) await knownSite(deps.database, textOf(values, 'site'));
-      throw error;
-    });
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    const answer = await command.run(deps, ...(await withSite(deps.database, command, values, operands)));
+    process.stdout.write(`${print === undefined ? JSON.stringify(answer, null, 2) : printed(answer, print)}\n`);
     // Only for people: scripts that read standard error do not get it.
     if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
   } finally {
@@ -308,4 +332,7 @@ async function main(): Promise<void> {
   }
 }
 
-await runProgram(USAGE, main, explain);
+/** The arguments before the first option name a command. */
+const [named = ''] = process.argv.slice(2).join(' ').split(' -');
+const known = Object.keys(COMMANDS).find((name) => named.startsWith(name)) ?? '';
+await runProgram(usageFor(known), main, explain, `npm run -s admin -- ${known} --help`.replace('  ', ' '));

@@ -1,13 +1,11 @@
 /** The parts of every command of `npm run admin`: its options, the operator, and the site. */
 import { userInfo } from 'node:os';
 
-import { isUuid } from '../../../shared/uuid.ts';
 import { type Actor, toActor } from '../../admin/staff/actor.ts';
 import { PERMISSIONS } from '../../permissions.ts';
 import type { CommandConfig } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
-import { listSites } from '../../store/site.ts';
 import type { CommandDatabase } from './database.ts';
 import type { fetchAt } from './fetch-at.ts';
 import { UsageError } from './program.ts';
@@ -25,7 +23,8 @@ export const textOf = (options: Options, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-export const SITE = '--site ID';
+/** An id or a name. */
+export const SITE = '--site SITE';
 
 /** The number of log entries to print, newest first. */
 export const NEWEST = '50';
@@ -56,12 +55,8 @@ export const optionsIn = ({ usage }: Command): string[] =>
 /** The number of words after a command's name. */
 export const operandCount = ({ usage }: Command): number => usage.filter((each) => !isOption(each)).length;
 
-const noSite = (site: string) =>
-  new UsageError(`the site ${site} does not exist: \`npm run -s admin -- site list\` lists the sites`);
-
 /** The operator has every permission; the history records the account on this machine. */
 export function operator(site: string): Actor {
-  if (!isUuid(site)) throw noSite(site);
   return toActor({ sub: 'npm run admin', name: userInfo().username, site, permissions: Object.keys(PERMISSIONS) });
 }
 
@@ -77,10 +72,4 @@ export const operatorAsks = (): AuditActor => ({
 /** The same dependencies, with a row of the audit for each change. */
 export function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
   return { ...deps, database: audited(deps.database, site, operatorAsks()) };
-}
-
-/** @throws UsageError if the site does not exist */
-export async function knownSite(database: CommandDatabase, id: string): Promise<void> {
-  const sites = await database.run(listSites());
-  if (!sites.some(({ site_id }) => site_id === id)) throw noSite(id);
 }

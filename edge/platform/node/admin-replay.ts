@@ -3,7 +3,7 @@
  * By default it only counts the messages.
  */
 import { askReplay, endReplay, findReplay, listReplays, replayRequest } from '../../admin/replays/operations.ts';
-import { asOperator, type Command, knownSite, need, operator, SITE, textOf } from './admin-command.ts';
+import { asOperator, type Command, need, operator, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
 const FILTERS = ['outcome', 'reason', 'from', 'to'] as const;
@@ -11,7 +11,6 @@ const FILTERS = ['outcome', 'reason', 'from', 'to'] as const;
 const ending = (change: 'stop' | 'resume'): Command => ({
   usage: ['SITE', 'ID'],
   async run({ database }, _, [site = '', id = '']) {
-    await knownSite(database, operator(site).site);
     await endReplay(database, site, id, change);
     return findReplay(database, site, id);
   },
@@ -42,16 +41,13 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
       if (data === undefined) {
         throw new UsageError(error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
       }
-      await knownSite(deps.database, actor.site);
       return askReplay(asOperator(deps, actor).database, actor, data);
     },
   },
   'replay list': {
     usage: [SITE],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
-      await knownSite(database, site);
-      return listReplays(database, site);
+      return listReplays(database, need(options, 'site'));
     },
   },
   'replay stop': ending('stop'),

@@ -16,7 +16,7 @@ import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import { SIDECAR_TOKEN_ALGORITHM } from '../../../shared/mllp-contract.ts';
 import { sidecarKey as publicSidecarKey, type SidecarKey, type SigningRing, signingRing } from '../../config.ts';
 import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
-import { helpOn } from './program.ts';
+import { runProgram, UsageError } from './program.ts';
 
 /** Every JWT library supports it (RFC 7518 §3.1). */
 const CLIENT_ALGORITHM = 'ES256';
@@ -140,7 +140,7 @@ const BOX_PROXIES = '127.0.0.1,172.30.57.10';
 
 /** Makes the one file of settings and secrets for PostgreSQL, the gateway, the sidecar and the proxy on one machine. */
 async function newBox([folder = '', host]: readonly string[]): Promise<Made> {
-  if (folder === '') throw new Error('name a folder for the file: npm run -s keys -- box FOLDER');
+  if (folder === '') throw new UsageError('name a folder for the file: npm run -s keys -- box FOLDER');
   const base = boxAddress(host);
   const password = randomSecret();
   const { ownKey, knownKeys } = await sidecarKey();
@@ -200,7 +200,7 @@ async function newBox([folder = '', host]: readonly string[]): Promise<Made> {
  * string and the OpenID provider's secret are copied from the environment.
  */
 async function newDeployment(given = ''): Promise<Made> {
-  if (given === '') throw new Error('name a folder for the files: npm run -s keys -- deployment FOLDER');
+  if (given === '') throw new UsageError('name a folder for the files: npm run -s keys -- deployment FOLDER');
   const { DATABASE_URL, ADMIN_OIDC_CLIENT_SECRET } = process.env;
   const { ownKey, knownKeys } = await sidecarKey();
   const { ring } = await newRing(Date.now());
@@ -234,7 +234,7 @@ async function newDeployment(given = ''): Promise<Made> {
  * half is the JWKS to register with an API key.
  */
 async function newClientKey(folder = ''): Promise<Made> {
-  if (folder === '') throw new Error('name a folder for the two files: npm run -s keys -- client FOLDER');
+  if (folder === '') throw new UsageError('name a folder for the two files: npm run -s keys -- client FOLDER');
   const { privateKey, publicKey } = await generateKeyPair(CLIENT_ALGORITHM, { extractable: true });
   const kid = `client-${randomUUID().slice(0, 8)}`;
   const jwk = { ...(await exportJWK(publicKey)), kid, alg: CLIENT_ALGORITHM, use: 'sig' };
@@ -305,19 +305,12 @@ const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promis
   box: () => newBox(process.argv.slice(3)),
 };
 
-helpOn(USAGE);
-const name = process.argv[2] ?? '';
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-if (command === undefined) {
-  process.stderr.write(USAGE);
-  process.exitCode = 2;
-} else {
-  try {
-    const { output, notes } = await command(process.argv[3]);
-    process.stdout.write(`${output}\n`);
-    process.stderr.write(`${notes.join('\n')}\n`);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+await runProgram(USAGE, async () => {
+  const [name = '', argument] = process.argv.slice(2);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined)
+    throw new UsageError(name === '' ? 'name a command' : `the command ${name} does not exist`);
+  const { output, notes } = await command(argument);
+  process.stdout.write(`${output}\n`);
+  process.stderr.write(`${notes.join('\n')}\n`);
+});

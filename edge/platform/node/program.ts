@@ -1,7 +1,7 @@
 /** The common parts of all command lines: `--help`, wrong usage, and errors as a sentence instead of a stack. */
 import process from 'node:process';
 
-/** Wrong usage: the message is followed by the usage. */
+/** Wrong usage: the message is followed by the command that prints the usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -9,6 +9,9 @@ export class UsageError extends Error {
 /** `parseArgs` of Node throws a TypeError with a code. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || (error instanceof TypeError && 'code' in error);
+
+/** The command that prints a usage: it begins with the program's name. */
+const helpFor = (usage: string): string => `${/npm (?:run (?:-s )?)?[\w:-]+/.exec(usage)?.[0] ?? ''} -- --help`;
 
 /** Prints the usage and exits if the arguments contain `--help`. */
 export function helpOn(usage: string): void {
@@ -21,18 +24,20 @@ export function helpOn(usage: string): void {
  * Runs a program and exits with 0, or with 1 after an error.
  *
  * @param explain returns the text for an error, by default its message
+ * @param help the command that prints the usage
  */
 export async function runProgram(
   usage: string,
   main: () => Promise<void>,
   explain: (error: unknown) => string = (error) => (error instanceof Error ? error.message : String(error)),
+  help: string = helpFor(usage),
 ): Promise<void> {
   helpOn(usage);
   try {
     await main();
   } catch (error) {
     const said = explain(error).trimEnd();
-    process.stderr.write(isUsage(error) ? `${said}\n\n${usage.trim()}\n` : `${said}\n`);
+    process.stderr.write(isUsage(error) ? `${said}\nHelp: ${help}\n` : `${said}\n`);
     process.exitCode = 1;
   }
 }

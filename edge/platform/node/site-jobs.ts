@@ -6,7 +6,6 @@ import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { logLine } from '../../../shared/log.ts';
-import { isUuid } from '../../../shared/uuid.ts';
 import type { JobDeps, JobKind } from '../../jobs/kind.ts';
 import { tick } from '../../jobs/tick.ts';
 import { findJobs, type JobRow } from '../../store/job.ts';
@@ -18,13 +17,18 @@ import { progressLine } from './progress-line.ts';
 /** The wait while other runners have all remaining jobs, or a step must be retried later. */
 const PAUSE_MS = 500;
 
-/** All sites, or the given one. @throws UsageError */
-export async function chooseSites(database: CommandDatabase, id: string | undefined): Promise<readonly SiteRow[]> {
-  if (id !== undefined && !isUuid(id)) throw new UsageError(`--site ${id} is not the id of a site`);
+/** All sites, or the one with this id or name. @throws UsageError */
+export async function chooseSites(database: CommandDatabase, given: string | undefined): Promise<readonly SiteRow[]> {
   const sites = await database.run(listSites());
-  const chosen = id === undefined ? sites : sites.filter(({ site_id }) => site_id === id);
-  if (id !== undefined && chosen.length === 0) throw new UsageError(`the site ${id} does not exist`);
-  return chosen;
+  if (given === undefined) return sites;
+  const byId = sites.filter(({ site_id: id }) => id === given);
+  // A site's administrators choose its name: it may be the id or the name of another site.
+  const chosen = byId.length > 0 ? byId : sites.filter(({ name }) => name === given);
+  if (chosen.length === 0)
+    throw new UsageError(`the site ${given} does not exist: \`npm run -s admin -- site list\` lists the sites`);
+  if (chosen.length === 1) return chosen;
+  const ids = chosen.map(({ site_id: id }) => id).join(', ');
+  throw new UsageError(`${chosen.length} sites have the name ${given}: pass one of the ids ${ids}`);
 }
 
 /** The dependencies of a command's steps; failures are logged to standard error. */

@@ -73,7 +73,7 @@ describe('npm run keys', () => {
   test('rejects an input that is not a ring, without showing it', () => {
     const { status, out, next } = run('publish', '{"keys":[{"d":"secret"}]}');
     expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
-    expect(run('other')).toMatchObject({ status: 2, out: '' });
+    expect(run('other')).toMatchObject({ status: 1, out: '' });
   });
 });
 
