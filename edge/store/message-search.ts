@@ -79,6 +79,11 @@ export interface ListedRow extends MessageRow {
   readonly finding: string | null;
   /** JSON: where it names the patient that was asked for, `[{ field, value, authority }]`; null where none was. */
   readonly named: string | null;
+  /**
+   * JSON `{ id, name, said, number, authority }`: id and name of the stored patient, the folded words of PID-5, the first PID-3.
+   * It is null if patients were not requested.
+   */
+  readonly patient: string | null;
   /** How many were found, up to the limit of the count. */
   readonly total: number;
 }
@@ -106,13 +111,14 @@ interface Selection {
 /**
  * Messages of a site, the newest first: one row more than `limit` where there are more, of the first page all of the count.
  *
- * @param notes the access is noted for the audit, with the patients of what is shown
+ * @param withPatients the rows have their patients, which the audit then notes, as it does if a patient is searched
  */
 export function listMessages(
   site: string,
   filter: MessageFilter,
   place: MessagePlace | null,
   limit: number,
+  withPatients = false,
 ): Query<ListedRow> {
   const { params, bind } = binder();
   const ofSite = `${bind(site)}::uuid`;
@@ -121,13 +127,14 @@ export function listMessages(
   const selection = { filter, place, limit: `${counted}::integer`, site: ofSite, bind };
   const direction = place?.side === 'newer' ? 'received_at asc, message_id asc' : NEWEST;
   const { before, candidates, named = 'null' } = candidatesOf(selection);
-  const isNoted = filter.patient !== null;
+  const isNoted = filter.patient !== null || withPatients;
   const text = `with recursive ${before}found as materialized (
   select * from (${candidates}) c order by ${direction} limit ${counted}::integer
 ), shown as materialized (
   select f.*, count(*) over ()::integer as total from found f order by ${direction} limit ${shown}
 )${isNoted ? `, noted as materialized (${noteShown(ofSite, `${bind(limit)}::integer`, direction)})` : ''}
-select ${MESSAGE_COLUMNS}, a.took_ms, e.warnings, e.finding, ${named} as named, s.total
+select ${MESSAGE_COLUMNS}, a.took_ms, e.warnings, e.finding, ${named} as named,
+       ${withPatients ? patientOf(ofSite) : 'null'} as patient, s.total
   from shown s${isNoted ? ' cross join noted' : ''}
   ${messageOf(ofSite, 's')}
   join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
@@ -141,6 +148,24 @@ select ${MESSAGE_COLUMNS}, a.took_ms, e.warnings, e.finding, ${named} as named, 
 ${isNoted ? ' where noted.done\n' : ''} order by s.received_at desc, s.message_id desc`;
   return { text, params, reads: true, planAnew: true };
 }
+
+/** SQL over `m`: the patient that the message names. */
+const patientOf = (site: string): string => `(
+  select json_build_object('id', p.id, 'name', p.name, 'said', s.value, 'number', n.value, 'authority', n.authority)::text
+    from (values (1)) one
+    left join lateral (
+      select r.id, ('{' || r.body || '}')::json -> 'name' -> 0 as name
+        from hl7_message_resource x
+       cross join lateral (select r.id, r.body, r.replaced_by from resource r where r.site_id = ${site} and r.type = 'Patient' and r.id = x.id limit 1) r
+       where x.site_id = ${site} and x.message_id = m.message_id and x.type = 'Patient'
+       order by r.replaced_by is not null, r.id limit 1) p on true
+    left join lateral (
+      select k.value from hl7_message_key k
+       where k.site_id = ${site} and k.message_id = m.message_id and k.field = 'PID-5' and k.key >= '0' order by k.number limit 1) s on true
+    left join lateral (
+      select k.value, k.authority from hl7_message_key k
+       where k.site_id = ${site} and k.message_id = m.message_id and k.field = 'PID-3' and starts_with(k.key, '#')
+       order by k.number limit 1) n on true)`;
 
 /** SQL: notes the patients that the messages of the page concern. */
 const noteShown = (site: string, limit: string, direction: string): string => `

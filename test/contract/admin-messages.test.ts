@@ -128,6 +128,56 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     expect(JSON.stringify(rows)).not.toMatch(/p3|lovel|P-1/i);
   });
 
+  test('the patients of messages are shown if they are requested, and the audit has them', async () => {
+    const of = async (query: string) =>
+      (await at.json<List<MessageItem & { patient: object | null }>>(`/messages${query}`)).items;
+    expect((await of('')).map(({ patient }) => patient)).toEqual([null, null, null]);
+    const counted = async () => {
+      const { rows } = await at.db.client.query<{ patients: string[]; parameters: string[] }>(
+        `select patients, parameters from audit where site_id = $1 and action = 'search' order by at`,
+        [at.site],
+      );
+      return rows;
+    };
+    const before = await counted();
+    const shown = await of('?withPatients=true');
+    const stored = {
+      name: 'Lovelace, Ada',
+      authority: 'EAST',
+      reference: expect.stringMatching(/^Patient\/[0-9a-f-]{36}$/),
+    };
+    expect(shown.map(({ patient }) => patient)).toEqual([
+      // Rejected: no stored patient, and the words of PID-5 as they are searched.
+      { reference: null, name: 'lovelace ada', identifier: 'P-3', authority: 'EAST' },
+      { ...stored, identifier: 'P-2' },
+      { ...stored, identifier: 'P-1' },
+    ]);
+    const notes = (await counted()).slice(before.length);
+    expect(notes).toEqual([{ parameters: [], patients: [expect.any(String), expect.any(String)] }]);
+    await at.json('/messages?withPatients=yes', undefined, 400);
+  });
+
+  test('the chosen columns are kept in a cookie; without the patient, the page reads none', async () => {
+    const browser = await signIn(at);
+    const page = async () => (await browser.go(`${at.baseUrl}/admin/messages`)).text();
+    expect(await page()).toContain('Lovelace, Ada');
+    const choose = (columns: readonly string[]) =>
+      browser.go(`${at.baseUrl}/admin/messages/columns`, {
+        method: 'POST',
+        headers: { Origin: new URL(at.baseUrl).origin },
+        body: new URLSearchParams([...columns.map((name) => ['columns', name]), ['address', 'range=30d']]),
+      });
+    const { url } = await choose(['outcome', 'controlId', 'nonsense']);
+    expect(url).toBe(`${at.baseUrl}/admin/messages?range=30d`);
+    const chosen = await page();
+    expect(chosen).toMatch(
+      /<th scope="col">Received<\/th><th scope="col">Control id<\/th><th scope="col">Outcome<\/th><\/tr>/,
+    );
+    expect(chosen).not.toContain('Lovelace, Ada');
+    await choose([]);
+    expect(await page()).toContain('Lovelace, Ada');
+  });
+
   test('one message has its segments by name, its resources, its ACK and its errors', async () => {
     const { messageId } = await find('M-1');
     const message = await at.json<Record<string, unknown>>(`/messages/${messageId}`);

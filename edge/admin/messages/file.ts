@@ -5,9 +5,9 @@ import { viewListedMessage } from './view.ts';
 export const FILE_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
 export type FileType = keyof typeof FILE_TYPES;
 
-/** A row has neither findings nor matched identifiers, because both hold data of the message. */
+/** A row has neither findings nor patients, because both hold data of the message. */
 function lineOf(row: ListedRow) {
-  const { finding, named: _, ...message } = viewListedMessage(row);
+  const { finding, named: _named, patient: _patient, ...message } = viewListedMessage(row);
   return { ...message, reason: finding?.reason ?? finding?.code ?? null };
 }
 type Line = ReturnType<typeof lineOf>;

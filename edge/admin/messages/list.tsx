@@ -1,5 +1,5 @@
 /** The log of HL7 messages: what is looked for, what was found, and where nothing was, what else there is. */
-import type { PropsWithChildren } from 'hono/jsx';
+import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
@@ -19,6 +19,7 @@ interface MessageListProps {
   readonly address: Query;
   /** The addresses of all messages with the text of the search as a patient, and as a control id. */
   readonly elsewherePaths: { readonly patient: string; readonly controlId: string };
+  readonly columns: readonly MessageColumn[];
   readonly path: string;
   readonly keyPath: string;
   readonly requestsPath: string;
@@ -178,58 +179,127 @@ const Matches = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
   </ul>
 );
 
-interface MessageTableProps {
-  readonly items: readonly ListedRow[];
+const PatientCell = ({ patient, path }: { patient: ListedMessage['patient']; path: string }) => {
+  if (patient === null) return null;
+  const { reference, name, identifier, authority } = patient;
+  const shown = name === '' ? 'no name' : name;
+  return (
+    <>
+      {reference !== null ? (
+        <a href={`${path}/resources/${reference}`}>{shown}</a>
+      ) : name === '' ? null : (
+        <span class="quiet">{name}</span>
+      )}{' '}
+      {identifier === '' ? null : (
+        <small>
+          {identifier} <span class="quiet">{authority}</span>
+        </small>
+      )}
+    </>
+  );
+};
+
+interface CellPaths {
   readonly path: string;
   readonly keyPath: string;
+}
+
+interface Column {
+  readonly title: string;
+  readonly class?: string;
+  readonly cell: (message: ListedMessage, paths: CellPaths) => Child;
+}
+
+/** The columns that a reader can choose, beside the time. */
+const COLUMNS = {
+  patient: { title: 'Patient', cell: ({ patient }, { path }) => <PatientCell {...{ patient, path }} /> },
+  type: { title: 'Type', cell: ({ messageType }) => messageType || <span class="quiet">unreadable</span> },
+  controlId: { title: 'Control id', class: 'ids', cell: ({ controlId }) => <code>{controlId}</code> },
+  sender: {
+    title: 'Sender',
+    cell: ({ sendingApplication, sendingFacility }) =>
+      [sendingApplication, sendingFacility].filter(Boolean).join(' / '),
+  },
+  key: {
+    title: 'API key',
+    class: 'ids',
+    cell: ({ clientId, keyName, source }, { keyPath }) => (
+      <>
+        <a href={`${keyPath}/${clientId}`}>{keyName}</a> <small class="quiet">{source.toUpperCase()}</small>
+      </>
+    ),
+  },
+  took: { title: 'Took', class: 'number', cell: ({ tookMs }) => (tookMs === null ? '' : duration(tookMs)) },
+  outcome: { title: 'Outcome', cell: (message) => <Result message={message} /> },
+} as const satisfies Readonly<Record<string, Column>>;
+export type MessageColumn = keyof typeof COLUMNS;
+const isColumn = (name: string): name is MessageColumn => Object.hasOwn(COLUMNS, name);
+const ALL_COLUMNS = Object.keys(COLUMNS).filter(isColumn);
+
+/** The columns that a cookie names, in the order of the list; all columns if it names none of them. */
+export function readColumns(cookie: string | undefined): readonly MessageColumn[] {
+  const chosen = (cookie ?? '').split('.').filter(isColumn);
+  return chosen.length === 0 ? ALL_COLUMNS : ALL_COLUMNS.filter((name) => chosen.includes(name));
+}
+
+interface MessageTableProps extends CellPaths {
+  readonly items: readonly ListedRow[];
+  readonly columns?: readonly MessageColumn[];
   /** Show where each message names the patient. */
   readonly isByPatient?: boolean;
 }
 
-export const MessageTable = ({ items: rows, path, keyPath, isByPatient = false }: MessageTableProps) => {
-  const items = rows.map(viewListedMessage);
-  const head = [
-    'Received',
-    ...(isByPatient ? ['Named in'] : []),
-    'Type',
-    'Control id',
-    'Sender',
-    'API key',
-    'Took',
-    'Outcome',
-  ];
+export const MessageTable = ({ items, columns, isByPatient = false, ...paths }: MessageTableProps) => {
+  const shown: readonly (readonly [string, Column])[] = (
+    columns ?? ALL_COLUMNS.filter((name) => name !== 'patient')
+  ).map((name) => [name, COLUMNS[name]]);
+  const head = ['Received', ...(isByPatient ? ['Named in'] : []), ...shown.map(([, { title }]) => title)];
   return (
-    <Table label="Messages" head={head}>
-      {items.map((message) => (
-        <Row>
-          <th scope="row">
-            <a href={`${path}/${message.messageId}`}>
-              <When at={message.receivedAt} />
-            </a>
-          </th>
-          {isByPatient ? (
-            <td>
-              <Matches named={message.named ?? []} />
-            </td>
-          ) : null}
-          <td>{message.messageType || <span class="quiet">unreadable</span>}</td>
-          <td class={message.controlId.length > 20 ? 'ids' : ''}>
-            <code>{message.controlId}</code>
-          </td>
-          <td>{[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ')}</td>
-          <td class="ids">
-            <a href={`${keyPath}/${message.clientId}`}>{message.keyName}</a>{' '}
-            <small class="quiet">{message.source.toUpperCase()}</small>
-          </td>
-          <td class="number">{message.tookMs === null ? '' : duration(message.tookMs)}</td>
-          <td>
-            <Result message={message} />
-          </td>
-        </Row>
-      ))}
-    </Table>
+    <div class="messages">
+      <Table label="Messages" head={head}>
+        {items.map(viewListedMessage).map((message) => (
+          <Row>
+            <th scope="row" class="narrow">
+              <a href={`${paths.path}/${message.messageId}`}>
+                <When at={message.receivedAt} />
+              </a>{' '}
+              <button type="button" class="small peek" data-preview={`${paths.path}/${message.messageId}`}>
+                Preview
+              </button>
+            </th>
+            {isByPatient ? (
+              <td>
+                <Matches named={message.named ?? []} />
+              </td>
+            ) : null}
+            {shown.map(([name, column]) => (
+              <td class={[`of-${name}`, column.class].filter(Boolean).join(' ')}>{column.cell(message, paths)}</td>
+            ))}
+          </Row>
+        ))}
+      </Table>
+    </div>
   );
 };
+
+/** The choice of columns. It returns to the same list. */
+const Columns = ({ columns, address, path }: { columns: readonly MessageColumn[]; address: Query; path: string }) => (
+  <details class="more columns">
+    <summary>Columns</summary>
+    <form class="filter" method="post" action={`${path}/columns`}>
+      <input type="hidden" name="address" value={new URLSearchParams(address).toString()} />
+      <div class="choices">
+        {ALL_COLUMNS.map((name) => (
+          <label class="choice">
+            <input type="checkbox" name="columns" value={name} checked={columns.includes(name)} />
+            <span>{COLUMNS[name].title}</span>
+          </label>
+        ))}
+      </div>
+      <button class="small">Keep these columns</button>
+    </form>
+  </details>
+);
 
 const Elsewhere = ({ count, href }: { count: number; href: string }) =>
   count === 0 ? <>none</> : <a href={href}>{count >= MAX_ELSEWHERE ? `${MAX_ELSEWHERE} or more` : count}</a>;
@@ -314,17 +384,17 @@ const Pages = ({ list: { previous, next }, path, address }: { list: Listed; path
   );
 };
 
-/** The newest are kept up to date; who looks for a patient looks once, since each look is on record. */
-const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
+/** The newest are kept up to date. A list with patients is read less often, because each reading has an audit event. */
+const Live = ({ isLive, seconds, children }: PropsWithChildren<{ isLive: boolean; seconds: number }>) =>
   isLive ? (
-    <Refreshed id="messages" seconds={15}>
+    <Refreshed id="messages" seconds={seconds}>
       {children}
     </Refreshed>
   ) : (
     <section>{children}</section>
   );
 
-export const MessageList = ({ list, query, address, path, keyPath, ...paths }: MessageListProps) => (
+export const MessageList = ({ list, query, address, columns, path, keyPath, ...paths }: MessageListProps) => (
   <>
     <Filters {...{ query, address, path }} keys={list?.keys ?? []} />
     {(query['unmapped'] ?? '') === '' ? null : (
@@ -338,15 +408,23 @@ export const MessageList = ({ list, query, address, path, keyPath, ...paths }: M
     ) : list.items.length === 0 ? (
       <NothingFound {...{ list, query, ...paths }} />
     ) : (
-      <Live isLive={list.isFirst && (query['patient'] ?? '') === ''}>
-        <p class="count">
-          {list.count === null ? null : <strong>{counted(list.count, list.isMore)}</strong>}{' '}
-          <span class="quiet">
-            as a file: <a href={addressOf(`${path}/file/csv`, address, {})}>CSV</a>{' '}
-            <a href={addressOf(`${path}/file/ndjson`, address, {})}>NDJSON</a>
-          </span>
-        </p>
-        <MessageTable items={list.items} {...{ path, keyPath }} isByPatient={(query['patient'] ?? '') !== ''} />
+      <Live isLive={list.isFirst && (query['patient'] ?? '') === ''} seconds={columns.includes('patient') ? 60 : 15}>
+        <div class="above">
+          <p class="count">
+            {list.count === null ? null : <strong>{counted(list.count, list.isMore)}</strong>}{' '}
+            <span class="quiet">
+              as a file: <a href={addressOf(`${path}/file/csv`, address, {})}>CSV</a>{' '}
+              <a href={addressOf(`${path}/file/ndjson`, address, {})}>NDJSON</a>
+            </span>
+          </p>
+          <Columns {...{ columns, address, path }} />
+        </div>
+        <MessageTable
+          items={list.items}
+          columns={columns}
+          {...{ path, keyPath }}
+          isByPatient={(query['patient'] ?? '') !== ''}
+        />
         <Pages {...{ list, address, path }} />
       </Live>
     )}

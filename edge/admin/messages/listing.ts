@@ -61,6 +61,10 @@ export const messageFilter = z.strictObject({
 
 export const messageQuery = messageFilter.extend({
   ...paging,
+  withPatients: z
+    .enum(['', 'true'])
+    .default('')
+    .meta({ description: '`true`: each message has its `patient`. The audit records the patients shown.' }),
   newer: z.string().optional().meta({ description: 'The `previous` of a page, for newer messages.' }),
 });
 type MessageQuery = z.infer<typeof messageQuery>;
@@ -101,14 +105,14 @@ export interface MessageReader {
  */
 export async function findMessages(
   { database, actor: { site }, auditActor }: MessageReader,
-  { limit, cursor, newer, ...given }: MessageQuery,
+  { limit, cursor, newer, withPatients, ...given }: MessageQuery,
 ): Promise<MessageList> {
   if (isBackwards(given)) throw backwards();
   const filter = filterOf(given);
   const place = placeOf(cursor, newer);
   const isSearch = filter.patient !== null || filter.text !== '';
   const [rows, [elsewhere], keys] = await inSite(database, site).batch([
-    listMessages(site, filter, place, limit),
+    listMessages(site, filter, place, limit, withPatients !== ''),
     messagesElsewhere(site, filter.patient ?? readPatientText(filter.text) ?? null, given.patient || given.q),
     sendingKeys(site),
     ...(filter.patient === null ? [] : [addAudit(site, auditActor, { action: 'search', searched: namesOf(given) })]),
@@ -162,7 +166,7 @@ export async function* exportMessages(
 ): AsyncGenerator<readonly ListedRow[], undefined> {
   let cursor: string | undefined;
   for (let left = MAX_EXPORTED; left > 0; left -= EXPORT_ROWS) {
-    const list: MessageList = await findMessages(looking, { ...filter, limit: EXPORT_ROWS, cursor });
+    const list: MessageList = await findMessages(looking, { ...filter, limit: EXPORT_ROWS, cursor, withPatients: '' });
     yield list.items;
     if (list.next === null) return undefined;
     cursor = list.next;

@@ -83,6 +83,10 @@ export const listedItem = messageItem.extend({
     .meta({
       description: 'The fields that match `patient`: a value as it was sent, with its authority.',
     }),
+  patient: z.object({ reference: text.nullable(), name: text, identifier: text, authority: text }).nullable().meta({
+    description:
+      'With `withPatients`: the stored patient with its name, else the folded words of PID-5; and the first PID-3.',
+  }),
 });
 
 const listAnswer = listOf(listedItem).extend({

@@ -70,9 +70,14 @@ const Components = ({ components }: { components: readonly ComponentView[] }) =>
   </dl>
 );
 
+/** The text as it was sent is beside it; a value that has components is shown by these alone. */
 const Value = ({ field: { value, repetitions, moreRepetitions, findings } }: { field: FieldView }) => (
   <>
-    {value === '' ? <span class="quiet">not sent</span> : <code class="sent">{shortened(value)}</code>}
+    {value === '' ? (
+      <span class="quiet">not sent</span>
+    ) : repetitions.length === 0 ? (
+      <code class="sent">{shortened(value)}</code>
+    ) : null}
     {repetitions.length > 1 ? (
       <ol class="repetitions">
         {repetitions.map((components) => (
@@ -98,49 +103,97 @@ const toneOf = (findings: readonly Finding[]): string => {
 const More = ({ count, one }: { count: number; one: string }) =>
   count === 0 ? null : <p class="quiet">{counted(count, `more ${one}`)}: the message as it was sent has all.</p>;
 
-export const Segments = ({ segments, more }: { segments: readonly SegmentView[]; more: number }) => (
-  <div class="segments">
-    {segments.map(({ id, name, fields, moreFields, findings }, at) => {
-      const all = [...findings, ...fields.flatMap((field) => field.findings)];
-      const serious = all.filter(({ severity }) => severity !== 'I');
-      return (
-        <details open={at < 4 || serious.length > 0}>
-          <summary>
-            <code>{id}</code> {name ?? <span class="quiet">not in the table of segments</span>}{' '}
-            {serious.length === 0 ? null : (
-              <Badge tone={serious.some(({ severity }) => severity === 'E') ? 'bad' : 'warn'}>
-                {counted(serious.length, 'finding')}
-              </Badge>
+const numberOf = ({ path }: FieldView): number => Number(path.slice(path.indexOf('-') + 1));
+/** The mark of a field in both views: the segment's position in the message, and the field's number. */
+const markOf = (at: number, field: FieldView): string => `s${at + 1}-${numberOf(field)}`;
+
+/** Segments that declare the delimiters. */
+const DECLARING: ReadonlySet<string> = new Set(['MSH', 'BHS', 'FHS']);
+const separatorOf = (segments: readonly SegmentView[]): string =>
+  segments.find(({ id }) => DECLARING.has(id))?.fields[0]?.value ?? '|';
+
+/** A segment as it was sent, up to its last field with a value. Each field is a link to its row in the table. */
+const Line = ({ segment: { id, fields, moreFields }, at, by }: { segment: SegmentView; at: number; by: string }) => {
+  // MSH-1 is the delimiter itself.
+  const first = DECLARING.has(id) ? 1 : 0;
+  const shown = fields.filter((field) => numberOf(field) > first);
+  return (
+    <span class="line">
+      <b>{id}</b>
+      {shown.map((field, n) => {
+        const before = shown[n - 1];
+        const mark = markOf(at, field);
+        return (
+          <>
+            {by.repeat(numberOf(field) - (before === undefined ? first : numberOf(before)))}
+            {field.value === '' ? null : (
+              <a href={`#${mark}`} data-mark={mark} class={toneOf(field.findings)}>
+                {shortened(field.value)}
+              </a>
             )}
-          </summary>
-          <Problems findings={findings} />
-          {fields.length === 0 ? (
-            <p class="quiet">It has no fields.</p>
-          ) : (
-            <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
-              {fields.map((field) => (
-                <Row>
-                  <th scope="row">
-                    <code>{field.path}</code>
-                  </th>
-                  <td>{field.name ?? ''}</td>
-                  <td class={`value ${toneOf(field.findings)}`}>
-                    <Value field={field} />
-                  </td>
-                </Row>
-              ))}
-            </Table>
-          )}
-          <More count={moreFields} one="field" />
-        </details>
-      );
-    })}
-    <More count={more} one="segment" />
+          </>
+        );
+      })}
+      {moreFields === 0 ? '' : ' …'}
+    </span>
+  );
+};
+
+/** A message as it was sent, and beside it each field by name. The script marks a field in both. */
+export const Segments = ({ segments, more }: { segments: readonly SegmentView[]; more: number }) => (
+  <div class="pair">
+    <div class="beside">
+      <pre tabindex={0} role="group" aria-label="The segments as they were sent">
+        <code>
+          {segments.map((segment, at) => (
+            <Line {...{ segment, at }} by={separatorOf(segments)} />
+          ))}
+        </code>
+      </pre>
+      <div class="segments">
+        {segments.map(({ id, name, fields, moreFields, findings }, at) => {
+          const all = [...findings, ...fields.flatMap((field) => field.findings)];
+          const serious = all.filter(({ severity }) => severity !== 'I');
+          return (
+            <details open={at < 4 || serious.length > 0}>
+              <summary>
+                <code>{id}</code> {name ?? <span class="quiet">not in the table of segments</span>}{' '}
+                {serious.length === 0 ? null : (
+                  <Badge tone={serious.some(({ severity }) => severity === 'E') ? 'bad' : 'warn'}>
+                    {counted(serious.length, 'finding')}
+                  </Badge>
+                )}
+              </summary>
+              <Problems findings={findings} />
+              {fields.length === 0 ? (
+                <p class="quiet">It has no fields.</p>
+              ) : (
+                <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
+                  {fields.map((field) => (
+                    <Row id={markOf(at, field)}>
+                      <th scope="row">
+                        <code>{field.path}</code>
+                      </th>
+                      <td>{field.name ?? ''}</td>
+                      <td class={`value ${toneOf(field.findings)}`}>
+                        <Value field={field} />
+                      </td>
+                    </Row>
+                  ))}
+                </Table>
+              )}
+              <More count={moreFields} one="field" />
+            </details>
+          );
+        })}
+        <More count={more} one="segment" />
+      </div>
+    </div>
   </div>
 );
 
 const REASONS = {
-  received: 'it came',
+  received: 'received',
   resent: 'sent again after it was refused',
   replayed: 'replayed',
   forced: 'replayed although newer data exist',
@@ -284,7 +337,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
   );
   return (
     <>
-      <dl class="facts">
+      <dl class="facts compact">
         <Fact name="Outcome">
           <Outcome outcome={message.outcome} /> <Warnings count={warnings} />
         </Fact>
@@ -330,29 +383,12 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
           <AckErrors errors={message.errors} />
         </section>
       )}
-      {message.around.length === 0 ? null : (
-        <section aria-labelledby="around">
-          <h2 id="around">Around it</h2>
-          <Around around={message.around} path={path} />
-        </section>
-      )}
-      <section aria-labelledby="resources">
-        <h2 id="resources">Changes</h2>
-        {message.resources.length === 0 ? (
-          <Empty>This message wrote no resource.</Empty>
-        ) : (
-          <Changes changes={message.resources} path={path} />
-        )}
-        {message.hasMoreResources ? (
-          <p class="quiet">Only the first {message.resources.length.toLocaleString('en')} entries are shown.</p>
-        ) : null}
-      </section>
       <section aria-labelledby="segments">
         <div class="heading">
           <h2 id="segments">The message</h2>
           {message.isForgotten ? null : (
             <nav class="tabs" aria-label="How the message is shown">
-              {tab('parsed', 'Parsed', !isRaw)}
+              {tab('parsed', 'Side by side', !isRaw)}
               {tab('raw', 'As it was sent', isRaw)}
             </nav>
           )}
@@ -369,6 +405,23 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         ) : (
           <Segments segments={message.segments} more={message.moreSegments} />
         )}
+      </section>
+      {message.around.length === 0 ? null : (
+        <section aria-labelledby="around">
+          <h2 id="around">Around it</h2>
+          <Around around={message.around} path={path} />
+        </section>
+      )}
+      <section aria-labelledby="resources">
+        <h2 id="resources">Changes</h2>
+        {message.resources.length === 0 ? (
+          <Empty>This message wrote no resource.</Empty>
+        ) : (
+          <Changes changes={message.resources} path={path} />
+        )}
+        {message.hasMoreResources ? (
+          <p class="quiet">Only the first {message.resources.length.toLocaleString('en')} entries are shown.</p>
+        ) : null}
       </section>
       <section aria-labelledby="ack">
         <h2 id="ack">ACK</h2>

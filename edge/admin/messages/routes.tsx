@@ -1,4 +1,5 @@
 /** `/admin/messages`: the log of HL7 messages, one of them, and replay. */
+import { getCookie, setCookie } from 'hono/cookie';
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
@@ -15,7 +16,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { FILE_TYPES, fileOf } from './file.ts';
-import { MessageList } from './list.tsx';
+import { MessageList, readColumns } from './list.tsx';
 import type { MessageReplay } from './message-replay.ts';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
@@ -23,6 +24,16 @@ import { findResource, ResourcePage, resourceQuery } from './resource.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
+/** The columns that this browser's reader has chosen, for a year. */
+const COLUMNS_COOKIE = 'gateway-columns';
+const COOKIE_OF_CHOICE = {
+  prefix: 'host',
+  path: '/',
+  secure: true,
+  httpOnly: true,
+  sameSite: 'Lax',
+  maxAge: 365 * 86_400,
+} as const;
 /** Filters that are not in an address. */
 const PATIENT_DATA = ['patient', 'q'];
 const fileType = z.enum(['csv', 'ndjson']);
@@ -53,11 +64,13 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     };
     const keyPath = linkTo(config, PLACES.keys.path);
     const requestsPath = linkTo(config, PLACES.requests.path);
-    const parsed = readQuery(messageQuery, query);
+    const columns = readColumns(getCookie(c, COLUMNS_COOKIE, 'host'));
+    const withPatients = columns.includes('patient') ? 'true' : '';
+    const parsed = readQuery(messageQuery, { ...query, withPatients });
     const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, address, elsewherePaths, path, keyPath, requestsPath }} />
+        <MessageList {...{ list, query, address, elsewherePaths, columns, path, keyPath, requestsPath }} />
       </Page>
     );
     return respond(config, page);
@@ -67,6 +80,15 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const { actor } = await access.page(c, 'site.messages.read');
     const typed = Object.fromEntries(await readForm(c));
     return c.redirect(await queries.addressOf(actor, path, typed, PATIENT_DATA), 303);
+  });
+
+  app.post(`${PLACE}/columns`, async (c) => {
+    await access.page(c, 'site.messages.read');
+    const form = await readForm(c);
+    const columns = readColumns(form.getAll('columns').join('.'));
+    setCookie(c, COLUMNS_COOKIE, columns.join('.'), COOKIE_OF_CHOICE);
+    const address = new URLSearchParams(form.get('address') ?? '').toString();
+    return c.redirect(address === '' ? path : `${path}?${address}`, 303);
   });
 
   app.get(`${PLACE}/file/:type`, async (c) => {

@@ -1,5 +1,8 @@
 /** Messages as the JSON API and the pages show them. */
+import * as z from 'zod';
+
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
+import { readPerson, viewPerson } from '../attention/person.ts';
 import { decodeBase64 } from './base64.ts';
 import {
   type AttemptRow,
@@ -37,11 +40,41 @@ export interface NamedPatient {
   readonly authority: string;
 }
 
+/** The patient of a message: the record that it wrote, else as its PID names the patient. */
+export interface ListedPatient {
+  readonly reference: string | null;
+  /** The record's name, else the folded words of PID-5; '' for none. */
+  readonly name: string;
+  /** The first PID-3 as it was sent, with its authority; '' for none. */
+  readonly identifier: string;
+  readonly authority: string;
+}
+
+const listedPatient = z.object({
+  id: z.string().nullable(),
+  name: z.unknown(),
+  said: z.string().nullable(),
+  number: z.string().nullable(),
+  authority: z.string().nullable(),
+});
+
+function viewListedPatient(patient: string): ListedPatient {
+  const { id, name, said, number, authority } = listedPatient.parse(JSON.parse(patient));
+  const { families, givens } = viewPerson(id ?? '', readPerson(JSON.stringify({ name: [name ?? {}] })));
+  return {
+    reference: id === null ? null : `Patient/${id}`,
+    name: [families[0], givens[0]].filter(Boolean).join(', ') || (said ?? '').trim(),
+    identifier: number ?? '',
+    authority: authority ?? '',
+  };
+}
+
 /** A message in the log: also how long its first answer took, and what was wrong with it. */
 export function viewListedMessage(row: ListedRow) {
   const finding: Finding | null = row.finding === null ? null : JSON.parse(row.finding);
   const named: NamedPatient[] | null = row.named === null ? null : JSON.parse(row.named);
-  return { ...viewMessageRow(row), tookMs: row.took_ms, warnings: row.warnings, finding, named };
+  const patient = row.patient === null ? null : viewListedPatient(row.patient);
+  return { ...viewMessageRow(row), tookMs: row.took_ms, warnings: row.warnings, finding, named, patient };
 }
 export type ListedMessage = ReturnType<typeof viewListedMessage>;
 

@@ -131,10 +131,10 @@ const isShown = (child: Child): boolean =>
   Array.isArray(child) ? child.some(isShown) : child !== '' && child != null && typeof child !== 'boolean';
 
 /** A row of a table. @param children one `<th>` or `<td>` for each column title */
-export const Row = ({ children }: { children: Child[] }) => {
+export const Row = ({ id, children }: { id?: string; children: Child[] }) => {
   const head = useContext(Columns);
   return (
-    <tr>
+    <tr id={id} data-mark={id}>
       {children
         .flat(2)
         .filter(isValidElement)

@@ -60,13 +60,21 @@ test('a message is found, read segment by segment and replayed', async () => {
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/messages?q=E2E-1`);
   await expectAccessible(page);
-  await page.click('tbody a');
+  await page.click('tbody th a');
   const shown = (await page.textContent('#main')) ?? '';
   expect(shown).toContain('Lovelace^Ada');
   expect(shown).toContain('Patient Name');
   expect(shown).toMatch(/Patient\/[0-9a-f-]{36}/);
   expect(shown).toMatch(/MSA\|AA\|E2E-1/);
   await expectAccessible(page);
+  // Four segments fit on one screen of a laptop.
+  expect((await page.locator('.pair').boundingBox())?.height).toBeLessThan(900);
+  expect(await page.locator('.pair pre').innerText()).toContain('PID|1||M-1^^^EAST^MR||Lovelace^Ada||19701231|F');
+  const marked = () => page.locator('.pair .marked').allTextContents();
+  await page.hover('.segments tr:has-text("PID-7")');
+  expect(await marked()).toEqual(['19701231', expect.stringMatching(/PID-7[^]*Date\/Time of Birth/)]);
+  await page.click('.pair pre a:has-text("Lovelace")');
+  expect(await marked()).toEqual(['Lovelace^Ada', expect.stringMatching(/PID-5[^]*Family Name[^]*Lovelace/)]);
   await page.click('a:has-text("Replay …")');
   await page.waitForSelector('h2:has-text("Changes")');
   await expectAccessible(page);
@@ -141,8 +149,52 @@ test('the messages of identifier 4711, rejected ones included, are found and lea
     `select action, parameters, patients from audit where site_id = $1 and action in ('search', 'read') order by at`,
     [site],
   );
-  expect(rows[0]).toMatchObject({ action: 'search', parameters: ['patient'], patients: [expect.any(String)] });
-  expect(rows).toContainEqual({ action: 'read', parameters: [], patients: rows[0]?.patients });
+  const search = rows.find(({ parameters }) => parameters.length > 0);
+  expect(search).toMatchObject({ action: 'search', parameters: ['patient'], patients: [expect.any(String)] });
+  expect(rows).toContainEqual({ action: 'read', parameters: [], patients: search?.patients });
+  await context.close();
+});
+
+test('Messages previews a row, keeps the chosen columns, and shows 50 messages on five screens of a phone', async () => {
+  const { sendMessage, signIn, stack } = open();
+  const sent = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => sendMessage(admission(`ROW-${n}`, `ROW-${n % 9}`))),
+  );
+  expect(sent.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/messages?q=ROW-`);
+  const row = page.locator('tbody tr').nth(2);
+  const control = await row.locator('.of-controlId').textContent();
+  expect(await row.locator('.of-patient').textContent()).toMatch(/Lovelace, Ada ROW-\d EAST/);
+  await row.locator('button:has-text("Preview")').click();
+  await page.waitForSelector(`.preview h1:has-text("${control}")`);
+  expect(await row.getAttribute('class')).toBe('previewed');
+  expect(await page.locator('.preview .segments').textContent()).toContain('Patient Name');
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(WIDE);
+  await expectAccessible(page);
+  await page.click('.preview .pair pre a:has-text("Lovelace")');
+  expect(await page.locator('.preview tr.marked').textContent()).toContain('PID-5');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('.preview', { state: 'detached' });
+  expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe('Preview');
+
+  await page.click('summary:has-text("Columns")');
+  await expectAccessible(page);
+  await page.uncheck('input[name="columns"][value="took"]');
+  await page.uncheck('input[name="columns"][value="sender"]');
+  await page.click('button:has-text("Keep these columns")');
+  await page.goto(`${stack.baseUrl}/admin/messages`);
+  expect(await page.locator('thead th').allTextContents()).toEqual([
+    'Received',
+    'Patient',
+    'Type',
+    'Control id',
+    'API key',
+    'Outcome',
+  ]);
+  await page.setViewportSize({ width: PHONE, height: 844 });
+  expect(await page.locator('tbody tr').count()).toBe(50);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(5 * 844);
   await context.close();
 });
 

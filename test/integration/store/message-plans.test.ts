@@ -158,4 +158,7 @@ test('the messages of a key that is silent, and a page in the middle', async () 
       expect(rows).toBeLessThan(1_100);
     }
   }
+  const withPatients = await explain(application, large, listMessages(large, ANY_MESSAGE, null, 50, true));
+  expect(messageTables(withPatients.whole)).toEqual([]);
+  expect(withPatients.rows).toBeLessThan(MAX_ROWS);
 });

@@ -125,3 +125,82 @@ function keepFresh(id, seconds) {
   say();
 }
 for (const { id, dataset } of document.querySelectorAll('[data-refresh]')) keepFresh(id, Number(dataset.refresh));
+
+/* Marks a field of a message as it was sent and by name, and scrolls the other one into view. */
+function markField(target, isChosen) {
+  const field = target.closest('.pair [data-mark]');
+  if (field === null || (field.classList.contains('marked') && !isChosen)) return;
+  const pair = field.closest('.pair');
+  const same = [...pair.querySelectorAll(`[data-mark="${field.dataset.mark}"]`)];
+  for (const each of pair.querySelectorAll('.marked')) each.classList.remove('marked');
+  for (const each of same) each.classList.add('marked');
+  const text = pair.querySelector('pre');
+  const sent = same.find((each) => text.contains(each));
+  if (field !== sent) text.scrollTop = sent === undefined ? 0 : Math.max(0, sent.offsetTop - text.clientHeight / 2);
+  if (field !== sent || !isChosen) return;
+  const named = same.find((each) => each !== sent);
+  named.closest('details').open = true;
+  named.scrollIntoView({ block: 'nearest' });
+}
+// Unlike mouseover, it is not sent when the page scrolls below the pointer.
+document.addEventListener('mousemove', ({ target }) => markField(target, false));
+document.addEventListener('focusin', ({ target }) => markField(target, true));
+document.addEventListener('click', (event) => {
+  if (event.target.closest('a[data-mark]') === null) return;
+  event.preventDefault();
+  markField(event.target, true);
+});
+
+/* Shows the page of a row beside the list. */
+let preview = null;
+const markPreviewed = () => {
+  for (const row of document.querySelectorAll('tr:has([data-preview])')) {
+    row.classList.toggle('previewed', row.querySelector('[data-preview]').dataset.preview === preview?.dataset.of);
+  }
+};
+function closePreview() {
+  if (preview === null) return;
+  const { of } = preview.dataset;
+  preview.remove();
+  preview = null;
+  markPreviewed();
+  document.querySelector(`[data-preview="${of}"]`)?.focus();
+}
+async function openPreview(href) {
+  const answer = await fetch(href, { redirect: 'manual' });
+  if (!answer.ok) return location.assign(href);
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const parts = [...page.querySelectorAll('#main > :not(.trail)')];
+  // The list may have these ids too.
+  for (const part of parts) {
+    for (const each of [part, ...part.querySelectorAll('*')]) {
+      each.removeAttribute('id');
+      each.removeAttribute('aria-labelledby');
+    }
+  }
+  const button = Object.assign(document.createElement('button'), {
+    type: 'button',
+    className: 'small',
+    textContent: 'Close',
+  });
+  button.addEventListener('click', closePreview);
+  const link = Object.assign(document.createElement('a'), { href, textContent: 'Open' });
+  const bar = Object.assign(document.createElement('p'), { className: 'bar' });
+  bar.append(link, button);
+  preview?.remove();
+  preview = Object.assign(document.createElement('aside'), { className: 'preview', tabIndex: -1 });
+  preview.dataset.of = href;
+  preview.setAttribute('aria-label', 'Preview');
+  preview.append(bar, ...parts);
+  document.body.append(preview);
+  preview.focus();
+  markPreviewed();
+}
+document.addEventListener('refreshed', markPreviewed);
+document.addEventListener('click', ({ target }) => {
+  const of = target.closest('[data-preview]')?.dataset.preview;
+  if (of !== undefined) void openPreview(of);
+});
+document.addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape') closePreview();
+});

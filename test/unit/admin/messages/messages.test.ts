@@ -119,6 +119,7 @@ test('a file lists the outcomes of messages, without formulas and without data o
     warnings: 0,
     finding: '{"severity":"E","code":"101","reason":"missing"}',
     named: '[{"field":"PID-3","value":"4711","authority":""}]',
+    patient: '{"id":"p","name":{"family":"Lovelace"},"said":"lovelace","number":"4711","authority":""}',
     total: 1,
   };
   async function* pages() {
