@@ -83,6 +83,24 @@ export interface JtiStore {
   claim(clientId: string, jtiHash: string, expires: number, attempt: string): Promise<boolean>;
 }
 
+/** What this process uses, for /metrics. */
+export interface ProcessUse {
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  /** Seconds since the start, in total. */
+  readonly loopDelay: number;
+  /** Undefined without a pool of connections. */
+  readonly pool?: PoolUse | undefined;
+}
+
+export interface PoolUse {
+  /** Connections in use. */
+  readonly busy: number;
+  readonly idle: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+}
+
 export type RateLimitBucket = 'token-client' | 'token-address' | 'admin-address' | 'key';
 
 export interface RateLimiter {
@@ -110,6 +128,8 @@ export interface Deps {
   readonly rateLimiter: RateLimiter;
   /** The deployed version, if the platform reports it. */
   readonly version?: string | undefined;
+  /** Absent if the runtime cannot measure it. */
+  readonly processUse?: () => ProcessUse;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Keeps the runtime alive until the background work is done. */

@@ -6,6 +6,7 @@ import * as z from 'zod';
 
 import { madeAt } from '../../shared/oauth/signing-kid.ts';
 import { LATENCY_BOUNDS_MS } from '../store/usage.ts';
+import type { ProcessUse } from '../deps.ts';
 import type { MetricsRow } from '../store/metrics.ts';
 import type { Family, Sample } from './exposition.ts';
 
@@ -51,6 +52,10 @@ function signingKeysOf(kids: readonly string[], seen: ReadonlyMap<string, number
   });
 }
 
+/** A sample for each value of a label. */
+const samplesOf = (label: string, values: Readonly<Record<string, number>> = {}): Sample[] =>
+  Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+
 /** Facts about a deployment that are not in its database. */
 interface Deployment {
   readonly schema: number;
@@ -60,8 +65,16 @@ interface Deployment {
   readonly kids: readonly string[];
 }
 
-/** The metrics that the process itself has, also while the database is away. */
-export const familiesOfProcess = ({ schema, version }: Deployment, isDatabaseUp: boolean): Family[] => [
+/**
+ * The metrics that the process itself has, also while the database is away.
+ *
+ * @param use undefined if the runtime cannot measure it
+ */
+export const familiesOfProcess = (
+  { schema, version }: Deployment,
+  isDatabaseUp: boolean,
+  use?: ProcessUse,
+): Family[] => [
   {
     name: 'gateway_info',
     type: 'gauge',
@@ -73,6 +86,30 @@ export const familiesOfProcess = ({ schema, version }: Deployment, isDatabaseUp:
     type: 'gauge',
     help: '1 if the database answered this scrape. With 0, only the metrics of the process follow.',
     samples: [{ labels: {}, value: isDatabaseUp ? 1 : 0 }],
+  },
+  {
+    name: 'gateway_memory_bytes',
+    type: 'gauge',
+    help: 'Memory of this process: resident, and the heap of JavaScript.',
+    samples: samplesOf('kind', use && { resident: use.residentBytes, heap: use.heapBytes }),
+  },
+  {
+    name: 'gateway_event_loop_delay_seconds_total',
+    type: 'counter',
+    help: 'The delay of the timers of this process. Its rate is the part of the time in which a new request waited.',
+    samples: use === undefined ? [] : [{ labels: {}, value: use.loopDelay }],
+  },
+  {
+    name: 'gateway_database_connections',
+    type: 'gauge',
+    help: 'Connections of this process to the database.',
+    samples: samplesOf('state', use?.pool && { busy: use.pool.busy, idle: use.pool.idle }),
+  },
+  {
+    name: 'gateway_database_requests_waiting',
+    type: 'gauge',
+    help: 'Requests of this process that wait for a connection to the database.',
+    samples: use?.pool === undefined ? [] : [{ labels: {}, value: use.pool.waiting }],
   },
 ];
 

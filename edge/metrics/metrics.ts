@@ -32,7 +32,8 @@ export async function metrics(
     config,
     database,
     version,
-  }: Pick<Deps, 'database' | 'version'> & {
+    processUse,
+  }: Pick<Deps, 'database' | 'version' | 'processUse'> & {
     readonly config: Partial<Pick<Config, 'METRICS_TOKEN' | 'TOKEN_SIGNING_KEYS'>>;
   },
   authorization: string | undefined,
@@ -51,6 +52,6 @@ export async function metrics(
   const row = rows?.[0];
   const deployment = { schema: SCHEMA_VERSION, version, kids };
   const ofDatabase = row === undefined ? [] : familiesOf(row, deployment);
-  const text = exposition([...familiesOfProcess(deployment, row !== undefined), ...ofDatabase]);
+  const text = exposition([...familiesOfProcess(deployment, row !== undefined, processUse?.()), ...ofDatabase]);
   return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } });
 }

@@ -10,10 +10,11 @@ import { ConfigError } from '../../shared/environment.ts';
 import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { type Config, misspeltVariables, readConfig } from '../config.ts';
-import type { Database } from '../deps.ts';
+import type { Database, PoolUse } from '../deps.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
 import { gzip } from './gzip.ts';
+import { watchLoopDelay } from './loop-delay.ts';
 import { fetchAt } from './node/fetch-at.ts';
 import { postgresJtiStore } from './postgres-jti-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
@@ -26,7 +27,8 @@ import { createUnderWay } from './under-way.ts';
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
 const meter = createDatabaseMeter();
-const { config, database, close } = configured(Deno.env.toObject());
+const { config, database, poolUse, close } = configured(Deno.env.toObject());
+const loopDelay = watchLoopDelay();
 const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
 const underWay = createUnderWay(log);
@@ -52,7 +54,11 @@ function configured(env: Readonly<Record<string, string>>) {
 }
 
 /** Uses Neon's HTTP driver for Neon, and TCP for any other PostgreSQL. */
-function connect(from: Config): { readonly database: Database; readonly close: () => Promise<void> } {
+function connect(from: Config): {
+  readonly database: Database;
+  readonly poolUse?: () => PoolUse;
+  readonly close: () => Promise<void>;
+} {
   const options = { requested: meter.note, log };
   if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
   const connection = readConnectionString(from.DATABASE_URL);
@@ -63,7 +69,7 @@ function connect(from: Config): { readonly database: Database; readonly close: (
     connections: from.DATABASE_CONNECTIONS,
     prepares: from.DATABASE_STATEMENTS === 'prepared',
   });
-  return { database: overTcp, close: () => overTcp.close() };
+  return { database: overTcp, poolUse: overTcp.use, close: () => overTcp.close() };
 }
 
 const app = createApp({
@@ -72,6 +78,10 @@ const app = createApp({
   measured: meter.measured,
   // Deno Deploy sets the second.
   version: config.GATEWAY_VERSION ?? Deno.env.get('DENO_DEPLOYMENT_ID') ?? manifest.version,
+  processUse: () => {
+    const { rss, heapUsed } = Deno.memoryUsage();
+    return { residentBytes: rss, heapBytes: heapUsed, loopDelay: loopDelay(), pool: poolUse?.() };
+  },
   jtiStore: postgresJtiStore(database),
   rateLimiter: memoryRateLimiter(config, now),
   now,

@@ -51,6 +51,22 @@ onRuntimes(startSubject, (subject) => {
     expect(Math.abs(Date.now() / 1000 - Number(at))).toBeLessThan(60);
     expect(text).not.toMatch(/Nosy|4711|METRIC|Ward|1980/);
     expect(text).toContain('gateway_database_up 1\n');
+    const own = Object.fromEntries(
+      [...text.matchAll(/^gateway_((?:memory|event_loop|database_(?:conn|req))\S*) (\S+)$/gm)].map(
+        ([, name, value]) => [name, Number(value)],
+      ),
+    );
+    const over = (least: number) => expect.toSatisfy((value: number) => value >= least);
+    // Workers measures no process.
+    const expected = {
+      'memory_bytes{kind="resident"}': over(20_000_000),
+      'memory_bytes{kind="heap"}': over(5_000_000),
+      event_loop_delay_seconds_total: over(0),
+      'database_connections{state="busy"}': over(0),
+      'database_connections{state="idle"}': over(1),
+      database_requests_waiting: 0,
+    };
+    expect(own).toEqual(gateway.runtime === 'deno' ? expected : {});
     const { rows } = await db.client.query<{ name: string }>('select name from site where site_id = $1', [site]);
     expect(text).toContain(`gateway_site_info{site="${site}",name="${rows[0]?.name ?? ''}"} 1\n`);
     // Ids and words of closed lists alone: no other label has a space or any character that would have to be escaped.

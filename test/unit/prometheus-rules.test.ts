@@ -23,26 +23,36 @@ const file = z.strictObject({
     z.strictObject({
       name: z.string(),
       rules: z.array(
-        z.strictObject({
-          alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
-          expr: z.string(),
-          for: z
-            .string()
-            .regex(/^\d+[smhd]$/)
-            .optional(),
-          labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-          annotations: z.strictObject({ summary: z.string().min(20), description: z.string().min(40) }),
-        }),
+        z.union([
+          z.strictObject({ record: z.string(), expr: z.string() }),
+          z.strictObject({
+            alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
+            expr: z.string(),
+            for: z
+              .string()
+              .regex(/^\d+[smhd]$/)
+              .optional(),
+            labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
+            annotations: z.strictObject({ summary: z.string().min(20), description: z.string().min(40) }),
+          }),
+        ]),
       ),
     }),
   ),
 });
-const rules = file.parse(parse(await readFile(FILE, 'utf8'))).groups.flatMap((group) => group.rules);
+const all = file.parse(parse(await readFile(FILE, 'utf8'))).groups.flatMap((group) => group.rules);
+const rules = all.flatMap((rule) => ('alert' in rule ? [rule] : []));
+const records = all.flatMap((rule) => ('record' in rule ? [rule] : []));
 
 const site = 'site';
 const deployment = { schema: 1, version: 'v1', kids: ['k'] };
 const families = [
-  ...familiesOfProcess(deployment, true),
+  ...familiesOfProcess(deployment, true, {
+    residentBytes: 1,
+    heapBytes: 1,
+    loopDelay: 0,
+    pool: { busy: 0, idle: 1, waiting: 0 },
+  }),
   ...familiesOf(
     {
       usage: JSON.stringify([{ site, surface: 'fhir', outcome: 'ok', durationMs: 1, latency: [1] }]),
@@ -66,6 +76,7 @@ const OF_PROMETHEUS = ['job', 'instance'];
 /** Metrics with their labels. */
 const known = new Map<string, ReadonlySet<string>>([
   ['up', new Set(OF_PROMETHEUS)],
+  ...records.map(({ record }) => [record, new Set(['surface'])] as const),
   ...families.flatMap(({ name, samples }: Family) =>
     samples.map(
       ({ suffix, labels }) => [`${name}${suffix ?? ''}`, new Set([...Object.keys(labels), ...OF_PROMETHEUS])] as const,
@@ -119,6 +130,10 @@ function expectKnown(expr: string, reported: readonly string[]): void {
 
 const captured = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
+test.each(records.map(({ record, expr }) => [record, expr] as const))('the series %s', (_, expr) =>
+  expectKnown(expr, []),
+);
+
 test.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_, { expr, annotations }) => {
   expectKnown(expr, captured(annotations.summary, /\$labels\.(\w+)/g));
 });
@@ -159,4 +174,9 @@ test.skipIf(!promtool)('promtool, which is on the path, takes the rules and what
   expect([checked.status, checked.stderr]).toEqual([0, '']);
   const scraped = spawnSync('promtool', ['check', 'metrics'], { encoding: 'utf8', input: exposition(families) });
   expect([scraped.status, scraped.stdout + scraped.stderr]).toEqual([0, '']);
+  const tested = spawnSync('promtool', ['test', 'rules', 'test/unit/prometheus-rules.yaml'], {
+    encoding: 'utf8',
+    cwd: ROOT,
+  });
+  expect([tested.status, tested.stderr]).toEqual([0, '']);
 });

@@ -8,7 +8,7 @@ import pg from 'pg';
 
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { Fault } from '../../../shared/fault.ts';
-import type { Database, Query } from '../../deps.ts';
+import type { Database, PoolUse, Query } from '../../deps.ts';
 import { read } from '../../store/sql.ts';
 import { createDatabase, type DatabaseOptions, type Failure } from '../database.ts';
 import type { ConnectionString } from './connection-string.ts';
@@ -25,6 +25,7 @@ export interface PostgresOptions extends DatabaseOptions {
 }
 
 export interface PostgresDatabase extends Database {
+  readonly use: () => PoolUse;
   /** Waits for the answers in progress, then closes the connections. */
   close(): Promise<void>;
 }
@@ -82,7 +83,8 @@ function isOver(error: unknown): boolean {
 }
 
 export function postgresDatabase({ connection, connections, prepares, ...options }: PostgresOptions): PostgresDatabase {
-  const turns = createFairQueue(connections);
+  let waiting = 0;
+  const turns = createFairQueue(connections, { inc: () => (waiting += 1), dec: () => (waiting -= 1) });
   const { host, port, user, password, database, applicationName } = connection;
   const pool = new pg.Pool({
     host,
@@ -172,7 +174,11 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     },
     options,
   );
-  return { ...overTcp, close: () => pool.end() };
+  return {
+    ...overTcp,
+    use: () => ({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting }),
+    close: () => pool.end(),
+  };
 }
 
 function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {

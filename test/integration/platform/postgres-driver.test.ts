@@ -302,9 +302,14 @@ describe('a connection', () => {
     await db.client.query('select pg_advisory_lock(1)');
     const slow = one.run(sql`select pg_advisory_xact_lock(1)`, { answerMs: 60_000, workMs: 50_000, lockMs: 50_000 });
     await until('it waits', async () => (await lockWaits(db.client)) === 1);
+    expect(one.use()).toEqual({ busy: 1, idle: 0, waiting: 0 });
     const waits = await failure(one.run(sql`select 1 as v`, { answerMs: 200, workMs: 100, lockMs: 100 }));
     expect(waits).toMatchObject({ name: 'Fault', kind: 'unavailable' });
-    const many = await Promise.allSettled(Array.from({ length: 100 }, () => one.run(read`select 1 as v`)));
+    const answers = Promise.allSettled(Array.from({ length: 100 }, () => one.run(read`select 1 as v`)));
+    const waiting = await until('some wait', () => one.use().waiting || undefined);
+    // The others were rejected at once.
+    expect(waiting).toBeLessThanOrEqual(64);
+    const many = await answers;
     const refused = many.filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(20);
     expect(refused[0]).toMatchObject({
