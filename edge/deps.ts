@@ -83,7 +83,7 @@ export interface JtiStore {
   claim(clientId: string, jtiHash: string, expires: number, attempt: string): Promise<boolean>;
 }
 
-/** What this process uses, for /metrics. */
+/** The use of resources by this process, for /metrics. */
 export interface ProcessUse {
   readonly residentBytes: number;
   readonly heapBytes: number;
