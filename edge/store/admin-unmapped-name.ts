@@ -1,6 +1,6 @@
 /** Names in messages that have no URI yet, for administrators: by name, with the number of messages. */
 import type { Query } from '../deps.ts';
-import { instantOf } from './sql.ts';
+import { instantOf, read } from './sql.ts';
 import type { UnmappedName } from './unmapped-name.ts';
 
 /** Counting stops here: what a hospital's every message has is not counted row by row. */
@@ -53,4 +53,38 @@ export function listUnmappedNames(
     params: [site, kind, name, limit],
     reads: true,
   };
+}
+
+/** The messages and patients that a URI for a name would touch. */
+export interface NamingEffect {
+  /** Messages with the name, MAX_COUNT for that many or more. */
+  readonly messages: number;
+  /** Patients with an identifier of the namespace, MAX_COUNT for that many or more. */
+  readonly patients: number;
+  /** Pairs of patients that would have a common identifier. */
+  readonly pairs: number;
+}
+
+/**
+ * Counts the messages and patients that a URI for a name would touch.
+ *
+ * @param never type codes (table 0203) that identify no patient
+ */
+export function effectOfNaming(
+  site: string,
+  { kind, name }: UnmappedName,
+  system: string,
+  never: readonly string[],
+): Query<NamingEffect> {
+  const isAuthority = kind === 'authority';
+  return read<NamingEffect>`select
+      (select count(*)::int from (select from unmapped_name u
+         where u.site_id = ${site}::uuid and u.kind = ${kind}::unmapped_kind and u.name = upper(trim(${name})) limit ${MAX_COUNT}::int) x) as messages,
+      (select count(*)::int from (select distinct i.id from patient_identity i
+         where ${isAuthority} and i.site_id = ${site}::uuid and i.authority = search_key('name:' || upper(trim(${name})))
+           and i.authority like 'name:%' limit ${MAX_COUNT}::int) x) as patients,
+      (select count(*)::int from site s
+        cross join lateral namespaces_matching(s.site_id, jsonb_build_object(${name}::text, ${system}::text),
+          s.assigning_authorities || jsonb_build_object(${name}::text, ${system}::text), ${never}::text[]) m
+        where ${isAuthority} and s.site_id = ${site}::uuid) as pairs`;
 }

@@ -87,6 +87,7 @@ export const FUNCTIONS: readonly string[] = [
   'mllp_owners',
   'mllp_ranges',
   'namespaces_compare',
+  'namespaces_matching',
   'patient_erase',
   'patient_links_without',
   'patient_match_sender',

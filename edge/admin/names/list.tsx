@@ -6,7 +6,10 @@ import { Empty, Pager, Row, Table, When } from '../web/ui.tsx';
 import type { UnmappedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
-const KINDS: Readonly<Record<NameKind, string>> = { authority: 'assigning authority', 'code-system': 'code system' };
+export const KINDS: Readonly<Record<NameKind, string>> = {
+  authority: 'assigning authority',
+  'code-system': 'code system',
+};
 
 /** A name that could not be given the URI that was sent. */
 export interface Refused {
@@ -41,7 +44,7 @@ const NameForm = ({ item, path, refused }: NameProps) => {
         autocomplete="off"
         required
       />
-      <button class="small">Name it</button>
+      <button class="small">Name it …</button>
     </form>
   );
 };

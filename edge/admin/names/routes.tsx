@@ -14,12 +14,19 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { addAliasPages, ALIASES } from './alias-routes.tsx';
+import { NamingQuestion } from './confirm.tsx';
 import { NameList, type Refused } from './list.tsx';
 import { findUnmapped, unmappedQuery } from './listing.ts';
-import { giveUri } from './naming.ts';
+import { giveUri, previewNaming } from './naming.ts';
 
 const { path: PLACE } = PLACES.names;
-const naming = z.object({ kind: z.enum(NAME_KINDS), name: z.string(), system: z.string().trim() });
+const naming = z.object({
+  kind: z.enum(NAME_KINDS),
+  name: z.string(),
+  system: z.string().trim(),
+  /** The form asks once, with what would be touched. */
+  confirmed: z.literal('yes').optional(),
+});
 
 export function addNamePages(app: Surface, console: Console): void {
   app.get(PLACE, async (c) => show(console, c, await console.access.page(c, 'site.messages.read')));
@@ -67,10 +74,29 @@ async function name(console: Console, c: Context): Promise<Response> {
   const session = await console.access.page(c, 'site.settings.update');
   const given = parse(naming, Object.fromEntries(await readForm(c)), 'malformed', 'the form');
   try {
+    if (given.confirmed === undefined) return await ask(console, session, given);
     await giveUri(session.database, session.actor, given, given.system);
     return c.redirect(`${linkTo(config, PLACE)}?${new URLSearchParams({ named: given.name }).toString()}`, 303);
   } catch (error) {
     if (!isOfForm(error) || !session.actor.permissions.has('site.messages.read')) throw error;
     return show(console, c, session, { refused: given, fault: error });
   }
+}
+
+async function ask(
+  { deps: { config } }: Console,
+  session: Visitor,
+  { system, ...named }: z.infer<typeof naming>,
+): Promise<Response> {
+  const preview = await previewNaming(session.database, session.actor, named, system);
+  const page = (
+    <Page title={`A URI for ${named.name}`} config={config} session={session} place={PLACE} trail={[PLACES.names]}>
+      <NamingQuestion
+        {...{ named, system, preview }}
+        path={linkTo(config, PLACE)}
+        messagePath={linkTo(config, PLACES.messages.path)}
+      />
+    </Page>
+  );
+  return respond(config, page);
 }

@@ -332,6 +332,12 @@ test('an unmapped name gets a URI and links to its messages', async () => {
   await expectAccessible(page);
   await row.locator('input[name="system"]').fill('urn:oid:1.2.3.4');
   await row.locator('button').click();
+  await page.waitForSelector('h1:has-text("A URI for CLINIC")');
+  expect(await page.textContent('#main')).toMatch(
+    /1 message has the name[^]*1 patient record has an identifier of CLINIC/,
+  );
+  await expectAccessible(page);
+  await page.click('button:has-text("Give CLINIC this URI")');
   await page.waitForSelector('text=CLINIC has its URI');
   expect(await row.textContent()).toContain('urn:oid:1.2.3.4');
   await row.locator('text=Process its messages again').click();

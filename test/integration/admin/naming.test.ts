@@ -1,7 +1,7 @@
 /** Giving names their URIs beside others who change the settings. */
 import { expect, test } from 'vitest';
 
-import { giveUri } from '../../../edge/admin/names/naming.ts';
+import { giveUri, previewNaming } from '../../../edge/admin/names/naming.ts';
 import { requireSite, viewSite } from '../../../edge/admin/settings/site.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
@@ -64,4 +64,42 @@ test('a name has one URI, in any capitals', async () => {
     kind: 'forbidden',
   });
   expect(await settings()).toEqual(before);
+});
+
+test('the preview counts what a URI touches, and these pairs are listed afterwards', async () => {
+  const patient = async (control: string, identifier: string, name: string): Promise<void> => {
+    const { text } = await site.send(
+      `MSH|^~\\&|A|B|||20260701||ADT^A04^ADT_A01|${control}|P|2.5.1\rEVN||20260701\rPID|1||${identifier}||${name}||19700101|F\r`,
+    );
+    expect(text).toContain('MSA|AA');
+  };
+  await patient('N-1', '77^^^WARD^MR', 'Doe^Jane');
+  await patient('N-2', '77^^^&1.2.840.77&ISO^MR', 'Roe^Anna');
+  await patient('N-3', '78^^^WARD^MR', 'Poe^Mary');
+  const preview = (kind: 'authority' | 'code-system', name: string, system: string) =>
+    previewNaming(
+      site.deps.database,
+      toActor({ sub: 'ada', site: site.site, permissions: Object.keys(PERMISSIONS) }),
+      { kind, name },
+      system,
+    );
+  const system = 'urn:oid:1.2.840.77';
+  const found = await preview('authority', 'WARD', system);
+  expect(found).toEqual({ messages: 2, patients: 2, pairs: 1, others: [] });
+  expect(await preview('authority', 'WARD', 'urn:example:hosp')).toMatchObject({ pairs: 0, others: ['Hosp'] });
+  expect(await preview('code-system', 'WARD', system)).toEqual({ messages: 0, patients: 0, pairs: 0, others: [] });
+  await expect(preview('authority', 'WARD', 'ward')).rejects.toMatchObject({ kind: 'invalid' });
+  await expect(preview('authority', 'HOSP', system)).rejects.toMatchObject({ kind: 'invalid' });
+
+  await giveUri(
+    site.deps.database,
+    toActor({ sub: 'ada', site: site.site, permissions: Object.keys(PERMISSIONS) }),
+    { kind: 'authority', name: 'WARD' },
+    system,
+  );
+  const { rows } = await site.db.client.query(
+    `select count(*)::int as issues from issue where site_id = $1 and kind = 'possible-duplicate'`,
+    [site.site],
+  );
+  expect(rows).toEqual([{ issues: found.pairs }]);
 });
