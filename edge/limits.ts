@@ -22,6 +22,28 @@ export const LIMITS = {
   'search-values': { most: 1000, of: 'values of all parameters of a search or condition', instead: SEARCHES },
   // PostgreSQL scans an index for each name.
   'search-names': { most: 20, of: 'names that a search or condition looks for', instead: SEARCHES },
+  // A _has that finds as many as `has-matches` takes PostgreSQL 40 ms, and 40 ms more to be counted.
+  'related-parameters': {
+    most: 30,
+    of: 'chained parameters, _has and _revinclude in a request',
+    instead: REQUESTS,
+  },
+  'chained-patients': {
+    most: 100,
+    of: 'patients that the chained parameters of a search find',
+    instead: 'chain more parameters, or search Patient first',
+  },
+  'has-matches': {
+    most: 10_000,
+    of: 'resources that a _has finds',
+    instead: 'search these resources, with _include of the patient',
+  },
+  // Each counts as at least an equal part of a page's bytes (store/search/related.ts).
+  'reverse-included': {
+    most: 1000,
+    of: 'resources, or 8 MiB of them, that _revinclude adds to a patient',
+    instead: 'search them with patient=[id]',
+  },
   'bundle-entries': { most: 1000, of: 'entries in a Bundle', instead: BUNDLES },
   'bundle-reads': { most: 100, of: 'entries with GET in a Bundle', instead: BUNDLES },
   // The gateway reads each resource completely before it applies the patch.
@@ -75,6 +97,13 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
+/** The message for a request beyond the limit. */
+export function limitMessage(name: LimitName): string {
+  const { most, of, instead }: Limit = LIMITS[name];
+  const advice = instead === undefined ? '' : ` Instead, ${instead}.`;
+  return `More than ${most} ${of}: the limit ${name}.${advice}`;
+}
+
 /** Counts the work of one request, or of one search. */
 export class Budget {
   readonly #spent = new Map<LimitName, number>();
@@ -86,10 +115,8 @@ export class Budget {
   spend(name: LimitName, amount = 1, at?: string): void {
     const spent = (this.#spent.get(name) ?? 0) + amount;
     this.#spent.set(name, spent);
-    const { most, of, instead }: Limit = LIMITS[name];
-    if (spent <= most) return;
-    const advice = instead === undefined ? '' : ` Instead, ${instead}.`;
-    const message = `More than ${most} ${of}: the limit ${name}.${advice}`;
+    if (spent <= LIMITS[name].most) return;
+    const message = limitMessage(name);
     const code = 'too-costly';
     throw new Fault('invalid', message, { code, issues: at === undefined ? [] : [{ code, message, at }] });
   }

@@ -6,11 +6,11 @@ import type { SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
-import { includesOf } from './search/include.ts';
+import { includesOf, revincludesOf } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
 
 /** The day of the last change to this file's statements (CapabilityStatement.date). */
-const CHANGED = '2026-11-24';
+const CHANGED = '2026-11-27';
 const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
@@ -23,8 +23,8 @@ const SECURITY: JsonObject = {
     'system/[type].write, audience svc-fhir. All data belongs to the site of the access token.',
 };
 
-function operationsOf(type: ResourceType): JsonObject[] {
-  const operations = new Set(interactionsOf(type).flatMap(({ operation }) => operation ?? []));
+function operationsOf(type: ResourceType, searches: SearchSet): JsonObject[] {
+  const operations = new Set(interactionsOf(type, searches).flatMap(({ operation }) => operation ?? []));
   const ofR4 = [...operations].map((operation) => ({
     name: operation.replace(/^\w+-/, ''),
     definition: `http://hl7.org/fhir/OperationDefinition/${operation}`,
@@ -39,6 +39,8 @@ const SEARCHES: Readonly<Record<SearchSet, string>> = {
   listed: 'Searches use the parameters that are listed for each type, without modifiers.',
   'us-core':
     'Searches use the parameters of US Core, with the modifiers that are listed for each. ' +
+    'Resources about a patient are found by patient.[parameter of Patient], patients by _has:[type]:patient:[parameter]. ' +
+    'GET [type]/_search and GET Patient/[id]/[type] are searches too. ' +
     'Dates without a zone are in the time zone of the site. The server does not keep Provenance.',
 };
 
@@ -47,6 +49,7 @@ const modifiers = (names: readonly string[]): string =>
 
 function resource(type: ResourceType, searches: SearchSet): JsonObject {
   const includes = includesOf(searches, type);
+  const revincludes = revincludesOf(searches, type);
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -61,13 +64,14 @@ function resource(type: ResourceType, searches: SearchSet): JsonObject {
     conditionalDelete: 'not-supported',
     referencePolicy: ['literal', 'logical', 'local'],
     ...(includes.length === 0 ? {} : { searchInclude: includes }),
+    ...(revincludes.length === 0 ? {} : { searchRevInclude: revincludes }),
     searchParam: Object.entries(parametersOf(searches, type)).map(([name, parameter]) => ({
       name,
       ...(parameter.definition === undefined ? {} : { definition: parameter.definition }),
       type: typeOf(parameter.kind),
       documentation: parameter.documentation + modifiers(modifiersOf(searches, name, parameter)),
     })),
-    operation: operationsOf(type),
+    operation: operationsOf(type, searches),
   };
 }
 

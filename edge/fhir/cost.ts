@@ -20,9 +20,12 @@ const NAME_PARAMETERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The values of a parameter that searches names, with or without a modifier; empty for other parameters. */
+/** The values of a parameter that searches names, with or without a modifier, or in a chain; empty for other parameters. */
 const namesIn = (name: string, values: readonly string[]): readonly string[] =>
-  NAME_PARAMETERS.has(name.split(':', 1)[0] ?? '') ? values : [];
+  NAME_PARAMETERS.has(name.slice(name.indexOf('.') + 1).split(':', 1)[0] ?? '') ? values : [];
+
+/** A chain, `_has` or `_revinclude`. */
+const isRelated = (name: string): boolean => /\.|^_has:|^_revinclude\b/.test(name);
 
 /** Lists whose items the gateway stores or searches one by one. */
 const LISTS = ['identifier', 'name', 'telecom', 'address'];
@@ -36,6 +39,7 @@ export function requireAffordableSearch(pairs: readonly Pair[]): void {
     // The message repeats no more of the name than the longest supported one has; a longer name is rejected later.
     const at = `http.${name.slice(0, 64)}`;
     new Budget().spend('parameter-values', values.length, at);
+    budget.spend('related-parameters', isRelated(name) ? 1 : 0, at);
     budget.spend('search-names', namesIn(name, values).length, at);
     budget.spend('search-values', values.length);
   }
@@ -47,6 +51,7 @@ export function requireAffordableQueries(queries: readonly string[]): void {
   for (const [name, value] of queries.flatMap((query) => [...new URLSearchParams(query)])) {
     const values = alternatives(value);
     budget.spend('bundle-values', values.length);
+    budget.spend('related-parameters', isRelated(name) ? 1 : 0);
     const names = namesIn(name, values);
     budget.spend('bundle-names', names.length);
     budget.spend('bundle-short-names', names.filter((one) => !isIndexed(spellNames(fold(one)))).length);

@@ -14,7 +14,7 @@ import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { refuseNoneExist } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
-import { prepareSearch } from './search/search.ts';
+import { aboutPatient, prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
 import { type CheckedWrite, checkConditionalUpdate, checkCreate, checkUpdate, planWrite } from './plan-write.ts';
 import { prepareWrite } from './run-write.ts';
@@ -54,6 +54,14 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   search: ({ context, pairs, request }, type) => {
     refuseNoneExist(request.headers);
     return prepareSearch(context, type, pairs);
+  },
+  searchByGet: ({ context, pairs, request }, type) => {
+    refuseNoneExist(request.headers);
+    return prepareSearch(context, type, pairs);
+  },
+  compartment: ({ context, id, pairs, request }, type) => {
+    refuseNoneExist(request.headers);
+    return prepareSearch(context, type, [aboutPatient(id), ...pairs]);
   },
   searchByPost: async (call, type) => {
     refuseNoneExist(call.request.headers);

@@ -4,6 +4,7 @@ import type { Context, Handler } from 'hono';
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
 import { isResourceType, type ResourceType, typesOn } from '../../shared/resource-type.ts';
+import type { SearchSet } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { compressedAnswer } from '../http/compression.ts';
 import { FAULT_STATUS, faultOf } from '../http/fault-status.ts';
@@ -30,14 +31,17 @@ import { refusalReason } from './refused-request.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
-import { METHODS, type TypeInteraction, TYPE_INTERACTIONS } from './type-interactions.ts';
+import { hasInteraction, interactionsWith, METHODS, type TypeInteraction } from './type-interactions.ts';
 
 /**
  * A segment that cannot be an id makes an unsupported address. The types need a group, because the router anchors the pattern
  * but not its alternatives.
  */
-const routeOf = ({ path, only }: TypeInteraction, types: readonly ResourceType[]): string =>
-  `/fhir/:type{(?:${only ?? types.join('|')})}${path.replace(':id', `:id{${ID_SEGMENT}}`)}`;
+const routeOf = (one: TypeInteraction, on: readonly ResourceType[]): string => {
+  const id = `:id{${ID_SEGMENT}}`;
+  const types = on.filter((type) => hasInteraction(type, one)).join('|');
+  return `/fhir/${one.ofPatient === true ? `Patient/${id}/` : ''}:type{(?:${types})}${one.path.replace(':id', id)}`;
+};
 
 const SCOPES = {
   read: (type: string) => [readScope(type)],
@@ -106,8 +110,8 @@ function addBundles(app: Surface, serve: Serve): void {
   }
 }
 
-function addTypes(app: Surface, serve: Serve, types: readonly ResourceType[]): void {
-  for (const [route, interactions] of Map.groupBy(TYPE_INTERACTIONS, (one) => routeOf(one, types))) {
+function addTypes(app: Surface, serve: Serve, types: readonly ResourceType[], searches: SearchSet): void {
+  for (const [route, interactions] of Map.groupBy(interactionsWith(searches), (one) => routeOf(one, types))) {
     for (const { name, method, scope } of interactions) {
       app.on(method, route, (c) => {
         const type = c.req.param('type');
@@ -136,7 +140,7 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
   addBulkExport(app, serve, notAllowed, types);
-  addTypes(app, serve, types);
+  addTypes(app, serve, types, config.FHIR_SEARCH);
 
   app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path, types)));
   app.onError((error, c) => {

@@ -3,6 +3,8 @@
  * derive from it; prepare.ts implements them.
  */
 import type { ResourceType } from '../../shared/resource-type.ts';
+import type { SearchSet } from '../config.ts';
+import { patientElementOf } from '../store/search/parameters.ts';
 
 export interface TypeInteraction {
   readonly name: string;
@@ -21,6 +23,10 @@ export interface TypeInteraction {
   readonly operation?: 'Resource-validate' | 'Patient-everything' | 'Patient-match';
   /** The one type that has it; absent: all. */
   readonly only?: ResourceType;
+  /** Below `/fhir/Patient/[id]/[type]` (FHIR R4 compartmentdefinition), for the types that refer to a patient. */
+  readonly ofPatient?: true;
+  /** The set of search parameters that has it; absent: both. */
+  readonly searches?: SearchSet;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below `/fhir/[type]`. */
   readonly path: string;
@@ -34,6 +40,16 @@ export const TYPE_INTERACTIONS = [
   { name: 'conditionalUpdate', code: 'update', method: 'PUT', path: '', scope: 'write' },
   { name: 'conditionalPatch', code: 'patch', method: 'PATCH', path: '', scope: 'both' },
   { name: 'searchByPost', code: 'search-type', method: 'POST', path: '/_search', scope: 'read' },
+  { name: 'searchByGet', code: 'search-type', method: 'GET', path: '/_search', scope: 'read', searches: 'us-core' },
+  {
+    name: 'compartment',
+    code: 'search-type',
+    method: 'GET',
+    path: '',
+    scope: 'read',
+    ofPatient: true,
+    searches: 'us-core',
+  },
   // The router reads a plain $ as an anchor.
   {
     name: 'validate',
@@ -99,9 +115,18 @@ export const UNSUPPORTED_METHODS = R4_METHODS.filter((method) => METHODS.every((
 /** The types of a Bundle that the root accepts. */
 export const SYSTEM_INTERACTIONS = ['batch', 'transaction'] as const;
 
+type NamedInteraction = TypeInteraction & { readonly name: InteractionName };
+
+/** The interactions with a set of search parameters. */
+export const interactionsWith = (searches: SearchSet): readonly NamedInteraction[] =>
+  TYPE_INTERACTIONS.filter((one: TypeInteraction) => one.searches === undefined || one.searches === searches);
+
+export const hasInteraction = (type: ResourceType, { only, ofPatient }: TypeInteraction): boolean =>
+  ofPatient === true ? patientElementOf(type) !== undefined : only === undefined || only === type;
+
 /** The interactions of a type. */
-export const interactionsOf = (type: ResourceType): readonly (TypeInteraction & { readonly name: InteractionName })[] =>
-  TYPE_INTERACTIONS.filter((one: TypeInteraction) => one.only === undefined || one.only === type);
+export const interactionsOf = (type: ResourceType, searches: SearchSet): readonly NamedInteraction[] =>
+  interactionsWith(searches).filter((one) => hasInteraction(type, one));
 
 /** The codes that a type has, each once. */
 export function interactionCodes(): string[] {

@@ -5,6 +5,7 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import { isResourceType, type ResourceType, unsupportedType } from '../../shared/resource-type.ts';
+import { patientElementOf } from '../store/search/parameters.ts';
 
 /** The pattern of a segment that can be an id, for the router. */
 export const ID_SEGMENT = '[^_$/][^/]*';
@@ -13,15 +14,15 @@ export const ID_SEGMENT = '[^_$/][^/]*';
 const NAME = /^[_$][\w-]{1,64}$/;
 
 /**
- * `Patient/[id]/Observation` (FHIR R4 compartmentdefinition), with any type.
+ * `Patient/[id]/Observation` (FHIR R4 compartmentdefinition), with any type that refers to a patient.
  *
  * @param segments the segments of the path
  * @returns undefined for another address
  */
 export function unsupportedCompartment(segments: readonly string[]): Fault | undefined {
   const [of, id, type] = segments.slice(-3);
-  if (segments.length < 3 || id === undefined || of !== 'Patient' || !isResourceType(type) || type === 'Group')
-    return undefined;
+  if (segments.length < 3 || id === undefined || of !== 'Patient') return undefined;
+  if (!isResourceType(type) || patientElementOf(type) === undefined) return undefined;
   const message = `compartments are not supported: search ${type}?patient=[id]`;
   return new Fault('not-found', message, { code: 'not-supported' });
 }

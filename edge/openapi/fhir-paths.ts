@@ -3,8 +3,9 @@ import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../
 import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
 import { type InteractionName, interactionsOf } from '../fhir/type-interactions.ts';
 import type { SearchSet } from '../config.ts';
-import { includesOf } from '../fhir/search/include.ts';
+import { includesOf, revincludesOf } from '../fhir/search/include.ts';
 import { modifiersOf } from '../fhir/search/named-parameter.ts';
+import { relatedNames } from '../fhir/search/related-parameter.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { bulkDataPaths } from './bulk-data-paths.ts';
@@ -104,14 +105,22 @@ const conditions = (type: ResourceType, searches: SearchSet): Parameter[] =>
 const needsRead = (type: ResourceType): string =>
   `By other parameters than \`identifier\` and \`_id\` it needs \`system/${type}.read\` too.`;
 
-const includes = (type: ResourceType, searches: SearchSet): Parameter[] => {
-  const known = includesOf(searches, type);
-  const description = 'Also returns the patients of the matches. Needs `system/Patient.read` too.';
-  return known.length === 0 ? [] : [queryParameter('_include', description, { type: 'string', enum: known })];
-};
+const includes = (type: ResourceType, searches: SearchSet): Parameter[] =>
+  [
+    ['_include', 'Also returns the patients of the matches. Needs `system/Patient.read` too.', includesOf] as const,
+    [
+      '_revinclude',
+      'Also returns the resources about the patients. Needs the `.read` of their type too.',
+      revincludesOf,
+    ] as const,
+  ].flatMap(([name, description, valuesOf]) => {
+    const known = valuesOf(searches, type);
+    return known.length === 0 ? [] : [queryParameter(name, description, { type: 'string', enum: known })];
+  });
 
 const searchParameters = (type: ResourceType, searches: SearchSet): Parameter[] => [
   ...criteria(type, searches),
+  ...relatedNames(searches, type).map(([name, what]) => queryParameter(name, what)),
   ...includes(type, searches),
   queryParameter(
     '_sort',
@@ -194,6 +203,16 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, search
     parameters: [...conditions(type, searches), PREFER],
     requestBody: body(type),
     responses: { ...written(type), ...writeRefusals() },
+  }),
+  searchByGet: (type, searches) => ({
+    summary: `Search ${type}, as without \`_search\``,
+    parameters: searchParameters(type, searches),
+    responses: { ...MATCHES, ...refusals('invalid') },
+  }),
+  compartment: (type, searches) => ({
+    summary: `Search ${type} resources about a patient`,
+    parameters: [ID, ...searchParameters(type, searches)],
+    responses: { ...MATCHES, ...refusals('invalid') },
   }),
   searchByPost: (type, searches) => ({
     summary: `Search ${type} by a form`,
@@ -331,7 +350,10 @@ const NEEDED = {
 const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
 
 function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: PathItem][] {
-  const byPath = Map.groupBy(interactionsOf(type), ({ path }) => path);
+  const byPath = Map.groupBy(
+    interactionsOf(type, searches),
+    ({ path, ofPatient }) => `${ofPatient === true ? 'Patient/{id}/' : ''}${type}${templateOf(path)}`,
+  );
   return [...byPath].map(([path, interactions]) => {
     const operations = interactions.map(({ name, method, scope }) => {
       const { description, ...described } = DESCRIPTIONS[name](type, searches);
@@ -347,7 +369,7 @@ function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: 
         },
       ];
     });
-    return [`/fhir/${type}${templateOf(path)}`, Object.fromEntries(operations)];
+    return [`/fhir/${path}`, Object.fromEntries(operations)];
   });
 }
 

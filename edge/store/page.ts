@@ -3,6 +3,7 @@
  * searches exceeds the memory of a runtime.
  */
 import { Fault } from '../../shared/fault.ts';
+import { type LimitName, limitMessage } from '../limits.ts';
 import type { StoredResource } from './resource.ts';
 import { auditItem, type ReadAction } from './audit.ts';
 import { instantOf } from './sql.ts';
@@ -47,6 +48,8 @@ export interface PageRow extends ReadRow {
   readonly sort_key: string | null;
   /** Included with the matches (FHIR R4 search, 3.1.1.5.7). */
   readonly is_included?: boolean;
+  /** A row with it is not a resource: the limit that the search exceeds. */
+  readonly over_limit?: LimitName | null;
 }
 
 /**
@@ -57,10 +60,12 @@ export type Reader = { readonly action: ReadAction; readonly limit: number } | '
 
 /** Resources that a page includes after its matches. They count for the budget, but not for the limit. */
 export interface Included {
-  /** SQL: the bytes of the resources that a row `p` includes. */
-  readonly bytes: string;
+  /** SQL: `with` items that other parts refer to, with a comma after each; `''` without any. */
+  readonly ctes: string;
   /** SQL that yields type, id, version, last_updated, meta, body, patient_id of the resources that `q` includes where `q.is_shown`. */
   readonly rows: string;
+  /** SQL that yields the name of each limit that the search exceeds. `f` has the rows of the page and their place. */
+  readonly over: readonly string[];
 }
 
 /**
@@ -79,31 +84,37 @@ select ${SHOWN}, ${CONTENT}
  order by q.place`;
 }
 
-/** `withinBudget` with included resources. */
+/**
+ * `withinBudget` with included resources.
+ *
+ * @param rows also yields included_bytes, of the resources that the row includes. A row that includes more than a page is not shown
+ */
 export function withinBudgetWith(
-  { bytes, rows: included }: Included,
+  { ctes, rows: included, over }: Included,
   rows: string,
   order: string,
   reader: Reader & object,
 ): string {
-  return `with f as materialized (${placed(rows, order, `${bytesOf('p')} + ${bytes}`, PAGE_BYTES)}),
-${shownOf('f', reader)},
+  return `with ${ctes}f as materialized (${placed(rows, order, `${bytesOf('p')} + p.included_bytes`, PAGE_BYTES)}),
+${shownOf('f', reader, `and s.included_bytes <= ${PAGE_BYTES}`)},
 q as materialized (select f.*, f.place <= shown.places as is_shown from f cross join shown),
 i as materialized (${included}),
 noted as materialized (select audit_note(array_agg(${auditItem(reader.action, 'i')})) as done from i)
 select ${SHOWN}, ${CONTENT},
-       false as is_included, q.place
+       false as is_included, null as over_limit, q.place
   from q cross join shown cross join noted where noted.done and q.place <= shown.places + 1
 union all
-select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, document_fill(i.body), true, null
+select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, document_fill(i.body), true, null, null
   from i cross join noted where noted.done
+union all
+select null, null, null, null, null, null, null, true, o.name, null from (${['select null::text as name where false', ...over].join(' union all ')}) o
  order by is_included, place, id`;
 }
 
 /** SQL: how many rows of a page are shown. @param page the CTE of `placed` */
-const shownOf = (page: string, { action, limit }: Reader & object): string => `shown as materialized (
+const shownOf = (page: string, { action, limit }: Reader & object, condition = ''): string => `shown as materialized (
   select ${answered(`array_agg(${auditItem(action, 's')} order by s.place)`, `array_agg(s.bytes + ${ROW_BYTES} order by s.place)`)} as places
-    from ${page} s where s.fits and s.place <= ${limit})`;
+    from ${page} s where s.fits and s.place <= ${limit} ${condition})`;
 
 const CONTENT = contentIf('q.place <= shown.places', 'q');
 const SHOWN = `q.type, q.id, q.version, ${instantOf('q.last_updated')} as last_updated, q.sort_key`;
@@ -129,6 +140,12 @@ export function withContent<Row extends ReadRow>(row: Row): Row & StoredResource
   const { meta, body } = row;
   if (meta === null || body === null) throw tooCostly();
   return { ...row, meta, body };
+}
+
+/** @throws Fault `invalid` (`too-costly`) with the name of the limit that a search exceeds */
+export function requireWithinLimits(rows: readonly Pick<PageRow, 'over_limit'>[]): void {
+  const name = rows.find(({ over_limit: limit }) => (limit ?? null) !== null)?.over_limit ?? null;
+  if (name !== null) throw new Fault('invalid', limitMessage(name), { code: 'too-costly' });
 }
 
 export interface Page {

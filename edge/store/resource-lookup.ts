@@ -6,7 +6,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
 import { bytesOf, contentIf, PAGE_BYTES } from './page.ts';
 import type { Criterion } from './search/kinds.ts';
-import { matchesSql } from './search/search.ts';
+import { matchesSql } from './search/selection.ts';
 import type { SearchScope } from './search/source.ts';
 import { binder, instantOf } from './sql.ts';
 

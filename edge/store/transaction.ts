@@ -9,7 +9,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
 import { contentIf, isAnswered } from './page.ts';
-import { matchesSql } from './search/search.ts';
+import { matchesSql } from './search/selection.ts';
 import { type Bind, binder, instantOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
 

@@ -8,6 +8,7 @@ import { sized } from '../stack/tools/size.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { groupCases } from './fhir/group-cases.ts';
+import { relatedCases } from './fhir/related-cases.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
 onOneRuntime(
@@ -457,6 +458,8 @@ onOneRuntime(
 
     describe('Groups', () => groupCases(subject));
 
+    describe('parameters of other resources', () => relatedCases(subject));
+
     describe('conditions', () => {
       test('with a patient, a code and an instant find stored resources, alone and in one transaction', async () => {
         const body = observation(ids['ann'] ?? '', {
@@ -558,7 +561,17 @@ onOneRuntime(
       expect(of('Observation')['searchInclude']).toEqual(['Observation:patient', 'Observation:subject']);
       expect(of('Patient')).not.toHaveProperty('searchInclude');
       const names = (of('Observation')['searchParam'] as Body[]).map(({ name }) => name);
-      expect(names).toEqual(['_id', '_lastUpdated', 'patient', 'code', 'subject', 'category', 'status', 'date']);
+      expect(names).toEqual([
+        '_id',
+        '_lastUpdated',
+        'patient',
+        'code',
+        '_tag',
+        'subject',
+        'category',
+        'status',
+        'date',
+      ]);
       const status = (of('DiagnosticReport')['searchParam'] as Body[]).find(({ name }) => name === 'status');
       expect(status).toMatchObject({
         definition: 'http://hl7.org/fhir/SearchParameter/DiagnosticReport-status',

@@ -3,6 +3,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isResourceType, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
+import { patientElementOf } from '../../store/search/parameters.ts';
 import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { acceptedType } from '../media-type.ts';
@@ -13,7 +14,7 @@ import { prepareHistory, prepareTypeHistory } from '../history.ts';
 import { prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
-import { prepareSearch } from '../search/search.ts';
+import { aboutPatient, prepareSearch } from '../search/search.ts';
 import { requireIdSegment, unsupportedCompartment, unsupportedMethod } from '../unsupported-address.ts';
 import { METHODS } from '../type-interactions.ts';
 import { type CheckedWrite, checkConditionalUpdate, checkCreate, checkUpdate } from '../plan-write.ts';
@@ -39,6 +40,18 @@ function parseUrl(url: string, types: readonly ResourceType[]): Url {
     throw new Fault('not-found', 'the URL of the entry does not begin with a resource type of this server');
   if (!types.includes(type)) throw new Fault('not-found', unsupportedType(type, types), { code: 'not-supported' });
   return { type, path: rest, query };
+}
+
+/** The search that a URL is another name of: `[type]/_search?…`, `Patient/[id]/[type]?…`. */
+function unaliased({ searches }: RequestContext, url: Url): Url {
+  const { type, path, query } = url;
+  const [first = '', second, ...more] = path;
+  if (searches === 'listed' || more.length > 0) return url;
+  if (first === '_search' && second === undefined) return { ...url, path: [] };
+  if (type !== 'Patient' || !isResourceType(second) || patientElementOf(second) === undefined) return url;
+  requireIdSegment(first);
+  const about = new URLSearchParams([[...aboutPatient(first)]]).toString();
+  return { type: second, path: [], query: `${about}&${query ?? ''}` };
 }
 
 function badUrl(method: string): Fault {
@@ -119,8 +132,9 @@ export async function planEntry(
   }
   const url = parseUrl(entry.url, context.types);
   if (entry.method === 'GET') {
-    requireScopes(context.caller, [readScope(url.type)]);
-    return { kind: 'read', interaction: await prepareGet(context, url, entry.headers) };
+    const search = unaliased(context, url);
+    requireScopes(context.caller, [readScope(search.type)]);
+    return { kind: 'read', interaction: await prepareGet(context, search, entry.headers) };
   }
   requireScopes(context.caller, [writeScope(url.type)]);
   return { kind: 'write', checked: checkedWriteOf(context, entry, url) };

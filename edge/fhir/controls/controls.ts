@@ -15,15 +15,13 @@ export const MAX_COUNT = 500;
 export const CURSOR = '_cursor';
 /** The controls of every answer. */
 export const FORM_CONTROLS: readonly string[] = ['_format', '_pretty'];
-export const SEARCH_CONTROLS: readonly string[] = [
-  '_count',
-  '_sort',
-  '_total',
-  '_summary',
-  '_elements',
-  CURSOR,
-  ...FORM_CONTROLS,
-];
+const LISTED_CONTROLS = ['_count', '_sort', '_total', '_summary', '_elements', CURSOR, ...FORM_CONTROLS];
+/** By set of search parameters. */
+export const SEARCH_CONTROLS: Readonly<Record<SearchSet, readonly string[]>> = {
+  listed: LISTED_CONTROLS,
+  // fhirpy counts with it.
+  'us-core': [...LISTED_CONTROLS, '_totalMethod'],
+};
 /** For read and vread. */
 export const READ_CONTROLS: readonly string[] = ['_summary', '_elements', ...FORM_CONTROLS];
 /** For the CapabilityStatement (FHIR R4 http, 3.1.0.7). */
@@ -145,7 +143,10 @@ export function searchControls(type: ResourceType, set: SearchSet, given: Readon
     else if (name === '_count') chosen.count = countOf(value);
     // HAPI's client spells R4's `estimate` so.
     else if (name === '_total') chosen.total = oneOf(name, value === 'estimated' ? 'estimate' : value, TOTALS);
-    else if (name === '_elements' || (name === '_summary' && !given.has('_elements')))
+    else if (name === '_totalMethod') {
+      oneOf(name, value, ['count']);
+      if (!given.has('_total')) chosen.total = 'accurate';
+    } else if (name === '_elements' || (name === '_summary' && !given.has('_elements')))
       chosen.part = partOf(type, given, SUMMARIES);
   });
   // R4 search, 3.1.1.5.4: a _count of 0 asks for the same as _summary=count.

@@ -10,12 +10,12 @@ export function badParameter(name: string, message: string, code = 'value'): Fau
 }
 
 /** A message repeats only such a name: any other could be a message itself, or data of a patient. */
-const NAME = /^[\w:.-]{1,64}$/;
+export const isRepeatable = (name: string): boolean => /^[\w:.-]{1,64}$/.test(name);
 
 /** A parameter that is rejected or, with `handling=lenient`, left out. */
 export function unsupported(name: string, supported: readonly string[]): Issue {
   const known = `; supported: ${supported.join(', ')}`;
-  if (!NAME.test(name)) {
+  if (!isRepeatable(name)) {
     const message = `the URL has a parameter whose name is empty, too long or not of letters, digits, _ - . and :${known}`;
     return { code: 'not-supported', message };
   }

@@ -18,6 +18,7 @@ function missing(name: string, indexedAs: string, value: string): Criterion {
 /**
  * @param name the parameter's name with its modifier, for messages
  * @param value as sent, URL-decoded
+ * @param base the parameter's name at its type
  * @throws Fault `malformed` that locates the parameter
  */
 export function criterionOf(
@@ -26,12 +27,12 @@ export function criterionOf(
   value: string,
   context: ValueContext,
   modifier: Modifier | null = null,
+  base = name.split(':')[0] ?? name,
 ): Criterion {
   if (value === '') throw badParameter(name, `${name} has no value`, 'required');
   if (value.includes('\0')) throw badParameter(name, `${name} contains a NUL character`);
   if (modifier?.kind === 'missing') return missing(name, modifier.indexedAs, value);
   const text: TextModifier | null = modifier?.kind === 'text' ? modifier.match : null;
-  const [base = name] = name.split(':');
   const criterion = readCriterion(parameter.kind, splitValue(value, context), base, text);
   if ('problem' in criterion) throw badParameter(name, `${name} ${criterion.problem}`);
   return modifier?.kind === 'not' ? { kind: 'not', of: criterion } : criterion;

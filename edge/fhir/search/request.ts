@@ -7,14 +7,16 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Criterion } from '../../store/search/kinds.ts';
 import { parametersOf } from '../../store/search/parameters.ts';
+import type { Related } from '../../store/search/page-selection.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
 import { badParameter, collect, type Pair } from '../controls/faults.ts';
 import { requireAffordableSearch } from '../cost.ts';
 import { mayLeaveOut, NEVER_LEFT_OUT } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
-import { INCLUDE_PARAMETERS, notIncluded, requireInclude } from './include.ts';
+import { INCLUDE_PARAMETERS, includedType, notIncluded } from './include.ts';
 import { namedParameter, unsupportedParameter } from './named-parameter.ts';
+import { notRelated, relatedParameter } from './related-parameter.ts';
 import type { ValueContext } from './values.ts';
 
 export interface SearchRequest extends SearchControls {
@@ -23,8 +25,10 @@ export interface SearchRequest extends SearchControls {
   readonly applied: readonly Pair[];
   /** The parameters that were left out with `handling=lenient`. */
   readonly ignored: readonly Issue[];
-  /** The answer includes the patients of the matches (`_include`). */
-  readonly withPatients: boolean;
+  /** By the parameters of other resources. */
+  readonly related: readonly Related[];
+  /** The types of the resources that the answer includes beside the matches. */
+  readonly included: readonly ResourceType[];
 }
 
 /**
@@ -86,26 +90,38 @@ export function searchRequest(
 ): SearchRequest {
   const { searches } = context;
   const includes = INCLUDE_PARAMETERS[searches];
-  const shownControls = SEARCH_CONTROLS.filter((name) => name !== CURSOR);
+  const controls = SEARCH_CONTROLS[searches];
+  const shownControls = controls.filter((name) => name !== CURSOR);
   const supported = [...Object.keys(parametersOf(searches, type)), ...includes, ...shownControls];
   const criteria: Criterion[] = [];
+  const chained: Criterion[] = [];
+  const having: Related[] = [];
+  const included = new Set<ResourceType>();
   const given = new Map<string, string>();
   const applied: Pair[] = [];
   const ignored: Issue[] = [];
-  let withPatients = false;
 
   requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
     const named = namedParameter(searches, type, name);
+    const related = named === undefined ? relatedParameter(searches, type, name) : undefined;
+    const added = includes.includes(name) ? includedType(searches, type, name, value) : undefined;
     if (named !== undefined) {
       criteria.push(criterionOf(name, named.parameter, value, context, named.modifier));
-    } else if (includes.includes(name)) {
-      requireInclude(searches, type, value);
-      withPatients = true;
-    } else if (SEARCH_CONTROLS.includes(name)) {
+    } else if (related !== undefined) {
+      const { kind, type: of, parameter, modifier, base } = related;
+      const criterion = criterionOf(name, parameter, value, context, modifier, base);
+      if (kind === 'chained') chained.push(criterion);
+      else having.push({ kind, type: of, criteria: [criterion] });
+    } else if (added !== undefined) {
+      included.add(added);
+    } else if (controls.includes(name)) {
       addControl(given, [name, value]);
     } else {
-      const issue = notIncluded(searches, name) ?? unsupportedParameter(searches, type, name, supported);
+      const issue =
+        notIncluded(searches, type, name) ??
+        notRelated(searches, type, name) ??
+        unsupportedParameter(searches, type, name, supported);
       if (prefer.handling === 'strict') throw new Fault('malformed', issue.message, { issues: [issue] });
       if (!mayLeaveOut(type, name)) {
         const message = `${issue.message}; ${NEVER_LEFT_OUT}`;
@@ -117,12 +133,15 @@ export function searchRequest(
     if (name !== CURSOR) applied.push([name, value]);
   });
 
-  const controls = searchControls(type, searches, given);
+  const chosen = searchControls(type, searches, given);
+  // A resource has one patient, so all chains are about the same one.
+  const chain: Related[] = chained.length === 0 ? [] : [{ kind: 'chained', type: 'Patient', criteria: chained }];
   return {
-    ...controls,
+    ...chosen,
     criteria,
-    withPatients,
-    applied: applied.map(([name, value]) => [name, name === '_count' ? String(controls.count) : value]),
+    related: [...chain, ...having],
+    included: [...included],
+    applied: applied.map(([name, value]) => [name, name === '_count' ? String(chosen.count) : value]),
     ignored,
   };
 }

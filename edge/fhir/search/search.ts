@@ -1,5 +1,5 @@
 /** search-type (FHIR R4 http, 3.1.0.10): a page of matches, with links to the other pages. */
-import { toPage } from '../../store/page.ts';
+import { requireWithinLimits, toPage, withContent } from '../../store/page.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { searchCount, searchPage } from '../../store/search/search.ts';
 import { bundleText } from '../bundle-text.ts';
@@ -12,6 +12,9 @@ import { searchRequest } from './request.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
 
+/** The parameter of `Patient/[id]/[type]`; a comma in the id separates nothing. */
+export const aboutPatient = (id: string): Pair => ['patient', `Patient/${id.replace(/[\\,]/g, '\\$&')}`];
+
 /**
  * @throws Fault `malformed` for invalid parameters, or a cursor of other parameters; `forbidden` to include patients
  *   that the caller may not read
@@ -23,11 +26,13 @@ export async function prepareSearch(
 ): Promise<Interaction> {
   const { site } = context.caller;
   const request = searchRequest(type, pairs, context.prefer, context);
-  const { criteria, sort, count, total, part, cursor, withPatients } = request;
-  if (withPatients) {
-    requireScopes(context.caller, [readScope('Patient')]);
-    // FHIR R4 search, 3.1.1.5.8: a summary of the text alone has nothing included.
-    if (part === 'text') throw badParameter('_include', '_include cannot be used with _summary=text');
+  const { criteria, related, included, sort, count, total, part, cursor } = request;
+  const others = [...related.map((one) => one.type), ...included];
+  requireScopes(context.caller, [...new Set(others)].map(readScope));
+  // FHIR R4 search, 3.1.1.5.8: a summary of the text alone has nothing included.
+  if (included.length > 0 && part === 'text') {
+    const name = type === 'Patient' ? '_revinclude' : '_include';
+    throw badParameter(name, `${name} cannot be used with _summary=text`);
   }
   const links = pageLinks(context, type, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
@@ -35,24 +40,27 @@ export async function prepareSearch(
     request.ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` })),
     context.now,
   );
-  const counted = searchCount(site, type, criteria);
+  const counted = searchCount(site, type, criteria, related);
   const audited = { action: null, searched: [...new Set(request.applied.map(([name]) => name))] };
 
   if (request.countOnly) {
     const answer = async (rowsOf: RowsOf): Promise<Answer> => {
+      const rows = rowsOf(counted);
+      requireWithinLimits(rows);
       const [self] = await links.of(null, null);
-      const head = { type: 'searchset', total: rowsOf(counted)[0]?.total ?? 0 };
+      const head = { type: 'searchset', total: rows[0]?.total ?? 0 };
       return ok(bundleText(head, self === undefined ? [] : [self], outcomes));
     };
     return { audited, queries: [counted], answer };
   }
 
-  const page = searchPage({ site, type, criteria, sort, after, limit: count, withPatients });
+  const page = searchPage({ site, type, criteria, related, sort, after, limit: count, included });
   // The elements that are named are those of the type that is searched.
   const includedPart = typeof part === 'string' ? part : null;
   const answer = async (rowsOf: RowsOf): Promise<Answer> => {
-    const { included = [], matches = [] } = Object.groupBy(rowsOf(page), ({ is_included }) =>
-      is_included === true ? 'included' : 'matches',
+    requireWithinLimits(rowsOf(page));
+    const { beside = [], matches = [] } = Object.groupBy(rowsOf(page), ({ is_included }) =>
+      is_included === true ? 'beside' : 'matches',
     );
     const { resources, more } = toPage(matches, count);
     const last = resources.at(-1);
@@ -61,11 +69,14 @@ export async function prepareSearch(
     const exact = total === 'none' ? undefined : rowsOf(counted)[0]?.total;
     const known = after === null && !more ? resources.length : exact;
     const head = { type: 'searchset', ...(known === undefined ? {} : { total: known }) };
-    const patients = toPage(included, included.length).resources.map((stored) =>
-      resourceEntry(context.root, { ...stored, type: 'Patient' }, includedPart, { mode: 'include' }),
-    );
+    const includes = beside.map(withContent).flatMap((stored) => {
+      const of = included.find((one) => one === stored.type);
+      return of === undefined
+        ? []
+        : [resourceEntry(context.root, { ...stored, type: of }, includedPart, { mode: 'include' })];
+    });
     const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
-    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...patients, ...outcomes]));
+    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...includes, ...outcomes]));
   };
   return { audited, queries: total === 'none' ? [page] : [page, counted], answer };
 }

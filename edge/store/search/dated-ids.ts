@@ -5,7 +5,7 @@
 import { conditionSql, type Criterion, type PlainCriterion, sourceOf } from './kinds.ts';
 import { dateSource } from './kinds/date.ts';
 import { listOrWalk } from './list-or-walk.ts';
-import { directionOf, type PageIds, type PageSelection } from './page-selection.ts';
+import { directionOf, type PageIds, type PageOrder } from './page-selection.ts';
 import { GENERATION } from './parameters.ts';
 import { MISSING } from './rows.ts';
 import { DRIVER, rankIn, type Selection, selectionSql } from './selection.ts';
@@ -102,7 +102,7 @@ function undatedSql(
 }
 
 /** @param param a date parameter of the type */
-export function datedIds(scope: SearchScope, { criteria, after, limit, sort }: PageSelection, param: string): PageIds {
+export function datedIds(scope: SearchScope, { criteria, after, limit, sort }: PageOrder, param: string): PageIds {
   const { bind } = scope;
   const direction = directionOf(sort);
   const beyond = sort.descending ? '<' : '>';
@@ -125,12 +125,11 @@ export function datedIds(scope: SearchScope, { criteria, after, limit, sort }: P
   const few = `(select count(*) from dated) < ${count}`;
   const undated = hasUndated
     ? ` union all
-     select id, null, ${count} + row_number() over (order by id ${direction})
-       from (${undatedSql(scope, criteria, param, { direction, count, behind }, few)}) u`
+     select id, null from (${undatedSql(scope, criteria, param, { direction, count, behind }, few)}) u`
     : '';
   const text = `with dated as materialized (select * from (${dated}) c order by at ${direction}, id ${direction} limit ${count})
-   select * from (
-     select id, at::text as sort_key, row_number() over (order by at ${direction}, id ${direction}) as nth from dated${undated}) c
-    where search_require(${scope.site}, ${GENERATION}) order by nth limit ${count}`;
-  return { text, order: 'p.nth', columns: ', k.nth' };
+   select id, at::text as sort_key from (
+     select id, at from dated${undated}) c
+    where search_require(${scope.site}, ${GENERATION}) order by at ${direction} nulls last, id ${direction} limit ${count}`;
+  return { text, order: `p.sort_key::timestamptz ${direction} nulls last, p.id ${direction}` };
 }

@@ -42,7 +42,14 @@ function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | 
 }
 
 /** Undefined: the search needs the planner, or has another order than that of the ids. */
-export function keySearchOf({ type, criteria, sort, withPatients }: PageSelection): KeySearch | undefined {
-  if (sort.by !== 'id' || sort.descending || (sort.ties ?? []).length > 0 || withPatients === true) return undefined;
+export function keySearchOf({
+  type,
+  criteria,
+  sort,
+  related = [],
+  included = [],
+}: PageSelection): KeySearch | undefined {
+  if (sort.by !== 'id' || sort.descending || (sort.ties ?? []).length > 0) return undefined;
+  if (related.length + included.length > 0) return undefined;
   return keyOf(type, criteria);
 }

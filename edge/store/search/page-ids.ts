@@ -9,7 +9,7 @@ import {
   sourceOf,
 } from './kinds.ts';
 import { datedIds } from './dated-ids.ts';
-import { directionOf, type PageIds, type PageSelection, type Sort, type SortKey } from './page-selection.ts';
+import { directionOf, type PageIds, type PageOrder, type Sort, type SortKey } from './page-selection.ts';
 import { type Listed, listOrWalk } from './list-or-walk.ts';
 import { allIds, DRIVER, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
@@ -111,7 +111,7 @@ function datesOf(scope: SearchScope, leads: readonly PlainCriterion[], plain: re
 }
 
 /** Ids in the order of an index: the index of the ids, or of one key and the ids in its direction. */
-function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection, key: SortKey): PageIds {
+function walkedIds(scope: SearchScope, { criteria, after, limit }: PageOrder, key: SortKey): PageIds {
   const { bind } = scope;
   const by = sortColumnOf(key.by);
   const { from, where, id, repeats } = selectionSql(scope, criteria, by === undefined ? 'fixed' : by.source);
@@ -127,7 +127,7 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     const last: Last = (column) => `order by ${column} ${direction} limit ${count}`;
     if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
       const found = `select ${id} as id from ${from} where ${where}${rest}`;
-      return { text: changedIds(scope, found, id, changedFrom(criteria), last), order, columns: '' };
+      return { text: changedIds(scope, found, id, changedFrom(criteria), last), order };
     }
     const listed = listedOf(scope, criteria, null);
     if (listed !== undefined) {
@@ -136,11 +136,11 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
         (item, condition) => `select ${id} as id from ${item} where ${where}${condition}${rest} ${last(id)}`,
       );
       const text = `${ways.ctes}select id, null::text as sort_key from (${each}) c ${last('id')}`;
-      return { text, order, columns: '' };
+      return { text, order };
     }
     const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
      ${last(id)}`;
-    return { text, order, columns: '' };
+    return { text, order };
   }
   const column = `${DRIVER}.${by.column}`;
   const rest =
@@ -156,7 +156,7 @@ function walkedIds(scope: SearchScope, { criteria, after, limit }: PageSelection
     ) => `select ${id} as id, ${by.text(column)} as sort_key from ${item} where ${where}${condition}${rest}
      order by ${column} ${direction}, ${id} ${direction} limit ${count}`,
   );
-  return { text: `${ways.ctes}${each}`, order, columns: '' };
+  return { text: `${ways.ctes}${each}`, order };
 }
 
 interface Term {
@@ -218,7 +218,7 @@ const rowOf = (items: readonly string[]): string => (items.length === 1 ? items.
  */
 function tiedIds(
   scope: SearchScope,
-  { criteria, after, limit }: PageSelection,
+  { criteria, after, limit }: PageOrder,
   keys: readonly SortKey[],
   idDescending: boolean,
 ): PageIds {
@@ -253,10 +253,8 @@ function tiedIds(
    and ${beyondSql([...ends, end])}`;
   }
   const count = `${bind(limit + 1)}::integer`;
-  const order = [
-    ...keys.map((key, n) => `q.k${n} ${directionOf(key)}`),
-    `q.id ${directionOf({ descending: idDescending })}`,
-  ];
+  const byId = directionOf({ descending: idDescending });
+  const order = [...keys.map((key, n) => `q.k${n} ${directionOf(key)}`), `q.id ${byId}`];
   const walk = terms.slice(0, walked.length).map(({ column }) => `${column} ${directionOf({ descending })}`);
   const ways = listOrWalk(scope, listedOf(scope, criteria, first.source), from);
   const each = ways.union(
@@ -264,16 +262,16 @@ function tiedIds(
                   from ${item} ${joins.join(' ')} where ${where}${condition}${rest}
                  order by ${walk.join(', ')} fetch first (${count}) rows with ties`,
   );
-  const text = `${ways.ctes}select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key,
-       row_number() over (order by ${order.join(', ')}) as nth
+  const text = `${ways.ctes}select q.id, json_build_array(${terms.map((term, n) => term.text(`q.k${n}`)).join(', ')})::text as sort_key
   from (select q.*
           from (${each}) q
          order by ${order.join(', ')} limit ${count}) q`;
-  return { text, order: 'p.nth', columns: ', k.nth' };
+  const shown = keys.map((key, n) => `(p.sort_key::json ->> ${n}) collate "C" ${directionOf(key)}`);
+  return { text, order: [...shown, `p.id ${byId}`].join(', ') };
 }
 
 /** The ids of one page, and of the row after it. */
-export function pageIds(scope: SearchScope, selection: PageSelection): PageIds {
+export function pageIds(scope: SearchScope, selection: PageOrder): PageIds {
   const { keys, id } = partsOf(selection.sort);
   const [first = id] = keys;
   if (first.param !== undefined) return datedIds(scope, selection, first.param);

@@ -15,21 +15,33 @@ export interface Sort extends SortKey {
   readonly ties?: readonly SortKey[];
 }
 
+/** `chained`: the criteria match the patient of the resource. `has`: they match a resource about the patient. */
+export interface Related {
+  readonly kind: 'chained' | 'has';
+  /** The type of the criteria. */
+  readonly type: ResourceType;
+  readonly criteria: readonly Criterion[];
+}
+
 /** The resource before a page, and its sort key; several keys are the JSON text of their array. */
 export interface Position {
   readonly key: string | null;
   readonly id: string;
 }
 
-export interface PageSelection {
-  readonly site: string;
-  readonly type: ResourceType;
+export interface PageOrder {
   readonly criteria: readonly Criterion[];
   readonly sort: Sort;
   readonly after: Position | null;
   readonly limit: number;
-  /** The page includes the patients of the matches. */
-  readonly withPatients?: boolean;
+}
+
+export interface PageSelection extends PageOrder {
+  readonly site: string;
+  readonly type: ResourceType;
+  readonly related?: readonly Related[];
+  /** The types that the page includes: Patient for those of the matches, or types that refer to the patients that are matches. */
+  readonly included?: readonly ResourceType[];
 }
 
 /** The ids of a page with their sort keys, as SQL. */
@@ -37,8 +49,6 @@ export interface PageIds {
   readonly text: string;
   /** The order of the page, in columns of `p`, which has the columns of `text`. */
   readonly order: string;
-  /** Columns beside id and sort_key that the order needs. */
-  readonly columns: string;
 }
 
 export const directionOf = ({ descending }: Pick<SortKey, 'descending'>): 'asc' | 'desc' =>

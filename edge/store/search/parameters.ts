@@ -191,6 +191,10 @@ export function parameterOf(type: ResourceType, name: string, set: SearchSet = '
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
 
+/** The parameters of a type that refer to the patient. */
+export const patientParametersOf = (set: SearchSet, type: ResourceType): string[] =>
+  Object.entries(parametersOf(set, type)).flatMap(([name, { kind }]) => (kind === 'patient' ? [name] : []));
+
 /** The parameters that `_sort` accepts for a type. */
 export function sortsOf(type: ResourceType, set: SearchSet): string[] {
   const isSorted = (kind: KindName): boolean => ['id', 'date'].includes(kind) || sortColumnOf(kind) !== undefined;

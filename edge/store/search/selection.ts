@@ -115,3 +115,10 @@ export function allIds(scope: SearchScope, criteria: readonly Criterion[]): stri
   const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
   return `with t as materialized (select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where}) select t.id from t`;
 }
+
+/** SQL: some of the matching ids, in no order. Two are all that a condition needs (R4 http, conditional create). */
+export function matchesSql(scope: SearchScope, criteria: readonly Criterion[], limit = 2): string {
+  if (isByNames(criteria)) return `${allIds(scope, criteria)} limit ${limit}`;
+  const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
+  return `select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where} limit ${limit}`;
+}

@@ -12,6 +12,16 @@ const DATES =
 /** The index generation (parameters.ts). */
 const since = 2;
 
+/** Every type has them. */
+const RESOURCE = {
+  _tag: {
+    kind: 'token',
+    elements: ['meta.tag'],
+    since,
+    definition: `${R4}Resource-tag`,
+    documentation: `A tag of the resource: ${CODED}`,
+  },
+} as const;
 const subject = (type: ResourceType): SearchParameter => ({
   kind: 'patient',
   elements: ['subject'],
@@ -46,6 +56,7 @@ const date = (what: string, definition: string, ...elements: string[]): SearchPa
 
 export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<string, SearchParameter>>>> = {
   Patient: {
+    ...RESOURCE,
     family: {
       kind: 'name-part',
       elements: ['name.family'],
@@ -71,12 +82,14 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     },
   },
   Condition: {
+    ...RESOURCE,
     subject: subject('Condition'),
     category: category('Condition'),
     'onset-date': date('When it began', 'Condition-onset-date', 'onsetDateTime', 'onsetPeriod'),
     'recorded-date': date('When it was first recorded', 'Condition-recorded-date', 'recordedDate'),
   },
   AllergyIntolerance: {
+    ...RESOURCE,
     category: {
       ...category('AllergyIntolerance'),
       system: 'http://hl7.org/fhir/allergy-intolerance-category',
@@ -84,6 +97,7 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     date: date('When it was first recorded', 'clinical-date', 'recordedDate'),
   },
   Observation: {
+    ...RESOURCE,
     subject: subject('Observation'),
     category: category('Observation'),
     status: status('Observation', 'observation-status'),
@@ -97,12 +111,14 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     ),
   },
   Procedure: {
+    ...RESOURCE,
     subject: subject('Procedure'),
     category: category('Procedure'),
     status: status('Procedure', 'event-status'),
     date: date('When it was performed', 'clinical-date', 'performedDateTime', 'performedPeriod'),
   },
   DiagnosticReport: {
+    ...RESOURCE,
     subject: subject('DiagnosticReport'),
     category: category('DiagnosticReport'),
     code: {
@@ -116,11 +132,12 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     date: date('The clinically relevant time', 'clinical-date', 'effectiveDateTime', 'effectivePeriod'),
   },
   DocumentReference: {
+    ...RESOURCE,
     subject: subject('DocumentReference'),
     category: category('DocumentReference'),
     status: status('DocumentReference', 'document-reference-status'),
     date: date('When this reference was made', 'DocumentReference-date', 'date'),
     period: date('The time of the service that is documented', 'DocumentReference-period', 'context.period'),
   },
-  Group: {},
+  Group: RESOURCE,
 };

@@ -55,7 +55,7 @@ export function groupCases(subject: () => Subject): void {
     const { body } = await call('GET', '/metadata', { token: null });
     const of = body['rest'][0].resource.find(({ type }: Body) => type === 'Group');
     expect(of.operation.map(({ name }: Body) => name)).toEqual(['validate', 'export']);
-    expect(of.searchParam.map(({ name }: Body) => name)).toEqual(['_id', '_lastUpdated', 'identifier']);
+    expect(of.searchParam.map(({ name }: Body) => name)).toEqual(['_id', '_lastUpdated', 'identifier', '_tag']);
     const smart = await call('GET', '/.well-known/smart-configuration', { token: null });
     expect(smart.body['scopes_supported']).toEqual(SCOPES);
   });

@@ -282,7 +282,7 @@ export function searchCases(subject: () => Subject): void {
       const modified = (searchParam as Body[]).flatMap(({ name }) =>
         ['missing', 'not', 'exact', 'contains'].map((one) => `${name}:${one}`),
       );
-      const names = [...added.split(' '), ...modified, '_include', '_revinclude'];
+      const names = [...added.split(' '), ...modified, '_include', '_revinclude', '_tag', '_totalMethod'];
       const reply = await get(`/${type}?${names.map((name) => `${name}=true`).join('&')}`);
       expect(reply.status).toBe(400);
       const issues = reply.body['issue'] as Body[];

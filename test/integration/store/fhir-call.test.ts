@@ -231,7 +231,7 @@ describe('a search by key', () => {
     for (const more of [
       { sort: { by: 'id', descending: true } as const },
       { sort: { by: 'birthdate', descending: false } as const },
-      { withPatients: true },
+      { included: ['Patient'] as const },
       { criteria: [] },
       { criteria: [number(null, 'urn:a')] },
       { criteria: [number('N1'), number('N2')] },

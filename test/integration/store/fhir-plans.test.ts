@@ -8,10 +8,12 @@ import type { Token } from '../../../edge/store/search/kind.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import type { Query } from '../../../edge/deps.ts';
+import { LIMITS } from '../../../edge/limits.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
-import type { Position, Sort } from '../../../edge/store/search/page-selection.ts';
+import type { PageSelection, Position, Related, Sort } from '../../../edge/store/search/page-selection.ts';
+
 import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
@@ -323,6 +325,91 @@ const PAGES: readonly (readonly [string, (site: string) => Query, needed: readon
   ],
 ];
 
+const chained = (...criteria: Criterion[]): Related => ({ kind: 'chained', type: 'Patient', criteria });
+const having = (...criteria: Criterion[]): Related => ({ kind: 'has', type: 'Observation', criteria });
+const ABOUT = RESOURCE_TYPES.filter((type) => type !== 'Patient');
+const page = { criteria: [], sort: BY_ID, after: null, limit: 50 } as const;
+const MRN = identifier('MRN7', 'urn:mrn');
+const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: readonly string[]])[] = [
+  [
+    'Observation?patient.identifier=',
+    { ...page, type: 'Observation', related: [chained(MRN)] },
+    ['resource_identifier_pkey', 'resource_of_patient'],
+  ],
+  [
+    'Observation?patient.identifier=&code=, common',
+    { ...page, type: 'Observation', related: [chained(MRN)], criteria: [token('code', code('common'))] },
+    ['resource_identifier_pkey', 'resource_of_patient'],
+  ],
+  [
+    'Observation?patient.identifier=&date=ge',
+    {
+      ...page,
+      type: 'Observation',
+      related: [chained(MRN)],
+      criteria: [date('ge', '2020-01-01', '2020-01-02')],
+    },
+    ['resource_identifier_pkey', 'resource_date_of_patient'],
+  ],
+  [
+    'Observation?patient.identifier=&_sort=-date',
+    { ...page, type: 'Observation', related: [chained(MRN)], sort: { by: 'date', param: 'date', descending: true } },
+    ['resource_identifier_pkey', 'resource_date_of_patient'],
+  ],
+  [
+    'Observation?patient.identifier=&_sort=-_lastUpdated',
+    { ...page, type: 'Observation', related: [chained(MRN)], sort: { by: 'last-updated', descending: true } },
+    ['resource_identifier_pkey', 'resource_of_patient'],
+  ],
+  [
+    'DiagnosticReport?patient.identifier=',
+    { ...page, type: 'DiagnosticReport', related: [chained(MRN)] },
+    ['resource_identifier_pkey', 'study_of_patient'],
+  ],
+  [
+    'Observation?patient.birthdate=',
+    { ...page, type: 'Observation', related: [chained({ kind: 'birthdate', dates: ['1974-12-25'] })] },
+    ['resource_of_patient'],
+  ],
+  [
+    'Observation?patient.family=&patient.birthdate=lt&code=',
+    {
+      ...page,
+      type: 'Observation',
+      related: [chained(part('family', 'beginning', 'fitzgerbrad'), birth([['0', '1990']]))],
+      criteria: [token('code', code('common'))],
+    },
+    ['resource_of_patient'],
+  ],
+  [
+    'Patient?_has:Observation:patient:code=',
+    { ...page, type: 'Patient', related: [having(token('code', code('c7')))] },
+    ['resource_token_pkey', 'resource_pkey'],
+  ],
+  [
+    'Patient?_has:Observation:patient:code=&_sort=name',
+    { ...page, type: 'Patient', related: [having(token('code', code('c7')))], sort: { by: 'name', descending: false } },
+    ['resource_token_pkey'],
+  ],
+  [
+    'Patient?_has:Observation:patient:code=&name=',
+    { ...page, type: 'Patient', related: [having(token('code', code('c7')))], criteria: [name('anna')] },
+    ['resource_token_pkey'],
+  ],
+  [
+    'Patient?_revinclude=, all types',
+    { ...page, type: 'Patient', included: ABOUT },
+    ['resource_pkey', 'resource_of_patient'],
+  ],
+  [
+    'Patient?_sort=name&_revinclude=',
+    { ...page, type: 'Patient', included: ['Observation'], sort: { by: 'name', descending: false } },
+    ['patient_search_name_sort', 'resource_of_patient'],
+  ],
+];
+/** Each resource that a `_has` finds is looked up, and each type of what refers to each patient of a page. */
+const RELATED_PAGES = 5 * MAX_PAGES;
+
 describe.each<[string, () => string]>([
   [`a site of ${PATIENTS} patients`, () => large],
   [`a site of ten among ${SMALL_SITES}`, () => small],
@@ -356,6 +443,30 @@ describe.each<[string, () => string]>([
     });
   }
 
+  for (const [label, selection, needed] of RELATED) {
+    const { type, criteria, related } = selection;
+    const queries: readonly (readonly [string, (site: string) => Query])[] = [
+      ['', (id) => searchPage({ ...selection, site: id })],
+      ...(related === undefined
+        ? []
+        : [[', counted', (id: string) => searchCount(id, type, criteria, related)] as const]),
+    ];
+    for (const [as, query] of queries)
+      test(label + as, async () => {
+        for (const planned of plansOf(query(site()))) {
+          const { indexes, whole, pages, rows } = await explain(application, site(), query(site()), planned);
+          expect(whole).toEqual([]);
+          // As for the same searches of Patient.
+          const isUnknownRange = site() === unknown && /birthdate=lt/.test(label);
+          const isUnknownName = site() === unknown && /name|family/.test(label);
+          const most = RELATED_PAGES + (isUnknownName ? UNKNOWN_PATIENTS / 50 : 0);
+          expect(pages).toBeLessThan(isUnknownRange ? 2 * UNKNOWN_PATIENTS : most);
+          expect(rows).toBeLessThan(isUnknownName ? UNKNOWN_PATIENTS + 1 : MAX_ROWS);
+          if (site() === large && as === '') expect(indexes).toEqual(expect.arrayContaining([...needed]));
+        }
+      });
+  }
+
   for (const [label, query, needed] of PAGES) {
     test(label, async () => {
       for (const planned of plansOf(query(site()))) {
@@ -366,6 +477,22 @@ describe.each<[string, () => string]>([
         if (site() === large) expect(indexes).toEqual(expect.arrayContaining([...needed]));
       }
     });
+  }
+});
+
+test.each<[string, Related, string]>([
+  ['a code of half of all Observations', having(token('code', code('common'))), 'has-matches'],
+  ['a common name', chained(name('anna')), 'chained-patients'],
+])('by %s is refused, without reading more', async (_, related, limit) => {
+  const selection = { ...page, site: large, type: related.kind === 'has' ? 'Patient' : 'Observation' } as const;
+  const found = searchPage({ ...selection, related: [related] });
+  const counted = searchCount(large, selection.type, [], [related]);
+  for (const query of [found, counted]) {
+    const { rows, whole } = await explain(application, large, query);
+    expect(whole).toEqual([]);
+    expect(rows).toBeLessThan(2 * LIMITS['has-matches'].most);
+    const answer = await application.query(query.text, [...query.params]);
+    expect(answer.rows).toEqual([expect.objectContaining({ over_limit: limit })]);
   }
 });
 

@@ -135,6 +135,29 @@ const VALUES: Readonly<
   }),
 };
 
+/** A stored resource. */
+interface Made {
+  readonly id: string;
+  readonly resource: Resource;
+}
+
+/** @param all the resources of the site */
+function meetsWith(type: string, { id, resource }: Made, [name, value]: Pair, zone: string, all: Made[]): boolean {
+  const [, chained] = /^(?:patient|subject)(?::Patient)?\.(.+)$/.exec(name) ?? [];
+  const [, from, has] = /^_has:(\w+):(?:patient|subject):(.+)$/.exec(name) ?? [];
+  if (chained !== undefined) {
+    const patient = all.find((one) => `Patient/${one.id}` === resource['subject']?.reference);
+    return patient !== undefined && meets('Patient', patient.resource, [chained, value], zone);
+  }
+  if (from === undefined || has === undefined) return meets(type, resource, [name, value], zone);
+  return all.some(
+    (one) =>
+      one.resource['resourceType'] === from &&
+      one.resource['subject']?.reference === `Patient/${id}` &&
+      meets(from, one.resource, [has, value], zone),
+  );
+}
+
 function meets(type: string, resource: Resource, [parameter, value]: Pair, zone: string): boolean {
   const [name = '', modifier] = parameter.split(':');
   const found = VALUES[`${type}.${name}`]?.(resource, zone) ?? {};
@@ -279,7 +302,7 @@ const text = (name: string) =>
     .tuple(some('', ':exact', ':contains'), some(...NAMES, 'mül', 'BER', 'er', '%', '_', 'ł'))
     .map(([modifier, value]): Pair => [name + modifier, value]);
 
-const PARAMETERS: Readonly<Record<keyof typeof RESOURCES, fc.Arbitrary<Pair>>> = {
+const OWN: Readonly<Record<keyof typeof RESOURCES, fc.Arbitrary<Pair>>> = {
   Patient: fc.oneof(
     text('family'),
     text('given'),
@@ -303,6 +326,22 @@ const PARAMETERS: Readonly<Record<keyof typeof RESOURCES, fc.Arbitrary<Pair>>> =
     tokenOf('clinical-status', 'urn:a', 'active', 'resolved'),
     missing('onset-date', 'recorded-date', 'category', 'clinical-status'),
   ),
+};
+
+const chain = fc
+  .tuple(some('patient.', 'subject.', 'patient:Patient.', 'subject:Patient.'), OWN.Patient)
+  .map(([reference, [name, value]]): Pair => [reference + name, value]);
+const reverse = fc.oneof(
+  ...(['Observation', 'Condition'] as const).map((type) =>
+    OWN[type]
+      .filter(([name]) => !/:|subject/.test(name))
+      .map(([name, value]): Pair => [`_has:${type}:patient:${name}`, value]),
+  ),
+);
+const PARAMETERS: typeof OWN = {
+  Patient: fc.oneof({ weight: 3, arbitrary: OWN.Patient }, { weight: 2, arbitrary: reverse }),
+  Observation: fc.oneof({ weight: 3, arbitrary: OWN.Observation }, { weight: 1, arbitrary: chain }),
+  Condition: fc.oneof({ weight: 3, arbitrary: OWN.Condition }, { weight: 1, arbitrary: chain }),
 };
 
 const SORTS: Readonly<Record<keyof typeof RESOURCES, readonly string[]>> = {
@@ -341,11 +380,24 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
       fc.asyncProperty(
         some(...ZONES),
         fc.array(fc.tuple(RESOURCES[type], some(undefined, 0, 1)), { minLength: 5, maxLength: 25 }),
+        fc.record({
+          patients: fc.tuple(RESOURCES.Patient, RESOURCES.Patient),
+          about: fc.array(
+            fc.tuple(
+              fc.oneof(
+                RESOURCES.Observation.map((one) => ({ resourceType: 'Observation', ...one })),
+                RESOURCES.Condition.map((one) => ({ resourceType: 'Condition', ...one })),
+              ),
+              fc.nat(),
+            ),
+            { minLength: 2, maxLength: 12 },
+          ),
+        }),
         fc.array(fc.array(PARAMETERS[type], { minLength: 1, maxLength: 3 }), {
           minLength: QUERIES,
           maxLength: QUERIES,
         }),
-        async (timeZone, contents, queries) => {
+        async (timeZone, contents, { patients: two, about: related }, queries) => {
           const site = await createSite(db.client, timeZone === null ? {} : { timeZone });
           const patients = [0, 1].map(() => uuidv7(NOW));
           const reference = (n: number) => ({ reference: `Patient/${patients[n]}` });
@@ -354,8 +406,13 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
             const required = type === 'Condition' ? { subject: reference(0) } : {};
             return { id: uuidv7(NOW), resource: without({ resourceType: type, ...content, ...about, ...required }) };
           });
-          const others =
-            type === 'Patient' ? [] : patients.map((id) => ({ id, resource: { resourceType: 'Patient' } }));
+          const others: Made[] =
+            type === 'Patient'
+              ? related.map(([resource, n]) => ({
+                  id: uuidv7(NOW),
+                  resource: without({ ...resource, subject: { reference: `Patient/${made[n % made.length]?.id}` } }),
+                }))
+              : patients.map((id, n) => ({ id, resource: without({ resourceType: 'Patient', ...two[n] }) }));
           await inSite(database, site).run(
             writeResources(
               site,
@@ -368,7 +425,9 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
               name,
               value.replace(/^P([01])$/, (_, n) => reference(Number(n)).reference),
             ]);
-            const expected = made.filter(({ resource }) => pairs.every((pair) => meets(type, resource, pair, zone)));
+            const expected = made.filter((one) =>
+              pairs.every((pair) => meetsWith(type, one, pair, zone, [...others, ...made])),
+            );
             expect({ pairs, ids: await search(site, type, pairs) }).toEqual({
               pairs,
               ids: expected.map(({ id }) => id).toSorted(),
@@ -401,11 +460,11 @@ const request = (type: ResourceType, pairs: readonly Pair[]) => {
 
 /** The ids of all pages, of three each. */
 async function pagesBy(site: string, type: ResourceType, pairs: readonly Pair[], by: string): Promise<string[]> {
-  const { criteria, sort } = request(type, [...pairs, ['_sort', by]]);
+  const { criteria, related, sort } = request(type, [...pairs, ['_sort', by]]);
   const ids: string[] = [];
   for (let after: Position | null = null; ;) {
     const [rows] = await inSite(database, site).batch([
-      searchPage({ site, type, criteria, sort, after, limit: 3 }),
+      searchPage({ site, type, criteria, related, sort, after, limit: 3 }),
     ] as const);
     const { resources, more } = toPage(rows, 3);
     ids.push(...resources.map(({ id }) => id));
@@ -416,11 +475,11 @@ async function pagesBy(site: string, type: ResourceType, pairs: readonly Pair[],
 }
 
 async function search(site: string, type: ResourceType, pairs: readonly Pair[]): Promise<string[]> {
-  const { criteria, sort } = request(type, pairs);
-  const selection = { site, type, criteria, sort, after: null, limit: 100 };
+  const { criteria, related, sort } = request(type, pairs);
+  const selection = { site, type, criteria, related, sort, after: null, limit: 100 };
   const [rows, [count]] = await inSite(database, site).batch([
     searchPage(selection),
-    searchCount(site, type, criteria),
+    searchCount(site, type, criteria, related),
   ] as const);
   const ids = toPage(rows, 100).resources.map(({ id }) => id);
   expect(count?.total).toBe(ids.length);

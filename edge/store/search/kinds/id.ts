@@ -8,6 +8,8 @@ interface IdCriterion {
   readonly kind: 'id';
   /** UUIDs; none matches nothing. */
   readonly ids: readonly string[];
+  /** SQL of an array of the ids instead (related.ts). */
+  readonly found?: string;
 }
 
 export const id = {
@@ -17,5 +19,7 @@ export const id = {
   meets: (write, { ids }) => ids.includes(write.id),
   rank: 0,
   source: () => RESOURCE,
-  sql: ({ ids }, alias, { bind }) => oneOf(`${alias}.id`, ids, 'uuid', bind),
+  sql: ({ ids, found }, alias, { bind }) =>
+    found === undefined ? oneOf(`${alias}.id`, ids, 'uuid', bind) : `${alias}.id = any (${found})`,
+  listed: ({ found }) => (found === undefined ? undefined : `select unnest(${found}) as id`),
 } as const satisfies Kind<IdCriterion>;

@@ -9,6 +9,8 @@ interface PatientCriterion {
   readonly kind: 'patient';
   /** UUIDs of patients. */
   readonly ids: readonly string[];
+  /** SQL of one id instead (related.ts). */
+  readonly found?: string;
 }
 
 const REFERENCE = /^Patient\/([^/]+)(?:\/_history\/[^/]+)?$/;
@@ -52,6 +54,8 @@ export const patient = {
   meets: (write, { ids }) => write.patient !== null && ids.includes(write.patient),
   rank: 2,
   source: (type) => (type === 'DiagnosticReport' ? STUDIES : RESOURCE),
-  sql: ({ ids }, alias, { type, bind }) =>
-    oneOf(type === 'DiagnosticReport' ? `${alias}_study.patient_id` : `${alias}.patient_id`, ids, 'uuid', bind),
+  sql: ({ ids, found }, alias, { type, bind }) => {
+    const column = type === 'DiagnosticReport' ? `${alias}_study.patient_id` : `${alias}.patient_id`;
+    return found === undefined ? oneOf(column, ids, 'uuid', bind) : `${column} = ${found}`;
+  },
 } as const satisfies Kind<PatientCriterion>;

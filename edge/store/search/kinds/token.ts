@@ -23,7 +23,8 @@ export const token = {
     tokens:
       system === undefined
         ? elements
-            .flatMap((path) => objectsAt(resource, `${path}.coding`))
+            // A tag is a Coding; other elements are a CodeableConcept.
+            .flatMap((path) => objectsAt(resource, path.startsWith('meta.') ? path : `${path}.coding`))
             .map((coding): TokenRow => [param, text(coding['system']), text(coding['code'])])
             .filter(([, system, code]) => system !== '' || code !== '')
         : elements.flatMap((path) => textsAt(resource, path)).map((code): TokenRow => [param, system, code]),
