@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 
 import { getToken } from '../stack/services/client.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
@@ -288,6 +289,50 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     // The sender reverses it by another A47.
     await merge(3, b, a, 'ADT^A47');
     expect(await patientOf(a)).toBe(await patientOf(b));
+  });
+
+  test.each(['survivor', 'merged patient'])(
+    'a renumbering of the %s after the merge stays with its patient',
+    async (of) => {
+      const worlds: object[] = [];
+      for (const isMerged of [true, false]) {
+        const { a, b } = family();
+        const c = b.replace('b', 'c');
+        await admit(1, a, 'Main St');
+        await admit(1, b, 'Side St');
+        await result(2, b, 'F1', '1.5');
+        if (isMerged) await merge(3, a, b);
+        const own = of === 'survivor' ? a : b;
+        await merge(4, c, own, 'ADT^A47');
+        await result(5, c, 'F2', '2.5');
+        await admit(6, c, 'New St');
+        if (isMerged) expect((await undo(a)).left).toEqual([]);
+        await result(7, c, 'F2', '2.6', 'C');
+        await result(7, own, 'F3', '3.5');
+        worlds.push([await recordOf(a), await recordOf(b), await recordOf(c)]);
+      }
+      expect(worlds[0]).toEqual(worlds[1]);
+    },
+  );
+
+  test('identifiers and names that a FHIR client gave to the survivor stay, and messages since find their own patient', async () => {
+    const worlds: object[] = [];
+    for (const isMerged of [true, false]) {
+      const { a, b } = family();
+      await admit(1, a, 'Main St');
+      await admit(1, b, 'Side St');
+      await result(2, b, 'F1', '1.5');
+      if (isMerged) await merge(3, a, b);
+      const reference = `Patient/${await patientOf(a)}`;
+      const survivor = await fhir('GET', reference);
+      const identifier = [...z.array(z.unknown()).parse(survivor['identifier']), { system: 'urn:x', value: `${a}x` }];
+      await fhir('PUT', reference, { ...survivor, identifier, name: [{ family: 'Roe', given: ['Jane'] }] });
+      await result(4, b, 'F2', '2.5');
+      if (isMerged) expect((await undo(a)).left).toEqual([]);
+      await admit(5, b, 'New St');
+      worlds.push([await recordOf(a), await recordOf(b)]);
+    }
+    expect(worlds[0]).toEqual(worlds[1]);
   });
 
   test('an undone merge cannot be undone again', async () => {

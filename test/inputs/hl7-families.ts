@@ -53,8 +53,8 @@ const TWIN_NAMES = [
 
 interface Said {
   readonly who: Who;
-  readonly event: 'A28' | 'A04' | 'A08' | 'R01' | 'A40';
-  /** 1 and 2 are a person's own; a merge moves from one to the other. */
+  readonly event: 'A28' | 'A04' | 'A08' | 'R01' | 'A40' | 'A47';
+  /** 1 and 2 are a person's own; a merge or renumbering moves from one to the other. */
   readonly own: 1 | 2;
   /** Numbers of others that are listed beside. */
   readonly beside: readonly Who[];
@@ -69,7 +69,7 @@ interface Said {
 
 const said: fc.Arbitrary<Said> = fc.record({
   who: fc.constantFrom<Who>('mother', 'father', 'junior', 'twin1', 'twin2', 'twin1', 'twin2'),
-  event: fc.constantFrom('A28', 'A04', 'A08', 'R01', 'A40'),
+  event: fc.constantFrom('A28', 'A04', 'A08', 'R01', 'A40', 'A47'),
   own: fc.constantFrom(1, 2),
   beside: fc.subarray<Who>(['mother', 'father', 'twin1', 'twin2'], { maxLength: 2 }),
   isNamed: fc.boolean(),
@@ -96,7 +96,7 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother
   const number = (of: Who, which: number): string => `${of}-${which}^^^HOSP^MR`;
   const others = beside.filter((other) => other !== who).map((other) => number(other, 1));
   const sibling = who === 'twin1' ? 'twin2' : 'twin1';
-  const isMerge = event === 'A40';
+  const isMerge = event === 'A40' || event === 'A47';
   // PID-3 of a merge has no order; elsewhere the person's own number leads, or that of a newborn's mother.
   // Without a name and a birth date the gateway cannot distinguish mother and newborn.
   const isKnown = hasMother || mother === 'mother' || mother === 'bare';

@@ -23,7 +23,7 @@ import { mothersLast } from './mothers-identifier.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
 import { orderMerge } from './merge-order.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
-import type { SentIdentifier } from './identifier-holders.ts';
+import { survivorOf, type SentIdentifier } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Promoted, type Resolution } from './resolve.ts';
 import { isNewborn, type Person } from './person.ts';
 import {
@@ -85,11 +85,18 @@ export function mapPatient(
   const absorbed =
     renumbered.kind === 'absorb' ? [absorb(renumbered.record, renumbered.patient, precedence, identity)] : [];
   // The patient of the old identifier has the new one now: the rest is as for any other event.
-  if (renumbered.kind === 'renumber') teachLeading(renumbered.patient, renamed.identifiers, identity);
+  if (renumbered.kind === 'renumber') {
+    teachLeading(renumbered.patient, renamed.identifiers, identity);
+    move(renumbered.moved, person, identity);
+  }
   const mapped = byPid(segments, { ...rule, patient: 'upsert' }, renamed, identity);
   if (mapped === undefined) return undefined;
-  retireNumbers(mrg, isExternal, mapped.patient, renamed.identifiers, identity);
-  return { ...mapped, merges: [...absorbed, ...mapped.merges] };
+  const isOfPatient =
+    renumbered.kind === 'renumber' && survivorOf(renumbered.patient.id, identity.found()) === mapped.patient.id;
+  const record = isOfPatient ? renumbered.patient : mapped.patient;
+  retireNumbers(mrg, isExternal, record, renamed.identifiers, identity);
+  const moved = [...(renumbered.kind === 'renumber' ? renumbered.moved : []), ...mapped.moved];
+  return { ...mapped, merges: [...absorbed, ...mapped.merges], moved };
 }
 
 /** A renumbering that merges two records loses nothing: the survivor gets the elements that it lacks. */

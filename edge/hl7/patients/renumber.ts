@@ -8,8 +8,9 @@ import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
 import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
-import { holdersOf, survivors } from './identifier-holders.ts';
-import { mayBeAbout, type Person } from './person.ts';
+import { holdersOf, survivorOf, survivors, type StoredIdentifier } from './identifier-holders.ts';
+import { fit, mayBeAbout, type Person } from './person.ts';
+import { agrees, type MovedIdentifier } from './resolve.ts';
 import { hasAuthorityOf, isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 interface Numbers {
@@ -18,8 +19,8 @@ interface Numbers {
 }
 
 export type Renumbering =
-  /** The patient of the old identifier gets the new one too. */
-  | ({ readonly kind: 'renumber'; readonly patient: Draft } & Numbers)
+  /** The patient of the old identifier gets the new one too, which other patients only listed. The patient may be merged. */
+  | ({ readonly kind: 'renumber'; readonly patient: Draft; readonly moved: readonly MovedIdentifier[] } & Numbers)
   /** Only results or documents made the record of one of the identifiers: the patient of the other absorbs it. */
   | ({ readonly kind: 'absorb'; readonly patient: Draft; readonly record: string } & Numbers)
   /** Another record of the same person has the new identifier. */
@@ -40,23 +41,35 @@ export function renumbering(
   const { drafts, context } = identity;
   const replaced = identifiersOfMrg(mrg, isExternal, identity);
   const old = mergedPatientsOf(mrg, replaced, '', person, identity);
-  if (old.kind === 'refused') {
+  // A merged patient gets the new identifier too, as if the merge had come later.
+  const id = old.kind === 'refused' ? old.merged : old.patients[0];
+  if (old.kind === 'refused' && id === undefined) {
     for (const finding of old.findings) context.report(finding);
     return { kind: 'refused' };
   }
-  const [id] = old.patients;
   const patient = id === undefined ? undefined : drafts.byId('Patient', id);
   const { placeholderDates, ...found } = identity.found();
   const { patients } = found;
-  const othersOf = (identifier: ReadIdentifier): string[] =>
-    survivors(holdersOf(identifier, found), found).filter((holder) => holder !== patient?.id);
+  const survivor = patient === undefined ? undefined : survivorOf(patient.id, found);
   const isRecordOf = (record: string): boolean => {
     const stored = patients.get(record)?.person;
     return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
   };
-  const isOfPatient = (other: string): boolean =>
-    patient !== undefined &&
-    (isSamePerson(patient.id, other, { patients, placeholderDates }) || isRecordOf(other) || isRecordOf(patient.id));
+  const isSameAs = (other: string): boolean =>
+    patient !== undefined && isSamePerson(patient.id, other, { patients, placeholderDates });
+  const agreesWith = (other: string): boolean => agrees(other, { patients, person, placeholderDates });
+  const isOfAnother = (other: string): boolean => {
+    const stored = patients.get(other)?.person;
+    return stored !== undefined && fit(person, stored, placeholderDates) === 'contradicts';
+  };
+  const ofOthers = (identifier: ReadIdentifier): readonly StoredIdentifier[] =>
+    holdersOf(identifier, found).filter(({ patient }) => survivorOf(patient, found) !== survivor);
+  // An identifier that another person's record only lists is not that person's.
+  const othersOf = (identifier: ReadIdentifier): readonly string[] =>
+    survivors(
+      ofOthers(identifier).filter((holder) => holder.led || agreesWith(survivorOf(holder.patient, found))),
+      found,
+    );
 
   const absorption = (
     one: Draft,
@@ -68,22 +81,35 @@ export function renumbering(
     return isRecordOf(one.id) ? { kind: 'absorb', patient: other, record: one.id, identifiers } : undefined;
   };
 
-  // PID-3 may list the identifiers of relatives and enterprises too: the new one has the authority of the old one.
+  // PID-3 may list the identifiers of relatives and enterprises too. The new one has the authority of the old one. An unknown one
+  // may be a relative's, so that of an agreeing patient is first.
   const rank = (identifier: ReadIdentifier): number => {
     if (!identifier.identifies || identifier.isAlternate === true) return 8;
     const isOfMrg = replaced.some((other) => isSame(other, identifier));
     const hasAuthority = replaced.some((other) => hasAuthorityOf(identifier, other));
     const others = othersOf(identifier);
-    return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (others.length === 0 ? 0 : others.every(isOfPatient) ? 1 : 2);
+    const isOfPerson = others.length > 0 && others.every((other) => isSameAs(other) || agreesWith(other));
+    return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (isOfPerson ? 0 : others.some(isOfAnother) ? 2 : 1);
   };
   const identifiers = [...sent].sort((a, b) => rank(a) - rank(b));
   const leading = leadingOf(identifiers);
   if (patient === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
-
   const others = othersOf(leading);
   const [other] = others;
-  if (other === undefined) return { kind: 'renumber', patient, identifiers };
-  if (others.length === 1 && isOfPatient(other))
+  const moved = ofOthers(leading).map(({ patient: from, authority, value, led }) => ({
+    patient: from,
+    authority,
+    value,
+    led,
+  }));
+  // If the survivor has the new identifier, the merge was sent again.
+  const isHeld = moved.length < holdersOf(leading, found).length;
+  if (survivor !== patient.id && (isHeld || other !== undefined)) return { kind: 'merge', identifiers };
+
+  if (other === undefined) return { kind: 'renumber', patient, moved, identifiers };
+  const isMerge =
+    isSameAs(other) || (isRecordOf(other) && !isOfAnother(patient.id)) || (isRecordOf(patient.id) && agreesWith(other));
+  if (others.length === 1 && isMerge)
     return absorption(patient, drafts.byId('Patient', other), identifiers) ?? { kind: 'merge', identifiers };
   const message =
     'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';

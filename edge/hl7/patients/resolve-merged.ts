@@ -34,6 +34,8 @@ export type MergedPatients =
       readonly findings: readonly AckError[];
       /** Patients that one of the identifiers may refer to. */
       readonly candidates: readonly string[];
+      /** The patient with the identifier, which was merged into another one than the survivor. */
+      readonly merged?: string;
     }
   | {
       readonly kind: 'resolved';
@@ -53,7 +55,7 @@ type Target =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unclear'; readonly candidates: readonly string[] }
   /** The patient was merged into another patient than the survivor. */
-  | { readonly kind: 'elsewhere'; readonly id: string };
+  | { readonly kind: 'elsewhere'; readonly merged: string };
 
 export function resolveMerged(request: MergedRequest): MergedPatients {
   const { identifiers, at } = request;
@@ -68,7 +70,8 @@ export function resolveMerged(request: MergedRequest): MergedPatients {
   if (first === undefined) return { kind: 'resolved', patients: [], isUnknown, findings: [], left: [] };
   if (first.kind === 'elsewhere') {
     const message = 'The patient of MRG-1 was already merged into another patient than that of PID-3.';
-    return { kind: 'refused', findings: [finding('E', '204', at, message, 'merged-elsewhere')], candidates: [] };
+    const findings = [finding('E', '204', at, message, 'merged-elsewhere')];
+    return { kind: 'refused', findings, candidates: [], merged: first.merged };
   }
   if (first.kind !== 'patient') return unresolved(at, first.kind === 'unclear' ? first.candidates : []);
 
@@ -124,11 +127,11 @@ function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
 
   const led = unique(holders.filter((holder) => holder.led).map(({ patient }) => patient));
   const targets = led.length < 2 ? led : led.filter((id) => !isAnotherPerson(id));
+  const [merged = ''] = targets;
   const [only, ...more] = unique(targets.map(endOf));
   if (more.length > 0 || (only === undefined && led.length > 0))
     return { kind: 'unclear', candidates: unique(led.map(endOf)) };
-  if (only !== undefined)
-    return targets.includes(only) ? { kind: 'patient', id: only } : { kind: 'elsewhere', id: only };
+  if (only !== undefined) return targets.includes(only) ? { kind: 'patient', id: only } : { kind: 'elsewhere', merged };
 
   // The identifier was only listed: the person must agree, as for PID-3. The sender claims that it is the survivor's person.
   const listed = unique(holders.map(({ patient }) => endOf(patient))).filter((id) => !isAnotherPerson(id));

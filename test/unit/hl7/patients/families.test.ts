@@ -33,7 +33,7 @@ test.each(PARTS)(
     fc.assert(
       fc.property(family, (of) => {
         const messages = of.messages
-          .filter(({ event }) => event !== 'A40')
+          .filter(({ event }) => event !== 'A40' && event !== 'A47')
           .map((each) => ({ ...each, own: 1, beside: [] }) as const);
         const world = worldAfter(messagesOf({ ...of, messages }));
         const listed = new Set(world.attention.flatMap(({ patients }) => patients));

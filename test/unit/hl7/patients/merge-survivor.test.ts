@@ -331,6 +331,90 @@ test('a renumbering ends in one record in any order, and loses neither a number 
   });
 });
 
+test('a merge and a renumbering of the merged patient end in one record in any order, with repetitions', () => {
+  const SAID = [
+    (world: World) => mergeAt(world, 3, 'a', 'b'),
+    (world: World) => renumber(world, 'n', 'b'),
+    (world: World) => renumber(world, 'n', 'b'),
+    (world: World) => admitAt(world, 4, 'a'),
+    (world: World) => result(world, 'a'),
+    (world: World) => result(world, 'b'),
+  ];
+  inOrders(SAID, (said) => {
+    const world = createWorld();
+    for (const number of ['a', 'b']) admit(world, number);
+    for (const say of said) say(world);
+    result(world, 'n');
+    const all = 'a b old n old';
+    expect([active(world), subjects(world)]).toEqual([[all], [all, all, all]]);
+    // An undo of the merge returns both.
+    expect(patients(world).find(({ isActive }) => !isActive)?.numbers).toEqual(['b old', 'n']);
+  });
+});
+
+test.each([
+  ['of a renumbering that merged two records', 'A47'],
+  ['of a merge, as a renumbering', 'A40'],
+])('a repetition %s is accepted', (_name, event) => {
+  const world = createWorld();
+  for (const number of ['n', 'o']) admit(world, number);
+  merge(world, 'n', 'o', ANN, event);
+  expect(renumber(world, 'n', 'o')).toEqual(['W 205 MRG^1^1^1^1 already-merged']);
+  expect(active(world)).toEqual(['n o old']);
+});
+
+test.each([
+  ['of the patient of MRG-1', BOB],
+  ['of the patient with the new number', ANN],
+])('a renumbering to a number of another person is rejected, also with the name %s', (_name, person) => {
+  const world = createWorld();
+  admit(world, 'n');
+  admit(world, 'o', BOB);
+  expect(() => renumber(world, 'n', 'o', person)).toThrow('number-taken');
+  expect(active(world)).toEqual(['n', 'o']);
+});
+
+test('the new number of a renumbering moves from a record that only lists it', () => {
+  const world = createWorld();
+  admit(world, 'm~n', MOTHER);
+  admit(world, 'o', NEWBORN);
+  expect(renumber(world, 'n', 'o', NEWBORN)).toEqual([]);
+  expect(active(world)).toEqual(['m', 'n o old']);
+});
+
+test.each([
+  ['the known patient before a number of a relative', 'k~r', ['k'], ANN, ['k o old r']],
+  ['a patient without a common given name', 'k~r', ['k'], NEWBORN, ['k o old r']],
+  ['a relative’s number before that of the known patient', 'r~k', ['k'], ANN, ['k o old r']],
+])('a renumbering without a patient of MRG-1: %s', (_name, list, before, person, after) => {
+  const world = createWorld();
+  for (const number of before) admit(world, number, person);
+  renumber(world, list, 'o', person);
+  expect(active(world)).toEqual(after);
+  // The relative’s number does not lead to the patient.
+  admit(world, 'r', BOB);
+  expect(active(world)).toEqual(['k o old', 'r']);
+});
+
+test('a record of a newborn’s results is not absorbed by the mother, whose number PID-3 lists', () => {
+  const world = createWorld();
+  world.send(
+    `${msh('ORU^R01')}\nPID|1||${numbers('o')}||${NEWBORN}\nOBR|1||F|K^K^L|||20260301\nOBX|1|NM|K^K^L||4|||||F`,
+  );
+  admit(world, 'm', MOTHER);
+  renumber(world, 'n~m', 'o', NEWBORN);
+  expect(active(world)).toEqual(['m', 'n o old']);
+});
+
+test('a renumbering of a merged patient to a number of another patient is rejected', () => {
+  const world = createWorld();
+  for (const number of ['a', 'b']) admit(world, number);
+  admit(world, 'c', BOB);
+  merge(world, 'a', 'b');
+  for (const person of [ANN, BOB]) expect(() => renumber(world, 'c', 'b', person)).toThrow('merged-elsewhere');
+  expect(active(world)).toEqual(['a b old', 'c']);
+});
+
 test('a renumbering absorbs a record of results without a birth date, and never one of another person', () => {
   const oru = (world: World, person: string) =>
     world.send(
