@@ -1,5 +1,5 @@
 /** Searches and exports the audit of a site. `audit_add` (migrations/functions) writes it. */
-import { AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
+import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { AuditActor } from './audit.ts';
 import { type Bind, binder, instantOf, read } from './sql.ts';
@@ -68,12 +68,25 @@ const actorSql = (actor: string, bind: Bind): string =>
  */
 export function listAudit(
   site: string,
-  { patient, patientIdentifier, clientId, actor, actions, from, to }: AuditFilter,
+  filter: AuditFilter,
   order: AuditOrder,
   after: readonly string[] | null,
   limit: number,
 ): Query<AuditRow> {
   const { params, bind } = binder();
+  return { text: rowsSql(COLUMNS, bind, site, filter, order, after, limit), params };
+}
+
+/** SQL: these columns of the rows. */
+function rowsSql(
+  columns: string,
+  bind: Bind,
+  site: string,
+  { patient, patientIdentifier, clientId, actor, actions, from, to }: AuditFilter,
+  order: AuditOrder,
+  after: readonly string[] | null,
+  limit: number,
+): string {
   const [direction, beyond] = order === 'newest' ? ['desc', '<'] : ['asc', '>'];
   const ofSite = `${bind(site)}::uuid`;
   const where = [
@@ -107,21 +120,136 @@ export function listAudit(
       concerned = `@> array[${id}]`;
     }
     // An export has no patients, because it can hold each of them.
-    const text = `with together as materialized (
+    return `with together as materialized (
   select * from audit_here where cardinality(patients) > 1 and patients ${concerned}
 )
-select ${COLUMNS} from ((${ofOne}) union all (${of('together')}) union all (${of('audit', `a.action = 'export'`)})) a ${last}`;
-    return { text, params };
+select ${columns} from ((${ofOne}) union all (${of('together')}) union all (${of('audit', `a.action = 'export'`)})) a ${last}`;
   }
-  if (actions.length === 0) return { text: `select ${COLUMNS} from (${page('audit', '')}) a ${last}`, params };
+  if (actions.length === 0) return `select ${columns} from (${page('audit', '')}) a ${last}`;
   const parts = actions.filter((action) => AUDIT_ACTIONS[action].isInBundles);
   const done = actions.map((action) => `(${page('audit', `a.action = ${bind(action)}`)})`);
-  if (parts.length === 0) return { text: `select ${COLUMNS} from (${done.join(' union all ')}) a ${last}`, params };
+  if (parts.length === 0) return `select ${columns} from (${done.join(' union all ')}) a ${last}`;
   const inBundles = `(select b.* from did d cross join lateral (${page('audit_here', `${BUNDLES} and a.parts = d.parts`)}) b
      where d.parts && ${bind(parts)}::text[])`;
-  const text = `with recursive ${didSql(ofSite)}
-select ${COLUMNS} from (${[...done, inBundles].join(' union all ')}) a ${last}`;
+  return `with recursive ${didSql(ofSite)}
+select ${columns} from (${[...done, inBundles].join(' union all ')}) a ${last}`;
+}
+
+/** So many patients of a row have their names. */
+const MAX_NAMED = 10;
+
+export interface NamedAuditRow extends AuditRow {
+  /** JSON: the first name of patients by id, null for a patient without a name; null for none. */
+  readonly names: string | null;
+  /** JSON: type and control id of messages by id; null for none. */
+  readonly messages: string | null;
+}
+
+/** SQL: the patients with these ids, and their first names. */
+const patientNames = (site: string, ids: string): string => `unnest(${ids}) u(id)
+  cross join lateral (
+    select ('{' || r.body || '}')::json -> 'name' -> 0 as name from resource r
+     where r.site_id = ${site} and r.type = 'Patient' and r.id = u.id limit 1) p`;
+
+/** SQL: notes for the audit that these patients were shown with their names. @param ids SQL that yields ids */
+const noteNamed = (ids: string): string =>
+  `select audit_note(array(select row('audit-viewed', 'Patient', x.id, null)::audit_item from (${ids}) x)) as done`;
+
+/** The newest rows as `listAudit`, with the names of patients and messages. It notes the patients of the first `limit` rows. */
+export function listAuditNamed(
+  site: string,
+  filter: AuditFilter,
+  after: readonly string[] | null,
+  limit: number,
+): Query<NamedAuditRow> {
+  const { params, bind } = binder();
+  const ofSite = `${bind(site)}::uuid`;
+  const text = `with found as materialized (
+  ${rowsSql(COLUMNS, bind, site, filter, 'newest', after, limit + 1)}
+), noted as materialized (${noteNamed(`select distinct u.id
+    from (select * from found order by at desc, audit_id desc limit ${bind(limit)}::integer) f
+   cross join unnest(f.patients[1:${MAX_NAMED}]::uuid[]) u(id)`)})
+select f.*, (select json_object_agg(u.id, p.name)::text from ${patientNames(ofSite, `f.patients[1:${MAX_NAMED}]::uuid[]`)}) as names,
+       (select json_object_agg(m.message_id, concat_ws(' ', m.message_type, m.control_id))::text
+          from unnest(f.resources[1:${MAX_NAMED}]) u(reference)
+         cross join lateral (select * from hl7_message m where m.site_id = ${ofSite}
+           and m.message_id = case when starts_with(u.reference, 'Hl7Message/') then substr(u.reference, 12)::uuid end limit 1) m) as messages
+  from found f cross join noted where noted.done
+ order by f.at desc, f.audit_id desc`;
+  return { text, params, notes: true };
+}
+
+/** Sums add up so many rows at most, the newest. */
+export const MAX_SUMMED = 10_000;
+/** So many sums are listed, those of the most rows. */
+export const MAX_SUMS = 100;
+
+interface SumRow {
+  readonly accesses: number;
+  readonly seen: number;
+  readonly changed: number;
+  readonly first_at: string;
+  readonly last_at: string;
+  /** All rows that were added up. */
+  readonly total: number;
+}
+
+export interface ActorSumRow extends SumRow, Pick<AuditRow, 'actor_kind' | 'actor' | 'client_id' | 'called'> {
+  readonly patients: number;
+}
+
+export interface PatientSumRow extends SumRow {
+  readonly id: string;
+  readonly actors: number;
+  /** JSON of the first name; null without one, and if names were not requested. */
+  readonly name: string | null;
+}
+
+const actionsOfGroup = (group: 'seen' | 'changed'): readonly string[] =>
+  AUDIT_ACTION_NAMES.filter((action) => AUDIT_ACTIONS[action].group === group);
+
+/** The columns that sums need; `who` is one value for each actor. */
+const SUMMED = `a.at, a.audit_id, a.actor_kind, a.actor, a.patients, (a.action || a.parts) as did,
+  case when a.actor_kind = 'key' then a.client_id end as client_id,
+  concat_ws(' ', a.actor_kind, coalesce(a.actor, case when a.actor_kind = 'key' then a.client_id end)) as who`;
+
+const sumsSql = (bind: Bind): string => `count(*)::int as accesses,
+  count(*) filter (where f.did && ${bind(actionsOfGroup('seen'))}::text[])::int as seen,
+  count(*) filter (where f.did && ${bind(actionsOfGroup('changed'))}::text[])::int as changed,
+  ${instantOf('min(f.at)')} as first_at, ${instantOf('max(f.at)')} as last_at`;
+
+/** The rows that match, added up by actor. */
+export function sumAuditByActor(site: string, filter: AuditFilter): Query<ActorSumRow> {
+  const { params, bind } = binder();
+  const text = `with found as materialized (
+  ${rowsSql(SUMMED, bind, site, filter, 'newest', null, MAX_SUMMED)}
+), reached as (
+  select f.who, count(distinct u.id)::int as patients from found f cross join unnest(f.patients) u(id) group by f.who
+)
+select g.*, coalesce(r.patients, 0) as patients, (select count(*)::int from found) as total,
+       case g.actor_kind when 'person' then (select p.name from console_person p where p.site_id = ${bind(site)}::uuid and p.subject = g.actor)
+         when 'key' then (select k.name from api_key k where k.site_id = ${bind(site)}::uuid and k.client_id = g.client_id) end as called
+  from (select f.who, f.actor_kind, f.actor, f.client_id, ${sumsSql(bind)} from found f
+         group by 1, 2, 3, 4 order by accesses desc, f.who limit ${MAX_SUMS}) g
+  left join reached r on r.who = g.who
+ order by g.accesses desc, g.who`;
   return { text, params };
+}
+
+/** The rows that match, added up by patient. @param isNamed with names, which notes the patients for the audit */
+export function sumAuditByPatient(site: string, filter: AuditFilter, isNamed: boolean): Query<PatientSumRow> {
+  const { params, bind } = binder();
+  const text = `with found as materialized (
+  ${rowsSql(SUMMED, bind, site, filter, 'newest', null, MAX_SUMMED)}
+), summed as materialized (
+  select u.id, count(distinct f.who)::int as actors, ${sumsSql(bind)}
+    from found f cross join unnest(f.patients) u(id) group by u.id order by accesses desc, u.id limit ${MAX_SUMS}
+)${isNamed ? `, noted as materialized (${noteNamed('select id from summed')})` : ''}
+select s.*, (select count(*)::int from found) as total,
+       ${isNamed ? `(select p.name::text from ${patientNames(`${bind(site)}::uuid`, 'array[s.id]')})` : 'null'} as name
+  from summed s${isNamed ? ' cross join noted where noted.done' : ''}
+ order by s.accesses desc, s.id`;
+  return { text, params, ...(isNamed ? { notes: true } : {}) };
 }
 
 /** SQL: the condition of the index of bundles. */

@@ -129,3 +129,9 @@ export function compare([a, b]: readonly [Person, Person]): { agrees: PersonPart
   };
   return { agrees: both.filter(isShared), differs: both.filter((part) => !isShared(part)) };
 }
+
+/** The name of a list entry: family name, given names; '' without one. @param name the first name of a Patient */
+export function listedName(name: unknown): string {
+  const { families, givens } = viewPerson('', readPerson(JSON.stringify({ name: [name ?? {}] })));
+  return [families[0], givens[0]].filter(Boolean).join(', ');
+}

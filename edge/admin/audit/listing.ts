@@ -5,7 +5,18 @@ import { isUuid } from '../../../shared/uuid.ts';
 import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
 import type { Database, Query } from '../../deps.ts';
 import { noteAudit } from '../../store/audit.ts';
-import { type AuditFilter, type AuditRow, listAudit, patientsIdentified } from '../../store/admin-audit.ts';
+import {
+  type ActorSumRow,
+  type AuditFilter,
+  type AuditRow,
+  listAudit,
+  listAuditNamed,
+  type NamedAuditRow,
+  type PatientSumRow,
+  patientsIdentified,
+  sumAuditByActor,
+  sumAuditByPatient,
+} from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { instant } from '../api/instant.ts';
@@ -84,6 +95,52 @@ export async function findAudit(
     ...noteOf(site, filter),
   ] as const);
   return { ...toList(rows, limit, (row) => [row.at, row.audit_id]), identified: identified.map(({ id }) => id) };
+}
+
+export const AUDIT_VIEWS = ['rows', 'actors', 'patients'] as const;
+export type AuditView = (typeof AUDIT_VIEWS)[number];
+
+export interface AuditPage {
+  readonly identified: readonly string[];
+  readonly list?: List<NamedAuditRow>;
+  readonly actors?: readonly ActorSumRow[];
+  readonly patients?: readonly PatientSumRow[];
+}
+
+/**
+ * Finds the rows of the page, or adds up the rows that match by actor or by patient.
+ *
+ * @param isNamed with the names of patients and messages, which the audit then notes
+ */
+export async function findAuditPage(
+  database: Database,
+  site: string,
+  view: AuditView,
+  { limit, cursor, ...given }: z.infer<typeof auditQuery>,
+  isNamed: boolean,
+): Promise<AuditPage> {
+  const filter = filterOf(given);
+  const others = [identifiedBy(site, filter), ...noteOf(site, filter)] as const;
+  const ids = (rows: readonly { readonly id: string }[]): readonly string[] => rows.map(({ id }) => id);
+  if (view === 'actors') {
+    const [actors, found] = await inSite(database, site).batch([sumAuditByActor(site, filter), ...others] as const);
+    return { actors, identified: ids(found) };
+  }
+  if (view === 'patients') {
+    const query = sumAuditByPatient(site, filter, isNamed);
+    const [patients, found] = await inSite(database, site).batch([query, ...others] as const);
+    return { patients, identified: ids(found) };
+  }
+  const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
+  const query = isNamed
+    ? listAuditNamed(site, filter, after, limit)
+    : { ...listAudit(site, filter, 'newest', after, limit + 1) };
+  const [rows, found] = await inSite(database, site).batch([query, ...others] as const);
+  const list = toList(rows, limit, (row) => [row.at, row.audit_id]);
+  return {
+    list: { ...list, items: list.items.map((row) => ({ names: null, messages: null, ...row })) },
+    identified: ids(found),
+  };
 }
 
 const EXPORT_ROWS = 500;

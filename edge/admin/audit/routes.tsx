@@ -5,12 +5,12 @@ import type { Surface } from '../../http/surface.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
-import { linkTo, Page, respond } from '../web/layout.tsx';
+import { linkTo, Page, respond, SEARCH_PATH } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { toAuditEvent } from './event.ts';
-import { auditFilter, auditQuery, exportAudit, findAudit } from './listing.ts';
-import { AuditList } from './list.tsx';
+import { AUDIT_VIEWS, auditFilter, auditQuery, exportAudit, findAuditPage } from './listing.ts';
+import { type AuditLinks, AuditSearch } from './list.tsx';
 
 const { path: PLACE } = PLACES.audit;
 
@@ -48,17 +48,25 @@ export function addAuditPages(app: Surface, { deps: { config }, access, queries 
       return c.redirect(await queries.addressOf(session.actor, path, address, PATIENT_DATA), 303);
     }
     const query = await queries.open(session.actor, address);
-    const list = await findAudit(
-      session.database,
-      session.actor.site,
-      readQuery(auditQuery, asked(query, session.timeZone)),
-    );
+    const view = AUDIT_VIEWS.find((each) => each === query['view']) ?? 'rows';
+    const { site, permissions } = session.actor;
+    const mayName = permissions.has('site.messages.read');
+    const given = readQuery(auditQuery, asked(query, session.timeZone));
+    const found = await findAuditPage(session.database, site, view, given, mayName);
+    const to = (place: keyof typeof PLACES): string | undefined =>
+      permissions.has(PLACES[place].permission) ? linkTo(config, PLACES[place].path) : undefined;
+    const links: AuditLinks = {
+      audit: path,
+      messages: to('messages'),
+      keys: to('keys'),
+      alerts: to('alerts'),
+      settings: to('settings'),
+      people: to('people'),
+      search: mayName || permissions.has('site.api_keys.read') ? linkTo(config, SEARCH_PATH) : undefined,
+    };
     const page = (
       <Page title="Audit" config={config} session={session} place={PLACE}>
-        <AuditList
-          {...{ list, query, address, path }}
-          keysPath={session.actor.permissions.has('site.api_keys.read') ? linkTo(config, PLACES.keys.path) : undefined}
-        />
+        <AuditSearch {...{ found, view, query, address, links }} />
       </Page>
     );
     return respond(config, page);

@@ -52,5 +52,8 @@ export function viewAudit(row: AuditRow): AuditItem {
 }
 
 /** The name that the filter `actor` finds; the gateway has only its kind. */
-export const actorOf = ({ actor, actor_kind: kind, client_id: clientId }: AuditRow): string =>
-  actor ?? (kind === 'key' ? clientId : null) ?? kind;
+export const actorOf = ({
+  actor,
+  actor_kind: kind,
+  client_id: clientId,
+}: Pick<AuditRow, 'actor' | 'actor_kind' | 'client_id'>): string => actor ?? (kind === 'key' ? clientId : null) ?? kind;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { readPerson, viewPerson } from '../attention/person.ts';
+import { listedName } from '../attention/person.ts';
 import { decodeBase64 } from './base64.ts';
 import {
   type AttemptRow,
@@ -60,10 +60,9 @@ const listedPatient = z.object({
 
 function viewListedPatient(patient: string): ListedPatient {
   const { id, name, said, number, authority } = listedPatient.parse(JSON.parse(patient));
-  const { families, givens } = viewPerson(id ?? '', readPerson(JSON.stringify({ name: [name ?? {}] })));
   return {
     reference: id === null ? null : `Patient/${id}`,
-    name: [families[0], givens[0]].filter(Boolean).join(', ') || (said ?? '').trim(),
+    name: listedName(name) || (said ?? '').trim(),
     identifier: number ?? '',
     authority: authority ?? '',
   };

@@ -49,7 +49,8 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
     {items.map((row) => {
       const { href, title } = explainedAt(config, row);
       const key = `${linkTo(config, PLACES.keys.path)}/${row.client_id}`;
-      const only = `${linkTo(config, PLACES.requests.path)}?${new URLSearchParams({ clientId: row.client_id, code: row.code, range: '' }).toString()}`;
+      const having = (query: Record<string, string>): string =>
+        `${linkTo(config, PLACES.requests.path)}?${new URLSearchParams({ ...query, range: '' }).toString()}`;
       return (
         <li>
           <p class="reason">
@@ -67,20 +68,25 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
               {row.requests === 1 ? '' : 'last '}
               <When at={row.last_at} />
             </span>
-            <span>{SURFACE_NAMES[row.surface]}</span>
+            <a href={having({ surface: row.surface })}>{SURFACE_NAMES[row.surface]}</a>
             {isOfKey ? null : <a href={key}>{row.key_name}</a>}
             <span>
-              from <code>{row.source_address}</code>
+              from{' '}
+              <a href={having({ q: row.source_address })} title="All rejected requests from this address">
+                <code>{row.source_address}</code>
+              </a>
             </span>
             <span>
               code{' '}
-              <a href={only} title="Only this API key and this code">
+              <a href={having({ clientId: row.client_id, code: row.code })} title="Only this API key and this code">
                 <code>{row.code}</code>
               </a>
             </span>
             <span>
               {row.is_by_request_id && row.requests > 1 ? 'one of them is request' : 'request'}{' '}
-              <code>{row.request_id}</code>
+              <a href={having({ q: row.request_id })}>
+                <code>{row.request_id}</code>
+              </a>
             </span>
             <a href={href}>{title}</a>
           </p>

@@ -40,8 +40,34 @@ test('a search by identifier lists the accesses to the patient, with the name of
   const events = await readFile(await download.path(), 'utf8');
   expect(events).toContain('search-type');
   expect(events).not.toContain('110107');
+  // Each name is a link: the patient's to the resource, the key's to its page.
+  expect(await page.locator('tbody tr', { hasText: 'Ward viewer' }).first().textContent()).toContain(
+    'Patient Lovelace, Ada',
+  );
+  await page.click('a:has-text("By actor")');
+  await expectAccessible(page);
+  const sums = page.locator('tbody tr', { hasText: 'Ward viewer' });
+  expect(await sums.locator('td.number').allTextContents()).toEqual(['2', '2', '0', '1']);
+  await sums.locator('td.number a').click();
+  await page.waitForSelector('[aria-label="Rows by patient"]');
+  await expectAccessible(page);
+  expect(page.url()).not.toContain('4711');
+  expect(await page.locator('tbody tr').textContent()).toMatch(/Lovelace, Ada[^]*2[^]*2[^]*0[^]*1/);
+  await page.click('tbody a:has-text("all rows")');
+  const read = page.locator('tbody tr', { hasText: 'found by a search' }).first();
+  await read.locator('a:has-text("request …")').click();
+  await page.waitForSelector('h1:has-text("Search")');
+  await page.goBack();
   await page.locator('tbody a', { hasText: 'Ward viewer' }).first().click();
   expect(await page.textContent('h1')).toContain('Ward viewer');
+
+  // The audit has the patients whose names it showed, also without a filter by patient.
+  const { rows: noted } = await db.client.query<{ patients: string[]; parameters: string[] }>(
+    `select patients from audit where site_id = $1 and action = 'audit-viewed' order by at`,
+    [site],
+  );
+  expect(noted.map(({ patients }) => patients)).toContainEqual([entry[0]?.resource.id]);
+  expect(noted[0]?.patients).toContain(entry[0]?.resource.id);
 
   await page.goto(`${stack.baseUrl}/admin/audit?patient=w-4712`);
   expect(await page.textContent('main')).toContain('No patient has the identifier w-4712');

@@ -14,7 +14,13 @@ import { changesOf } from '../../../edge/store/admin-key.ts';
 import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
 import { ANY_MESSAGE, listMessages } from '../../../edge/store/message-search.ts';
 import { listUnmappedNames } from '../../../edge/store/admin-unmapped-name.ts';
-import { listAudit, patientsIdentified } from '../../../edge/store/admin-audit.ts';
+import {
+  listAudit,
+  listAuditNamed,
+  patientsIdentified,
+  sumAuditByActor,
+  sumAuditByPatient,
+} from '../../../edge/store/admin-audit.ts';
 import { acknowledgeAlert, listAlerts, silenceAlert, unsilenceAlert } from '../../../edge/store/admin-alert.ts';
 import { storedMessage } from '../../../edge/store/hl7.ts';
 import { endSession, endSessions, listSessions, startSession } from '../../../edge/store/console-session.ts';
@@ -239,4 +245,42 @@ test('the audit of a number that patients of both sites have', async () => {
   expect(found.length).toBeGreaterThan(0);
   expect(found.map(({ request_id }) => request_id)).not.toContain('crossed');
   expect(numbered.map(({ id }) => id)).toEqual(idsOf(mine.site));
+
+  const crossed = { ...filter, patientIdentifier: '', actor: 'x' };
+  const [named, byActor, byPatient] = await inSite(mine.deps.database, mine.site).batch([
+    listAuditNamed(mine.site, crossed, null, 50),
+    sumAuditByActor(mine.site, crossed),
+    sumAuditByPatient(mine.site, crossed, true),
+  ] as const);
+  expect(named).toMatchObject([{ request_id: 'crossed', names: null, messages: null }]);
+  expect(byActor).toMatchObject([
+    { actor: 'x', called: null, accesses: 1, seen: 1, changed: 0, patients: 1, total: 1 },
+  ]);
+  expect(byPatient).toMatchObject([{ id: idsOf(theirs.site)[0], name: null, accesses: 1, actors: 1 }]);
+  const [foreign] = await inSite(mine.deps.database, theirs.site).batch([
+    sumAuditByActor(theirs.site, crossed),
+  ] as const);
+  expect(foreign).toEqual([]);
+});
+
+test('the sums of the audit count what the rows of the same filter are', async () => {
+  const filter = { patient: '', patientIdentifier: '', clientId: '', actor: '', actions: [], from: '', to: '' };
+  const [rows, byActor, byPatient] = await inSite(mine.deps.database, mine.site).batch([
+    listAudit(mine.site, filter, 'newest', null, 1_000),
+    sumAuditByActor(mine.site, filter),
+    sumAuditByPatient(mine.site, filter, false),
+  ] as const);
+  expect(byActor.reduce((sum, { accesses }) => sum + accesses, 0)).toBe(rows.length);
+  for (const sum of byActor) {
+    const own = rows.filter(
+      (row) =>
+        row.actor_kind === sum.actor_kind &&
+        row.actor === sum.actor &&
+        (row.actor_kind !== 'key' || row.client_id === sum.client_id),
+    );
+    expect([sum.accesses, sum.patients]).toEqual([own.length, new Set(own.flatMap(({ patients }) => patients)).size]);
+  }
+  for (const { id, accesses } of byPatient) {
+    expect(accesses).toBe(rows.filter(({ patients }) => patients.includes(id)).length);
+  }
 });
