@@ -1,4 +1,4 @@
-/** One request as code in three languages. The code of an example names its secrets as variables, so that it holds none. */
+/** One request as code in four languages. The code of an example names its secrets as variables, so that it holds none. */
 
 export interface ExampleRequest {
   readonly method: string;
@@ -138,3 +138,56 @@ print(answer.status_code, answer.text)`;
 export const javascript = (request: ExampleRequest): string =>
   `const answer = await ${javascriptCall(request, (name) => `process.env.${name}`)};
 console.log(answer.status, await answer.text());`;
+
+/** The expression of the body for Java. @returns undefined for a request without one */
+function javaBody({ body }: ExampleRequest): string | undefined {
+  if (body === undefined) return undefined;
+  const join = (separator: string, rows: readonly string[]): string =>
+    `String.join(${literal(separator)},\n${rows.map((row) => `            ${row}`).join(',\n')})`;
+  if (typeof body === 'string') {
+    const segments = segmentsOf(body);
+    return segments.length === 0 ? literal(body) : join('\r', segments.map(literal));
+  }
+  if ('json' in body) {
+    // A text block changes backslashes.
+    const text = JSON.stringify(body.json, null, 2).replaceAll('\\', '\\\\');
+    return `"""\n${text.replaceAll(/^/gm, '            ')}"""`;
+  }
+  return join(
+    '&',
+    Object.entries(body.form).map(([name, value]) => {
+      const named = variableOf(value);
+      const start = `${name}=${named === undefined ? encodeURIComponent(value) : ''}`;
+      return named === undefined ? literal(start) : `${literal(start)} + System.getenv("${named}")`;
+    }),
+  );
+}
+
+/** The same as a program of Java 17, which needs no library. */
+export function java(request: ExampleRequest): string {
+  const { method, url, needsToken } = request;
+  const form = typeof request.body === 'object' && 'form' in request.body;
+  const headers = [
+    ...(needsToken ? [['Authorization', `"Bearer " + System.getenv("${TOKEN}")`]] : []),
+    ...Object.entries(request.headers).map(([name, value]) => [name, literal(value)]),
+    ...(form ? [['Content-Type', '"application/x-www-form-urlencoded"']] : []),
+  ];
+  const body = javaBody(request);
+  const publisher = body === undefined ? 'BodyPublishers.noBody()' : `BodyPublishers.ofString(${body})`;
+  return `import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+
+public class Example {
+  public static void main(String[] arguments) throws Exception {
+    var request = HttpRequest.newBuilder(URI.create(${literal(url)}))
+${headers.map(([name = '', value = '']) => `        .header("${name}", ${value})\n`).join('')}        .method("${method}", ${publisher})
+        .build();
+    var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    var answer = client.send(request, BodyHandlers.ofString());
+    System.out.println(answer.statusCode() + " " + answer.body());
+  }
+}`;
+}

@@ -10,6 +10,7 @@ import { API_VERSION } from './api-version.ts';
 import { PROBE_PATHS } from './probe-paths.ts';
 import { fhirPaths } from './fhir-paths.ts';
 import { failures } from './answers.ts';
+import { EXAMPLES, SAMPLE_ID } from './fhir-examples.ts';
 import { fhirSchemas } from './fhir-schemas.ts';
 import { HL7_PATHS } from './hl7-paths.ts';
 import { HEADER_COMPONENTS, type PathItem, type Paths, type Schema } from './model.ts';
@@ -28,10 +29,15 @@ file [openapi.json](openapi.json) (OpenAPI 3.1), which Postman, Bruno and Insomn
 const ADMINISTRATION = `The console's JSON API, for staff and their scripts. It needs the session of the console, or an access token of the staff's
 OpenID provider. The API for integrators has a separate reference.`;
 
-const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+const object = (
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+  example?: object,
+): Schema => ({
   type: 'object',
   properties,
   ...(required.length === 0 ? {} : { required }),
+  ...(example === undefined ? {} : { examples: [example] }),
 });
 const text: Schema = { type: 'string' };
 
@@ -62,14 +68,34 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       },
     },
     ['resourceType', 'type'],
-  ),
-  OperationOutcome: object({
-    resourceType: { const: 'OperationOutcome' },
-    issue: {
-      type: 'array',
-      items: object({ severity: text, code: text, diagnostics: text, expression: { type: 'array', items: text } }),
+    {
+      resourceType: 'Bundle',
+      type: 'searchset',
+      total: 1,
+      link: [{ relation: 'self', url: 'https://fhir.example.org/fhir/Patient?family=lovelace' }],
+      entry: [
+        {
+          fullUrl: `https://fhir.example.org/fhir/Patient/${SAMPLE_ID}`,
+          resource: { ...EXAMPLES.Patient, id: SAMPLE_ID },
+          search: { mode: 'match' },
+        },
+      ],
     },
-  }),
+  ),
+  OperationOutcome: object(
+    {
+      resourceType: { const: 'OperationOutcome' },
+      issue: {
+        type: 'array',
+        items: object({ severity: text, code: text, diagnostics: text, expression: { type: 'array', items: text } }),
+      },
+    },
+    [],
+    {
+      resourceType: 'OperationOutcome',
+      issue: [{ severity: 'information', code: 'informational', diagnostics: 'the resource is valid' }],
+    },
+  ),
   OauthError: object({ error: text, error_description: text }, ['error']),
 };
 

@@ -85,6 +85,7 @@ export const oauthPaths = (types: readonly ResourceType[]): Paths => ({
             expires_in: { type: 'integer', description: 'Seconds.' },
             scope: { type: 'string', description: 'The granted scopes, possibly fewer than requested.' },
           },
+          examples: [{ access_token: 'eyJ…', token_type: 'Bearer', expires_in: 300, scope: 'system/Patient.read' }],
         }),
         ...REFUSALS,
       },

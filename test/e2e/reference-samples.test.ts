@@ -1,5 +1,5 @@
 /**
- * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, and by Node.
+ * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, by Node, and by Java.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -60,7 +60,7 @@ beforeAll(async () => {
       METHODS.flatMap((method) => (item[method] === undefined ? [] : [[path, item[method]] as const])),
     )
     .toSorted(([, one], [, other]) => turnOf(one) - turnOf(other));
-  for (const label of ['curl', 'Python', 'JavaScript']) programs.set(label, await programsOf(label));
+  for (const label of ['curl', 'Python', 'JavaScript', 'Java']) programs.set(label, await programsOf(label));
 });
 afterAll(() => gateway.kill());
 
@@ -116,6 +116,39 @@ log(JSON.stringify(printed));
 async function byNode(programs: readonly Program[]): Promise<readonly string[]> {
   const args = ['--input-type=module', '-e', NODE];
   return JSON.parse(await execute(process.execPath, args, {}, JSON.stringify(programs))) as string[];
+}
+
+/** Prints a separator before the output of each class. */
+const JAVA_RUN = `public class Run {
+  public static void main(String[] names) throws Exception {
+    for (var name : names) {
+      System.out.print('\\u001e');
+      try {
+        Class.forName(name).getMethod("main", String[].class).invoke(null, (Object) new String[0]);
+      } catch (java.lang.reflect.InvocationTargetException error) {
+        System.out.println(error.getCause());
+      }
+    }
+  }
+}`;
+/** Compiled once; programs with the same environment share a process. */
+async function byJava(programs: readonly Program[]): Promise<readonly string[]> {
+  const names = programs.map((_, number) => `Example${number}`);
+  await writeFile(join(folder, 'Run.java'), JAVA_RUN);
+  for (const [number, { source }] of programs.entries())
+    await writeFile(join(folder, `Example${number}.java`), source.replace('class Example ', `class Example${number} `));
+  const files = ['Run', ...names].map((name) => `${name}.java`);
+  expect(await execute('javac', ['-encoding', 'UTF-8', ...files], {})).toBe('');
+  const groups: { env: Program['env']; names: string[] }[] = [];
+  for (const [number, { env }] of programs.entries()) {
+    const last = groups.at(-1);
+    if (last !== undefined && JSON.stringify(last.env) === JSON.stringify(env)) last.names.push(`Example${number}`);
+    else groups.push({ env, names: [`Example${number}`] });
+  }
+  const printed: string[] = [];
+  for (const { env, names: together } of groups)
+    printed.push(...(await execute('java', ['-cp', '.', 'Run', ...together], env)).split('\u001e').slice(1));
+  return printed;
 }
 
 const PLACEHOLDER = /(?:([\w$]+)\/)?00000000-0000-0000-0000-000000000000/g;
@@ -202,12 +235,12 @@ async function wrongOf(label: string, run: Run): Promise<readonly string[]> {
 }
 
 describe.concurrent('the samples of the API reference', () => {
-  test('are of every operation, in three languages', ({ expect: expected }) => {
+  test('are of every operation, in four languages', ({ expect: expected }) => {
     expected(operations.length).toBeGreaterThan(110);
     const labels = new Set(
       operations.map(([, operation]) => operation['x-codeSamples'].map((one) => one.label).join()),
     );
-    expected([...labels]).toEqual(['curl,Python,JavaScript']);
+    expected([...labels]).toEqual(['curl,Python,JavaScript,Java']);
   });
 
   test('curl', async ({ expect: expected, skip }) => {
@@ -222,5 +255,10 @@ describe.concurrent('the samples of the API reference', () => {
 
   test('JavaScript', async ({ expect: expected }) => {
     expected(await wrongOf('JavaScript', byNode)).toEqual([]);
+  });
+
+  test('Java', async ({ expect: expected, skip }) => {
+    skip(!(await execute('javac', ['--version'], {})).startsWith('javac'), 'no JDK 17 or newer');
+    expected(await wrongOf('Java', byJava)).toEqual([]);
   });
 });

@@ -78,6 +78,39 @@ function withSamples(Responses, system) {
   };
 }
 
+/**
+ * A generated example has an ellipsis for each unknown text, not "string". The row of an operation is a button, so its path
+ * is no link in it.
+ */
+const readable = (system) => ({
+  afterLoad() {
+    const { getSampleSchema } = this.fn;
+    this.fn.getSampleSchema = (...given) => {
+      const sample = getSampleSchema(...given);
+      return typeof sample === 'string' ? sample.replaceAll(/(^|")string("|$)/g, '$1…$2') : sample;
+    };
+  },
+  wrapComponents: {
+    DeepLink:
+      () =>
+      ({ text }) =>
+        system.React.createElement('span', null, text),
+    responses: withSamples,
+  },
+});
+
+/** Names the fields that Swagger UI leaves without a name, and lets the keyboard scroll an example. */
+function nameFields() {
+  for (const field of place.querySelectorAll('tr[data-param-name] :is(input, select, textarea):not([aria-label])'))
+    field.setAttribute('aria-label', field.closest('tr').dataset.paramName);
+  for (const field of place.querySelectorAll('textarea.body-param__text:not([aria-label])'))
+    field.setAttribute('aria-label', 'Request body');
+  for (const select of place.querySelectorAll('.servers select:not([aria-label])'))
+    select.setAttribute('aria-label', 'Server');
+  for (const example of place.querySelectorAll('pre.microlight:not([tabindex])')) example.tabIndex = 0;
+}
+new MutationObserver(nameFields).observe(place, { childList: true, subtree: true });
+
 const showTag = (tag) => globalThis.ui.layoutActions.show(['operations-tag', tag], true);
 
 globalThis.ui = SwaggerUIBundle({
@@ -92,7 +125,7 @@ globalThis.ui = SwaggerUIBundle({
   persistAuthorization: false,
   tryItOutEnabled: true,
   validatorUrl: null,
-  plugins: [() => ({ fn: { opsFilter }, wrapComponents: { responses: withSamples } })],
+  plugins: [() => ({ fn: { opsFilter } }), readable],
   presets: [SwaggerUIBundle.presets.apis],
   layout: 'BaseLayout',
   onComplete() {
