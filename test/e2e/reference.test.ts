@@ -16,7 +16,7 @@ import { freePort } from '../stack/services/free-port.ts';
 import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 
-/** Swagger UI has a `main` of its own, and headings that leave out a level. */
+/** Swagger UI has a second `main`, and headings that leave out a level. */
 const OF_SWAGGER_UI = ['landmark-main-is-top-level', 'landmark-no-duplicate-main', 'landmark-unique', 'heading-order'];
 
 interface Sent {

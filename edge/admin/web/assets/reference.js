@@ -80,7 +80,7 @@ function withSamples(Responses, system) {
 
 /**
  * A generated example has an ellipsis for each unknown text, not "string". The row of an operation is a button, so its path
- * is no link in it.
+ * is not a link in it.
  */
 const readable = (system) => ({
   afterLoad() {
