@@ -28,17 +28,23 @@ export interface AlertContext {
   ) => { readonly firingSince: number; readonly clearSince: number | null } | undefined;
 }
 
+/** The numbers of a cause, as they were when the alert fired. */
+export type AlertNumbers = Readonly<Record<string, number>>;
+
 interface Row<Facts extends z.ZodType> {
   /** One sentence without the name of a key, a person or a patient. */
   readonly title: string;
   readonly todo: string;
+  /** A sentence with the numbers. @param firedAt milliseconds since the epoch */
+  readonly measured: (numbers: AlertNumbers, firedAt: number) => string;
   readonly facts: Facts;
   readonly firing: (facts: z.output<Facts>, context: AlertContext) => readonly AlertSubject[];
 }
 
-const alertKind = <Facts extends z.ZodType>({ title, todo, facts, firing }: Row<Facts>) => ({
+const alertKind = <Facts extends z.ZodType>({ title, todo, measured, facts, firing }: Row<Facts>) => ({
   title,
   todo,
+  measured,
   /** @param given the JSON of `alert_facts` under the name of this kind */
   firing: (given: unknown, context: AlertContext) => firing(facts.parse(given), context),
 });
@@ -58,12 +64,28 @@ const MIN_JWKS_FAILURES = 3;
 const MIN_PROVIDER_FAILURES = 2;
 
 /** An alert about the deployment is an alert of each site. */
-const atEverySite = ({ sites }: AlertContext, subjects: readonly string[]): AlertSubject[] =>
-  sites.flatMap((site) => subjects.map((subject) => ({ site, subject })));
+const atEverySite = <Cause extends { readonly subject: string }>(
+  { sites }: AlertContext,
+  causes: readonly Cause[],
+): (Cause & AlertSubject)[] => sites.flatMap((site) => causes.map((cause) => ({ ...cause, site })));
+
+/** The numbers of what `firing` returned: all members that are numbers. */
+export const numbersOf = (cause: AlertSubject): AlertNumbers =>
+  Object.fromEntries(Object.entries(cause).filter(([, value]) => typeof value === 'number'));
+
+const minutesFrom = (from: number, to: number): string => {
+  const minutes = Math.max(0, Math.round((to - from) / 60_000));
+  return minutes < 180 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+};
+const text = (number: number): string => number.toLocaleString('en');
 
 export const ALERT_KINDS = {
   'feed-silent': alertKind({
     title: 'A feed is silent',
+    measured: ({ lastAt, afterMinutes = 0 }, firedAt) =>
+      lastAt === undefined
+        ? `No message yet. The limit is ${minutesFrom(0, afterMinutes * 60_000)}.`
+        : `No message for ${minutesFrom(lastAt, firedAt)}. The limit is ${minutesFrom(0, afterMinutes * 60_000)}.`,
     todo: 'Ask the sender. The alert resolves with the next message. The hours in which a key is watched are a setting of the key.',
     facts: z.array(
       z.object({
@@ -89,6 +111,8 @@ export const ALERT_KINDS = {
   }),
   'error-rate': alertKind({
     title: 'Too many requests are rejected or fail',
+    measured: ({ requests = 0, errors = 0, percent = 0 }) =>
+      `${text(errors)} of ${text(requests)} requests (${Math.round((100 * errors) / Math.max(1, requests))}%) in the last 15 to 30 minutes. The limit is ${percent}%.`,
     todo: 'See Requests for the reasons, the keys and the times.',
     /** Requests of the last 15 to 30 minutes, by surface. */
     facts: z.array(z.object({ ...of, percent: z.number(), requests: z.number(), errors: z.number() })),
@@ -102,6 +126,7 @@ export const ALERT_KINDS = {
   }),
   'sidecar-silent': alertKind({
     title: 'An MLLP sidecar does not call',
+    measured: ({ lastAt = 0 }, firedAt) => `No call for ${minutesFrom(lastAt, firedAt)}. The limit is 5 min.`,
     todo: 'The operator checks /readyz and the log of the sidecar. Messages wait at their senders; none is lost.',
     facts: z.array(z.object({ ...of, lastAt: ms })),
     firing: (sidecars, { now, checkedSince }) =>
@@ -109,26 +134,31 @@ export const ALERT_KINDS = {
   }),
   'provider-away': alertKind({
     title: 'The staff’s OpenID provider does not answer',
+    measured: ({ failures = 0 }) => `${failures} checks in a row failed.`,
     todo:
       'Staff cannot sign in to the console, and sessions end within the hour. Messages and clients are not affected. ' +
       'Contact the operator of the provider; Health shows what it answers.',
     facts: z.undefined(),
-    firing: (_, context) => atEverySite(context, context.providerFailures >= MIN_PROVIDER_FAILURES ? [''] : []),
+    firing: (_, context) =>
+      atEverySite(
+        context,
+        context.providerFailures >= MIN_PROVIDER_FAILURES ? [{ subject: '', failures: context.providerFailures }] : [],
+      ),
   }),
   'signing-key-old': alertKind({
     title: 'The key that signs access tokens is older than a year',
+    measured: ({ firstSeen = 0 }, firedAt) => `In use for ${Math.floor((firedAt - firstSeen) / 86_400_000)} days.`,
     todo: 'The operator rotates the key. No request fails during the rotation.',
     facts: z.array(z.object({ subject: z.string(), firstSeen: ms })),
     firing: (keys, context) =>
       atEverySite(
         context,
-        keys
-          .filter(({ subject, firstSeen }) => context.now > rotationDue(madeAt(subject, firstSeen) ?? firstSeen))
-          .map(({ subject }) => subject),
+        keys.filter(({ subject, firstSeen }) => context.now > rotationDue(madeAt(subject, firstSeen) ?? firstSeen)),
       ),
   }),
   'jwks-uri-failing': alertKind({
     title: 'The JWKS URI of an API key cannot be used',
+    measured: ({ failures = 0 }) => `${text(failures)} token requests failed in half an hour.`,
     todo: 'The client gets no token. The page of the key shows what is wrong with the address.',
     /** Token requests of the last half hour that failed for this reason. */
     facts: z.array(z.object({ ...of, failures: z.number() })),
@@ -136,9 +166,11 @@ export const ALERT_KINDS = {
   }),
   'replay-needed': alertKind({
     title: 'The gateway failed to process messages',
+    measured: ({ messages = 0 }) =>
+      messages === 1 ? 'One message waits.' : `${messages >= 1_000 ? '1,000 or more' : text(messages)} messages wait.`,
     todo: 'The gateway retries for nine hours. Contact the operator. Replay the remaining messages after the fault is fixed.',
     /** Sites with messages that failed more than 15 minutes ago. */
-    facts: z.array(z.object(of)),
+    facts: z.array(z.object({ ...of, messages: z.number() })),
     firing: (sites) => sites,
   }),
 } as const;

@@ -251,6 +251,8 @@ create table alert (
   -- The state of the last notice; '' before the first.
   notified text not null default '' check (notified in ('', 'firing', 'resolved')),
   notified_at timestamptz,
+  -- The numbers of its cause when it fired (edge/alert-kinds.ts).
+  numbers jsonb,
   primary key (site_id, alert_id),
   check ((acknowledged_at is null) = (acknowledged_by is null))
 );

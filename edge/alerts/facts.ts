@@ -1,7 +1,15 @@
 /** The facts that alerts are decided from, read in one round trip, and the conditions that are true now. */
 import * as z from 'zod';
 
-import { ALERT_KIND_NAMES, ALERT_KINDS, type AlertContext, type AlertKind, type AlertSubject } from '../alert-kinds.ts';
+import {
+  ALERT_KIND_NAMES,
+  ALERT_KINDS,
+  type AlertContext,
+  type AlertKind,
+  type AlertNumbers,
+  type AlertSubject,
+  numbersOf,
+} from '../alert-kinds.ts';
 
 const ms = z.number();
 const of = { site: z.string(), kind: z.string(), subject: z.string() };
@@ -37,6 +45,7 @@ export const alertFactsOf = (json: string): AlertFacts => alertFacts.parse(JSON.
 
 export interface FiringAlert extends AlertSubject {
   readonly kind: AlertKind;
+  readonly numbers: AlertNumbers;
 }
 
 export const alertKey = ({ site, kind, subject }: { readonly kind: string } & AlertSubject): string =>
@@ -53,6 +62,9 @@ export function firingAlerts(
   return ALERT_KIND_NAMES.flatMap((kind) => {
     const firingAlert = (subject: AlertSubject) => current.get(alertKey({ ...subject, kind }));
     const context = { ...checked, now, firingAlert, sites: sites.map(({ site }) => site) };
-    return ALERT_KINDS[kind].firing(kinds[kind], context).map(({ site, subject }) => ({ site, kind, subject }));
+    return ALERT_KINDS[kind].firing(kinds[kind], context).map((cause) => {
+      const { site, subject } = cause;
+      return { site, kind, subject, numbers: numbersOf(cause) };
+    });
   });
 }

@@ -6,13 +6,10 @@ import * as z from 'zod';
 
 import { ALERT_KINDS } from '../alert-kinds.ts';
 import type { Config } from '../config.ts';
-import { deadline } from '../http/deadline.ts';
-import { guardedFetch, type GuardedFetching } from '../http/guarded-fetch.ts';
-import { webhookHeaders } from '../http/webhook-signature.ts';
+import { postWebhook, type WebhookPosting } from '../http/post-webhook.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';
 import { ALERT_NOTICES_KIND, type NoticeRow, noticesDue, noticesTried, type Tried } from '../store/alert.ts';
 
-const DEADLINE_MS = 5_000;
 /** A step must end within its lease, and a Worker has six connections at a time. */
 const MAX_NOTICES = 24;
 const MAX_OF_SITE = 6;
@@ -37,31 +34,13 @@ function noticeBody(row: NoticeRow, consoleUrl: string | undefined): string {
   });
 }
 
-type Posting = GuardedFetching & {
-  readonly config: GuardedFetching['config'] & Pick<Config, 'GATEWAY_SECRET' | 'ADMIN_PUBLIC_BASE_URL'>;
-};
+type Posting = WebhookPosting & { readonly config: Pick<Config, 'ADMIN_PUBLIC_BASE_URL'> };
 
 async function post(deps: Posting, row: NoticeRow, nowMs: number): Promise<Tried> {
-  const tried = (answer: string, isDelivered = false): Tried => ({
-    site: row.site_id,
-    id: row.notice_id,
-    answer,
-    isDelivered,
-  });
-  if (row.webhook === null) return tried('no-webhook');
-  const within = deadline(DEADLINE_MS);
-  try {
-    const body = noticeBody(row, deps.config.ADMIN_PUBLIC_BASE_URL);
-    const headers = await webhookHeaders(deps.config.GATEWAY_SECRET, row.site_id, row.notice_id, nowMs, body);
-    const answer = await guardedFetch(deps, row.webhook, { method: 'POST', headers, body }, within);
-    if ('failed' in answer) return tried(answer.failed);
-    await answer.body?.cancel();
-    return tried(String(answer.status), answer.status >= 200 && answer.status < 300);
-  } catch {
-    return tried(within.signal.aborted ? 'timeout' : 'unreachable');
-  } finally {
-    within.clear();
-  }
+  const { site_id: site, notice_id: id, webhook: url } = row;
+  if (url === null) return { site, id, answer: 'no-webhook', isDelivered: false };
+  const body = noticeBody(row, deps.config.ADMIN_PUBLIC_BASE_URL);
+  return { site, id, ...(await postWebhook(deps, { site, id, url, body }, nowMs)) };
 }
 
 export const postNotices = (posting: Posting): JobKind =>

@@ -3,14 +3,15 @@
  * the cause returns within an hour. A notice is due if the state differs from that of the last notice. A flapping alert causes
  * few notices, but always one for its last state.
  */
+import type { AlertNumbers } from '../alert-kinds.ts';
 import { alertKey, type AlertFacts, type FiringAlert, type KnownAlert } from './facts.ts';
 
 const CLEAR_MS = 10 * 60_000;
 /** The shortest time between two notices of one alert. */
 const QUIET_MS = 15 * 60_000;
 
-/** An alert as it is written; only staff change its acknowledgement. */
-export type Alert = Omit<KnownAlert, 'isAcknowledged'>;
+/** An alert as it is written; only staff change its acknowledgement. Without numbers, the stored ones stay. */
+export type Alert = Omit<KnownAlert, 'isAcknowledged'> & { readonly numbers?: AlertNumbers };
 
 export interface NewNotice {
   readonly site: string;
@@ -99,7 +100,9 @@ export function changeAlerts(facts: AlertFacts, firing: readonly FiringAlert[], 
     if (state !== undefined) notices.push({ site: after.site, id: newId(), alertId: after.id, state, at: now });
     if (state === undefined && before === after) continue;
     const { isAcknowledged: _, ...alert } = after;
-    alerts.push(state === undefined ? alert : { ...alert, notified: state, notifiedAt: now });
+    const numbers = causes.get(alertKey(after))?.numbers;
+    const measured = numbers !== undefined && after.firingSince === now ? { numbers } : {};
+    alerts.push({ ...alert, ...measured, ...(state === undefined ? {} : { notified: state, notifiedAt: now }) });
   }
   return { alerts, notices };
 }

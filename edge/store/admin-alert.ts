@@ -28,6 +28,8 @@ export interface AlertRow {
   readonly attempts: number | null;
   readonly delivered_at: string | null;
   readonly given_up_at: string | null;
+  /** JSON: the numbers of its cause when it fired; null for an alert without numbers. */
+  readonly numbers: string | null;
 }
 
 const SILENCED = '(m.until is null or m.until > now())';
@@ -42,7 +44,8 @@ export function listAlerts(
   return read<AlertRow>`select a.alert_id, a.kind, a.subject, k.name as key_name, a.times, a.acknowledged_by,
       ${raw(instantsOf(['a.firing_since', 'a.clear_since', 'a.resolved_at', 'a.acknowledged_at', 'n.delivered_at', 'n.given_up_at']))},
       ${raw(instantOf('a.firing_since', 'microsecond'))} as place, m.kind is not null as is_silenced,
-      ${raw(instantOf('m.until'))} as silenced_until, m.silenced_by, n.last_answer, n.attempts
+      ${raw(instantOf('m.until'))} as silenced_until, m.silenced_by, n.last_answer, n.attempts,
+      a.numbers::text as numbers
     from alert a
     left join api_key k on k.site_id = a.site_id and k.client_id = a.subject
     left join alert_silence m on m.site_id = a.site_id and m.kind = a.kind and m.subject = a.subject and ${raw(SILENCED)}

@@ -20,6 +20,7 @@ export interface FeedRow {
   /** MSH-3 and MSH-4; both empty for what names none, for those of too many, and for FHIR. */
   readonly application: string | null;
   readonly facility: string | null;
+  readonly first_at: string | null;
   /** FHIR: the quarter of an hour. */
   readonly last_at: string | null;
   /** Today, AA or below 400; AE or 4xx; AR or 5xx. */
@@ -48,7 +49,7 @@ export const MAX_KEYS = 300;
 
 export function feedsNow(site: string, nowMs: number): Query<FeedRow> {
   return read<FeedRow>`select client_id, name, status, protocols, watched, surface, application, facility,
-      ${raw(instantOf('last_at'))} as last_at, accepted::int as accepted, refused::int as refused, rejected::int as rejected,
+      ${raw(instantOf('first_at'))} as first_at, ${raw(instantOf('last_at'))} as last_at, accepted::int as accepted, refused::int as refused, rejected::int as rejected,
       hour::int as hour, late_refused::int as late_refused, weeks_hour::text as weeks_hour, days_hour::text as days_hour,
       weeks_gap::text as weeks_gap, days_gap::text as days_gap, least(refusals, 2147483647)::int as refusals,
       fault_reason, fault_code, fault_surface, ${raw(instantOf('fault_at'))} as fault_at

@@ -46,8 +46,8 @@ begin
           select from key_kid i where i.site_id = r.site_id and i.client_id = r.client_id
              and i.last_at > max(r.last_at) + interval '5 minutes')) x),
       'replay-needed', (select coalesce(json_agg(x), '[]') from (
-        select distinct m.site_id as site, '' as subject from hl7_message m
-         where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes') x)),
+        select m.site_id as site, '' as subject, least(count(*), 1000) as messages from hl7_message m
+         where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x)),
     'alerts', (select coalesce(json_agg(x), '[]') from (
       select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.notified,
              floor(extract(epoch from a.firing_since) * 1000) as "firingSince",

@@ -38,6 +38,7 @@ begin
      order by 1, 2, 3
     on conflict (site_id, surface, answer) do update set answers = a.answers + excluded.answers;
 
+  -- Garbage has no sender and is rejected. It makes no feed.
   -- A fast clock must not make a silent feed look alive. A key has twenty senders at most. Messages of more senders,
   -- which no person could distinguish, count for a sender without a name.
   with given as (
@@ -69,7 +70,12 @@ begin
             rejected = u.rejected + excluded.rejected
   )
   insert into feed as f (site_id, client_id, surface, application, facility, first_at, last_at)
-    select site_id, client_id, surface, application, facility, at, at from named where is_feed order by 1, 2, 3, 4, 5
+    select n.site_id, n.client_id, n.surface, n.application, n.facility, n.at, n.at from named n
+     where n.is_feed
+       and (n.application <> '' or n.facility <> '' or n.accepted + n.refused > 0 or exists (
+         select from feed o where o.site_id = n.site_id and o.client_id = n.client_id and o.surface = n.surface
+            and o.application = '' and o.facility = ''))
+     order by 1, 2, 3, 4, 5
     on conflict (site_id, client_id, surface, application, facility) do update
       set last_at = greatest(f.last_at, excluded.last_at);
 end $$;

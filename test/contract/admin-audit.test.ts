@@ -61,6 +61,7 @@ const WITHOUT_AUDIT = [
   'get /site',
   'get /alerts',
   'get /alerts/webhook',
+  'post /alerts/webhook/test',
   'get /site/changes',
   'get /people',
   'get /signing-keys',

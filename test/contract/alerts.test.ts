@@ -35,6 +35,15 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await api('PATCH', '/site', { alertWebhook: url })).status).toBe(200);
     const { body: webhook } = await api('GET', '/alerts/webhook');
     expect(webhook).toEqual({ site: at.site, url, secret: expect.stringMatching(/^whsec_/) });
+    const known = Buffer.from(String(webhook['secret']).replace('whsec_', ''), 'base64');
+    const expectSigned = ({ headers, body }: { headers: IncomingHttpHeaders; body: string }): void => {
+      const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+      expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', known).update(signed).digest('base64')}`);
+    };
+    expect((await api('POST', '/alerts/webhook/test')).body).toEqual({ url, isDelivered: true, answer: '204' });
+    const [test] = received.splice(0);
+    expect(JSON.parse(test?.body ?? '')).toMatchObject({ type: 'alert.test', data: { site: at.site } });
+    if (test !== undefined) expectSigned(test);
 
     const [ring] = (JSON.parse(at.gateway.secrets.env.TOKEN_SIGNING_KEYS) as { keys: { kid: string }[] }).keys;
     await at.db.client.query(
@@ -47,17 +56,17 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       await at.gateway.tick?.();
       return received.length > 0;
     });
-    const [{ headers, body } = { headers: {}, body: '' }] = received;
-    const known = Buffer.from(String(webhook['secret']).replace('whsec_', ''), 'base64');
-    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
-    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', known).update(signed).digest('base64')}`);
-    expect(JSON.parse(body)).toMatchObject({
+    const [notice = { headers: {}, body: '' }] = received;
+    expectSigned(notice);
+    expect(JSON.parse(notice.body)).toMatchObject({
       type: 'alert.firing',
       data: { site: at.site, kind: 'signing-key-old', subject: ring?.kid, url: `${at.baseUrl}/admin/alerts` },
     });
 
     const item = async () => ((await api('GET', '/alerts')).body['items'] as Record<string, unknown>[])[0];
-    const { alertId } = { ...(await item()) };
+    const { alertId, measured, numbers } = { ...(await item()) };
+    expect(numbers).toEqual({ firstSeen: expect.any(Number) });
+    expect(measured).toMatch(/^In use for 73\d days\.$/);
     // It is noted as delivered after the receiver has answered.
     await until('that is noted', async () => isDelivered((await item())?.['webhook']));
     const act = (what: string, given?: object) => api('POST', `/alerts/${String(alertId)}/${what}`, given);
@@ -87,6 +96,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const page = await browser.go(`${at.baseUrl}/admin/alerts`);
     const text = await page.text();
     expect(text).toContain('older than a year');
+    expect(text).toMatch(/In use for 73\d days\. <a href="\/admin\/signing-keys">/);
     expect(text).toContain('acknowledged');
     const origin = new URL(at.baseUrl).origin;
     const silenced = await browser.go(`${at.baseUrl}/admin/alerts/${String(alertId)}/silence`, {
@@ -97,5 +107,14 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await silenced.text()).toContain('without an end');
     const shown = await (await browser.go(`${at.baseUrl}/admin/alerts/webhook`)).text();
     expect(shown).toContain(String(webhook['secret']));
+    const tested = (): Promise<Response> =>
+      browser.go(`${at.baseUrl}/admin/alerts/webhook/test`, { method: 'POST', headers: { origin } });
+    expect(await (await tested()).text()).toContain('The receiver accepted the test (204).');
+    host.serve('/alerts', (response) => response.writeHead(500).end());
+    expect(await (await tested()).text()).toContain('The receiver did not accept the test: 500.');
+    expect((await api('PATCH', '/site', { alertWebhook: null })).status).toBe(200);
+    expect((await api('POST', '/alerts/webhook/test')).status).toBe(422);
+    const reader = await at.oidc.signToken({ permissions: ['site.endpoints.read', 'site.alerts.update'] });
+    expect((await at.ask('POST', '/alerts/webhook/test', undefined, {}, reader)).status).toBe(403);
   });
 });

@@ -133,6 +133,17 @@ test('each cause opens an alert of the affected site only', async () => {
     { kind: 'sidecar-silent', subject: 'ward', notified: 'firing' },
   ]);
   expect((await db.client.query('select from alert where site_id = $1', [other])).rowCount).toBe(0);
+  const { rows: measured } = await db.client.query<{ kind: string; numbers: object }>(
+    'select kind, numbers from alert where site_id = $1 and resolved_at is null',
+    [site],
+  );
+  expect(Object.fromEntries(measured.map(({ kind, numbers }) => [kind, numbers]))).toEqual({
+    'error-rate': { percent: 25, requests: 30, errors: 30 },
+    'feed-silent': { afterMinutes: 30, since: expect.any(Number) },
+    'jwks-uri-failing': { failures: 3 },
+    'replay-needed': { messages: 1 },
+    'sidecar-silent': { lastAt: expect.any(Number) },
+  });
   expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.firing'));
   await turn('post');
   expect(received).toHaveLength(5);

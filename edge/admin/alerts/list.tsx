@@ -20,6 +20,8 @@ interface ItemProps {
   readonly alert: AlertView;
   readonly path: string;
   readonly keysPath: string;
+  /** Link to what the alert counts. */
+  readonly countedAt: (alert: AlertView) => { readonly href: string; readonly title: string } | undefined;
   readonly mayAct: boolean;
 }
 
@@ -29,7 +31,17 @@ const Subject = ({ alert: { subject, keyName }, keysPath }: Pick<ItemProps, 'ale
   return <a href={`${keysPath}/${subject}`}>{keyName}</a>;
 };
 
-const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
+const Measured = ({ alert, countedAt }: Pick<ItemProps, 'alert' | 'countedAt'>) => {
+  const link = countedAt(alert);
+  if (alert.measured === '' && link === undefined) return null;
+  return (
+    <p>
+      {alert.measured} {link === undefined ? null : <a href={link.href}>{link.title}</a>}
+    </p>
+  );
+};
+
+const Item = ({ alert, path, keysPath, countedAt, mayAct }: ItemProps) => (
   <section class="item" aria-label={`${alert.summary} ${alert.firingSince}`}>
     <p>
       <strong>{alert.summary}</strong>
@@ -39,6 +51,7 @@ const Item = ({ alert, path, keysPath, mayAct }: ItemProps) => (
       {alert.acknowledged === null ? null : <Badge tone="plain">acknowledged</Badge>}{' '}
       {alert.silenced === null ? null : <Badge tone="plain">silenced</Badge>}
     </p>
+    <Measured {...{ alert, countedAt }} />
     <p>{alert.todo}</p>
     <p class="quiet">
       Since <When at={alert.firingSince} relative={alert.resolvedAt === null} />

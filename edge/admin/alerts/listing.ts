@@ -6,6 +6,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Query } from '../../deps.ts';
+import { postWebhook } from '../../http/post-webhook.ts';
 import { webhookSecret } from '../../http/webhook-signature.ts';
 import {
   acknowledgeAlert,
@@ -21,6 +22,7 @@ import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
+import type { AdminDeps } from '../web/console.ts';
 
 export const alertQuery = z.strictObject({ ...paging, state: z.enum(ALERT_STATES).default('firing') });
 
@@ -33,6 +35,11 @@ export const alertItem = z.object({
   keyName: z.string().nullable(),
   summary: z.string(),
   todo: z.string(),
+  numbers: z
+    .record(z.string(), z.number())
+    .nullable()
+    .meta({ description: 'The numbers of the cause when it fired. Times are milliseconds since the epoch.' }),
+  measured: z.string().meta({ description: 'A sentence with the numbers; empty without numbers.' }),
   firingSince: instant,
   resolvedAt: instant.nullable(),
   clearSince: instant.nullable().meta({ description: 'When the cause ended. The alert resolves ten minutes later.' }),
@@ -56,7 +63,13 @@ function webhookState({ attempts, last_answer: answer, delivered_at: delivered, 
   return { state, attempts, answer } as const;
 }
 
-export const viewAlert = (row: AlertRow): AlertView => ({
+export const viewAlert = (row: AlertRow): AlertView => {
+  const numbers = row.numbers === null ? null : alertItem.shape.numbers.parse(JSON.parse(row.numbers));
+  const measured = numbers === null ? '' : ALERT_KINDS[row.kind].measured(numbers, Date.parse(row.firing_since));
+  return { ...viewState(row), numbers, measured };
+};
+
+const viewState = (row: AlertRow): Omit<AlertView, 'numbers' | 'measured'> => ({
   alertId: row.alert_id,
   kind: row.kind,
   subject: row.subject,
@@ -121,4 +134,29 @@ export const unsilence = (database: Database, actor: Actor, id: string) =>
 export async function webhook(config: Pick<Config, 'GATEWAY_SECRET'>, database: Database, site: string) {
   const [row] = await inSite(database, site).run(webhookOf(site));
   return { site, url: row?.url ?? null, secret: await webhookSecret(config.GATEWAY_SECRET, site) };
+}
+
+export const testAnswer = z.object({
+  url: z.string(),
+  isDelivered: z.boolean(),
+  answer: z.string().meta({ description: 'An HTTP status, or a code of the gateway such as `unreachable`.' }),
+});
+
+/** Posts a test to the webhook of the site. @throws Fault `invalid` without a webhook, `forbidden` without the permission */
+export async function testWebhook(
+  deps: AdminDeps,
+  database: Database,
+  actor: Actor,
+): Promise<z.infer<typeof testAnswer>> {
+  requirePermission(actor, 'site.settings.update');
+  const [row] = await inSite(database, actor.site).run(webhookOf(actor.site));
+  const url = row?.url ?? null;
+  if (url === null) throw new Fault('invalid', 'The site has no webhook. Set `alertWebhook` in the settings first.');
+  const body = JSON.stringify({
+    type: 'alert.test',
+    timestamp: new Date(deps.now()).toISOString(),
+    data: { site: actor.site, summary: 'This is a test. No alert is firing because of it.' },
+  });
+  const post = { site: actor.site, id: crypto.randomUUID(), url, body };
+  return { url, ...(await postWebhook(deps, post, deps.now())) };
 }

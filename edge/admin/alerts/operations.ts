@@ -11,6 +11,8 @@ import {
   findAlerts,
   silence,
   silenceBody,
+  testAnswer,
+  testWebhook,
   unsilence,
   viewAlert,
   webhook,
@@ -18,7 +20,8 @@ import {
 
 const done = z.object({ alertId: z.uuid() });
 
-export function alertOperations({ config }: AdminDeps): Operation[] {
+export function alertOperations(deps: AdminDeps): Operation[] {
+  const { config } = deps;
   return [
     operation({
       method: 'get',
@@ -39,6 +42,15 @@ export function alertOperations({ config }: AdminDeps): Operation[] {
       description: 'The address is a setting of the site. The secret changes with GATEWAY_SECRET.',
       answer: z.object({ site: z.uuid(), url: z.string().nullable(), secret: z.string() }),
       handle: async ({ actor, database }) => ({ body: await webhook(config, database, actor.site) }),
+    }),
+    operation({
+      method: 'post',
+      path: '/alerts/webhook/test',
+      permission: 'site.settings.update',
+      summary: 'Post a test to the webhook of alerts, once, and return the answer',
+      description: 'Its `type` is `alert.test`. It is signed as each notice is.',
+      answer: testAnswer,
+      handle: async ({ actor, database }) => ({ body: await testWebhook(deps, database, actor) }),
     }),
     operation({
       method: 'post',

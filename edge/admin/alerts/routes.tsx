@@ -1,7 +1,9 @@
 /** `/admin/alerts`: the alerts, and the webhook with its secret. */
 import type { Context } from 'hono';
 
+import type { Config } from '../../config.ts';
 import type { Surface } from '../../http/surface.ts';
+import type { Permission } from '../../permissions.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
 import type { Visitor } from '../staff/access.ts';
@@ -11,11 +13,63 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Copyable, Fact, Notice } from '../web/ui.tsx';
 import { AlertList } from './list.tsx';
-import { acknowledge, alertQuery, findAlerts, silence, silenceBody, unsilence, viewAlert, webhook } from './listing.ts';
+import {
+  acknowledge,
+  alertQuery,
+  type AlertView,
+  findAlerts,
+  silence,
+  silenceBody,
+  testWebhook,
+  unsilence,
+  viewAlert,
+  webhook,
+} from './listing.ts';
 
 const { path: PLACE } = PLACES.alerts;
 
-export function addAlertPages(app: Surface, { deps: { config }, access }: Console): void {
+/** An error rate counts half an hour. */
+const COUNTED_MS = 30 * 60_000;
+
+interface Counted {
+  readonly href: string;
+  readonly title: string;
+}
+
+/** Links to the page with what an alert counts; undefined without the permission. */
+function countedAt(
+  config: Config,
+  permissions: ReadonlySet<Permission>,
+  { kind, subject, firingSince, resolvedAt }: AlertView,
+): Counted | undefined {
+  const to = (place: keyof typeof PLACES, title: string, query: Record<string, string> = {}): Counted | undefined => {
+    const { path, permission } = PLACES[place];
+    const search = new URLSearchParams(query).toString();
+    return permissions.has(permission)
+      ? { href: `${linkTo(config, path)}${search === '' ? '' : `?${search}`}`, title }
+      : undefined;
+  };
+  const from = new Date(Date.parse(firingSince) - COUNTED_MS).toISOString();
+  const time = { range: '', from, ...(resolvedAt === null ? {} : { to: resolvedAt }) };
+  switch (kind) {
+    case 'feed-silent':
+      return to('messages', 'Its messages', { clientId: subject });
+    case 'error-rate':
+      return to('requests', 'These requests', { surface: subject, ...time });
+    case 'jwks-uri-failing':
+      return to('requests', 'These requests', { clientId: subject, code: 'jwks_uri', ...time });
+    case 'replay-needed':
+      return to('messages', 'Messages with errors', { outcome: 'errors', from });
+    case 'sidecar-silent':
+    case 'provider-away':
+      return to('health', 'Health');
+    case 'signing-key-old':
+      return to('signingKeys', 'Signing keys');
+  }
+}
+
+export function addAlertPages(app: Surface, { deps, access }: Console): void {
+  const { config } = deps;
   const path = linkTo(config, PLACE);
 
   app.get(PLACE, async (c) => {
@@ -35,11 +89,12 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
           state={query.state}
           query={asked}
           keysPath={linkTo(config, PLACES.keys.path)}
+          countedAt={(alert) => countedAt(config, permissions, alert)}
           mayAct={permissions.has('site.alerts.update')}
         />
         {permissions.has('site.settings.update') ? (
           <p>
-            <a href={`${path}/webhook`}>How a receiver checks the signature</a>
+            <a href={`${path}/webhook`}>Webhook: signature and test</a>
           </p>
         ) : null}
       </Page>
@@ -47,11 +102,20 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
     return respond(config, page);
   });
 
-  app.get(`${PLACE}/webhook`, async (c) => {
-    const session = await access.page(c, 'site.settings.update');
+  const showWebhook = async (
+    session: Visitor,
+    test?: { readonly isDelivered: boolean; readonly answer: string },
+  ): Promise<Response> => {
     const { url, secret } = await webhook(config, session.database, session.actor.site);
     const page = (
       <Page title="Webhook of alerts" config={config} session={session} place={PLACE} trail={[PLACES.alerts]}>
+        {test === undefined ? null : test.isDelivered ? (
+          <Notice tone="good">The receiver accepted the test ({test.answer}).</Notice>
+        ) : (
+          <Notice tone="bad">
+            The receiver did not accept the test: {test.answer}. The gateway expects an answer 2xx within 5 s.
+          </Notice>
+        )}
         <p class="lead">
           Each notice has the headers webhook-id, webhook-timestamp and webhook-signature of Standard Webhooks. A notice
           may arrive twice, with the same webhook-id.
@@ -62,9 +126,22 @@ export function addAlertPages(app: Surface, { deps: { config }, access }: Consol
             <Copyable text={secret} label="the secret" />
           </Fact>
         </dl>
+        {url === null ? null : (
+          <form class="actions" method="post" action={`${path}/webhook/test`}>
+            <button class="secondary">Send a test</button>
+            <span class="quiet">Posts one signed notice of type alert.test.</span>
+          </form>
+        )}
       </Page>
     );
     return respond(config, page);
+  };
+
+  app.get(`${PLACE}/webhook`, async (c) => showWebhook(await access.page(c, 'site.settings.update')));
+
+  app.post(`${PLACE}/webhook/test`, async (c) => {
+    const session = await access.page(c, 'site.settings.update');
+    return showWebhook(session, await testWebhook(deps, session.database, session.actor));
   });
 
   const acting = (action: string, act: (c: Context, visitor: Visitor, id: string) => Promise<unknown>): void => {

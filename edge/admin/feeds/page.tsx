@@ -9,7 +9,7 @@ import type { FeedLinks } from './links.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
 
 const VERDICTS = {
-  silent: { tone: 'bad', badge: 'silent', text: 'where it usually sends' },
+  silent: { tone: 'bad', badge: 'silent', text: 'but usually sends at this hour' },
   fewer: { tone: 'warn', badge: 'less', text: 'less than usual at this hour' },
   more: { tone: 'warn', badge: 'more', text: 'more than usual at this hour' },
   usual: { tone: 'good', badge: 'usual', text: 'usual' },
@@ -80,7 +80,9 @@ const Line = ({ feed, sender, links }: LineProps) => {
         <Counted to={ofAll}>
           {text(all)} {isFhir ? 'requests ' : ''}today
         </Counted>
-        {verdict === null ? null : `, ${VERDICTS[verdict].text}`}
+        {verdict === null
+          ? null
+          : `, ${sender.isSingle && verdict === 'too-new' ? 'sent once' : VERDICTS[verdict].text}`}
       </span>
       <Mix today={today} />
       <span class="counts">

@@ -17,6 +17,9 @@ const sender = z.object({
     .meta({ description: 'Since midnight at the site: AA, AE, AR; for FHIR statuses below 400, 4xx, 5xx.' }),
   refusedLately: count.meta({ description: 'AE and AR, or 4xx and 5xx, of the last hour.' }),
   lastHour: count.meta({ description: 'In the last four whole quarters of an hour.' }),
+  isSingle: z
+    .boolean()
+    .meta({ description: 'It sent at one moment only. Beside other senders of its key it is never silent.' }),
   verdict: z
     .enum(['usual', 'fewer', 'more', 'silent', 'too-new'])
     .nullable()

@@ -14,9 +14,22 @@ import type { Feed, Feeds, Sender } from './schema.ts';
 const MAX_ALERTS = 300;
 const MAX_SHOWN_ALERTS = 10;
 
-/** @param alerted keys that have an open alert for silence */
-function viewSender(row: FeedRow, alerted: ReadonlySet<string>): Sender[] {
+/** A sender that sent at one moment only, such as a message that was sent by mistake. */
+const isSingle = ({ surface, first_at: first, last_at: last }: FeedRow): boolean =>
+  surface !== 'fhir' && first !== null && first === last;
+
+/**
+ * @param alerted keys that have an open alert for silence
+ * @param hasFeed the key has a sender that sent more than once
+ */
+function viewSender(row: FeedRow, alerted: ReadonlySet<string>, hasFeed: boolean): Sender[] {
   if (row.surface === null || row.last_at === null) return [];
+  const verdict = (): Sender['verdict'] => {
+    if (row.surface === 'fhir') return null;
+    // The silence of the key is that of its other senders.
+    if (isSingle(row) && hasFeed) return 'too-new';
+    return judge(row, row.watched ? alerted.has(row.client_id) : undefined);
+  };
   return [
     {
       surface: row.surface,
@@ -26,7 +39,8 @@ function viewSender(row: FeedRow, alerted: ReadonlySet<string>): Sender[] {
       today: { accepted: row.accepted, refused: row.refused, rejected: row.rejected },
       refusedLately: row.late_refused,
       lastHour: row.hour,
-      verdict: row.surface === 'fhir' ? null : judge(row, row.watched ? alerted.has(row.client_id) : undefined),
+      isSingle: isSingle(row),
+      verdict: verdict(),
     },
   ];
 }
@@ -51,6 +65,7 @@ export function viewFeeds(
   const feeds = keys.slice(0, MAX_KEYS).flatMap((ofKey): Feed[] => {
     const [key] = ofKey;
     if (key === undefined) return [];
+    const hasFeed = ofKey.some((row) => row.last_at !== null && row.surface !== 'fhir' && !isSingle(row));
     return [
       {
         clientId: key.client_id,
@@ -58,7 +73,7 @@ export function viewFeeds(
         status: key.status,
         protocols: [...key.protocols],
         isWatched: key.watched,
-        senders: ofKey.flatMap((row) => viewSender(row, alerted)),
+        senders: ofKey.flatMap((row) => viewSender(row, alerted, hasFeed)),
         refusals: key.refusals,
         fault: maySeeReasons ? viewFault(key) : null,
       },

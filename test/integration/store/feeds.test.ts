@@ -161,6 +161,34 @@ test('the fault of a key is the last one above a 404; a key without messages has
   expect(row).toMatchObject({ surface: null, refusals: 6, fault_code: 'no-key', fault_surface: 'mllp' });
 });
 
+test('bytes without a sender make no feed until one is accepted, and are counted', async () => {
+  const { site, clientId } = await start();
+  const note = (accepted: number, rejected: number) => {
+    const key: KeyCount = {
+      site,
+      clientId,
+      surface: 'hl7',
+      application: '',
+      facility: '',
+      at: Date.now(),
+      accepted,
+      refused: 0,
+      rejected,
+    };
+    return database.run(noteUsage({ counts: [], answers: [], keys: [key], kids: [] }));
+  };
+  const feeds = async () =>
+    (await db.client.query('select first_at, last_at from feed where site_id = $1', [site])).rows;
+  await note(0, 3);
+  expect(await feeds()).toEqual([]);
+  const count = 'select accepted::int, rejected::int from key_usage where site_id = $1';
+  expect((await db.client.query(count, [site])).rows).toEqual([{ accepted: 0, rejected: 3 }]);
+  await note(1, 0);
+  expect(await feeds()).toHaveLength(1);
+  await note(0, 1);
+  expect(await feeds()).toEqual([{ first_at: expect.any(Date), last_at: expect.any(Date) }]);
+});
+
 test('a sender with another name in each message has twenty names, and the others are counted', async () => {
   const { site, clientId } = await start();
   const keyOf = (n: number): KeyCount => ({

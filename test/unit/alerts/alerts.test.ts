@@ -1,9 +1,10 @@
 /** When alerts fire and resolve, and which notices they cause: watched hours, flapping, breaks of the gateway. */
 import { describe, expect, test } from 'vitest';
 
+import { ALERT_KINDS } from '../../../edge/alert-kinds.ts';
 import { type AlertFacts, firingAlerts } from '../../../edge/alerts/facts.ts';
 import { type Hours, isWatched, patienceMs } from '../../../edge/members/watched-hours.ts';
-import { changeAlerts } from '../../../edge/alerts/transition.ts';
+import { type Alert, changeAlerts } from '../../../edge/alerts/transition.ts';
 
 const MINUTE = 60_000;
 const at = (instant: string): number => Date.parse(instant);
@@ -92,7 +93,7 @@ function simulate(
   facts: (now: number) => Partial<AlertFacts>,
   { since = at(from), sites = NOTHING.sites }: { since?: number; sites?: AlertFacts['sites'] } = {},
 ) {
-  const alerts = new Map<string, AlertFacts['alerts'][number]>();
+  const alerts = new Map<string, AlertFacts['alerts'][number] & Pick<Alert, 'numbers'>>();
   const notices: string[] = [];
   let ids = 0;
   for (let now = at(from); now <= at(from) + minutes * MINUTE; now += MINUTE) {
@@ -108,7 +109,8 @@ function simulate(
     for (const alert of decided.alerts) {
       const known = alerts.get(alert.id);
       const isAcknowledged = known?.times === alert.times && known.isAcknowledged;
-      alerts.set(alert.id, { ...alert, isAcknowledged });
+      const numbers = alert.numbers ?? known?.numbers;
+      alerts.set(alert.id, { ...alert, isAcknowledged, ...(numbers === undefined ? {} : { numbers }) });
     }
     for (const { at: time, state } of decided.notices)
       notices.push(`${new Date(time).toISOString().slice(5, 16)} ${state}`);
@@ -212,7 +214,7 @@ test('two notices of one alert are at least 15 minutes apart', () => {
   const start = at('2026-11-20T12:00:00Z');
   const briefly = (now: number) => {
     const minute = (now - start) / MINUTE;
-    return factsOf('replay-needed', ...(minute < 60 && minute % 12 === 0 ? [{ site, subject: '' }] : []));
+    return factsOf('replay-needed', ...(minute < 60 && minute % 12 === 0 ? [{ site, subject: '', messages: 1 }] : []));
   };
   expect(simulate('2026-11-20T12:00:00Z', 120, briefly).notices).toEqual([
     '11-20T12:00 firing',
@@ -252,18 +254,25 @@ test('the second failed check of the provider raises an alert at every site', ()
   const sites = ['a', 'b'].map((each) => ({ site: each, hasWebhook: false }));
   const away = (providerFailures: number) => firingAlerts({ ...NOTHING, sites }, { checkedSince: 0, providerFailures });
   expect([away(0), away(1)]).toEqual([[], []]);
-  expect(away(2)).toEqual(['a', 'b'].map((each) => ({ site: each, kind: 'provider-away', subject: '' })));
+  expect(away(2)).toEqual(
+    ['a', 'b'].map((each) => ({ site: each, kind: 'provider-away', subject: '', numbers: { failures: 2 } })),
+  );
 });
 
 test('three failures of a JWKS URI raise an alert of the key; failed messages raise one alert of the site', () => {
   const fired = (kind: string, fact: object) => firingAlerts({ ...NOTHING, ...factsOf(kind, fact) }, CHECKED);
   const jwks = (failures: number) => fired('jwks-uri-failing', { site, subject: 'svc-a', failures });
-  expect([jwks(2), jwks(3)]).toEqual([[], [{ site, kind: 'jwks-uri-failing', subject: 'svc-a' }]]);
-  expect(fired('replay-needed', { site, subject: '' })).toEqual([{ site, kind: 'replay-needed', subject: '' }]);
+  expect([jwks(2), jwks(3)]).toEqual([
+    [],
+    [{ site, kind: 'jwks-uri-failing', subject: 'svc-a', numbers: { failures: 3 } }],
+  ]);
+  expect(fired('replay-needed', { site, subject: '', messages: 2 })).toEqual([
+    { site, kind: 'replay-needed', subject: '', numbers: { messages: 2 } },
+  ]);
 });
 
 describe('a notice', () => {
-  const failed = factsOf('replay-needed', { site, subject: '' });
+  const failed = factsOf('replay-needed', { site, subject: '', messages: 1 });
   const key = { site, kind: 'replay-needed', subject: '' };
 
   test('is not posted without a webhook or while silenced, and is posted after the silence if the alert is still firing', () => {
@@ -302,5 +311,32 @@ describe('a notice', () => {
     expect(statesPosted({}, failed)).toEqual([]);
     expect(statesPosted({ notified: 'firing', clearSince: now - 10 * MINUTE }, {})).toEqual(['resolved']);
     expect(statesPosted({ resolvedAt: now - 20 * MINUTE }, failed)).toEqual(['firing']);
+  });
+});
+
+describe('the numbers of an alert', () => {
+  test('are those of its cause when it fired, and stay while it fires', () => {
+    const rate = (errors: number) =>
+      factsOf('error-rate', { site, subject: 'fhir', percent: 25, requests: 40, errors });
+    const from = at('2026-11-20T07:00:00Z');
+    const { alerts } = simulate('2026-11-20T07:00:00Z', 2, (now) => rate(now === from ? 27 : 12));
+    expect([...alerts.values()].map(({ numbers }) => numbers)).toEqual([{ percent: 25, requests: 40, errors: 27 }]);
+  });
+
+  test.each([
+    ['feed-silent', { lastAt: 0, afterMinutes: 60 }, 'No message for 63 min. The limit is 60 min.'],
+    ['feed-silent', { afterMinutes: 1440 }, 'No message yet. The limit is 24 h.'],
+    [
+      'error-rate',
+      { requests: 40, errors: 27, percent: 25 },
+      '27 of 40 requests (68%) in the last 15 to 30 minutes. The limit is 25%.',
+    ],
+    ['sidecar-silent', { lastAt: 57 * MINUTE }, 'No call for 6 min. The limit is 5 min.'],
+    ['provider-away', { failures: 2 }, '2 checks in a row failed.'],
+    ['jwks-uri-failing', { failures: 1200 }, '1,200 token requests failed in half an hour.'],
+    ['replay-needed', { messages: 1 }, 'One message waits.'],
+    ['replay-needed', { messages: 1000 }, '1,000 or more messages wait.'],
+  ] as const)('%s %j', (kind, numbers, said) => {
+    expect(ALERT_KINDS[kind].measured(numbers, 63 * MINUTE)).toBe(said);
   });
 });

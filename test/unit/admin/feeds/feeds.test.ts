@@ -18,6 +18,7 @@ const ROW: FeedRow = {
   surface: 'mllp',
   application: 'LAB',
   facility: 'HOSP',
+  first_at: '2026-01-01T00:00:00.000Z',
   last_at: before(4),
   accepted: 209,
   refused: 2,
@@ -196,6 +197,7 @@ describe('the sentence about all feeds', () => {
       attempts: null,
       delivered_at: null,
       given_up_at: null,
+      numbers: null,
     };
     const verdict = (...alerts: AlertRow[]) =>
       viewFeeds([{ ...ROW, watched: true }], alerts, [], NOW, true).feeds[0]?.senders[0]?.verdict;
@@ -204,6 +206,15 @@ describe('the sentence about all feeds', () => {
       'usual',
       'usual',
     ]);
+    // A sender that sent once is not silent, unless the key has no other sender.
+    const once: FeedRow = { ...ROW, watched: true, application: 'RAD', first_at: before(60), last_at: before(60) };
+    const verdicts = (...rows: FeedRow[]) =>
+      viewFeeds(rows, [alert], [], NOW, true).feeds[0]?.senders.map(({ isSingle, verdict: own }) => [isSingle, own]);
+    expect(verdicts({ ...ROW, watched: true }, once)).toEqual([
+      [false, 'silent'],
+      [true, 'too-new'],
+    ]);
+    expect(verdicts(once)).toEqual([[true, 'silent']]);
   });
 });
 

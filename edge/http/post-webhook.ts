@@ -1,0 +1,46 @@
+/** Posts a signed notice to the webhook of a site, once. */
+import type { Config } from '../config.ts';
+import { deadline } from './deadline.ts';
+import { guardedFetch, type GuardedFetching } from './guarded-fetch.ts';
+import { webhookHeaders } from './webhook-signature.ts';
+
+const DEADLINE_MS = 5_000;
+
+export type WebhookPosting = GuardedFetching & {
+  readonly config: GuardedFetching['config'] & Pick<Config, 'GATEWAY_SECRET'>;
+};
+
+interface WebhookPost {
+  readonly site: string;
+  /** The `webhook-id`. */
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+}
+
+export interface WebhookAnswer {
+  /** An HTTP status, or a code of the gateway. */
+  readonly answer: string;
+  readonly isDelivered: boolean;
+}
+
+/** It never throws. A status 2xx is a delivery. */
+export async function postWebhook(
+  deps: WebhookPosting,
+  { site, id, url, body }: WebhookPost,
+  nowMs: number,
+): Promise<WebhookAnswer> {
+  const failed = (answer: string): WebhookAnswer => ({ answer, isDelivered: false });
+  const within = deadline(DEADLINE_MS);
+  try {
+    const headers = await webhookHeaders(deps.config.GATEWAY_SECRET, site, id, nowMs, body);
+    const answer = await guardedFetch(deps, url, { method: 'POST', headers, body }, within);
+    if ('failed' in answer) return failed(answer.failed);
+    await answer.body?.cancel();
+    return { answer: String(answer.status), isDelivered: answer.status >= 200 && answer.status < 300 };
+  } catch {
+    return failed(within.signal.aborted ? 'timeout' : 'unreachable');
+  } finally {
+    within.clear();
+  }
+}
