@@ -217,7 +217,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'edge/store/admin-audit.ts',
-    ['listAudit', 'patientsIdentified'],
+    ['rowsSql', 'listAuditNamed', 'sumAuditByActor', 'sumAuditByPatient', 'patientsIdentified'],
     ['integration/store/admin-isolation', 'contract/admin-audit', 'integration/store/look-ups'],
   ],
   ['edge/store/admin-key.ts', ['keyStatements', 'changesOf'], ['integration/store/admin-isolation']],

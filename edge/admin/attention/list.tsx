@@ -5,7 +5,7 @@ import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
 import { Badge, Code, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
-import { Path } from '../messages/path.tsx';
+import { Path } from '../web/path.tsx';
 import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
 import { PERSON_PARTS } from './person.ts';

@@ -6,7 +6,7 @@ import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
 import { MAX_COUNTED, type ListedRow } from '../../store/message-search.ts';
 import { Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, Warnings, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
-import { Path } from './path.tsx';
+import { Path } from '../web/path.tsx';
 import { type ListedMessage, viewListedMessage } from './view.ts';
 
 type Query = Readonly<Record<string, string>>;

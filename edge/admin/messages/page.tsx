@@ -1,7 +1,7 @@
 /** One HL7 message: what became of it, what is wrong with it, what it changed, its segments and its ACK, and what is around it. */
 import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.ts';
 import { Changed } from './differences.tsx';
-import { Path } from './path.tsx';
+import { Path } from '../web/path.tsx';
 import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
 import { counted } from '../web/counted.ts';
 import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, Warnings, When } from '../web/ui.tsx';
