@@ -131,7 +131,26 @@ begin
             (select x.at from hl7_result x
               where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what and x.filler = ''
                 and x.placer = '' and i.filler = '' and i.placer = ''
-                and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)) e limit 1) o
+                and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
+            -- Another result has the number and one of the other patient.
+            union all
+            (select x.at
+               from (select z.filler from hl7_result z
+                      where z.site_id = p_site and z.patient_id = p.id and z.type = i.type and z.placer = i.placer and z.placer <> ''
+                        and i.filler = '' and z.filler <> '' limit 100) r
+              cross join lateral (
+                select y.at from hl7_result y
+                 where y.site_id = p_site and y.patient_id = q.id and y.type = i.type and y.filler = r.filler and y.filler <> ''
+                 limit 1) x limit 1)
+            union all
+            (select x.at
+               from (select z.placer from hl7_result z
+                      where z.site_id = p_site and z.patient_id = p.id and z.type = i.type and z.filler = i.filler and z.filler <> ''
+                        and i.placer = '' and z.placer <> '' limit 100) r
+              cross join lateral (
+                select y.at from hl7_result y
+                 where y.site_id = p_site and y.patient_id = q.id and y.type = i.type and y.placer = r.placer and y.placer <> ''
+                 limit 1) x limit 1)) e limit 1) o
         where q.id <> p.id limit 1) o
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;

@@ -20,27 +20,36 @@ export interface JoinedResults {
 
 /** Gives results that have only the filler's number the placer's number of stored results of their order and time. */
 export function completeOrders(keyed: readonly Keyed[], patient: Draft, results: FiledResults): readonly Keyed[] {
-  const isLacking = ({ filler, placer }: ResultKey): boolean => filler !== null && placer === null;
   const fillers = new Map(
-    keyed.flatMap(({ key }) => (isLacking(key) ? [[JSON.stringify(key.filler), key.filler] as const] : [])),
+    keyed.flatMap(({ key: { filler, placer } }) =>
+      filler !== null && placer === null ? [[JSON.stringify(filler), filler] as const] : [],
+    ),
   );
   if (fillers.size === 0) return keyed;
-  const placers = new Map<string, OrderNumber | null>();
-  for (const [name, filler] of fillers) {
-    const stored = TYPES.flatMap((type) => results.ofOrder(type, patient.id, { filler, placer: null }));
-    for (const { key } of stored) {
-      if (filler === null || key.placer === null || !isEqual(key.filler, filler)) continue;
-      const order = `${name} ${key.at}`;
-      const other = placers.get(order);
-      // Two placer numbers show no single order.
-      placers.set(order, other === undefined || isEqual(other, key.placer) ? key.placer : null);
-    }
-  }
-  return keyed.map((each) => {
-    const { key } = each;
-    const placer = isLacking(key) ? placers.get(`${JSON.stringify(key.filler)} ${key.at}`) : undefined;
-    return placer === undefined || placer === null ? each : { ...each, key: { ...key, placer } };
-  });
+  const stored = [...fillers.values()].flatMap((filler) =>
+    TYPES.flatMap((type) => results.ofOrder(type, patient.id, { filler, placer: null })),
+  );
+  const completed = completionBy([...new Set(stored)].map(({ key }) => key));
+  return keyed.map((each) => ({ ...each, key: completed(each.key) }));
+}
+
+/**
+ * A function that gives a key with only the filler's number the placer's number.
+ *
+ * @param keys those that have both numbers show it, if they have equal times and name only one placer's number
+ */
+export function completionBy(keys: readonly ResultKey[]): (key: ResultKey) => ResultKey {
+  const orders = Map.groupBy(
+    keys.filter(({ filler, placer }) => filler !== null && placer !== null),
+    ({ filler, at }) => `${filler?.value} ${at}`,
+  );
+  return (key) => {
+    const { filler, placer, at } = key;
+    if (filler === null || placer !== null) return key;
+    const same = (orders.get(`${filler.value} ${at}`) ?? []).filter((other) => isEqual(other.filler, filler));
+    const [first, ...others] = same.flatMap((other) => other.placer ?? []);
+    return first === undefined || others.some((other) => !isEqual(other, first)) ? key : { ...key, placer: first };
+  };
 }
 
 /** Joins the records of each pair. The patient's other results then refer to the kept record. */

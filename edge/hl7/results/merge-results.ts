@@ -3,7 +3,7 @@ import { pairAlike, type AlikeQuery } from './alike-results.ts';
 import { areNear } from './asked-results.ts';
 import { choose } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
-import { pairsUnder } from './join-orders.ts';
+import { completionBy, pairsUnder } from './join-orders.ts';
 import { closestOf, isUnidentified, type ResultKey } from './result-key.ts';
 
 export interface MetResults {
@@ -26,6 +26,15 @@ const isFree = ({ key }: FiledResult, side: Side, taken: readonly Side[] = []): 
     [...taken, side].every((each) => each === 'filler' || each === 'placer') &&
     !taken.includes(side));
 
+/** The keys with both numbers whose placer's number has no other filler's number at their time. */
+function ofOneFiller(keys: readonly ResultKey[]): readonly ResultKey[] {
+  const orders = Map.groupBy(
+    keys.filter(({ filler, placer }) => filler !== null && placer !== null),
+    ({ placer, at }) => `${placer?.value} ${at}`,
+  );
+  return [...orders.values()].filter((of) => new Set(of.map(({ filler }) => filler?.value)).size === 1).flat();
+}
+
 /**
  * Matches the results of `from` with those of `to`, as if a message stated them. Similar keys match last, if each result is the only
  * one for the other.
@@ -33,6 +42,12 @@ const isFree = ({ key }: FiledResult, side: Side, taken: readonly Side[] = []): 
 export function mergeResults(from: string, to: string, results: FiledResults): MetResults[] {
   return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
     const moved = results.ofPatient(type, from);
+    const completed = completionBy(ofOneFiller([...moved, ...results.ofPatient(type, to)].map(({ key }) => key)));
+    for (const known of results.ofPatient(type, to)) {
+      const key = completed(known.key);
+      // A result under the placer's number is joined with it below.
+      if (results.of(type, to, key).every((other) => other.key.filler !== null)) results.refile(known, key);
+    }
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
     // Precise times first: an unknown time matches a result that is left.
     const groups = [...equals.values()].toSorted(([a], [b]) => (b?.at.length ?? 0) - (a?.at.length ?? 0));
@@ -42,11 +57,12 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
       if (first === undefined) return [];
       const sent = group.toSorted((a, b) => a.place - b.place);
       const side = sideOf(first.key);
+      const key = completed(first.key);
       const free = closestOf(
-        results.of(type, to, first.key).filter((each) => isFree(each, side, kept.get(each))),
-        first.key,
+        results.of(type, to, key).filter((each) => isFree(each, side, kept.get(each))),
+        key,
       );
-      const joined = pairsUnder(first.key, type === 'DiagnosticReport' ? 1 : group.length, free);
+      const joined = pairsUnder(key, type === 'DiagnosticReport' ? 1 : group.length, free);
       const others = new Set(joined.map((pair) => pair.gone));
       const candidates = free.filter((each) => !others.has(each));
       for (const other of others) kept.set(other, ['both']);

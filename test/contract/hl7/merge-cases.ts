@@ -152,6 +152,37 @@ export function mergeCases(subject: () => Subject): void {
     }
   });
 
+  test.each([
+    ['of the survivor', 'MEET-LA', 'MEET-LB', 'MEET-LA'],
+    ['of the merged patient', 'MEET-LC', 'MEET-LD', 'MEET-LD'],
+  ])(
+    'a result under the filler’s and one under the placer’s number are one, if another result %s has both',
+    async (_name, survivor, merged, both) => {
+      const other = both === survivor ? merged : survivor;
+      await send({ patient: both, filler: `FL-${both}`, placer: `PL-${both}`, day: '01', obx: ['NA|140'] });
+      await send({ patient: both, filler: '', placer: `PL-${both}`, day: '02', obx: ['K|5||P'] });
+      await send({ patient: other, filler: `FL-${both}`, day: '03', obx: ['K|4||P'] });
+      await merge(survivor, merged);
+      const live = (await values(survivor)).filter((each) => !each.endsWith('entered-in-error'));
+      expect(live).toEqual(['140 final', '4 preliminary']);
+    },
+  );
+
+  test('a placer’s number of two filler’s numbers joins none of their results', async () => {
+    for (const filler of ['FM1', 'FM2'])
+      await send({ patient: 'MEETM', filler, placer: 'PM', day: '01', obx: ['NA|140'] });
+    await send({ patient: 'MEETM', filler: '', placer: 'PM', day: '02', obx: ['K|5||P'] });
+    for (const filler of ['FM1', 'FM2']) await send({ patient: 'MEETM-old', filler, day: '03', obx: ['K|4||P'] });
+    await merge('MEETM', 'MEETM-old');
+    expect(await values('MEETM')).toEqual([
+      '140 final',
+      '140 final',
+      '4 preliminary',
+      '4 preliminary',
+      '5 preliminary',
+    ]);
+  });
+
   test('a merge that states a result itself has it once', async () => {
     for (const [patient, day] of [
       ['MEETZ-old', '01'],
