@@ -724,6 +724,18 @@ export function simulateDay(seed: number, size: number): SimulatedDay {
       panel(one, () => ['NORTH', chance(0.3) ? old : now]);
       adt('northAdt', 'A08', one, [['NORTH', now]]);
     },
+    function renumberedAndMerged() {
+      const one = person({ numbers: { NORTH: numberAt('NORTH') } });
+      const [first, old, now] = [one.numbers.NORTH ?? '', numberAt('NORTH'), numberAt('NORTH')];
+      adt('northAdt', 'A04', one, [['NORTH', first]]);
+      adt('northAdt', 'A04', one, [['NORTH', old]], allergy());
+      const known = pick(first, old);
+      panel(one, () => ['NORTH', known]);
+      adt('northAdt', pick('A47', 'A46'), one, [['NORTH', now]], { merged: [['NORTH', old]] });
+      adt('northAdt', 'A40', one, [['NORTH', first]], { merged: [['NORTH', pick(old, now)]] });
+      panel(one, () => ['NORTH', pick(first, old, now)]);
+      adt('northAdt', 'A08', one, [['NORTH', first]]);
+    },
     function trauma() {
       const one = person({ numbers: { NORTH: numberAt('NORTH') } });
       const [provisional, own] = [one.numbers.NORTH ?? '', numberAt('NORTH')];

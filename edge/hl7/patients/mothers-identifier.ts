@@ -8,10 +8,13 @@ import { hasAuthorityOf, identifiersOfField, isSame, type ReadIdentifier } from 
 /**
  * Moves the mother's identifiers behind the other ones of PID-3. Without another identifying one of their authority, PID-21 may
  * name the newborn's own. It is also wrong if all of these lead to older persons.
+ *
+ * @param replaced those of MRG, which are not among the other ones
  */
 export function mothersLast(
   pid: Segment,
   identifiers: readonly ReadIdentifier[],
+  replaced: readonly ReadIdentifier[],
   person: Person,
   { authorities, rules, today, found }: PatientContext,
 ): readonly ReadIdentifier[] {
@@ -22,7 +25,9 @@ export function mothersLast(
   const identifying = identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
   const mothers = new Set(identifying.filter(isNamed));
   const isNear = (identifier: ReadIdentifier): boolean =>
-    !mothers.has(identifier) && [...mothers].some((mother) => hasAuthorityOf(identifier, mother));
+    !mothers.has(identifier) &&
+    !replaced.some((other) => isSame(other, identifier)) &&
+    [...mothers].some((mother) => hasAuthorityOf(identifier, mother));
   const others = identifying.filter(isNear);
   const state = others.length === 0 ? undefined : found();
   const isOfOlder = (identifier: ReadIdentifier, stored: StoredIdentity): boolean => {

@@ -71,7 +71,8 @@ export function mapPatient(
   const { pid, mrg } = segments;
   const isExternal = rule.isExternal === true;
   const person = personOf(pid, identity.context);
-  const identifiers = mothersLast(pid, identifiersOfPid(pid, isExternal, identity), person, identity);
+  const replaced = mrg === undefined ? [] : identifiersOfMrg(mrg, isExternal, identity);
+  const identifiers = mothersLast(pid, identifiersOfPid(pid, isExternal, identity), replaced, person, identity);
   noteContested(identifiers, identity);
   if (!identifiers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
   const sent: SentPatient = { identifiers, person };

@@ -286,9 +286,12 @@ function comparable(name: PersonName): ComparableName {
   return made;
 }
 
+/** A text that only repeats the given names and the prefix has no family name. */
 function hasFamily(name: PersonName): boolean {
   const { family, text } = comparable(name);
-  return family !== undefined || text !== undefined;
+  if (family !== undefined || text === undefined) return family !== undefined;
+  const parts = terms(fold([name.prefix, name.given, name.otherGiven].join(' ')));
+  return terms(text[0]).some((word) => !parts.includes(word));
 }
 
 /** Checks for a family name that is not provisional as a whole: `BABY GIRL` without a given name. */

@@ -71,16 +71,6 @@ export function renumbering(
       found,
     );
 
-  const absorption = (
-    one: Draft,
-    other: Draft | undefined,
-    identifiers: readonly ReadIdentifier[],
-  ): Renumbering | undefined => {
-    if (other === undefined) return undefined;
-    if (isRecordOf(other.id)) return { kind: 'absorb', patient: one, record: other.id, identifiers };
-    return isRecordOf(one.id) ? { kind: 'absorb', patient: other, record: one.id, identifiers } : undefined;
-  };
-
   // PID-3 may list the identifiers of relatives and enterprises too. The new one has the authority of the old one. An unknown one
   // may be a relative's, so that of an agreeing patient is first.
   const rank = (identifier: ReadIdentifier): number => {
@@ -93,24 +83,31 @@ export function renumbering(
   };
   const identifiers = [...sent].sort((a, b) => rank(a) - rank(b));
   const leading = leadingOf(identifiers);
-  if (patient === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
+  const kept = survivor === undefined ? undefined : drafts.byId('Patient', survivor);
+  if (patient === undefined || kept === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
   const others = othersOf(leading);
-  const [other] = others;
+  const [first, ...more] = others;
   const moved = ofOthers(leading).map(({ patient: from, authority, value, led }) => ({
     patient: from,
     authority,
     value,
     led,
   }));
-  // If the survivor has the new identifier, the merge was sent again.
-  const isHeld = moved.length < holdersOf(leading, found).length;
-  if (survivor !== patient.id && (isHeld || other !== undefined)) return { kind: 'merge', identifiers };
-
-  if (other === undefined) return { kind: 'renumber', patient, moved, identifiers };
-  const isMerge =
-    isSameAs(other) || (isRecordOf(other) && !isOfAnother(patient.id)) || (isRecordOf(patient.id) && agreesWith(other));
-  if (others.length === 1 && isMerge)
-    return absorption(patient, drafts.byId('Patient', other), identifiers) ?? { kind: 'merge', identifiers };
+  if (first === undefined) {
+    // If the survivor has the new identifier, the merge was sent again.
+    const isHeld = moved.length < holdersOf(leading, found).length;
+    return kept !== patient && isHeld
+      ? { kind: 'merge', identifiers }
+      : { kind: 'renumber', patient, moved, identifiers };
+  }
+  const other = more.length === 0 ? drafts.byId('Patient', first) : undefined;
+  if (other !== undefined && isRecordOf(other.id) && !isOfAnother(kept.id))
+    return { kind: 'absorb', patient: kept, record: other.id, identifiers };
+  // The merge is rejected, because the patient of MRG-1 is merged into another one.
+  if (kept !== patient) return { kind: 'merge', identifiers };
+  if (other !== undefined && isRecordOf(patient.id) && agreesWith(other.id))
+    return { kind: 'absorb', patient: other, record: patient.id, identifiers };
+  if (other !== undefined && isSameAs(other.id)) return { kind: 'merge', identifiers };
   const message =
     'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';
   note(context, 'E', '205', leading.at, message, 'number-taken');

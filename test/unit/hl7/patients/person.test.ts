@@ -174,6 +174,18 @@ describe('fit', () => {
       CONTRADICTS,
     ],
     ['the patient record has neither', ANN, person(undefined, undefined), 'fits'],
+    [
+      'a text that only repeats the given name has no family name',
+      person('Smith', 'Amy', '1980-02-09', 'female'),
+      { ...person(undefined, undefined, '1980-02-03', 'female'), names: [name(undefined, 'BABYGIRL', 'BABYGIRL')] },
+      'fits',
+    ],
+    [
+      'a text that adds a family name has it',
+      person('Jones', 'Ann', '1985-07-19', 'female'),
+      { ...person(undefined, undefined, '1980-02-03', 'female'), names: [name(undefined, 'Ann', 'Ann Smith')] },
+      CONTRADICTS,
+    ],
     ['an emergency admission: unknown, 1900', person('UNKNOWN', 'TRAUMA', '1900-01-01'), ANN, 'doubtful'],
     ['another full name', person('Jones', 'Bob', '1980-02-03', 'female'), ANN, 'doubtful'],
     ['another full name alone', person('Jones', 'Bob'), ANN, 'doubtful'],
