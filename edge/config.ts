@@ -234,6 +234,11 @@ const FHIR = {
     .default('off')
     .transform((value) => value === 'on')
     .describe('`on`: the type Group, its scopes, and the export of a Group.'),
+  FHIR_PROVENANCE: z
+    .enum(['on', 'off'])
+    .default('off')
+    .transform((value) => value === 'on')
+    .describe('`on`: the type Provenance, which says who made each version of a resource, and its scope.'),
 };
 
 const TRUST = {

@@ -10,12 +10,18 @@ export const RESOURCE_TYPES = [
 ] as const;
 
 /** The types that are off by default, each with the configuration variable that switches it on. */
-const SWITCHED_TYPES = [['Group', 'FHIR_GROUPS']] as const;
+const SWITCHED_TYPES = [
+  ['Group', 'FHIR_GROUPS'],
+  ['Provenance', 'FHIR_PROVENANCE'],
+] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number] | (typeof SWITCHED_TYPES)[number][0];
 export type Switches = Readonly<Record<(typeof SWITCHED_TYPES)[number][1], boolean>>;
 
 export const ALL_RESOURCE_TYPES: readonly ResourceType[] = [...RESOURCE_TYPES, ...SWITCHED_TYPES.map(([type]) => type)];
+
+/** The gateway makes a Provenance from what it keeps, so it can only be read. All other types are stored. */
+export const isStored = (type: ResourceType): boolean => type !== 'Provenance';
 
 /** True also for a type that is off. */
 export function isResourceType(text: unknown): text is ResourceType {

@@ -6,7 +6,8 @@ import type { SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
-import { includesOf, revincludesOf } from './search/include.ts';
+import { PROVENANCE_TARGET } from './provenance.ts';
+import { includesOf, revincludesOf, type Supported } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
 
 /** The day of the last change to this file's statements (CapabilityStatement.date). */
@@ -41,20 +42,47 @@ const SEARCHES: Readonly<Record<SearchSet, string>> = {
     'Searches use the parameters of US Core, with the modifiers that are listed for each. ' +
     'Resources about a patient are found by patient.[parameter of Patient], patients by _has:[type]:patient:[parameter]. ' +
     'GET [type]/_search and GET Patient/[id]/[type] are searches too. ' +
-    'Dates without a zone are in the time zone of the site. The server does not keep Provenance.',
+    'Dates without a zone are in the time zone of the site.',
 };
 
 const modifiers = (names: readonly string[]): string =>
   names.length === 0 ? '' : ` Modifiers: ${names.map((name) => `:${name}`).join(', ')}.`;
 
-function resource(type: ResourceType, searches: SearchSet): JsonObject {
-  const includes = includesOf(searches, type);
-  const revincludes = revincludesOf(searches, type);
+/** Each version of a resource has one. */
+const PROVENANCE: JsonObject = {
+  type: 'Provenance',
+  profile: 'http://hl7.org/fhir/StructureDefinition/Provenance',
+  documentation:
+    'It names the author of each version of a resource, and the message. The server makes it when it is read.',
+  versioning: 'no-version',
+  readHistory: false,
+  updateCreate: false,
+  conditionalCreate: false,
+  conditionalRead: 'full-support',
+  conditionalUpdate: false,
+  conditionalDelete: 'not-supported',
+  referencePolicy: ['literal'],
+  searchParam: [
+    {
+      name: PROVENANCE_TARGET.name,
+      definition: 'http://hl7.org/fhir/SearchParameter/Provenance-target',
+      type: 'reference',
+      documentation: PROVENANCE_TARGET.documentation,
+    },
+  ],
+};
+
+function resource(type: ResourceType, supported: Supported): JsonObject {
+  const { searches } = supported;
+  const interaction = interactionCodes(type, searches).map((code) => ({ code }));
+  if (type === 'Provenance') return { ...PROVENANCE, interaction };
+  const includes = includesOf(supported, type);
+  const revincludes = revincludesOf(supported, type);
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
     documentation: `_sort: ${sortsOf(type, searches).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
-    interaction: interactionCodes().map((code) => ({ code })),
+    interaction,
     versioning: 'versioned-update',
     readHistory: true,
     updateCreate: false,
@@ -98,7 +126,7 @@ export function capabilityStatement(root: string, searches: SearchSet, types: re
         mode: 'server',
         documentation: SEARCHES[searches],
         security: SECURITY,
-        resource: types.map((type) => resource(type, searches)),
+        resource: types.map((type) => resource(type, { searches, types })),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
         operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },

@@ -10,6 +10,7 @@ import { readPatch } from './patch/patch-body.ts';
 import { everythingParameters, prepareEverything } from './everything.ts';
 import { prepareHistory, prepareTypeHistory } from './history.ts';
 import { prepareMatch } from './match.ts';
+import { prepareProvenanceRead } from './provenance.ts';
 import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { refuseNoneExist } from './conditional-headers.ts';
@@ -67,7 +68,10 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     refuseNoneExist(call.request.headers);
     return prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]);
   },
-  read: ({ context, id, pairs, request }, type) => prepareRead(context, type, id, pairs, request.headers),
+  read: ({ context, id, pairs, request }, type) =>
+    type === 'Provenance'
+      ? prepareProvenanceRead(context, id, pairs, request.headers)
+      : prepareRead(context, type, id, pairs, request.headers),
   vread: ({ context, id, version, pairs, request }, type) =>
     prepareVread(context, type, id, version, pairs, request.headers),
   history: ({ context, id, pairs, request }, type) => {

@@ -22,7 +22,8 @@ export function notFound(type: ResourceType): Fault {
 const readPart = (type: ResourceType, pairs: readonly Pair[]): Part | null =>
   partOf(type, readControls(pairs, READ_CONTROLS), READ_SUMMARIES);
 
-function readAnswer(
+/** @throws Fault `not-found` without a resource; `precondition-failed` */
+export function readAnswer(
   type: ResourceType,
   stored: ReadRow | undefined,
   part: Part | null,

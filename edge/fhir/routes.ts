@@ -3,7 +3,7 @@ import type { Context, Handler } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
 import { printJson } from '../../shared/json.ts';
-import { isResourceType, type ResourceType, typesOn } from '../../shared/resource-type.ts';
+import { isResourceType, isStored, type ResourceType, typesOn } from '../../shared/resource-type.ts';
 import type { SearchSet } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { compressedAnswer } from '../http/compression.ts';
@@ -110,8 +110,10 @@ function addBundles(app: Surface, serve: Serve): void {
   }
 }
 
+/** @param types types with the same methods */
 function addTypes(app: Surface, serve: Serve, types: readonly ResourceType[], searches: SearchSet): void {
-  for (const [route, interactions] of Map.groupBy(interactionsWith(searches), (one) => routeOf(one, types))) {
+  const known = interactionsWith(searches).filter((one) => types.some((type) => hasInteraction(type, one)));
+  for (const [route, interactions] of Map.groupBy(known, (one) => routeOf(one, types))) {
     for (const { name, method, scope } of interactions) {
       app.on(method, route, (c) => {
         const type = c.req.param('type');
@@ -140,7 +142,13 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
   addBulkExport(app, serve, notAllowed, types);
-  addTypes(app, serve, types, config.FHIR_SEARCH);
+  addTypes(app, serve, types.filter(isStored), config.FHIR_SEARCH);
+  addTypes(
+    app,
+    serve,
+    types.filter((type) => !isStored(type)),
+    config.FHIR_SEARCH,
+  );
 
   app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path, types)));
   app.onError((error, c) => {

@@ -2,7 +2,7 @@
  * The table of the interactions with each type (FHIR R4 http, 3.1.0). Routes, `Allow`, scopes and the CapabilityStatement
  * derive from it; prepare.ts implements them.
  */
-import type { ResourceType } from '../../shared/resource-type.ts';
+import { isStored, type ResourceType } from '../../shared/resource-type.ts';
 import type { SearchSet } from '../config.ts';
 import { patientElementOf } from '../store/search/parameters.ts';
 
@@ -121,14 +121,19 @@ type NamedInteraction = TypeInteraction & { readonly name: InteractionName };
 export const interactionsWith = (searches: SearchSet): readonly NamedInteraction[] =>
   TYPE_INTERACTIONS.filter((one: TypeInteraction) => one.searches === undefined || one.searches === searches);
 
-export const hasInteraction = (type: ResourceType, { only, ofPatient }: TypeInteraction): boolean =>
-  ofPatient === true ? patientElementOf(type) !== undefined : only === undefined || only === type;
+/** The codes of a type that is not stored. */
+const READING: readonly TypeInteraction['code'][] = ['read', 'search-type'];
+
+export function hasInteraction(type: ResourceType, { code, only, ofPatient }: TypeInteraction): boolean {
+  if (ofPatient === true) return patientElementOf(type) !== undefined;
+  return (only === undefined || only === type) && (isStored(type) || READING.includes(code));
+}
 
 /** The interactions of a type. */
 export const interactionsOf = (type: ResourceType, searches: SearchSet): readonly NamedInteraction[] =>
   interactionsWith(searches).filter((one) => hasInteraction(type, one));
 
 /** The codes that a type has, each once. */
-export function interactionCodes(): string[] {
-  return [...new Set(TYPE_INTERACTIONS.flatMap(({ code }) => code ?? []))];
+export function interactionCodes(type: ResourceType, searches: SearchSet): string[] {
+  return [...new Set(interactionsOf(type, searches).flatMap(({ code }) => code ?? []))];
 }

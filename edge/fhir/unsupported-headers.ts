@@ -8,7 +8,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   // The body would be a part of a resource (RFC 9110 §14.5).
   'Content-Range': 'send the complete resource, or a JSON Patch',
   // FHIR R4 provenance, 6.3.4.5.
-  'X-Provenance': 'the server keeps no Provenance: leave it out',
+  'X-Provenance': 'the server makes Provenance itself: leave it out',
 };
 /** From clients that cannot send every method; they are ignored where they name the method of the request. */
 const OVERRIDES = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override'];

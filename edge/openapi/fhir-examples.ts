@@ -69,6 +69,12 @@ export const EXAMPLES: Readonly<Record<ResourceType, object>> = {
     name: 'Diabetes registry',
     member: [{ entity: patient }],
   },
+  Provenance: {
+    resourceType: 'Provenance',
+    target: [{ reference: `Observation/${SAMPLE_ID}/_history/1` }],
+    recorded: '2026-01-01T08:00:00.000Z',
+    agent: [{ who: { identifier: { value: 'svc-12345678' }, display: 'LAB HOSPITAL' } }],
+  },
 };
 
 /** By type a search that finds its example, by parameters of every set of them: a form, or a condition. */
@@ -81,6 +87,7 @@ export const SEARCHES: Readonly<Record<ResourceType, Readonly<Record<string, str
   DiagnosticReport: { patient: SAMPLE_ID, status: 'final' },
   DocumentReference: { patient: SAMPLE_ID, type: '11488-4' },
   Group: { identifier: 'COHORT-1' },
+  Provenance: { target: `Observation/${SAMPLE_ID}` },
 };
 
 const replace = (path: string, value: string) => [{ op: 'replace', path, value }];
@@ -94,4 +101,6 @@ export const PATCHES: Readonly<Record<ResourceType, readonly object[]>> = {
   DiagnosticReport: replace('/status', 'amended'),
   DocumentReference: replace('/status', 'superseded'),
   Group: replace('/name', 'Diabetes registry'),
+  // It is never written.
+  Provenance: [],
 };

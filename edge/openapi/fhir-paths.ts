@@ -3,7 +3,8 @@ import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../
 import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
 import { type InteractionName, interactionsOf } from '../fhir/type-interactions.ts';
 import type { SearchSet } from '../config.ts';
-import { includesOf, revincludesOf } from '../fhir/search/include.ts';
+import { PROVENANCE_TARGET } from '../fhir/provenance.ts';
+import { includesOf, revincludesOf, type Supported } from '../fhir/search/include.ts';
 import { modifiersOf } from '../fhir/search/named-parameter.ts';
 import { relatedNames } from '../fhir/search/related-parameter.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
@@ -105,30 +106,40 @@ const conditions = (type: ResourceType, searches: SearchSet): Parameter[] =>
 const needsRead = (type: ResourceType): string =>
   `By other parameters than \`identifier\` and \`_id\` it needs \`system/${type}.read\` too.`;
 
-const includes = (type: ResourceType, searches: SearchSet): Parameter[] =>
+const includes = (type: ResourceType, supported: Supported): Parameter[] =>
   [
     ['_include', 'Also returns the patients of the matches. Needs `system/Patient.read` too.', includesOf] as const,
     [
       '_revinclude',
-      'Also returns the resources about the patients. Needs the `.read` of their type too.',
+      'Also returns the resources about the patients, or the Provenance. Needs the `.read` of the type too.',
       revincludesOf,
     ] as const,
   ].flatMap(([name, description, valuesOf]) => {
-    const known = valuesOf(searches, type);
+    const known = valuesOf(supported, type);
     return known.length === 0 ? [] : [queryParameter(name, description, { type: 'string', enum: known })];
   });
 
-const searchParameters = (type: ResourceType, searches: SearchSet): Parameter[] => [
-  ...criteria(type, searches),
-  ...relatedNames(searches, type).map(([name, what]) => queryParameter(name, what)),
-  ...includes(type, searches),
-  queryParameter(
-    '_sort',
-    `${sortsOf(type, searches).join(', ')}, separated by commas; with a minus before it, in reverse.`,
-  ),
-  ...CONTROLS,
-  PRETTY,
-];
+function searchParameters(type: ResourceType, supported: Supported): Parameter[] {
+  const { searches } = supported;
+  if (type === 'Provenance') {
+    return [
+      { ...queryParameter(PROVENANCE_TARGET.name, PROVENANCE_TARGET.documentation), required: true },
+      PAGE_COUNT,
+      PRETTY,
+    ];
+  }
+  return [
+    ...criteria(type, searches),
+    ...relatedNames(searches, type).map(([name, what]) => queryParameter(name, what)),
+    ...includes(type, supported),
+    queryParameter(
+      '_sort',
+      `${sortsOf(type, searches).join(', ')}, separated by commas; with a minus before it, in reverse.`,
+    ),
+    ...CONTROLS,
+    PRETTY,
+  ];
+}
 
 const MODIFIERS: Readonly<Record<string, string>> = {
   missing: '`true`: only what has no value of it; `false`: only what has one.',
@@ -143,8 +154,8 @@ const body = (type: ResourceType) => ({
   content: { [FHIR_JSON]: { schema: ref(type), example: EXAMPLES[type] } },
 });
 
-const form = (type: ResourceType, searches: SearchSet) => {
-  const properties = Object.fromEntries(searchParameters(type, searches).map(({ name, schema }) => [name, schema]));
+const form = (type: ResourceType, supported: Supported) => {
+  const properties = Object.fromEntries(searchParameters(type, supported).map(({ name, schema }) => [name, schema]));
   return {
     required: false,
     content: {
@@ -182,10 +193,10 @@ const MATCHES = { '200': answer('The matches.', 'Bundle') };
 /** The description of an interaction; its address and scope come from the routes. */
 type Described = Pick<OperationObject, 'summary' | 'description' | 'parameters' | 'requestBody' | 'responses'>;
 
-const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, searches: SearchSet) => Described>> = {
-  search: (type, searches) => ({
+const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, supported: Supported) => Described>> = {
+  search: (type, supported) => ({
     summary: `Search ${type}`,
-    parameters: searchParameters(type, searches),
+    parameters: searchParameters(type, supported),
     responses: { ...MATCHES, ...refusals('invalid') },
   }),
   create: (type) => ({
@@ -197,26 +208,26 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, search
     requestBody: body(type),
     responses: { ...written(type), ...writeRefusals() },
   }),
-  conditionalUpdate: (type, searches) => ({
+  conditionalUpdate: (type, supported) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
     description: needsRead(type),
-    parameters: [...conditions(type, searches), PREFER],
+    parameters: [...conditions(type, supported.searches), PREFER],
     requestBody: body(type),
     responses: { ...written(type), ...writeRefusals() },
   }),
-  searchByGet: (type, searches) => ({
+  searchByGet: (type, supported) => ({
     summary: `Search ${type}, as without \`_search\``,
-    parameters: searchParameters(type, searches),
+    parameters: searchParameters(type, supported),
     responses: { ...MATCHES, ...refusals('invalid') },
   }),
-  compartment: (type, searches) => ({
+  compartment: (type, supported) => ({
     summary: `Search ${type} resources about a patient`,
-    parameters: [ID, ...searchParameters(type, searches)],
+    parameters: [ID, ...searchParameters(type, supported)],
     responses: { ...MATCHES, ...refusals('invalid') },
   }),
-  searchByPost: (type, searches) => ({
+  searchByPost: (type, supported) => ({
     summary: `Search ${type} by a form`,
-    requestBody: form(type, searches),
+    requestBody: form(type, supported),
     responses: { ...MATCHES, ...refusals('invalid', ...WITH_BODY) },
   }),
   validate: (type) => ({
@@ -263,9 +274,9 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, search
     requestBody: patchBody(type),
     responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
-  conditionalPatch: (type, searches) => ({
+  conditionalPatch: (type, supported) => ({
     summary: `Patch the one ${type} that a search finds`,
-    parameters: [...conditions(type, searches), IF_MATCH, PREFER],
+    parameters: [...conditions(type, supported.searches), IF_MATCH, PREFER],
     requestBody: patchBody(type),
     responses: { ...patched(type), ...PATCH_REFUSALS },
   }),
@@ -349,14 +360,14 @@ const NEEDED = {
 /** The router's `/:id` is `/{id}` here, and its `/:operation{\\$validate}` is `/$validate`. */
 const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
 
-function pathsOf(type: ResourceType, searches: SearchSet): [path: string, item: PathItem][] {
+function pathsOf(type: ResourceType, supported: Supported): [path: string, item: PathItem][] {
   const byPath = Map.groupBy(
-    interactionsOf(type, searches),
+    interactionsOf(type, supported.searches),
     ({ path, ofPatient }) => `${ofPatient === true ? 'Patient/{id}/' : ''}${type}${templateOf(path)}`,
   );
   return [...byPath].map(([path, interactions]) => {
     const operations = interactions.map(({ name, method, scope }) => {
-      const { description, ...described } = DESCRIPTIONS[name](type, searches);
+      const { description, ...described } = DESCRIPTIONS[name](type, supported);
       const needs = `Needs ${NEEDED[scope](type)} and audience \`svc-fhir\`.`;
       return [
         OPENAPI_METHODS[method],
@@ -424,5 +435,5 @@ export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): 
     get: { ...publicDocument('smartConfigurationOfFhir', 'SMART configuration, where SMART clients look'), tags: TAGS },
   },
   ...bulkDataPaths(types),
-  ...Object.fromEntries(types.flatMap((type) => pathsOf(type, searches))),
+  ...Object.fromEntries(types.flatMap((type) => pathsOf(type, { searches, types }))),
 });

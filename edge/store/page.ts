@@ -48,6 +48,8 @@ export interface PageRow extends ReadRow {
   readonly sort_key: string | null;
   /** Included with the matches (FHIR R4 search, 3.1.1.5.7). */
   readonly is_included?: boolean;
+  /** The facts of a match whose Provenance is included (provenance.ts). */
+  readonly facts?: string | null;
   /** A row with it is not a resource: the limit that the search exceeds. */
   readonly over_limit?: LimitName | null;
 }
@@ -64,6 +66,8 @@ export interface Included {
   readonly ctes: string;
   /** SQL that yields type, id, version, last_updated, meta, body, patient_id of the resources that `q` includes where `q.is_shown`. */
   readonly rows: string;
+  /** SQL: the facts of a row `q` for its Provenance. */
+  readonly facts: string;
   /** SQL that yields the name of each limit that the search exceeds. `f` has the rows of the page and their place. */
   readonly over: readonly string[];
 }
@@ -90,7 +94,7 @@ select ${SHOWN}, ${CONTENT}
  * @param rows also yields included_bytes, of the resources that the row includes. A row that includes more than a page is not shown
  */
 export function withinBudgetWith(
-  { ctes, rows: included, over }: Included,
+  { ctes, rows: included, facts, over }: Included,
   rows: string,
   order: string,
   reader: Reader & object,
@@ -101,13 +105,14 @@ q as materialized (select f.*, f.place <= shown.places as is_shown from f cross 
 i as materialized (${included}),
 noted as materialized (select audit_note(array_agg(${auditItem(reader.action, 'i')})) as done from i)
 select ${SHOWN}, ${CONTENT},
-       false as is_included, null as over_limit, q.place
+       false as is_included, null as over_limit, q.place,
+       case when q.is_shown then ${facts} end as facts
   from q cross join shown cross join noted where noted.done and q.place <= shown.places + 1
 union all
-select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, document_fill(i.body), true, null, null
+select i.type, i.id, i.version, ${instantOf('i.last_updated')}, null, i.meta, document_fill(i.body), true, null, null, null
   from i cross join noted where noted.done
 union all
-select null, null, null, null, null, null, null, true, o.name, null from (${['select null::text as name where false', ...over].join(' union all ')}) o
+select null, null, null, null, null, null, null, true, o.name, null, null from (${['select null::text as name where false', ...over].join(' union all ')}) o
  order by is_included, place, id`;
 }
 
@@ -149,7 +154,7 @@ export function requireWithinLimits(rows: readonly Pick<PageRow, 'over_limit'>[]
 }
 
 export interface Page {
-  readonly resources: readonly (StoredResource & { readonly sort_key: string | null })[];
+  readonly resources: readonly (StoredResource & Pick<PageRow, 'sort_key' | 'facts'>)[];
   /** Another page follows. */
   readonly more: boolean;
 }

@@ -97,6 +97,7 @@ export const FUNCTIONS: readonly string[] = [
   'patient_unmerge',
   'precedence_elements',
   'precedence_stamp',
+  'provenance_facts',
   'refusals_note',
   'request_begin',
   'require_resource',

@@ -2,16 +2,16 @@
  * Scopes (edge/docs/behaviour.md, Token service): the names that can be granted, and the granted scopes of a request. A
  * request may use the spellings of SMART App Launch 2.2 ("Scopes for requesting FHIR Resources").
  */
-import { isResourceType, RESOURCE_TYPES, type ResourceType, unsupportedType } from '../resource-type.ts';
+import { isResourceType, isStored, RESOURCE_TYPES, type ResourceType, unsupportedType } from '../resource-type.ts';
 
 /** The scopes of types, in the order of a token. */
 export const scopesOf = (types: readonly ResourceType[]): string[] =>
-  types.flatMap((type) => [`system/${type}.read`, `system/${type}.write`]);
+  types.flatMap((type) => [`system/${type}.read`, ...(isStored(type) ? [`system/${type}.write`] : [])]);
 
 /** The scopes that every gateway can grant. */
 export const SCOPES: readonly string[] = scopesOf(RESOURCE_TYPES);
 
-/** A request for everything has at most 16 scopes. More than 100 can only be a probe. */
+/** A request for everything has at most 17 scopes. More than 100 can only be a probe. */
 const MAX_SCOPES = 100;
 /** RFC 6749 §3.3: scope-token, separated by spaces. */
 const SCOPE_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;

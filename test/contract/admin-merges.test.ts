@@ -150,6 +150,15 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
           [at.site, await patientOf(b)],
         );
         expect(rows).toHaveLength(1);
+        // The Provenance of each version that the undo wrote names the person.
+        const { rows: authors } = await at.db.client.query(
+          `select distinct provenance_facts(r.site_id, r.type, r.id, r.version, r.last_updated, r.patient_id) ->> 'person' as person
+             from patient_merge m cross join json_array_elements(m.undone) w
+             join resource r on r.site_id = m.site_id and r.type = w ->> 0 and r.id = (w ->> 1)::uuid and r.version = (w ->> 2)::integer
+            where m.site_id = $1`,
+          [at.site],
+        );
+        expect(authors).toEqual([{ person: expect.stringContaining('ada') }]);
       }
       await result(8, b, 'F2', '2.5', 'C');
       records.push({ a: await recordOf(a), b: await recordOf(b) });

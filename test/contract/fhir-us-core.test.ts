@@ -8,11 +8,12 @@ import { sized } from '../stack/tools/size.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { groupCases } from './fhir/group-cases.ts';
+import { provenanceCases } from './fhir/provenance-cases.ts';
 import { relatedCases } from './fhir/related-cases.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
 onOneRuntime(
-  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core', FHIR_GROUPS: 'on' }),
+  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core', FHIR_GROUPS: 'on', FHIR_PROVENANCE: 'on' }),
   (subject) => {
     let site: string;
     let token: string;
@@ -298,15 +299,15 @@ onOneRuntime(
       expect(reply.text).toMatch(message);
     });
 
-    test('Provenance is rejected by name, or left out and reported', async () => {
-      const path = '/Observation?_revinclude=Provenance:target';
+    test('another _revinclude is rejected by name, or left out and reported', async () => {
+      const path = '/Observation?_revinclude=Provenance:agent';
       const reply = await get(path);
       expectOutcome(reply, 400, 'not-supported', 'http._revinclude');
-      expect(reply.text).toContain('no Provenance');
+      expect(reply.text).toContain('supported: Provenance:target');
       const lenient = await get(path, { prefer: 'handling=lenient' });
       expect(lenient.status).toBe(200);
       expect(linkOf(lenient, 'self')).not.toContain('_revinclude');
-      expect(JSON.stringify(lenient.body['entry'].at(-1))).toContain('no Provenance');
+      expect(JSON.stringify(lenient.body['entry'].at(-1))).toContain('supported: Provenance:target');
     });
 
     describe('_include of the patient', () => {
@@ -457,6 +458,8 @@ onOneRuntime(
     });
 
     describe('Groups', () => groupCases(subject));
+
+    describe('Provenance', () => provenanceCases(subject));
 
     describe('parameters of other resources', () => relatedCases(subject));
 

@@ -1,7 +1,7 @@
 /** The fields of a record's form and the facts of its page, by each member's kind of input. */
 import type { Child } from 'hono/jsx';
 
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import { Choices, FieldBox, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
 import { Badge, Fact } from '../web/ui.tsx';
 import { textOf, textsOf, YES } from '../../members/input.ts';
@@ -27,7 +27,7 @@ const Scopes = ({ chosen, types, ...props }: ScopesProps) => (
       {types.map((type, row) => (
         <div class="scope">
           <span aria-hidden="true">{type}</span>
-          {['read', 'write'].map((access, column) => (
+          {(isStored(type) ? ['read', 'write'] : ['read']).map((access, column) => (
             <label class="choice">
               <FieldBox
                 name={props.name}

@@ -5,7 +5,7 @@
  */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
-import { RESOURCE_TYPES, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
+import { isStored, RESOURCE_TYPES, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import { addControl, FORM_CONTROLS } from '../controls/controls.ts';
 import { collect, type Pair, unsupported } from '../controls/faults.ts';
 import { mayLeaveOutOfExport } from '../lenient.ts';
@@ -26,16 +26,16 @@ type Supported = (typeof SUPPORTED)[number];
  */
 export type Level = 'system' | 'patient' | 'group';
 
-/** A Group is in no compartment of a patient. */
+/** A Group is in no compartment of a patient. A Provenance is not stored. */
 export const typesAt = (level: Level, types: readonly ResourceType[]): readonly ResourceType[] =>
-  level === 'system' ? types : RESOURCE_TYPES;
+  level === 'system' ? types.filter(isStored) : RESOURCE_TYPES;
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
 /** Parameters of the guide, each with a hint. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   _elements: 'exports have complete resources: leave it out',
-  includeAssociatedData: 'this server keeps no Provenance: leave it out',
+  includeAssociatedData: 'exports have no Provenance: leave it out',
   organizeOutputBy: 'files are by type: leave it out',
   allowPartialManifests: 'the manifest is available when the export is complete: leave it out',
   _until: 'an export has the resources as they were when it began: leave it out',

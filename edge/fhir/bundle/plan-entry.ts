@@ -1,6 +1,6 @@
 /** An entry of a bundle as the interaction that its method and URL name, in the code that serves HTTP requests. */
 import { Fault } from '../../../shared/fault.ts';
-import { isResourceType, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
+import { isResourceType, isStored, type ResourceType, unsupportedType } from '../../../shared/resource-type.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import { patientElementOf } from '../../store/search/parameters.ts';
@@ -11,6 +11,7 @@ import { checkPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
 import { patchOfEntry } from '../patch/patch-body.ts';
 import { prepareEverything } from '../everything.ts';
 import { prepareHistory, prepareTypeHistory } from '../history.ts';
+import { prepareProvenanceRead } from '../provenance.ts';
 import { prepareRead, prepareVread } from '../read.ts';
 import type { Pair } from '../controls/faults.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
@@ -31,14 +32,17 @@ interface Url {
   readonly query: string | null;
 }
 
-/** @throws Fault `not-found` for a URL without a supported type */
-function parseUrl(url: string, types: readonly ResourceType[]): Url {
+/** @throws Fault `not-found` for a URL without a supported type; `method` for a write of a type that is only read */
+function parseUrl({ url, method }: Entry, types: readonly ResourceType[]): Url {
   const mark = url.indexOf('?');
   const [path, query] = mark < 0 ? [url, null] : [url.slice(0, mark), url.slice(mark + 1)];
   const [type, ...rest] = path.split('/');
   if (!isResourceType(type))
     throw new Fault('not-found', 'the URL of the entry does not begin with a resource type of this server');
   if (!types.includes(type)) throw new Fault('not-found', unsupportedType(type, types), { code: 'not-supported' });
+  const isRead = method === 'GET' && rest.length < 2 && rest[0] !== '_history';
+  if (!isStored(type) && !isRead)
+    throw unsupportedMethod(method, 'GET', ` of ${type}, which has no history and is never written`);
   return { type, path: rest, query };
 }
 
@@ -74,6 +78,7 @@ async function prepareGet(
   if (id === undefined) return prepareSearch(context, type, pairs);
   if (type === 'Patient' && path.length === 2 && history === '$everything')
     return prepareEverything(context, id, pairs);
+  if (type === 'Provenance') return prepareProvenanceRead(context, id, pairs, headers);
   if (history === undefined) return prepareRead(context, type, id, pairs, headers);
   if (history !== '_history' || rest.length > 0) throw unsupportedCompartment([type, ...path]) ?? badUrl('GET');
   if (version === undefined) return prepareHistory(context, type, id, pairs);
@@ -90,7 +95,7 @@ function idOf(method: string, { path, query }: Url): string | undefined {
 
 /** @throws Fault as a patch does over HTTP */
 export function planPatch(context: RequestContext, entry: Entry): Patch {
-  const url = parseUrl(entry.url, context.types);
+  const url = parseUrl(entry, context.types);
   const { type, query } = url;
   requireScopes(context.caller, [readScope(type), writeScope(type)]);
   const id = idOf('PATCH', url);
@@ -130,7 +135,7 @@ export async function planEntry(
   if (entry.method === 'PATCH') {
     return { kind: 'write', checked: checkPatch(context, planPatch(context, entry), found) };
   }
-  const url = parseUrl(entry.url, context.types);
+  const url = parseUrl(entry, context.types);
   if (entry.method === 'GET') {
     const search = unaliased(context, url);
     requireScopes(context.caller, [readScope(search.type)]);

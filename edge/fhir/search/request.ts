@@ -14,7 +14,7 @@ import { requireAffordableSearch } from '../cost.ts';
 import { mayLeaveOut, NEVER_LEFT_OUT } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
 import { criterionOf } from './criterion-of.ts';
-import { INCLUDE_PARAMETERS, includedType, notIncluded } from './include.ts';
+import { includedType, includeParameters, notIncluded, type Supported } from './include.ts';
 import { namedParameter, unsupportedParameter } from './named-parameter.ts';
 import { notRelated, relatedParameter } from './related-parameter.ts';
 import type { ValueContext } from './values.ts';
@@ -86,10 +86,10 @@ export function searchRequest(
   type: ResourceType,
   pairs: readonly Pair[],
   prefer: Prefer,
-  context: ValueContext,
+  context: ValueContext & Supported,
 ): SearchRequest {
   const { searches } = context;
-  const includes = INCLUDE_PARAMETERS[searches];
+  const includes = includeParameters(context, type);
   const controls = SEARCH_CONTROLS[searches];
   const shownControls = controls.filter((name) => name !== CURSOR);
   const supported = [...Object.keys(parametersOf(searches, type)), ...includes, ...shownControls];
@@ -105,7 +105,7 @@ export function searchRequest(
   collect(pairs, ([name, value]) => {
     const named = namedParameter(searches, type, name);
     const related = named === undefined ? relatedParameter(searches, type, name) : undefined;
-    const added = includes.includes(name) ? includedType(searches, type, name, value) : undefined;
+    const added = includes.includes(name) ? includedType(context, type, name, value) : undefined;
     if (named !== undefined) {
       criteria.push(criterionOf(name, named.parameter, value, context, named.modifier));
     } else if (related !== undefined) {
@@ -119,7 +119,7 @@ export function searchRequest(
       addControl(given, [name, value]);
     } else {
       const issue =
-        notIncluded(searches, type, name) ??
+        notIncluded(context, type, name) ??
         notRelated(searches, type, name) ??
         unsupportedParameter(searches, type, name, supported);
       if (prefer.handling === 'strict') throw new Fault('malformed', issue.message, { issues: [issue] });

@@ -8,6 +8,7 @@ import { pageLinks } from '../controls/links.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import { resourceEntry, warningEntries } from '../searchset.ts';
+import { prepareProvenanceSearch, provenanceOf } from '../provenance.ts';
 import { searchRequest } from './request.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
@@ -24,6 +25,7 @@ export async function prepareSearch(
   type: ResourceType,
   pairs: readonly Pair[],
 ): Promise<Interaction> {
+  if (type === 'Provenance') return prepareProvenanceSearch(context, pairs);
   const { site } = context.caller;
   const request = searchRequest(type, pairs, context.prefer, context);
   const { criteria, related, included, sort, count, total, part, cursor } = request;
@@ -31,7 +33,7 @@ export async function prepareSearch(
   requireScopes(context.caller, [...new Set(others)].map(readScope));
   // FHIR R4 search, 3.1.1.5.8: a summary of the text alone has nothing included.
   if (included.length > 0 && part === 'text') {
-    const name = type === 'Patient' ? '_revinclude' : '_include';
+    const name = included.includes('Patient') ? '_include' : '_revinclude';
     throw badParameter(name, `${name} cannot be used with _summary=text`);
   }
   const links = pageLinks(context, type, request.applied);
@@ -75,8 +77,13 @@ export async function prepareSearch(
         ? []
         : [resourceEntry(context.root, { ...stored, type: of }, includedPart, { mode: 'include' })];
     });
+    const made = resources.flatMap((stored) => {
+      const { facts } = stored;
+      if (facts === null || facts === undefined) return [];
+      return [resourceEntry(context.root, provenanceOf({ ...stored, type, facts }), includedPart, { mode: 'include' })];
+    });
     const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
-    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...includes, ...outcomes]));
+    return ok(bundleText(head, await links.of(cursor, next), [...entries, ...includes, ...made, ...outcomes]));
   };
   return { audited, queries: total === 'none' ? [page] : [page, counted], answer };
 }

@@ -40,7 +40,7 @@ export interface PageSelection extends PageOrder {
   readonly site: string;
   readonly type: ResourceType;
   readonly related?: readonly Related[];
-  /** The types that the page includes: Patient for those of the matches, or types that refer to the patients that are matches. */
+  /** The types that the page includes: Patient for those of the matches, types that refer to the patients that are matches, Provenance. */
   readonly included?: readonly ResourceType[];
 }
 

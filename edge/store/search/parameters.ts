@@ -117,6 +117,8 @@ export const SEARCH_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<st
       documentation: 'Any identifier of the group: [value], [system]|[value], |[value] or [system]|.',
     },
   },
+  // It is searched by its target alone (edge/fhir/provenance.ts).
+  Provenance: {},
 };
 
 /** Indexed for every type, and searched where the type has the parameter. A DocumentReference has both elements. */

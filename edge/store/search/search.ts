@@ -1,9 +1,10 @@
 /** Searches of a site: pages by keyset, counts, and the matches of conditions. */
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
 import { LIMITS } from '../../limits.ts';
 import { fhirFunction } from '../fhir-call.ts';
 import { ANSWER_BYTES, bytesOf, PAGE_BYTES, type PageRow, ROW_BYTES, withinBudget, withinBudgetWith } from '../page.ts';
+import { factsOf } from '../provenance.ts';
 import { binder } from '../sql.ts';
 import { type Criterion, plansAnew } from './kinds.ts';
 import { pageIds } from './page-ids.ts';
@@ -50,10 +51,11 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
       : withinBudgetWith(
           {
             ctes: ctes.map((one) => `${one},\n`).join(''),
-            rows: includedBy(scope, included),
+            rows: includedBy(scope, included.filter(isStored)),
+            facts: included.includes('Provenance') ? factsOf(scope.site, 'q') : 'null::text',
             over: [...over, OVER_PAGE],
           },
-          withIncludedBytes(rows, order, scope, included),
+          withIncludedBytes(rows, order, scope, included.filter(isStored)),
           order,
           reader,
         );

@@ -140,4 +140,5 @@ export const US_CORE_PARAMETERS: Readonly<Record<ResourceType, Readonly<Record<s
     period: date('The time of the service that is documented', 'DocumentReference-period', 'context.period'),
   },
   Group: RESOURCE,
+  Provenance: {},
 };

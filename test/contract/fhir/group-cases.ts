@@ -57,7 +57,7 @@ export function groupCases(subject: () => Subject): void {
     expect(of.operation.map(({ name }: Body) => name)).toEqual(['validate', 'export']);
     expect(of.searchParam.map(({ name }: Body) => name)).toEqual(['_id', '_lastUpdated', 'identifier', '_tag']);
     const smart = await call('GET', '/.well-known/smart-configuration', { token: null });
-    expect(smart.body['scopes_supported']).toEqual(SCOPES);
+    expect(smart.body['scopes_supported']).toEqual([...SCOPES, 'system/Provenance.read']);
   });
 
   test('is created, read, changed, found by identifier, and has versions', async () => {

@@ -346,7 +346,7 @@ export function relatedCases(subject: () => Subject): void {
     const resources = body['rest'][0].resource as Body[];
     const of = (type: string): Body => resources.find((one) => one['type'] === type) ?? {};
     expect(of('Patient')['searchRevInclude']).toContain('Observation:patient');
-    expect(of('Observation')).not.toHaveProperty('searchRevInclude');
+    expect(of('Observation')['searchRevInclude']).toEqual(['Provenance:target']);
     expect(body['rest'][0].documentation + JSON.stringify(body)).toContain('_has:[type]:patient:[parameter]');
   });
 }

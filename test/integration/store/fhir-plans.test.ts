@@ -480,6 +480,36 @@ describe.each<[string, () => string]>([
   }
 });
 
+test('the Provenance of a page reads the audit only near each write', async () => {
+  const { client } = db;
+  // A busy day: 40 accesses each second. The 30 s after a write have 1,200.
+  await client.query(
+    `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
+     select $1, '2026-01-01'::timestamptz + i * interval '25 ms', 'key', 'svc-reader', 'r', 'read', '{}', '{Observation}',
+            array[gen_random_uuid()], '{}', '{}', null from generate_series(1, $2::integer) i`,
+    [large, sized(40_000, 3_456_000)],
+  );
+  await client.query(
+    `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
+     select site_id, last_updated + interval '40 ms', 'key', 'svc-writer', 'w', 'create', '{}', '{Observation}', array[id], '{}', '{}', '{1}'
+       from resource where site_id = $1 and type = 'Observation' order by id limit 50`,
+    [large],
+  );
+  await client.query('analyze audit');
+  const included = { ...page, type: 'Observation', included: ['Provenance'] } as const;
+  // The first call also reads the catalog, to plan the statements of the function.
+  await explain(application, large, searchPage({ ...included, site: large }));
+  const near = await explain(application, large, searchPage({ ...included, site: large }));
+  expect(near.pages).toBeLessThan(2 * MAX_PAGES);
+  const found = searchPage({ ...included, site: large });
+  const { rows } = await application.query<{ facts: string | null }>(found.text, [...found.params]);
+  expect(rows.filter(({ facts }) => facts?.includes('svc-writer') === true)).toHaveLength(50);
+  // Without a row of the writer, it reads those of 30 s.
+  await client.query(`delete from audit where client_id = 'svc-writer'`);
+  const without = await explain(application, large, searchPage({ ...included, site: large }));
+  expect(without.pages).toBeLessThan(10 * MAX_PAGES);
+});
+
 test.each<[string, Related, string]>([
   ['a code of half of all Observations', having(token('code', code('common'))), 'has-matches'],
   ['a common name', chained(name('anna')), 'chained-patients'],

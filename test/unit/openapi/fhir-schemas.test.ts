@@ -35,9 +35,10 @@ describe.each(ALL_RESOURCE_TYPES)('%s', (type) => {
   test('accepts its example and rejects typical faults', () => {
     const example = { ...EXAMPLES[type] };
     expect(problemsOf(type, example)).toEqual([]);
+    const list = type === 'Provenance' ? 'target' : 'identifier';
     expect(problemsOf(type, { ...example, resourceType: 'Person' })).not.toEqual([]);
     expect(problemsOf(type, { ...example, language: ' en' })).not.toEqual([]);
-    expect(problemsOf(type, { ...example, identifier: { value: 'not a list' } })).not.toEqual([]);
+    expect(problemsOf(type, { ...example, [list]: { value: 'not a list' } })).not.toEqual([]);
     expect(problemsOf(type, { ...example, meta: { lastUpdated: '2026-01-01' } })).not.toEqual([]);
   });
 

@@ -15,13 +15,13 @@ import {
 import { RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 /**
- * Types that the supported types often contain, and AuditEvent, which the gateway writes (edge/admin/audit/event.ts). The
+ * Types that the supported types often contain, and AuditEvent and Provenance, which the gateway makes. The
  * validator checks the frame only of other contained types.
  */
 export const CARRIED = (
   'AuditEvent CarePlan CareTeam Device Encounter EpisodeOfCare Group ImagingStudy Immunization Location Media Medication ' +
   'MedicationAdministration MedicationDispense MedicationRequest MedicationStatement Organization Practitioner ' +
-  'PractitionerRole RelatedPerson ServiceRequest Specimen Substance'
+  'PractitionerRole Provenance RelatedPerson ServiceRequest Specimen Substance'
 ).split(' ');
 const BASES = ['Element', 'BackboneElement', 'Resource', 'DomainResource'];
 const DEFINITION = 'http://hl7.org/fhir/StructureDefinition/';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { expandScope, grantScopes, SCOPES } from '../../../../shared/oauth/scope.ts';
+import { expandScope, grantScopes, SCOPES, scopesOf } from '../../../../shared/oauth/scope.ts';
 import { ALL_RESOURCE_TYPES, RESOURCE_TYPES } from '../../../../shared/resource-type.ts';
 
 describe('scope', () => {
@@ -72,6 +72,17 @@ describe('scope', () => {
     }
     expect(grantScopes('system/Group.rs', allowed, RESOURCE_TYPES)).toMatchObject({
       reason: expect.stringMatching(/Group is off .* FHIR_GROUPS=on/),
+    });
+  });
+
+  test('a Provenance can only be read', () => {
+    expect(scopesOf(['Provenance'])).toEqual(['system/Provenance.read']);
+    const asked = ['system/Provenance.read', 'system/Provenance.write', 'system/Patient.write'];
+    expect(grantScopes('system/*.*', asked, ALL_RESOURCE_TYPES)).toEqual({
+      granted: ['system/Patient.write', 'system/Provenance.read'],
+    });
+    expect(grantScopes('system/Provenance.rs', asked, RESOURCE_TYPES)).toMatchObject({
+      reason: expect.stringMatching(/Provenance is off .* FHIR_PROVENANCE=on/),
     });
   });
 
