@@ -131,7 +131,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addKeyPages(app, console);
   addRequestPages(app, console);
   addMessagePages(app, console, workbench);
-  addReplayPages(app, console);
+  addReplayPages(app, console, workbench);
   addMergePages(app, console, workbench);
   addAttentionPages(app, console);
   addNamePages(app, console);

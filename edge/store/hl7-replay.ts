@@ -75,7 +75,7 @@ export function countSelected(
 /** The next messages of a replay, in the order of receipt. */
 export function nextSelected(
   site: string,
-  { filter, after, last }: ReplayCursor,
+  { filter, after, last }: Pick<ReplayCursor, 'filter' | 'after' | 'last'>,
   limit: number,
 ): Query<{ message_id: string }> {
   const { text, params } = isSelected(site, filter);

@@ -2,6 +2,7 @@
 import type { AlertState } from '../../store/admin-alert.ts';
 import { ALERT_STATES } from '../../store/admin-alert.ts';
 import type { List } from '../api/cursor.ts';
+import { counted } from '../web/counted.ts';
 import { Badge, Empty, Filter, Pager, Select, When } from '../web/ui.tsx';
 import type { AlertView } from './listing.ts';
 
@@ -120,6 +121,14 @@ export const AlertList = ({ list, state, query, ...at }: AlertListProps) => (
         options={ALERT_STATES.map((value) => ({ value, label: value }))}
       />
     </Filter>
+    {list.items.length === 0 ? null : (
+      <p class="count">
+        <strong>
+          {counted(list.items.length, 'alert')} {state}
+        </strong>
+        {list.next === null ? '' : ', and older ones'}
+      </p>
+    )}
     {list.items.length === 0 ? (
       <Empty>{state === 'firing' ? 'No alert is firing.' : 'No alert was resolved.'}</Empty>
     ) : null}

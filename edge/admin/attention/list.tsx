@@ -225,13 +225,25 @@ interface AttentionListProps extends Omit<ItemProps, 'item'> {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const AttentionList = ({ list, counts, query, ...at }: AttentionListProps) => {
+export const AttentionList = ({ list, counts, query, ...paths }: AttentionListProps) => {
   const open = new Map(counts.map(({ kind, issues }) => [kind, issues >= MAX_ISSUES ? `${issues}+` : `${issues}`]));
+  const all = counts.reduce((sum, { issues }) => sum + issues, 0);
   return (
     <>
       <p class="lead">
         Each entry is a cause that a person must decide about, with the newest finding first. A dismissed entry opens
         again only for a new finding.
+      </p>
+      <p class="count">
+        <strong>{counted(all, 'open issue')}</strong>{' '}
+        {counts.map(({ kind }, at) => (
+          <>
+            {at === 0 ? '' : ', '}
+            <a href={`${paths.path}?${new URLSearchParams({ kind }).toString()}`}>
+              {KIND_TEXTS[kind].title} ({open.get(kind)})
+            </a>
+          </>
+        ))}
       </p>
       <Filter label="Issues">
         <Select
@@ -255,9 +267,9 @@ export const AttentionList = ({ list, counts, query, ...at }: AttentionListProps
       </Filter>
       {list.items.length === 0 ? <Empty>No issues.</Empty> : null}
       {list.items.map((item) => (
-        <Item {...{ item }} {...at} />
+        <Item {...{ item }} {...paths} />
       ))}
-      <Pager path={at.path} query={query} next={list.next} />
+      <Pager path={paths.path} query={query} next={list.next} />
     </>
   );
 };

@@ -29,7 +29,12 @@ function addresses(config: Config): Finding[] {
           'see edge/docs/configuration.md, unless they are left out on purpose',
         ),
     plain.length === 0
-      ? good('https', 'all public addresses use https')
+      ? good(
+          'https',
+          endpointsOf(config).some(({ value }) => value?.startsWith('http:') === true)
+            ? 'addresses of this machine use http; all others use https'
+            : 'all public addresses use https',
+        )
       : bad('https', `plain http: ${plain.join(', ')}`, 'serve them over https only'),
   ];
 }

@@ -47,6 +47,23 @@ export interface KeyPageProps {
 
 /** The sections shown as facts; the name is the title, public keys have a section of the page. */
 const FACTS = KEY_SECTIONS.filter(({ name }) => name !== 'name' && name !== 'keys');
+const HL7_SECTIONS: readonly string[] = ['mllp', 'hl7', 'judged', 'silence'];
+const ofHl7 = (isHl7: boolean) => FACTS.filter(({ name }) => HL7_SECTIONS.includes(name) === isHl7);
+
+const sendsHl7 = ({ protocols }: KeyRow): boolean => protocols.some((protocol) => protocol !== 'fhir');
+
+/** The HL7 settings of a key that sends no HL7 are below its activity. */
+const UnusedFacts = ({ keyRow: key }: { keyRow: KeyRow }) =>
+  sendsHl7(key) ? null : (
+    <section>
+      <details>
+        <summary>Settings for HL7, which this key does not send</summary>
+        <dl class="facts">
+          <RecordFacts members={KEY_MEMBERS} sections={ofHl7(true)} record={viewKey(key)} />
+        </dl>
+      </details>
+    </section>
+  );
 
 const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched | undefined }) => (
   <dl class="facts">
@@ -62,7 +79,7 @@ const Facts = ({ keyRow: key, switched }: { keyRow: KeyRow; switched: Switched |
         </span>
       )}
     </Fact>
-    <RecordFacts members={KEY_MEMBERS} sections={FACTS} record={viewKey(key)} />
+    <RecordFacts members={KEY_MEMBERS} sections={sendsHl7(key) ? FACTS : ofHl7(false)} record={viewKey(key)} />
     <Fact name="Changed">
       <When at={key.updated_at} /> (version {key.version})
     </Fact>
@@ -191,6 +208,7 @@ export const KeyPage = (props: KeyPageProps) => (
         <a href={props.refusalsPath}>All rejected and failed requests of this API key</a>
       </p>
     </section>
+    <UnusedFacts keyRow={props.keyRow} />
     <History members={KEY_MEMBERS} changes={props.changes} />
   </>
 );

@@ -95,7 +95,12 @@ const Filters = ({ query, address, path, keys }: FiltersProps) => {
   return (
     <>
       <Filter label="Messages" postTo={path}>
-        <Field query={query} name="patient" label="Patient: number or name" hint="4711, 4711^^^EAST, Lovelace Ada" />
+        <Field
+          query={query}
+          name="patient"
+          label="Patient: identifier or name"
+          hint="4711, 4711^^^EAST, Lovelace Ada"
+        />
         <Field query={query} name="q" label="Control id or sender, in part, or request id" hint="ORU-77, LAB" />
         <Select name="outcome" label="Outcome" value={query['outcome'] ?? ''} options={OUTCOMES} />
         {['range', 'unmapped'].map((name) =>

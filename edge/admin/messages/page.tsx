@@ -240,11 +240,11 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
 );
 
 const AROUND = [
-  { of: 'patient', side: 'previous', label: 'Before it, of the same patient' },
-  { of: 'patient', side: 'next', label: 'After it, of the same patient' },
-  { of: 'order', side: 'previous', label: 'Before it, of the same order' },
-  { of: 'order', side: 'next', label: 'After it, of the same order' },
-  { of: 'control-id', side: 'other', label: 'Also with this control id' },
+  { of: 'patient', side: 'previous', label: 'Previous message of the patient' },
+  { of: 'patient', side: 'next', label: 'Next message of the patient' },
+  { of: 'order', side: 'previous', label: 'Previous message of the order' },
+  { of: 'order', side: 'next', label: 'Next message of the order' },
+  { of: 'control-id', side: 'other', label: 'Other message with this control id' },
 ] as const;
 
 const Around = ({ around, path }: { around: readonly AroundView[]; path: string }) => (
@@ -369,11 +369,11 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
           <code>{message.requestId}</code>
         </Fact>
         {mayReplay && !message.isForgotten ? (
-          <Fact name="Again">
+          <Fact name="Replay">
             <a class="button secondary small" href={`${own}/replay`}>
               Replay …
             </a>{' '}
-            <span class="quiet">Shows first what it would change.</span>
+            <span class="quiet">with a preview</span>
           </Fact>
         ) : null}
       </dl>
@@ -408,7 +408,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
       </section>
       {message.around.length === 0 ? null : (
         <section aria-labelledby="around">
-          <h2 id="around">Around it</h2>
+          <h2 id="around">Related messages</h2>
           <Around around={message.around} path={path} />
         </section>
       )}
@@ -426,7 +426,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
       <section aria-labelledby="ack">
         <h2 id="ack">ACK</h2>
         {message.ack === null ? (
-          <Empty>{message.isForgotten ? 'It is kept no longer.' : 'The sender asked for none.'}</Empty>
+          <Empty>{message.isForgotten ? 'The ACK is no longer kept.' : 'The sender requested no ACK.'}</Empty>
         ) : (
           <Code text={message.ack} label="The ACK" copy />
         )}

@@ -7,6 +7,7 @@ import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
 import {
   countSelected,
+  nextSelected,
   type ReplayCursor,
   type ReplayFilter,
   replayJob,
@@ -16,6 +17,7 @@ import {
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
 import { instant } from '../api/instant.ts';
 import { type Operation, operation } from '../api/operation.ts';
+import type { MessageReplay, ReplayPreview } from '../messages/message-replay.ts';
 import { replayComment } from '../messages/operations.ts';
 import { readParameter, toParameter, unmappedParameter } from '../names/parameter.ts';
 import { authorOf, type Actor } from '../staff/actor.ts';
@@ -47,6 +49,32 @@ export async function countReplay(
 ): Promise<number> {
   const [matching] = await inSite(database, site).run(countSelected(site, toStore(filter)));
   return matching?.count ?? 0;
+}
+
+export interface ReplaySample {
+  readonly messageId: string;
+  readonly preview: ReplayPreview;
+}
+
+/** Each message of a preview is one run of the mapping. */
+const SAMPLED = 5;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The previews of the first messages that match a filter, one after another. Nothing is changed. */
+export async function sampleReplay(
+  replays: Pick<MessageReplay, 'previewReplay'>,
+  database: Database,
+  site: string,
+  asked: z.infer<typeof replayFilter>,
+  requestId: string,
+): Promise<ReplaySample[]> {
+  const position = { filter: toStore(asked), after: NO_ID, last: NO_ID.replaceAll('0', 'f') };
+  const rows = await inSite(database, site).run(nextSelected(site, position, SAMPLED));
+  const samples: ReplaySample[] = [];
+  for (const { message_id: messageId } of rows) {
+    samples.push({ messageId, preview: await replays.previewReplay(database, site, messageId, requestId) });
+  }
+  return samples;
 }
 
 const replayItem = z.object({

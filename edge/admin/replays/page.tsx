@@ -1,7 +1,12 @@
 /** Replays of many messages: the filter, its count, and the progress of each replay. */
-import { Badge, Empty, Moment, Row, Select, Table, When } from '../web/ui.tsx';
+import { counted } from '../web/counted.ts';
+import { Badge, Empty, Moment, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
+import { Differences } from '../messages/differences.tsx';
+import type { ReplayPreview } from '../messages/message-replay.ts';
+import { AckErrors } from '../messages/page.tsx';
 import { CommentField } from '../messages/replay.tsx';
-import type { ReplayView } from './operations.ts';
+import type { SendingKeyRow } from '../../store/message-search.ts';
+import type { ReplaySample, ReplayView } from './operations.ts';
 
 const TONES = { open: 'plain', done: 'good', failed: 'bad', stopped: 'warn' } as const;
 
@@ -14,12 +19,97 @@ const FILTER_MEMBERS = [
   ['unmapped', 'without a URI for'],
 ] as const;
 
-const filterText = (filter: ReplayView['filter']): string => {
-  const given = FILTER_MEMBERS.flatMap(([name, label]) => (filter[name] === '' ? [] : [`${label} ${filter[name]}`]));
+const filterText = (filter: ReplayView['filter'], keys: readonly SendingKeyRow[]): string => {
+  const named = { ...filter, clientId: keys.find((key) => key.client_id === filter.clientId)?.name ?? filter.clientId };
+  const given = FILTER_MEMBERS.flatMap(([name, label]) => (named[name] === '' ? [] : [`${label} ${named[name]}`]));
   return given.length === 0 ? 'all messages' : given.join(', ');
 };
 
+/** The address of the messages that match a filter. The list shows those with this outcome now. */
+function listOf(messagePath: string, filter: Readonly<Record<string, string>>): string {
+  const given = FILTER_MEMBERS.map(([name]) => [name, filter[name] ?? '']).filter(([, value]) => value !== '');
+  return given.length === 0 ? messagePath : `${messagePath}?${new URLSearchParams(given).toString()}`;
+}
+
+const Outcomes = ({
+  replay: { filter, outcomes },
+  messagePath,
+}: {
+  replay: ReplayView;
+  messagePath: string | undefined;
+}) => (
+  <>
+    {(['AA', 'AE', 'AR'] as const).map((outcome, at) => (
+      <>
+        {at === 0 ? '' : ', '}
+        {outcomes[outcome] === 0 || messagePath === undefined ? (
+          `${outcome} ${outcomes[outcome]}`
+        ) : (
+          <a href={listOf(messagePath, { ...filter, reason: '', outcome })}>
+            {outcome} {outcomes[outcome].toLocaleString('en')}
+          </a>
+        )}
+      </>
+    ))}
+  </>
+);
+
+/** The key of the filter is an option also if it no longer sends. */
+function keyOptions(keys: readonly SendingKeyRow[], chosen: string): Option[] {
+  const listed = keys.map((key) => ({ value: key.client_id, label: key.name }));
+  const isListed = chosen === '' || listed.some(({ value }) => value === chosen);
+  return [{ value: '', label: 'any' }, ...(isListed ? [] : [{ value: chosen, label: chosen }]), ...listed];
+}
+
+const changedOf = (preview: ReplayPreview) => preview.changes.filter(({ change }) => change !== 'unchanged');
+const countOf = (samples: readonly ReplaySample[], change: 'created' | 'changed'): number =>
+  samples.reduce((sum, { preview }) => sum + preview.changes.filter((each) => each.change === change).length, 0);
+
+/** The first messages as they would become, with counts by kind. */
+const Sample = ({ samples, messagePath }: { samples: readonly ReplaySample[]; messagePath: string }) => (
+  <section aria-labelledby="sample">
+    <h2 id="sample">The first {samples.length === 1 ? 'message' : `${samples.length} messages`}, not applied</h2>
+    <p>
+      {(['AA', 'AE', 'AR'] as const)
+        .map((outcome) => `${outcome} ${samples.filter(({ preview }) => preview.outcome === outcome).length}`)
+        .join(', ')}
+      ; {counted(countOf(samples, 'created'), 'resource')} created, {countOf(samples, 'changed')} changed,{' '}
+      {counted(
+        samples.reduce((sum, { preview }) => sum + preview.merges.length, 0),
+        'merge',
+      )}
+      ,{' '}
+      {counted(
+        samples.reduce((sum, { preview }) => sum + preview.stale.length, 0),
+        'resource',
+      )}{' '}
+      with newer data that stays.
+    </p>
+    {samples.map(({ messageId, preview }) => (
+      <details>
+        <summary>
+          <Outcome outcome={preview.outcome} /> {counted(changedOf(preview).length, 'change')}
+        </summary>
+        <p>
+          <a href={`${messagePath}/${messageId}/replay`}>The message and its preview</a>
+        </p>
+        {preview.findings.length === 0 ? null : <AckErrors errors={preview.findings} />}
+        {changedOf(preview).length === 0 ? (
+          <p class="quiet">No resource changes.</p>
+        ) : (
+          <Differences label="Changes" resources={changedOf(preview)} />
+        )}
+      </details>
+    ))}
+  </section>
+);
+
 interface ReplaysPageProps {
+  /** The previews of the first messages; undefined if they were not requested. */
+  readonly samples: readonly ReplaySample[] | undefined;
+  readonly keys: readonly SendingKeyRow[];
+  /** Link to the messages; undefined without the permission. */
+  readonly messagePath: string | undefined;
   readonly replays: readonly ReplayView[];
   readonly query: Readonly<Record<string, string>>;
   /** The number of matching messages; undefined before the form is sent. */
@@ -27,7 +117,7 @@ interface ReplaysPageProps {
   readonly path: string;
 }
 
-export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) => (
+export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath, path }: ReplaysPageProps) => (
   <>
     <p class="lead">
       After the cause of many rejections is fixed, replay the messages in the order of receipt. Elements with newer data
@@ -49,10 +139,12 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         <span>Reason of an error</span>
         <input name="reason" value={query['reason'] ?? ''} placeholder="ambiguous-patient" pattern="[a-z0-9\-]{0,60}" />
       </label>
-      <label>
-        <span>Client ID</span>
-        <input name="clientId" value={query['clientId'] ?? ''} placeholder="svc-…" />
-      </label>
+      <Select
+        name="clientId"
+        label="API key"
+        value={query['clientId'] ?? ''}
+        options={keyOptions(keys, query['clientId'] ?? '')}
+      />
       <Moment name="from" label="From" value={query['from'] ?? ''} />
       <Moment name="to" label="To" value={query['to'] ?? ''} />
       {(query['unmapped'] ?? '') === '' ? null : (
@@ -64,13 +156,23 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
       <button class="secondary" name="count" value="1">
         Count
       </button>
+      {messagePath === undefined ? null : (
+        <button class="secondary" name="count" value="preview">
+          Preview
+        </button>
+      )}
     </form>
     {count === undefined ? null : (
-      <form class="actions" method="post" action={path}>
+      <form class="actions" method="post" action={path} aria-label="Replay">
         {FILTER_MEMBERS.map(([name]) => (
           <input type="hidden" name={name} value={query[name] ?? ''} />
         ))}
-        <p>{count === 1 ? 'One message matches.' : `${count.toLocaleString('en')} messages match.`}</p>
+        <p>
+          {count === 1 ? 'One message matches.' : `${count.toLocaleString('en')} messages match.`}{' '}
+          {count === 0 || messagePath === undefined ? null : (
+            <a href={listOf(messagePath, query)}>{count === 1 ? 'Show it' : 'Show them'}</a>
+          )}
+        </p>
         {count === 0 ? null : (
           <>
             <CommentField />
@@ -79,39 +181,45 @@ export const ReplaysPage = ({ replays, query, count, path }: ReplaysPageProps) =
         )}
       </form>
     )}
+    {samples === undefined || samples.length === 0 || messagePath === undefined ? null : (
+      <Sample {...{ samples, messagePath }} />
+    )}
     {replays.length === 0 ? (
       <Empty>No replays yet.</Empty>
     ) : (
       <Table label="Replays" head={['Started', 'By', 'Messages', 'State', 'Done', 'Outcomes', 'Change']}>
-        {replays.map(({ replayId, createdAt, askedBy, comment, filter, state, done, total, outcomes, lastError }) => (
-          <Row>
-            <th scope="row">
-              <When at={createdAt} />
-            </th>
-            <td>{askedBy}</td>
-            <td>
-              {filterText(filter)}
-              {comment === '' ? null : <q class="quiet">{comment}</q>}
-            </td>
-            <td>
-              <Badge tone={TONES[state]}>{state === 'open' ? 'running' : state}</Badge>
-              {lastError === null ? null : ` ${lastError}`}
-            </td>
-            <td>
-              {done} of {total ?? done}
-            </td>
-            <td>
-              AA {outcomes.AA}, AE {outcomes.AE}, AR {outcomes.AR}
-            </td>
-            <td>
-              {state === 'done' ? null : (
-                <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
-                  <button class="small secondary">{state === 'open' ? 'Stop' : 'Resume'}</button>
-                </form>
-              )}
-            </td>
-          </Row>
-        ))}
+        {replays.map((replay) => {
+          const { replayId, createdAt, askedBy, comment, filter, state, done, total, lastError } = replay;
+          return (
+            <Row>
+              <th scope="row">
+                <When at={createdAt} />
+              </th>
+              <td>{askedBy}</td>
+              <td>
+                {filterText(filter, keys)}
+                {comment === '' ? null : <q class="quiet">{comment}</q>}
+              </td>
+              <td>
+                <Badge tone={TONES[state]}>{state === 'open' ? 'running' : state}</Badge>
+                {lastError === null ? null : ` ${lastError}`}
+              </td>
+              <td>
+                {done} of {total ?? done}
+              </td>
+              <td>
+                <Outcomes {...{ replay, messagePath }} />
+              </td>
+              <td>
+                {state === 'done' ? null : (
+                  <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
+                    <button class="small secondary">{state === 'open' ? 'Stop' : 'Resume'}</button>
+                  </form>
+                )}
+              </td>
+            </Row>
+          );
+        })}
       </Table>
     )}
   </>

@@ -4,13 +4,16 @@ import * as z from 'zod';
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import { replaysOf } from '../../store/hl7-replay.ts';
+import { sendingKeys } from '../../store/message-search.ts';
+import type { MessageReplay } from '../messages/message-replay.ts';
 import { replayComment } from '../messages/operations.ts';
+import { requirePermission } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
-import { countReplay, endReplay, replayFilter, startReplay, viewReplay } from './operations.ts';
+import { countReplay, endReplay, replayFilter, sampleReplay, startReplay, viewReplay } from './operations.ts';
 import { ReplaysPage } from './page.tsx';
 
 const { path: PLACE } = PLACES.replays;
@@ -24,7 +27,7 @@ const filterOf = (given: Readonly<Record<string, string>>, timeZone: string) =>
     to: readInstant(given['to'], timeZone),
   });
 
-export function addReplayPages(app: Surface, { deps, access }: Console): void {
+export function addReplayPages(app: Surface, { deps, access }: Console, previews: MessageReplay): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
 
@@ -35,10 +38,18 @@ export function addReplayPages(app: Surface, { deps, access }: Console): void {
     const query = c.req.query();
     const isCounting = query['count'] !== undefined;
     const count = isCounting ? await countReplay(database, site, filterOf(query, session.timeZone)) : undefined;
-    const replays = (await inSite(database, site).run(replaysOf(site, null))).map(viewReplay);
+    const isPreviewing = query['count'] === 'preview';
+    if (isPreviewing) requirePermission(actor, 'site.messages.read');
+    const samples = isPreviewing
+      ? await sampleReplay(previews, database, site, filterOf(query, session.timeZone), c.get('requestId'))
+      : undefined;
+    const [replays, keys] = await inSite(database, site).batch([replaysOf(site, null), sendingKeys(site)] as const);
+    const messagePath = actor.permissions.has(PLACES.messages.permission)
+      ? linkTo(config, PLACES.messages.path)
+      : undefined;
     const page = (
       <Page title="Replays" config={config} session={session} place={PLACE}>
-        <ReplaysPage {...{ query, path, replays, count }} />
+        <ReplaysPage {...{ query, path, count, samples, keys, messagePath }} replays={replays.map(viewReplay)} />
       </Page>
     );
     return respond(config, page);

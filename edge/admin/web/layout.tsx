@@ -112,6 +112,9 @@ const Navigation = (props: NavigationProps) => {
       </button>
       <SearchBox {...props} />
       <div id="menu" popover="auto">
+        <button type="button" class="small close" popovertarget="menu" popovertargetaction="hide">
+          Close
+        </button>
         {session.hasOthers ? <a href={linkTo(config, CHOOSE_SITE_PATH)}>Another site</a> : null}
         <nav aria-label="Console">
           {GROUPS.map((group) => (

@@ -58,7 +58,10 @@ const KeyChoice = ({ label, keys = [], clientId }: { label: string } & Pick<Benc
     name="clientId"
     label={label}
     value={clientId}
-    options={keys.map((key) => ({ value: key.client_id, label: `${key.name} (${key.protocols.join(', ')})` }))}
+    options={keys.map((key) => ({
+      value: key.client_id,
+      label: `${key.name} (${[...key.protocols, ...(key.status === 'disabled' ? ['disabled'] : [])].join(', ')})`,
+    }))}
   />
 );
 

@@ -46,8 +46,10 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
   /** The keys that a bench is about: whose assertion it may be, or who may send messages. */
   const keysOf = async ({ actor, database }: Visitor, bench: Bench): Promise<KeyRow[] | undefined> => {
     if (bench === 'resource') return undefined;
-    const keys = await inSite(database, actor.site).run(listKeys(actor.site, ANY_KEY, null, MAX_KEYS));
-    if (bench === 'assertion') return [...keys];
+    const found = await inSite(database, actor.site).run(listKeys(actor.site, ANY_KEY, null, MAX_KEYS));
+    // Disabled keys are last, so that none of them is chosen at first.
+    const keys = found.toSorted((a, b) => Number(a.status === 'disabled') - Number(b.status === 'disabled'));
+    if (bench === 'assertion') return keys;
     return keys.filter(({ protocols }) => protocols.some((protocol) => protocol.startsWith('hl7')));
   };
 

@@ -80,6 +80,13 @@ test('a message is found, read segment by segment and replayed', async () => {
   await expectAccessible(page);
   await page.click('button:has-text("Apply")');
   await page.waitForSelector('text=The message was replayed');
+  await page.goto(`${stack.baseUrl}/admin/replays?outcome=AA`);
+  await page.click('#main button:text-is("Preview")');
+  await page.waitForSelector('#sample');
+  expect(await page.textContent('#main')).toMatch(/not applied[^]*AA 1, AE 0, AR 0[^]*0 resources created, 0 changed/);
+  await expectAccessible(page);
+  await page.click('a:has-text("Show it")');
+  expect(await page.locator('tbody tr').allTextContents()).toEqual([expect.stringContaining('E2E-1')]);
   await page.goto(`${stack.baseUrl}/admin/replays?count=1&outcome=AA`);
   await expectAccessible(page);
   await page.click('#main button:text-is("Replay")');
@@ -130,7 +137,7 @@ test('the messages of identifier 4711, rejected ones included, are found and lea
   await page.click('tbody th a');
   // The fault is in its field.
   expect(await page.textContent('td.faulty')).toMatch(/00000000[^]*warning/);
-  await page.click('text=Before it, of the same patient >> xpath=.. >> a');
+  await page.click('text=Previous message of the patient >> xpath=.. >> a');
   await page.waitForSelector('h1:has-text("HIS-2")');
   expect(await page.textContent('.changes')).toMatch(/name[^]*Lovelace[^]*King/);
   await page.click('text=As it was sent');
