@@ -344,6 +344,31 @@ describe.each(RUNTIMES)('merges on %s', (runtime) => {
     expect(worlds[0]).toEqual(worlds[1]);
   });
 
+  test('results that another result’s order numbers joined in the merge are two again', async () => {
+    const { a, b } = family();
+    const order = (hour: number, number: string, numbers: string, code: string, value: string) =>
+      send(
+        'ORU^R01',
+        hour,
+        `${pid(number)}\rOBR|1|${numbers}|K^K^L|||202607010800+0000|||||||||||||||{when}|||F\rOBX|1|NM|${code}^K^L||${value}|mmol/L|||||F`,
+      );
+    for (const number of [a, b]) await admit(1, number);
+    for (const [both, filler] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      await order(1, both, `PL-${both}|F1`, 'NA', '140');
+      await order(2, both, `PL-${both}|`, 'K', '1.5');
+      await order(3, filler, '|F1', 'K', '1.7');
+    }
+    const before = [await recordOf(a), await recordOf(b)];
+    await merge(4, a, b);
+    const seen = await undo(a);
+    expect(seen.left).toEqual([]);
+    expect(seen.restored).not.toEqual([]);
+    expect([await recordOf(a), await recordOf(b)]).toEqual(before);
+  });
+
   test('an undone merge cannot be undone again', async () => {
     const { a, b } = family();
     await admit(1, a);
