@@ -45,12 +45,12 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
   return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
     const moved = results.ofPatient(type, from);
     const completed = completionBy(ofOneFiller([...moved, ...results.ofPatient(type, to)].map(({ key }) => key)));
-    const sought = new Set(moved.flatMap(({ key }) => (key.filler === null ? nameUnderPlacer(key) : [])));
+    const underPlacer = new Set(moved.flatMap(({ key }) => (key.filler === null ? nameUnderPlacer(key) : [])));
     for (const known of results.ofPatient(type, to)) {
       const key = completed(known.key);
       // A result of the survivor under the placer's number is joined with it below.
       const isAlone = results.of(type, to, key).every((other) => other.key.filler !== null);
-      if (key !== known.key && sought.has(nameUnderPlacer(key)) && isAlone) results.refile(known, key);
+      if (key !== known.key && underPlacer.has(nameUnderPlacer(key)) && isAlone) results.refile(known, key);
     }
     const equals = Map.groupBy(moved, ({ key }) => JSON.stringify(key));
     // Precise times first: an unknown time matches a result that is left.
