@@ -10,8 +10,10 @@ export const RETRY_KIND = 'hl7-retry';
 
 /** The messages to replay; '' for any. */
 export interface ReplayFilter {
-  /** The outcome of the last attempt. */
-  readonly outcome: '' | 'AA' | 'AE' | 'AR';
+  /** The outcome of the last attempt; `errors` are AE and AR. */
+  readonly outcome: '' | 'AA' | 'AE' | 'AR' | 'errors';
+  /** The begin of MSH-9: `ADT`, `ADT^A04`. */
+  readonly type: string;
   /** The reason of a finding of the last attempt: `ambiguous-patient`. */
   readonly reason: string;
   readonly clientId: string;
@@ -38,8 +40,10 @@ export interface ReplayCursor {
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** SQL over `hl7_message m`. */
-const isSelected = (site: string, { outcome, reason, clientId, from, to, unmapped }: ReplayFilter) => ({
-  text: `m.site_id = $1::uuid and m.raw is not null and ($2 = '' or m.outcome = $2) and ($3 = '' or strpos(m.errors::text, $3) > 0)
+const isSelected = (site: string, { outcome, type, reason, clientId, from, to, unmapped }: ReplayFilter) => ({
+  text: `m.site_id = $1::uuid and m.raw is not null
+       and ($2 = '' or m.outcome = $2 or $2 = 'errors' and m.outcome in ('AE', 'AR'))
+       and ($9 = '' or starts_with(m.message_type, upper($9))) and ($3 = '' or strpos(m.errors::text, $3) > 0)
        and ($4 = '' or m.client_id = $4) and ($5::timestamptz is null or m.received_at >= $5::timestamptz)
        and ($6::timestamptz is null or m.received_at < $6::timestamptz)
        ${
@@ -57,6 +61,7 @@ const isSelected = (site: string, { outcome, reason, clientId, from, to, unmappe
     to === '' ? null : to,
     unmapped?.kind ?? null,
     unmapped?.name ?? null,
+    type,
   ],
 });
 
@@ -80,8 +85,8 @@ export function nextSelected(
 ): Query<{ message_id: string }> {
   const { text, params } = isSelected(site, filter);
   return {
-    text: `select m.message_id from hl7_message m where ${text} and m.message_id > $9::uuid and m.message_id <= $10::uuid
-      order by m.message_id limit $11::integer`,
+    text: `select m.message_id from hl7_message m where ${text} and m.message_id > $10::uuid and m.message_id <= $11::uuid
+      order by m.message_id limit $12::integer`,
     params: [...params, after, last, limit],
   };
 }

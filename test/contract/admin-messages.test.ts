@@ -304,6 +304,26 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     const filter = { outcome: 'AR', reason: 'unsupported-processing-id', clientId: at.key.clientId };
     expect(await at.json('/replays', filter)).toEqual({ count: 2 });
     expect(await at.json('/replays', { ...filter, reason: 'stale' })).toEqual({ count: 0 });
+    expect(await at.json('/replays', { ...filter, outcome: 'errors', type: 'ADT^A04' })).toEqual({ count: 2 });
+    expect(await at.json('/replays', { ...filter, type: 'ORU' })).toEqual({ count: 0 });
+    // The list of messages leads to the replay of the same ones, or to none.
+    const browser = await signIn(at);
+    const linked = async (query: string): Promise<string | undefined> => {
+      const page = await (await browser.go(`${at.baseUrl}/admin/messages?${query}`)).text();
+      return /<a href="([^"]*)">Replay them …<\/a>/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+    };
+    const path = await linked('outcome=AR&reason=unsupported-processing-id&range=7d');
+    expect(path).toMatch(/^\/admin\/replays\?outcome=AR&reason=unsupported-processing-id&from=20[^&]*&count=1$/);
+    expect(await (await browser.go(`${at.baseUrl}${path}`)).text()).toContain('2 messages match.');
+    for (const query of [
+      '',
+      'q=M-',
+      'outcome=warnings',
+      'reason=PID-3',
+      'range=today',
+      'range=24h&from=2026-01-01T00:00',
+    ])
+      expect(await linked(query), query).toBeUndefined();
     expect(await at.json<List<unknown>>('/replays')).toEqual({ items: [] });
     await at.json('/replays', { ...filter, reason: 'stale', apply: 'newest' }, 422);
     await at.json('/replays', { ...filter, reason: '%' }, 422);
@@ -311,7 +331,7 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
     // The delay keeps workers from beginning the job before the test stops it.
     await at.db.client.query(`alter table job alter column run_after set default now() + interval '1 hour'`);
     const { replay } = await at.json<{ replay: { replayId: string } }>('/replays', { ...filter, apply: 'newest' });
-    expect(replay).toMatchObject({ state: 'open', total: 2, done: 0, filter });
+    expect(replay).toMatchObject({ state: 'open', total: 2, done: 0, filter: { ...filter, type: '' } });
     await at.json('/replays', { ...filter, apply: 'newest' }, 409);
     const stopped = await at.json<object>(`/replays/${replay.replayId}/stop`, {});
     expect(stopped).toMatchObject({ state: 'stopped' });

@@ -20,6 +20,8 @@ interface MessageListProps {
   /** The addresses of all messages with the text of the search as a patient, and as a control id. */
   readonly elsewherePaths: { readonly patient: string; readonly controlId: string };
   readonly columns: readonly MessageColumn[];
+  /** Link to the replay of these messages; undefined without the permission, or for a filter that replays do not have. */
+  readonly replayPath: string | undefined;
   readonly path: string;
   readonly keyPath: string;
   readonly requestsPath: string;
@@ -399,7 +401,16 @@ const Live = ({ isLive, seconds, children }: PropsWithChildren<{ isLive: boolean
     <section>{children}</section>
   );
 
-export const MessageList = ({ list, query, address, columns, path, keyPath, ...paths }: MessageListProps) => (
+export const MessageList = ({
+  list,
+  query,
+  address,
+  columns,
+  replayPath,
+  path,
+  keyPath,
+  ...paths
+}: MessageListProps) => (
   <>
     <Filters {...{ query, address, path }} keys={list?.keys ?? []} />
     {(query['unmapped'] ?? '') === '' ? null : (
@@ -421,6 +432,12 @@ export const MessageList = ({ list, query, address, columns, path, keyPath, ...p
               as a file: <a href={addressOf(`${path}/file/csv`, address, {})}>CSV</a>{' '}
               <a href={addressOf(`${path}/file/ndjson`, address, {})}>NDJSON</a>
             </span>
+            {replayPath === undefined ? null : (
+              <>
+                {' '}
+                <a href={replayPath}>Replay them …</a>
+              </>
+            )}
           </p>
           <Columns {...{ columns, address, path }} />
         </div>

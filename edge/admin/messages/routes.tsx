@@ -44,6 +44,40 @@ const asked = (query: Record<string, string>, timeZone: string): Record<string, 
   from: readInstant(query['from'], timeZone),
   to: readInstant(query['to'], timeZone),
 });
+/** Hours back from now; `today` depends on the site's midnight. */
+const HOURS: Readonly<Record<string, number>> = { '24h': 24, '7d': 168, '30d': 720 };
+
+/** The query of the replay of the same messages; undefined for a filter that replays do not have, and without one. */
+function replayQuery(
+  {
+    patient,
+    q,
+    reason = '',
+    range = '',
+    outcome = '',
+    type = '',
+    clientId = '',
+    from = '',
+    to = '',
+    unmapped = '',
+  }: Query,
+  nowMs: number,
+): string | undefined {
+  const hours = HOURS[range];
+  const hasOther =
+    [patient, q].some((text) => (text ?? '') !== '') ||
+    outcome === 'warnings' ||
+    // Both times apply to the list.
+    (range !== '' && (hours === undefined || from !== '')) ||
+    !/^(?:[a-z][a-z-]*)?$/.test(reason);
+  const since = hours === undefined ? from : new Date(nowMs - hours * 3_600_000).toISOString();
+  const given = Object.entries({ outcome, type, reason, clientId, from: since, to, unmapped }).filter(
+    ([, value]) => value !== '',
+  );
+  return hasOther || given.length === 0 ? undefined : new URLSearchParams([...given, ['count', '1']]).toString();
+}
+type Query = Readonly<Record<string, string | undefined>>;
+
 const replayForm = z.object({ comment: replayComment });
 
 export function addMessagePages(app: Surface, { deps, access, queries }: Console, replays: MessageReplay): void {
@@ -64,13 +98,18 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     };
     const keyPath = linkTo(config, PLACES.keys.path);
     const requestsPath = linkTo(config, PLACES.requests.path);
+    const replays = replayQuery(query, deps.now());
+    const replayPath =
+      replays === undefined || !session.actor.permissions.has(PLACES.replays.permission)
+        ? undefined
+        : `${linkTo(config, PLACES.replays.path)}?${replays}`;
     const columns = readColumns(getCookie(c, COLUMNS_COOKIE, 'host'));
     const withPatients = columns.includes('patient') ? 'true' : '';
     const parsed = readQuery(messageQuery, { ...query, withPatients });
     const list = isBackwards(parsed) ? null : await findMessages(session, parsed);
     const page = (
       <Page title="Messages" config={config} session={session} place={PLACE}>
-        <MessageList {...{ list, query, address, elsewherePaths, columns, path, keyPath, requestsPath }} />
+        <MessageList {...{ list, query, address, elsewherePaths, columns, replayPath, path, keyPath, requestsPath }} />
       </Page>
     );
     return respond(config, page);

@@ -23,7 +23,11 @@ import { readParameter, toParameter, unmappedParameter } from '../names/paramete
 import { authorOf, type Actor } from '../staff/actor.ts';
 
 export const replayFilter = z.strictObject({
-  outcome: z.enum(['', 'AA', 'AE', 'AR']).default('').meta({ description: 'The outcome of the last attempt.' }),
+  outcome: z
+    .enum(['', 'AA', 'AE', 'AR', 'errors'])
+    .default('')
+    .meta({ description: 'The outcome of the last attempt; `errors` are AE and AR.' }),
+  type: z.string().trim().max(20).default('').meta({ description: 'MSH-9 from its start: `ADT`, `ADT^A04`.' }),
   reason: z
     .string()
     .regex(/^[a-z0-9-]{0,60}$/, 'must be the reason of an error, such as ambiguous-patient')
@@ -98,7 +102,8 @@ export function viewReplay(row: ReplayRow): ReplayView {
   return {
     replayId: row.job_id,
     state: row.state,
-    filter: { ...rest, unmapped: unmapped === null ? '' : toParameter(unmapped) },
+    // The filter of an earlier release has fewer members.
+    filter: replayFilter.parse({ ...rest, unmapped: unmapped === null ? '' : toParameter(unmapped) }),
     askedBy: row.asked_by,
     comment,
     createdAt: row.created_at,

@@ -12,6 +12,7 @@ const TONES = { open: 'plain', done: 'good', failed: 'bad', stopped: 'warn' } as
 
 const FILTER_MEMBERS = [
   ['outcome', 'outcome'],
+  ['type', 'type'],
   ['reason', 'reason'],
   ['clientId', 'API key'],
   ['from', 'from'],
@@ -130,6 +131,7 @@ export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath,
         value={query['outcome'] ?? ''}
         options={[
           { value: '', label: 'any' },
+          { value: 'errors', label: 'errors (AE, AR)' },
           { value: 'AE', label: 'AE error' },
           { value: 'AR', label: 'AR rejected' },
           { value: 'AA', label: 'AA accepted' },
@@ -138,6 +140,10 @@ export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath,
       <label>
         <span>Reason of an error</span>
         <input name="reason" value={query['reason'] ?? ''} placeholder="ambiguous-patient" pattern="[a-z0-9\-]{0,60}" />
+      </label>
+      <label>
+        <span>Type</span>
+        <input name="type" value={query['type'] ?? ''} placeholder="ADT^A04" size={10} />
       </label>
       <Select
         name="clientId"

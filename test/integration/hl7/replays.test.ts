@@ -19,7 +19,7 @@ beforeEach(async () => {
   site = await createHl7Site({ database: db });
 });
 
-const ANY: ReplayFilter = { outcome: '', reason: '', clientId: '', from: '', to: '', unmapped: null };
+const ANY: ReplayFilter = { outcome: '', type: '', reason: '', clientId: '', from: '', to: '', unmapped: null };
 const trial = (control: string, id: string, processing = 'T') =>
   `${msh('ADT^A04', control).replace('|P|2.5.1', `|${processing}|2.5.1`)}\nPID|1||${id}^^^HOSP^MR||Doe^Jane`;
 const take = (processing: string) =>
@@ -78,6 +78,25 @@ describe('many', () => {
     expect(await attempts('R-other')).toEqual(['received AE']);
     expect(await other.resources('Patient')).toHaveLength(0);
     expect(await other.database.run(replaysOf(other.site, null))).toEqual([]);
+  });
+
+  test('a type and errors of both kinds select only their messages', async () => {
+    await site.send(trial('T-1', 'T1'));
+    await site.send(`${msh('ADT^A04', 'T-2')}\nPID|1||||Doe^Jane`);
+    await site.send(`${msh('ADT^A08', 'T-3')}\nPID|1||T3^^^HOSP^MR||Doe^Jane`);
+    const count = async (filter: Partial<ReplayFilter>) =>
+      (await site.database.run(countSelected(site.site, { ...ANY, ...filter })))[0]?.count;
+    expect(await attempts('T-2')).toEqual(['received AE']);
+    expect([await count({}), await count({ outcome: 'errors' }), await count({ outcome: 'AE' })]).toEqual([3, 2, 1]);
+    expect([await count({ type: 'adt^a04' }), await count({ type: 'ADT' }), await count({ type: 'A04' })]).toEqual([
+      2, 3, 0,
+    ]);
+    await take('T');
+    const id = await ask({ ...ANY, type: 'ADT^A04', outcome: 'errors' });
+    await work();
+    await work();
+    expect(await replay(id)).toMatchObject({ state: 'done', accepted: 1, errors: 0, rejected: 1 });
+    expect(await attempts('T-3')).toEqual(['received AA']);
   });
 
   test('a step that ran before its job recorded it replays nothing twice', async () => {

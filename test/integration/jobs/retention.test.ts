@@ -93,7 +93,7 @@ describe('a message', () => {
     await expect(
       reprocess(site.deps, site.site, rows[0]?.message_id ?? '', attempt, 'request-2'),
     ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('were deleted') });
-    const any = { outcome: '', reason: '', clientId: '', from: '', to: '', unmapped: null } as const;
+    const any = { outcome: '', type: '', reason: '', clientId: '', from: '', to: '', unmapped: null } as const;
     expect(await site.database.run(countSelected(site.site, any))).toMatchObject([{ count: 0 }]);
   });
 

@@ -14,7 +14,8 @@ const STEP_MESSAGES = 10;
 
 const cursor = z.object({
   filter: z.object({
-    outcome: z.enum(['', 'AA', 'AE', 'AR']),
+    outcome: z.enum(['', 'AA', 'AE', 'AR', 'errors']),
+    type: z.string().default(''),
     reason: z.string(),
     clientId: z.string(),
     from: z.string(),
