@@ -4,7 +4,7 @@
  */
 import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json, JsonNumber } from '../../shared/json.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
+import { isResourceType, isStored, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { requireScopes } from '../oauth/bearer.ts';
 import { everythingPage, everythingSubject } from '../store/everything.ts';
@@ -15,6 +15,7 @@ import { CURSOR, EVERYTHING_CONTROLS, pageCountOf, readControls, sinceOf } from 
 import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
+import { provenanceEntries } from './provenance.ts';
 import { notFound, unknownResource } from './read.ts';
 import { resourceEntry, warningEntries } from './searchset.ts';
 
@@ -50,17 +51,25 @@ export function everythingParameters(content: Json): Pair[] {
   });
 }
 
-/** The types of `_type`, in the order of the answer; null: `_type` is absent. */
-function namedTypes(pairs: readonly Pair[]): ResourceType[] | null {
+/**
+ * The types of `_type`, in the order of the answer; null: `_type` is absent.
+ *
+ * @param types the types of the deployment
+ */
+function namedTypes(pairs: readonly Pair[], types: readonly ResourceType[]): ResourceType[] | null {
+  const known: readonly ResourceType[] = [...RESOURCE_TYPES, ...types.filter((type) => !isStored(type))];
   const given = pairs
     .filter(([name]) => name === '_type')
     .flatMap(([, value]) => value.split(',').map((one) => one.trim()));
   if (given.length === 0) return null;
-  const types = RESOURCE_TYPES.filter((type) => given.includes(type));
-  if (types.length < new Set(given).size) {
-    throw badParameter('_type', `_type must list ${RESOURCE_TYPES.join(', ')}, separated by commas`);
+  const named = known.filter((type) => given.includes(type));
+  if (named.length < new Set(given).size) {
+    throw badParameter('_type', `_type must list ${known.join(', ')}, separated by commas`);
   }
-  return types;
+  if (!named.some(isStored)) {
+    throw badParameter('_type', '_type=Provenance adds the Provenance of other types: name these types too');
+  }
+  return named;
 }
 
 /** The types that follow a position, beginning with the type of the position. */
@@ -108,7 +117,7 @@ export async function prepareEverything(
   pairs: readonly Pair[],
 ): Promise<Interaction> {
   const { caller, root, now } = context;
-  const named = namedTypes(pairs);
+  const named = namedTypes(pairs, context.types);
   const once = pairs.filter(([name]) => name !== '_type');
   const controls = readControls(once, EVERYTHING_CONTROLS);
   const limit = pageCountOf(controls.get('_count'));
@@ -117,7 +126,8 @@ export async function prepareEverything(
   const target = { type: 'Patient', id, version: null } as const;
   if (!isUuid(id)) return unknownResource(target);
 
-  const types = (named ?? RESOURCE_TYPES).filter((type) => caller.scopes.has(readScope(type)));
+  const types = (named ?? RESOURCE_TYPES).filter((type) => isStored(type) && caller.scopes.has(readScope(type)));
+  const withFacts = named?.includes('Provenance') === true;
   const left = named === null ? RESOURCE_TYPES.filter((type) => !types.includes(type)) : [];
   const applied: Pair[] = [
     ...(named === null ? [] : [['_type', named.join(',')] as const]),
@@ -128,7 +138,7 @@ export async function prepareEverything(
   const position = cursor === undefined ? null : await links.open(cursor);
   const rest = position === null ? { types, after: null } : remaining(types, position);
   const subject = everythingSubject(caller.site, id);
-  const page = everythingPage({ site: caller.site, patient: id, ...rest, since, limit });
+  const page = everythingPage({ site: caller.site, patient: id, ...rest, since, limit, withFacts });
   return {
     audited: NOTED,
     queries: [subject, page],
@@ -147,6 +157,7 @@ export async function prepareEverything(
       });
       const body = bundleText(head, await links.of(cursor ?? null, next), [
         ...entries,
+        ...provenanceEntries(root, resources),
         ...warningEntries(warnings, now),
       ]);
       return { status: 200, headers: {}, body };

@@ -23,7 +23,9 @@ import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { readAnswer, unknownResource } from './read.ts';
+import type { StoredResource } from '../store/resource.ts';
 import type { Stored } from './resource-answer.ts';
+import type { Part } from './subset.ts';
 import { resourceEntry } from './searchset.ts';
 
 const DATA_OPERATION = 'http://terminology.hl7.org/CodeSystem/v3-DataOperation';
@@ -85,6 +87,19 @@ export const provenanceOf = (row: ProvenanceRow): Stored => ({
   meta: '',
   body: printMembers(contentOf(row)),
 });
+
+/** The entries of the Provenance of resources, where the page has their facts. */
+export const provenanceEntries = (
+  root: string,
+  resources: readonly (StoredResource & { readonly facts?: string | null })[],
+  part: Part | null = null,
+): string[] =>
+  resources.flatMap((row) => {
+    const { facts } = row;
+    return typeof facts === 'string'
+      ? [resourceEntry(root, provenanceOf({ ...row, facts }), part, { mode: 'include' })]
+      : [];
+  });
 
 interface Target {
   readonly type: ResourceType;

@@ -5,6 +5,7 @@
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type PageRow, withinBudget } from './page.ts';
+import { factsOf } from './provenance.ts';
 import { binder, instantOf, read, sql } from './sql.ts';
 
 /** How long an export is there. */
@@ -196,10 +197,12 @@ export interface FileSelection extends ExportKey {
   readonly file: FileRow & { readonly upto_id: string };
   /** The id of the last resource of the page before. */
   readonly after: string;
+  /** With the facts of each resource for its Provenance. */
+  readonly withFacts?: boolean;
 }
 
 /** A page of a file and one row more, if there is one. @see toPage */
-export function filePage({ site, id, type, number, file, after }: FileSelection): Query<PageRow> {
+export function filePage({ site, id, type, number, file, after, withFacts }: FileSelection): Query<PageRow> {
   const { params, bind } = binder();
   const [ofSite, ofType, behind] = [`${bind(site)}::uuid`, bind(type), `${bind(after)}::uuid`];
   const limit = `${bind(PAGE_RESOURCES + 1)}::integer`;
@@ -230,5 +233,6 @@ export function filePage({ site, id, type, number, file, after }: FileSelection)
            c.patient_id, ${bind(file.snapshot_at)}::timestamptz) v
    where ${where}
    order by c.id limit ${limit}`;
-  return { text: withinBudget(rows, 'p.id', 'gateway', PAGE_BYTES), params, reads: true };
+  const facts = withFacts === true ? factsOf(ofSite, 'q') : null;
+  return { text: withinBudget(rows, 'p.id', 'gateway', PAGE_BYTES, facts), params, reads: true };
 }

@@ -5,7 +5,8 @@
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { auditItem } from './audit.ts';
-import { type PageRow, withinBudget } from './page.ts';
+import { NO_RESOURCES, type PageRow, withinBudget, withinBudgetWith } from './page.ts';
+import { factsOf } from './provenance.ts';
 import { binder } from './sql.ts';
 
 /** The least id. */
@@ -31,6 +32,8 @@ export interface EverythingSelection {
   /** An ISO instant: resources that changed from then on; null: all. */
   readonly since: string | null;
   readonly limit: number;
+  /** With the facts of each for its Provenance. */
+  readonly withFacts?: boolean;
 }
 
 /**
@@ -74,5 +77,16 @@ export function everythingPage(selection: EverythingSelection): Query<PageRow> {
            order by u.place, u.id ${rest}) k
    cross join lateral (
      select x.* from resource x where x.site_id = ${site} and x.type = k.type and x.id = k.id limit 1) r`;
-  return { text: withinBudget(rows, 'p.part, p.id', { action: 'search', limit }), params, reads: true };
+  const order = 'p.part, p.id';
+  const reader = { action: 'search', limit } as const;
+  const text =
+    selection.withFacts === true
+      ? withinBudgetWith(
+          { ctes: '', rows: NO_RESOURCES, facts: factsOf(site, 'q'), over: [] },
+          `select p.*, 0 as included_bytes from (${rows}) p`,
+          order,
+          reader,
+        )
+      : withinBudget(rows, order, reader);
+  return { text, params, reads: true };
 }

@@ -76,17 +76,27 @@ export interface Included {
  * @param rows SQL that yields type, id, version, last_updated, meta, body, sort_key, patient_id
  * @param order the order of the page, in columns of `p`
  * @param reader the audit records the rows that the page shows: not the rows beyond a budget, nor the row after the last
+ * @param facts SQL: for the gateway, the facts of a row `q` for its Provenance
  */
-export function withinBudget(rows: string, order: string, reader: Reader, maxBytes = PAGE_BYTES): string {
+export function withinBudget(
+  rows: string,
+  order: string,
+  reader: Reader,
+  maxBytes = PAGE_BYTES,
+  facts: string | null = null,
+): string {
   const paged = `with q as materialized (${placed(rows, order, bytesOf('p'), maxBytes)})`;
   if (reader === 'gateway')
     return `${paged}
-select ${SHOWN}, ${contentIf('q.fits', 'q')} from q order by q.place`;
+select ${SHOWN}, ${contentIf('q.fits', 'q')}${facts === null ? '' : `, case when q.fits then ${facts} end as facts`} from q order by q.place`;
   return `${paged}, ${shownOf('q', reader)}
 select ${SHOWN}, ${CONTENT}
   from q cross join shown where q.place <= shown.places + 1
  order by q.place`;
 }
+
+/** SQL: a page includes no resources. */
+export const NO_RESOURCES = 'select x.* from resource x where false';
 
 /**
  * `withinBudget` with included resources.

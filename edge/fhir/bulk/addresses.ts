@@ -17,12 +17,23 @@ export const fileUrl = (
   number: number,
 ): string => `${statusUrl(root, id)}/${type}.${number}.ndjson`;
 
-const FILE = /^([A-Za-z]+)\.([1-9]\d{0,8})\.ndjson$/;
+/** The file with the Provenance of the resources in a file. */
+export const provenanceUrl = (root: string, id: string, type: ResourceType, number: number): string =>
+  `${statusUrl(root, id)}/Provenance-${type}.${number}.ndjson`;
+
+const FILE = /^(Provenance-)?([A-Za-z]+)\.([1-9]\d{0,8})\.ndjson$/;
+
+export interface FileName {
+  /** The type of the resources, or that of the resources whose Provenance is in the file. */
+  readonly type: string;
+  readonly number: number;
+  readonly isProvenance: boolean;
+}
 
 /** @returns undefined for a name that no file has */
-export function fileOf(name: string): { readonly type: string; readonly number: number } | undefined {
-  const [, type, number] = FILE.exec(name) ?? [];
-  return type === undefined ? undefined : { type, number: Number(number) };
+export function fileOf(name: string): FileName | undefined {
+  const [, provenance, type, number] = FILE.exec(name) ?? [];
+  return type === undefined ? undefined : { type, number: Number(number), isProvenance: provenance !== undefined };
 }
 
 /** One answer for an unknown export, an export of another key, and a deleted export. */

@@ -25,11 +25,18 @@ import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, NOTED, readScope } from '../interaction.ts';
 import { FHIR_NDJSON } from '../media-type.ts';
 import type { Call } from '../prepare.ts';
+import { provenanceOf } from '../provenance.ts';
 import { DELETED, fileOf, noExport, OUTCOMES } from './addresses.ts';
 import { keyOf, unknownExport } from './status.ts';
 import { filterOf } from './type-filter.ts';
 
 const utf8 = new TextEncoder();
+
+/** The Provenance, in a file of them. */
+const shownOf = (resource: StoredResource & { readonly facts?: string | null }): StoredResource => {
+  const { facts } = resource;
+  return typeof facts === 'string' ? provenanceOf({ ...resource, facts }) : resource;
+};
 
 /**
  * The pages of a file, as bytes. Each page checks that the key is active, the token is not revoked and the
@@ -53,7 +60,8 @@ async function* pagesOf(
     if (stored === undefined) throw noExport();
     const { resources, more } = toPage(rows, PAGE_RESOURCES);
     const wanted = isWanted === undefined ? resources : resources.filter(isWanted);
-    if (wanted.length > 0) yield utf8.encode(wanted.map((resource) => `${renderResource(resource)}\n`).join(''));
+    if (wanted.length > 0)
+      yield utf8.encode(wanted.map((resource) => `${renderResource(shownOf(resource))}\n`).join(''));
     const last = resources.at(-1);
     if (!more || last === undefined) return undefined;
     after = last.id;
@@ -107,12 +115,14 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     if (file === undefined) throw noExport();
     requireScopes(caller, file.types.map(readScope));
     if (erased.length > 0) return { status: 200, headers: HEADERS, body: deletedLines(erased) };
-    if (wanted.type === OUTCOMES && number === 1 && file.outcomes !== '') {
+    if (wanted.type === OUTCOMES && !wanted.isProvenance && number === 1 && file.outcomes !== '') {
       return { status: 200, headers: HEADERS, body: `${file.outcomes}\n` };
     }
     const { after_id: after, upto_id: upto } = file;
     if (type === undefined || after === null || upto === null) throw noExport();
-    const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after };
+    if (wanted.isProvenance && !file.types.includes('Provenance')) throw noExport();
+    const withFacts = wanted.isProvenance;
+    const selection = { ...key, type, number, file: { ...file, upto_id: upto }, after, withFacts };
     const relying = { ...caller, scopes: new Set(file.types.map(readScope)) };
     const values = { ...context, now: Date.parse(file.snapshot_at) };
     const isWanted = filterOf(type, file.filters, file.zone, values);

@@ -1,7 +1,7 @@
 /** Beginning an export (FHIR Bulk Data Access 2.0.0, Bulk Data Kick-off Request): 202, and where its status is. */
 import { Fault } from '../../../shared/fault.ts';
 import { parseJson, printJson } from '../../../shared/json.ts';
-import type { ResourceType } from '../../../shared/resource-type.ts';
+import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import { decodeUtf8 } from '../../http/body.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
@@ -57,8 +57,8 @@ function typesOf(
     caller,
     filters.map(({ type }) => readScope(type)),
   );
-  const wanted = types ?? supported.filter((type) => caller.scopes.has(readScope(type)));
-  requireScopes(caller, (wanted.length === 0 ? supported : wanted).map(readScope));
+  const wanted = types ?? supported.filter((type) => isStored(type) && caller.scopes.has(readScope(type)));
+  requireScopes(caller, (wanted.length === 0 ? supported.filter(isStored) : wanted).map(readScope));
   return wanted;
 }
 
@@ -68,7 +68,7 @@ function outcomesOf(
   supported: readonly ResourceType[],
   exported: readonly ResourceType[],
 ): string {
-  const missing = types === null ? supported.filter((type) => !exported.includes(type)) : [];
+  const missing = types === null ? supported.filter((type) => isStored(type) && !exported.includes(type)) : [];
   const lines = ignored.map((issue) =>
     printJson(outcome('warning', [{ ...issue, message: `${issue.message}. It was left out.` }])),
   );

@@ -26,16 +26,16 @@ type Supported = (typeof SUPPORTED)[number];
  */
 export type Level = 'system' | 'patient' | 'group';
 
-/** A Group is in no compartment of a patient. A Provenance is not stored. */
+/** A Group is in no compartment of a patient. */
 export const typesAt = (level: Level, types: readonly ResourceType[]): readonly ResourceType[] =>
-  level === 'system' ? types.filter(isStored) : RESOURCE_TYPES;
+  level === 'system' ? types : [...RESOURCE_TYPES, ...types.filter((type) => !isStored(type))];
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
 /** Parameters of the guide, each with a hint. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   _elements: 'exports have complete resources: leave it out',
-  includeAssociatedData: 'exports have no Provenance: leave it out',
+  includeAssociatedData: 'leave it out; for Provenance, add it to _type',
   organizeOutputBy: 'files are by type: leave it out',
   allowPartialManifests: 'the manifest is available when the export is complete: leave it out',
   _until: 'an export has the resources as they were when it began: leave it out',
@@ -219,6 +219,10 @@ export function readExportRequest(given: readonly Given[], context: RequestConte
   if (seen.has('_type') && types.size === 0) {
     const message = `_type names no supported type; supported types: ${supported.join(', ')}`;
     throw malformed({ code: 'not-supported', message, at: 'http._type' });
+  }
+  if (seen.has('_type') && ![...types].some(isStored)) {
+    const message = '_type=Provenance adds the Provenance of other types: name these types too';
+    throw malformed({ code: 'value', message, at: 'http._type' });
   }
   const foreign = filters.find(({ type }) => seen.has('_type') && !types.has(type));
   if (foreign !== undefined) {

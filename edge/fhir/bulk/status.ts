@@ -16,7 +16,7 @@ import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import type { Call } from '../prepare.ts';
 import { information } from '../resource-answer.ts';
-import { DELETED, fileUrl, noExport, OUTCOMES } from './addresses.ts';
+import { DELETED, fileUrl, noExport, OUTCOMES, provenanceUrl } from './addresses.ts';
 
 const HINT = 'the kick-off request decides what is exported';
 
@@ -53,12 +53,15 @@ function manifestOf(root: string, id: string, row: ExportRow): JsonObject {
     transactionTime: row.transaction_time,
     request: row.request,
     requiresAccessToken: true,
-    output: filesOf(row).map(({ type, number, count }) => ({
-      type,
-      url: fileUrl(root, id, type, number),
+    output: filesOf(row).flatMap(({ type, number, count }) => {
       // The number of resources that match a filter is not known before the file is read.
-      ...(row.filters.some((filter) => filter.startsWith(`${type}?`)) ? {} : { count }),
-    })),
+      const counted = row.filters.some((filter) => filter.startsWith(`${type}?`)) ? {} : { count };
+      const provenance = { type: 'Provenance', url: provenanceUrl(root, id, type, number), ...counted };
+      return [
+        { type, url: fileUrl(root, id, type, number), ...counted },
+        ...(row.types.includes('Provenance') ? [provenance] : []),
+      ];
+    }),
     deleted: row.has_deleted ? [{ type: DELETED, url: fileUrl(root, id, DELETED, 1) }] : [],
     error,
   };

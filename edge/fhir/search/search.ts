@@ -8,7 +8,7 @@ import { pageLinks } from '../controls/links.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import { resourceEntry, warningEntries } from '../searchset.ts';
-import { prepareProvenanceSearch, provenanceOf } from '../provenance.ts';
+import { prepareProvenanceSearch, provenanceEntries } from '../provenance.ts';
 import { searchRequest } from './request.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
@@ -77,11 +77,7 @@ export async function prepareSearch(
         ? []
         : [resourceEntry(context.root, { ...stored, type: of }, includedPart, { mode: 'include' })];
     });
-    const made = resources.flatMap((stored) => {
-      const { facts } = stored;
-      if (facts === null || facts === undefined) return [];
-      return [resourceEntry(context.root, provenanceOf({ ...stored, type, facts }), includedPart, { mode: 'include' })];
-    });
+    const made = provenanceEntries(context.root, resources, includedPart);
     const entries = resources.map((stored) => resourceEntry(context.root, { ...stored, type }, part));
     return ok(bundleText(head, await links.of(cursor, next), [...entries, ...includes, ...made, ...outcomes]));
   };

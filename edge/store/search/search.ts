@@ -3,7 +3,16 @@ import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Query } from '../../deps.ts';
 import { LIMITS } from '../../limits.ts';
 import { fhirFunction } from '../fhir-call.ts';
-import { ANSWER_BYTES, bytesOf, PAGE_BYTES, type PageRow, ROW_BYTES, withinBudget, withinBudgetWith } from '../page.ts';
+import {
+  ANSWER_BYTES,
+  bytesOf,
+  NO_RESOURCES,
+  PAGE_BYTES,
+  type PageRow,
+  ROW_BYTES,
+  withinBudget,
+  withinBudgetWith,
+} from '../page.ts';
 import { factsOf } from '../provenance.ts';
 import { binder } from '../sql.ts';
 import { type Criterion, plansAnew } from './kinds.ts';
@@ -79,7 +88,7 @@ const listOf = (types: readonly ResourceType[]): string => types.map((type) => `
 
 /** SQL: the resources that a page includes: all about its patients, or the patients of its resources, each once. */
 function includedBy({ site, type }: SearchScope, included: readonly ResourceType[]): string {
-  if (included.length === 0) return 'select x.* from resource x where false';
+  if (included.length === 0) return NO_RESOURCES;
   return type === 'Patient'
     ? `select x.* from q
    cross join lateral (

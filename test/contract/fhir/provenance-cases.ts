@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { ALL_SCOPES, type ApiKey, createApiKey } from '../../stack/services/seed.ts';
+import { download, linesOf, manifestOf } from './bulk-export.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, patient, type Subject, walk } from './subject.ts';
 
 const SCOPES = [...ALL_SCOPES, 'system/Provenance.read'];
@@ -175,6 +176,73 @@ export function provenanceCases(subject: () => Subject): void {
     expect(entry.map(({ response }: Body) => response.status.slice(0, 3))).toEqual(['200', '200', '405', '405', '405']);
   });
 
+  test('$everything has that of each shown version if _type names it', async () => {
+    const cay = await subject().create(patient('CAY'), token);
+    const id = await subject().create(observation(cay), token);
+    await put({ ...observation(cay, { status: 'amended' }), id });
+    const path = `Patient/${cay}/$everything`;
+    const named = `${path}?_type=Patient,Observation,Provenance`;
+    const { body } = await get(named);
+    expect(body['total']).toBe(2);
+    expect((body['entry'] as Body[]).map(({ search, resource }) => `${search.mode} ${resource.id}`)).toEqual([
+      `match ${cay}`,
+      `match ${id}`,
+      `include Patient-${cay}-1`,
+      `include Observation-${id}-2`,
+    ]);
+    const pages = await walk(subject(), `/${named}&_count=1`, token);
+    expect(pages.map((page) => page.body['entry'].length)).toEqual([2, 2]);
+    expect(JSON.stringify((await get(path)).body)).not.toContain('Provenance');
+    expectOutcome(await get(`${path}?_type=Provenance`), 400, 'value', 'http._type');
+    const { token: limited } = await newToken(ALL_SCOPES);
+    expectOutcome(await get(named, limited), 403, 'forbidden');
+  });
+
+  test('an export has that of each resource if _type names it', async () => {
+    ({ site } = await subject().newSite());
+    const own = await newToken(SCOPES);
+    const dan = await subject().create(patient('DAN'), own.token);
+    const id = await subject().create(observation(dan, { status: 'preliminary' }), own.token);
+    const body = { ...observation(dan), id };
+    expect((await subject().call('PUT', `/Observation/${id}`, { token: own.token, body })).status).toBe(200);
+    const exported = async (path: string): Promise<Record<string, string[]>> => {
+      const { output } = await manifestOf(subject(), path, { token: own.token });
+      const files = output.map(async ({ type, url, count }) => {
+        const lines = linesOf(await download(url, own.token));
+        if (count !== undefined) expect(lines).toHaveLength(count);
+        return lines.map(({ resourceType, id: of }) => {
+          expect(resourceType).toBe(type);
+          return `${resourceType} ${of}`;
+        });
+      });
+      return Object.groupBy((await Promise.all(files)).flat(), (line) => line.replace(/ .*/, '')) as Record<
+        string,
+        string[]
+      >;
+    };
+    const all = {
+      Patient: [`Patient ${dan}`],
+      Observation: [`Observation ${id}`],
+      Provenance: [`Provenance Patient-${dan}-1`, `Provenance Observation-${id}-2`],
+    };
+    expect(await exported('/$export?_type=Patient,Observation,Provenance')).toEqual(all);
+    expect(await exported('/Patient/$export?_type=Patient,Observation,Provenance')).toEqual(all);
+    const filter = encodeURIComponent('Observation?status=preliminary');
+    expect(await exported(`/$export?_type=Observation,Provenance&_typeFilter=${filter}`)).toEqual({});
+    const { Provenance: _, ...plain } = all;
+    expect(await exported('/$export')).toEqual(plain);
+    const { output } = await manifestOf(subject(), '/$export?_type=Patient', { token: own.token });
+    const url = output[0]?.url.replace('/Patient.', '/Provenance-Patient.') ?? '';
+    expectOutcome(await subject().call('GET', url, { token: own.token }), 404, 'not-found');
+    const limited = await newToken(ALL_SCOPES);
+    const path = '/$export?_type=Patient,Provenance';
+    expectOutcome(
+      await subject().call('GET', path, { token: limited.token, headers: { prefer: 'respond-async' } }),
+      403,
+      'forbidden',
+    );
+  });
+
   test('needs its own scope and that of the target', async () => {
     const id = await subject().create(observation(await subject().create(patient('S'), token)), token);
     const unread = SCOPES.filter((scope) => scope !== 'system/Observation.read');
@@ -256,6 +324,11 @@ export function provenanceCases(subject: () => Subject): void {
     const smart = await subject().call('GET', '/.well-known/smart-configuration', { token: null });
     const scopes = (smart.body['scopes_supported'] as string[]).filter((scope) => scope.includes('Provenance'));
     expect(scopes).toEqual(['system/Provenance.read']);
-    expectOutcome(await get('$export?_type=Provenance', token, { prefer: 'respond-async' }), 400, 'not-supported');
+    expectOutcome(
+      await get('$export?_type=Provenance', token, { prefer: 'respond-async' }),
+      400,
+      'value',
+      'http._type',
+    );
   });
 }
