@@ -304,6 +304,8 @@ const ByPatient = ({ sums, address, links }: SumsProps<PatientSumRow>) => (
               <Linked href={pageOf(links, 'Patient', id)}>
                 {shown === '' ? <code>{id}</code> : <span title={id}>{shown}</span>}
               </Linked>
+              {/* Several patients may have one name. */}
+              {shown === '' ? null : <small class="quiet"> …{id.slice(-6)}</small>}
               <OfPatient {...{ id, address, links }} />
             </th>
             <td class="number">{row.accesses.toLocaleString('en')}</td>
