@@ -61,6 +61,10 @@ interface Said {
   readonly isNamed: boolean;
   readonly isBare: boolean;
   readonly isFirst: boolean;
+  /** Without one, the authority is that of the sender. */
+  readonly hasAuthority: boolean;
+  /** PID-2 or PID-4. */
+  readonly alternate: { readonly field: 2 | 4; readonly of: Who } | undefined;
   /** PID-21 names the mother, with or without an authority, or wrongly a twin. */
   readonly mother: '' | 'mother' | 'bare' | 'own' | 'sibling';
   /** A nickname, another typing of the birth date, or nothing else than the identifier. */
@@ -75,6 +79,10 @@ const said: fc.Arbitrary<Said> = fc.record({
   isNamed: fc.boolean(),
   isBare: fc.boolean(),
   isFirst: fc.boolean(),
+  hasAuthority: fc.constantFrom(true, true, true, false),
+  alternate: fc.option(fc.record({ field: fc.constantFrom(2, 4), of: fc.constantFrom('mother', 'twin1', 'twin2') }), {
+    nil: undefined,
+  }),
   mother: fc.constantFrom('', '', 'mother', 'bare', 'own', 'sibling'),
   variant: fc.constantFrom('usual', 'usual', 'usual', 'short', 'mistyped', 'nameless'),
 });
@@ -91,9 +99,9 @@ export const family = fc.record({
 export type Family = typeof family extends fc.Arbitrary<infer Each> ? Each : never;
 
 function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother, sex }: Family): string {
-  const { who, event, own, beside, isNamed, isBare, isFirst, mother, variant } = each;
+  const { who, event, own, beside, isNamed, isBare, isFirst, hasAuthority, alternate, mother, variant } = each;
   const isTwin = who === 'twin1' || who === 'twin2';
-  const number = (of: Who, which: number): string => `${of}-${which}^^^HOSP^MR`;
+  const number = (of: Who, which: number): string => `${of}-${which}^^^${hasAuthority ? 'HOSP' : ''}^MR`;
   const others = beside.filter((other) => other !== who).map((other) => number(other, 1));
   const sibling = who === 'twin1' ? 'twin2' : 'twin1';
   const isMerge = event === 'A40' || event === 'A47';
@@ -128,6 +136,7 @@ function messageOf(each: Said, at: number, { newborn, named, hasOrder, hasMother
     sibling: number(sibling, 1),
   };
   pid[21] = mothers[mother];
+  if (alternate !== undefined) pid[alternate.field] = number(alternate.of, 1);
   pid[25] = isTwin && hasOrder ? (who === 'twin1' ? '1' : '2') : '';
   const msh = (type: string) =>
     `MSH|^~\\&|LAB|HOSP|GW|SITE|202603020800${String(at).padStart(2, '0')}+0100||${type}|C${at}|P|2.5.1`;
@@ -158,6 +167,8 @@ export const registrationOf = (who: Who): Said => ({
   isNamed: true,
   isBare: false,
   isFirst: false,
+  hasAuthority: true,
+  alternate: undefined,
   mother: '',
   variant: 'usual',
 });

@@ -239,6 +239,9 @@ test('a merge in the other direction counts if it is newer, with any repetition 
     expect([active(world), late(world)]).toEqual([['a b old'], 1]);
     expect(mergeAt(world, 2, list, 'a').filter((each) => each.includes('stale'))).toEqual([]);
     expect([active(world), subjects(world)]).toEqual([['a old b'], ['a old b', 'a old b']]);
+    // The personal data of the number that is active again is its own.
+    expect(admitAt(world, 5, 'b', '|||Side St^^Vienna')).toEqual([]);
+    expect(activeText(world)).toContain('Side St');
     // The late repetition does not merge again.
     expect(mergeAt(world, 1, 'a', 'b')).toContain('W 205 MRG^1^1^1^1 stale');
     expect([active(world), late(world)]).toEqual([['a old b'], 2]);
