@@ -25,7 +25,7 @@ export const LIMITS = {
   // A _has that finds as many as `has-matches` takes PostgreSQL 40 ms, and 40 ms more to be counted.
   'related-parameters': {
     most: 30,
-    of: 'chained parameters, _has and _revinclude in a request',
+    of: 'chained parameters, _has, _revinclude and targets of Provenance in a request',
     instead: REQUESTS,
   },
   'chained-patients': {

@@ -24,8 +24,8 @@ const NAME_PARAMETERS: ReadonlySet<string> = new Set(
 const namesIn = (name: string, values: readonly string[]): readonly string[] =>
   NAME_PARAMETERS.has(name.slice(name.indexOf('.') + 1).split(':', 1)[0] ?? '') ? values : [];
 
-/** A chain, `_has` or `_revinclude`. */
-const isRelated = (name: string): boolean => /\.|^_has:|^_revinclude\b/.test(name);
+/** A chain, `_has`, `_revinclude`, or the target of Provenance. */
+const isRelated = (name: string): boolean => /\.|^_has:|^_revinclude\b|^target$/.test(name);
 
 /** Lists whose items the gateway stores or searches one by one. */
 const LISTS = ['identifier', 'name', 'telecom', 'address'];

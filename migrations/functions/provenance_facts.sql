@@ -1,7 +1,8 @@
 -- Returns the author of a version of a resource: { clientId, elements, message: { id, type, controlId, application, facility } | null,
 -- person }. Everything is on record elsewhere: the effects of messages, the undo of merges, and the audit of FHIR clients. A member is
 -- null where the record does not have it, for example after the retention of the audit.
--- - elements: 'name,birthDate', the members that the version changed, perhaps each with HL7 fields: 'name PID-5 PID-9'.
+-- - elements: 'name,birthDate', the members that the version changed, perhaps each with HL7 fields: 'name PID-5 PID-9'. Null for a
+--   version of a client with more than 64 KiB.
 -- - p_at, p_patient: last_updated and patient_id of the version.
 create or replace function provenance_facts(p_site uuid, p_type text, p_id uuid, p_version integer, p_at timestamptz, p_patient uuid)
 returns json language plpgsql stable as $$
@@ -42,7 +43,8 @@ begin
       select r.body from resource r where r.site_id = p_site and r.type = p_type and r.id = p_id and r.version = p_version
       union all
       select h.body from resource_history h where h.site_id = p_site and h.type = p_type and h.id = p_id and h.version = p_version) v;
-    if previous is not null then
+    -- A page of versions must not parse two large documents for each of them.
+    if octet_length(previous) <= 65536 and octet_length(content) <= 65536 then
       elements := (
         select string_agg(key, ',' order by key)
           from json_each_text(('{' || previous || '}')::json) o full join json_each_text(('{' || content || '}')::json) n using (key)

@@ -131,6 +131,24 @@ export function provenanceCases(subject: () => Subject): void {
     expect(said((await ofTarget(`Patient/${id}`))[0] ?? {})).toMatch(/^v3\|UPDATE\|Not on record\|Patient.gender\|/);
   });
 
+  test('a version of more than 64 KiB names no elements; a Bundle has 30 targets', async () => {
+    const fay = patient('FAY', { name: [{ text: 'x'.repeat(70_000) }] });
+    const id = await subject().create(fay, token);
+    await put({ ...fay, gender: 'female', id });
+    expect((await ofTarget(`Patient/${id}`)).map(said)).toEqual([
+      `v2|UPDATE|${key.clientId}||revision Patient/${id}/_history/1`,
+      `v1|CREATE|${key.clientId}||`,
+    ]);
+    const batch = (n: number) => {
+      const entry = Array.from({ length: n }, () => ({
+        request: { method: 'GET', url: `Provenance?target=Patient/${id}` },
+      }));
+      return subject().call('POST', '', { token, body: { resourceType: 'Bundle', type: 'batch', entry } });
+    };
+    expect((await batch(30)).status).toBe(200);
+    expectOutcome(await batch(31), 422, 'too-costly');
+  });
+
   test('_revinclude adds that of the version of each match, in one round trip', async () => {
     const bob = await subject().create(patient('B'), token);
     const ids = [await subject().create(observation(bob), token), await subject().create(observation(bob), token)];
