@@ -7,7 +7,6 @@ import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
-import { createAdmission } from './hl7/ingest/admission.ts';
 import { createSnapshotCache } from './hl7/ingest/snapshot/cache.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
@@ -18,6 +17,7 @@ import { pathPrefix, type Surface } from './http/surface.ts';
 import { createRefusals } from './http/refusals.ts';
 import { createUsage } from './http/usage.ts';
 import { jobKinds } from './job-kinds.ts';
+import type { JobKind } from './jobs/kind.ts';
 import { tick } from './jobs/tick.ts';
 import { createClientKeyring } from './oauth/client-keys.ts';
 import { createOauth } from './oauth/routes.ts';
@@ -83,7 +83,6 @@ export function createApp(deps: Deps): App {
   // Shared, so that the workbench uses the same cached keys as the token endpoint.
   const clientKeys = createClientKeyring(deps);
   const snapshots = createSnapshotCache();
-  const admit = createAdmission(config.HL7_MAX_HELD_BYTES, deps.now);
   const workbench = createWorkbench(deps, clientKeys);
   const countUse = createUsage({
     ...deps,
@@ -108,7 +107,7 @@ export function createApp(deps: Deps): App {
     {
       baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
       roots: ['hl7'],
-      surface: createHl7(deps, snapshots, admit, countUse('hl7'), noteRefusal('hl7')),
+      surface: createHl7(deps, snapshots, countUse('hl7'), noteRefusal('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     ...referenceBaseUrls(config).map((baseUrl) => ({
@@ -120,7 +119,7 @@ export function createApp(deps: Deps): App {
     {
       baseUrl: '',
       roots: ['internal'],
-      surface: createMllpIngest(deps, snapshots, admit, countUse('mllp'), noteRefusal('mllp')),
+      surface: createMllpIngest(deps, snapshots, countUse('mllp'), noteRefusal('mllp')),
     },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));
@@ -149,7 +148,11 @@ export function createApp(deps: Deps): App {
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
         await database.batch([askForRetention(), askForAlerts(), askForAlike()]);
-        await tick({ ...deps, database }, jobKinds(deps), TICK_BUDGET_MS);
+        const kinds = jobKinds(deps).map(({ kind, step }): JobKind => ({
+          kind,
+          step: async (given, job) => (await deps.measured(() => step(given, job))).result,
+        }));
+        await tick({ ...deps, database }, kinds, TICK_BUDGET_MS);
       } catch (error) {
         // The database is unavailable. The next call tries again.
         deps.log({ level: error instanceof Fault ? 'warn' : 'error', event: 'job.tick', error });

@@ -206,8 +206,8 @@ const LIMITS = {
   HL7_MAX_TEXT_BYTES: bytes(1024 * 1024).describe(
     'Largest HL7 message without its documents (base64 in OBX-5 of type ED), in bytes.',
   ),
-  HL7_MAX_HELD_BYTES: bytes(16 * 1024 * 1024).describe(
-    'Bytes of HL7 messages that an isolate or process handles at once. Further messages wait 10 s, then their senders send them again.',
+  MAX_HELD_BYTES: bytes(64 * 1024 * 1024).describe(
+    'Memory that large requests and answers of an isolate or process need at once, in bytes. Further ones wait 10 s, then they are 503.',
   ),
   RATE_LIMIT_TOKEN_PER_CLIENT: perMinute(60).describe(`${ON_DENO}token requests of one client.`),
   RATE_LIMIT_TOKEN_PER_ADDRESS: perMinute(300).describe(`${ON_DENO}token requests of one address.`),

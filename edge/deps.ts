@@ -69,6 +69,39 @@ export interface Measured<T> {
   readonly database: DatabaseUse;
 }
 
+/** Waits until so many bytes may be read. @throws Fault `unavailable` after a wait */
+export type Expect = (bytes: number) => Promise<void>;
+
+/** Memory that is held until a client has read its answer. */
+export interface Kept {
+  release(): void;
+}
+
+/** A request's part of the memory for large requests (http/memory.ts). */
+export interface Share {
+  /**
+   * Reads a body. Few large ones are read at once.
+   *
+   * @param source a site, or the address of a sender
+   * @throws Fault `unavailable` after a wait
+   */
+  read<T>(source: string, read: (expect: Expect) => Promise<T>): Promise<T>;
+  /**
+   * Waits until so much memory is free, unless the request has as much already.
+   *
+   * @throws Fault `unavailable` after a wait
+   */
+  reserve(source: string, bytes: number): Promise<void>;
+  /** The memory for so many bytes of the database. @throws as `reserve` */
+  reserveAnswer(source: string, bytes: number): Promise<void>;
+  /** The same without a wait: the answer of a write must not be lost. */
+  addAnswer(source: string, bytes: number): void;
+  /** Keeps so many bytes after the end, for a body that the client reads; undefined if nothing is reserved. */
+  keep(bytes: number): Kept | undefined;
+  /** The request is answered. */
+  end(): void;
+}
+
 /** Single use of a client assertion's `jti` (RFC 7523 §3 rule 7). */
 export interface JtiStore {
   /**
@@ -122,8 +155,10 @@ export interface Gzip {
 export interface Deps {
   readonly config: Config;
   readonly database: Database;
-  /** Measures the database use of one piece of work, separately from concurrent work. */
+  /** Measures the database use of one piece of work, separately from concurrent work. Its share of the memory ends with it. */
   readonly measured: <T>(work: () => Promise<T>) => Promise<Measured<T>>;
+  /** The share of the measured piece of work that asks for it. */
+  readonly share: () => Share;
   readonly jtiStore: JtiStore;
   readonly rateLimiter: RateLimiter;
   /** The deployed version, if the platform reports it. */

@@ -10,7 +10,7 @@ import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
 
-type Working = Pick<Deps, 'config' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
+type Working = Pick<Deps, 'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
 
 /** True if staff cannot sign in. A console that is not configured counts as intended. */
 async function isProviderDown(deps: Working): Promise<boolean> {
@@ -28,8 +28,8 @@ export const jobKinds = (deps: Working): readonly JobKind[] => [
   REINDEX,
   RETENTION,
   COMPARE_ALIKE,
-  replayMany(deps.config),
-  retryFailed(deps.config),
+  replayMany(deps),
+  retryFailed(deps),
   watchAlerts(deps.config, () => isProviderDown(deps)),
   postNotices(deps),
 ];

@@ -105,6 +105,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
     if (!isAsset && !(await deps.rateLimiter.allow('admin-address', address))) {
       throw new Fault('throttled', 'too many requests from this address: wait a minute', { headers: AFTER_THE_WINDOW });
     }
+    c.set('share', deps.share());
     await next();
   });
   // A page that needs no data still asserts the session.

@@ -16,7 +16,7 @@ import { createSurface, type GatewayEnv, type Surface } from '../http/surface.ts
 import type { CountUse } from '../http/usage.ts';
 import { challengeOf, requireScopes } from '../oauth/bearer.ts';
 import { addBulkExport } from './bulk/routes.ts';
-import { prepareBundle } from './bundle/bundle.ts';
+import { needOfBundle, prepareBundle } from './bundle/bundle.ts';
 import { capabilityStatement } from './capability.ts';
 import { refuseNoneExist, requireNoConditions } from './conditional-headers.ts';
 import { METADATA_CONTROLS, readControls } from './controls/controls.ts';
@@ -100,11 +100,16 @@ function addDocuments(app: Surface, deps: Deps, root: string): void {
 function addBundles(app: Surface, serve: Serve): void {
   for (const path of ['/fhir', '/fhir/']) {
     app.post(path, (c) =>
-      serve(c, async ({ context, pairs, request, body }) => {
-        requireFormControls(pairs, 'bundle');
-        requireNoConditions(request.headers, 'a Bundle: put conditions into its entries');
-        return prepareBundle(context, await readJson({ request, body }));
-      }),
+      serve(
+        c,
+        async ({ context, deps, pairs, request, body }) => {
+          requireFormControls(pairs, 'bundle');
+          requireNoConditions(request.headers, 'a Bundle: put conditions into its entries');
+          return prepareBundle(context, await readJson({ request, body }), deps.share());
+        },
+        acceptedType,
+        needOfBundle,
+      ),
     );
     app.all(path, notAllowed('POST', ' of a Bundle; to search, send GET [type]?[parameters]'));
   }

@@ -6,6 +6,7 @@ import type { Deps, TimeLimits } from '../deps.ts';
 import { queryPairsOf } from '../http/address.ts';
 import { readInflated } from '../http/body.ts';
 import { compressedAnswer, requireCoding } from '../http/compression.ts';
+import { needOf } from '../http/memory.ts';
 import type { GatewayEnv } from '../http/surface.ts';
 import { authenticate, type Caller, withAllowedScopes } from '../oauth/bearer.ts';
 import { assertCaller } from '../store/api-key.ts';
@@ -20,17 +21,21 @@ import { typesOn } from '../../shared/resource-type.ts';
 import { preferOf } from './prefer.ts';
 import type { Call } from './prepare.ts';
 import { prettyPieces } from '../../shared/pretty-json.ts';
-import { textStream } from '../http/paged-stream.ts';
+import { piecesOf, textStream } from '../http/paged-stream.ts';
 import { refuseUnsupportedHeaders } from './unsupported-headers.ts';
 
 /** Only the caller may see clinical data (edge/docs/behaviour.md, FHIR). */
 export const PRIVATE = { 'Cache-Control': 'no-store, private' };
 
-/** @param accepts chooses the media type of the answer from `Accept` and `_format`; default FHIR JSON */
+/**
+ * @param accepts chooses the media type of the answer from `Accept` and `_format`; default FHIR JSON
+ * @param need the memory that a body needs
+ */
 export type Serve = (
   c: Context<GatewayEnv>,
   prepare: (call: Call) => Promise<Interaction | Lookup> | Interaction | Lookup,
   accepts?: (accept: string | null, format: string | null) => string,
+  need?: (body: Uint8Array) => number,
 ) => Promise<Response>;
 
 /** Attempts of a patch while other requests change the resource; each failed attempt means that another request succeeded. */
@@ -93,7 +98,7 @@ export function createServe(deps: Deps, root: string): Serve {
   const cursors = cursorSealer(deps.config.GATEWAY_SECRET);
   const searches = deps.config.FHIR_SEARCH;
   const types = typesOn(deps.config);
-  return async (c, prepare, accepts = acceptedType) => {
+  return async (c, prepare, accepts = acceptedType, need = (body) => needOf('json', body)) => {
     const request = c.req.raw;
     const pairs = queryPairsOf(request.url);
     const parameter = (name: string): string | null => pairs.find(([given]) => given === name)?.[1] ?? null;
@@ -101,8 +106,15 @@ export function createServe(deps: Deps, root: string): Serve {
       c.set('use', { site, clientId }),
     );
     const maxBodyBytes = deps.config.FHIR_MAX_BODY_BYTES;
+    const share = deps.share();
     let bytes: Promise<Uint8Array> | undefined;
-    const readOnce = (): Promise<Uint8Array> => (bytes ??= readInflated(deps.gzip, request, maxBodyBytes));
+    const { site } = authenticated;
+    const readOnce = (): Promise<Uint8Array> =>
+      (bytes ??= share.read(site, async (expect) => {
+        const read = await readInflated(deps.gzip, request, maxBodyBytes, expect);
+        await share.reserve(site, need(read));
+        return read;
+      }));
     const actor = {
       kind: 'key' as const,
       name: null,
@@ -146,7 +158,13 @@ export function createServe(deps: Deps, root: string): Serve {
       return [contentType, await ('prepare' in asked ? runAfterLookup(running, asked) : run(running, asked))];
     };
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
-    const sent = body !== null && parameter('_pretty') === 'true' ? textStream(prettyPieces(body)) : body;
+    const isPretty = parameter('_pretty') === 'true';
+    // A HEAD has no body for the client to read.
+    const kept = body === null || request.method === 'HEAD' ? undefined : share.keep(body.length);
+    const sent =
+      body !== null && (isPretty || kept !== undefined)
+        ? textStream(isPretty ? prettyPieces(body) : piecesOf(body), kept)
+        : body;
     const type = body === null ? {} : { 'Content-Type': contentType };
     return compressedAnswer(deps, request, stream ?? sent, {
       status,

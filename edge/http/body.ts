@@ -2,9 +2,9 @@
  * Reads a request's body within a limit for declared and streamed lengths. Hono's `body-limit` trusts a declared length,
  * keeps a Content-Encoding, and reads before the caller is known.
  */
-import { joined } from '../../shared/bytes.ts';
 import { Fault } from '../../shared/fault.ts';
-import type { Gzip } from '../deps.ts';
+import type { Expect, Gzip } from '../deps.ts';
+import { SMALL_BODY } from './memory.ts';
 import { timeLimit } from './deadline.ts';
 
 /** For the full body, however slowly it arrives: the largest accepted body needs some 70 kB a second. */
@@ -21,17 +21,44 @@ const isGzip = (coding: string): boolean => coding === 'gzip' || coding === 'x-g
 export const codingOf = ({ headers }: Pick<Request, 'headers'>): string =>
   (headers.get('content-encoding') ?? 'identity').trim().toLowerCase();
 
+interface Sent {
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+
+/** The length that the client declares; NaN without one. */
+export const declaredLength = ({ headers }: Pick<Request, 'headers'>): number =>
+  Number(headers.get('content-length') ?? Number.NaN);
+
 /**
  * Reads a body that may be gzip. The limit applies to the bytes that arrive, and to the content.
  *
+ * @param expect called before more than `SMALL_BODY` is read, and before it is inflated
  * @throws Fault as `readBody`; `malformed` for bytes that are not gzip
  */
-export async function readInflated(gzip: Gzip, request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readInflated(gzip: Gzip, request: Sent, maxBytes: number, expect: Expect): Promise<Uint8Array> {
   const coding = codingOf(request);
   if (coding !== 'identity' && !isGzip(coding)) throw unsupportedCoding('gzip');
-  const bytes = await readBytes(request, maxBytes);
-  return isGzip(coding) ? gzip.inflate(bytes, maxBytes) : bytes;
+  const bytes = await readBytes(request, maxBytes, expect);
+  return isGzip(coding) ? inflate(gzip, bytes, maxBytes, expect) : bytes;
 }
+
+async function inflate(gzip: Gzip, bytes: Uint8Array, maxBytes: number, expect: Expect): Promise<Uint8Array> {
+  const length = Math.min(maxBytes, statedLength(bytes));
+  await expect(length);
+  try {
+    return gzip.inflate(bytes, length);
+  } catch (error) {
+    if (length === maxBytes || !(error instanceof Fault && error.kind === 'too-large')) throw error;
+  }
+  // Several members, of which only the last one's length is at the end.
+  await expect(maxBytes);
+  return gzip.inflate(bytes, maxBytes);
+}
+
+/** The length of the content as the last member of gzip states it (RFC 1952 §2.3.1, ISIZE). */
+const statedLength = ({ buffer, byteOffset, byteLength }: Uint8Array): number =>
+  byteLength < 4 ? 1 : Math.max(1, new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - 4, true));
 
 /** @param supported for the answer (RFC 9110 §15.5.16) */
 const unsupportedCoding = (supported: 'gzip' | 'identity'): Fault =>
@@ -45,31 +72,49 @@ const unsupportedCoding = (supported: 'gzip' | 'identity'): Fault =>
 
 /**
  * @param maxBytes the limit, inclusive
+ * @param expect called before more than `SMALL_BODY` is read
  * @param deadlineMs for the full body
  * @throws Fault `timeout` (408), `malformed` if the caller disconnected, `too-large` (413), or `unsupported-media-type`
  *   for a `Content-Encoding`
  */
-export async function readBody(request: Request, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  expect: Expect = async () => undefined,
+  deadlineMs = DEADLINE_MS,
+): Promise<Uint8Array> {
   if (codingOf(request) !== 'identity') throw unsupportedCoding('identity');
-  return readBytes(request, maxBytes, deadlineMs);
+  return readBytes(request, maxBytes, expect, deadlineMs);
 }
 
-async function readBytes(request: Request, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Uint8Array> {
+async function readBytes(
+  request: Sent,
+  maxBytes: number,
+  expect: Expect,
+  deadlineMs = DEADLINE_MS,
+): Promise<Uint8Array> {
   const tooLarge = () => new Fault('too-large', `the body is larger than ${maxBytes} bytes`);
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
+  const declared = declaredLength(request);
+  if (declared > maxBytes) throw tooLarge();
   if (request.body === null) return new Uint8Array(0);
+  let expected = declared >= 0 ? declared : SMALL_BODY;
+  await expect(expected);
 
-  const chunks: Uint8Array[] = [];
+  // One buffer for a declared length: only the bytes that arrive use memory.
+  let bytes = new Uint8Array(expected);
   let length = 0;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
+  const reader = request.body.getReader();
   const within = timeLimit(deadlineMs);
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), within.expired]);
       if (done) break;
-      length += value.byteLength;
-      if (length > maxBytes) throw tooLarge();
-      chunks.push(value);
+      const end = length + value.byteLength;
+      if (end > maxBytes) throw tooLarge();
+      if (end > expected) await expect((expected = maxBytes));
+      if (end > bytes.length) bytes = grown(bytes, Math.min(maxBytes, 2 * end));
+      bytes.set(value, length);
+      length = end;
     }
   } catch (error) {
     // The pending read must not become an unhandled rejection.
@@ -81,7 +126,13 @@ async function readBytes(request: Request, maxBytes: number, deadlineMs = DEADLI
   } finally {
     within.clear();
   }
-  return joined(chunks);
+  return bytes.subarray(0, length);
+}
+
+function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
 }
 
 /**

@@ -7,7 +7,7 @@ import { matchedRoutes } from 'hono/route';
 
 import { type Addresses, surfaceUrls } from '../config.ts';
 import { withoutFinalSlashes } from '../../shared/final-slashes.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, Share } from '../deps.ts';
 import { Fault } from '../../shared/fault.ts';
 import { continueTrace } from '../../shared/trace-context.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
@@ -21,6 +21,8 @@ import type { CountUse, Use } from './usage.ts';
 export interface GatewayEnv {
   Variables: {
     requestId: string;
+    /** The share of the memory of this request (console). */
+    share?: Share;
     /** The client of the request, set when it is authenticated; for counting and logging. */
     use?: Use;
     /** Asserts the console session of a request that has run no query (edge/admin/staff/guard.ts). */

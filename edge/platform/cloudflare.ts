@@ -10,6 +10,7 @@ import { misspeltVariables, readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
 import { backgroundFailed } from '../http/fault-status.ts';
+import { createMemory } from '../http/memory.ts';
 import { createOutage } from '../http/outage.ts';
 import { createDatabaseMeter } from './database-meter.ts';
 import { gzip } from './gzip.ts';
@@ -39,11 +40,12 @@ function start(): App {
   const config = readConfig(bindings);
   const misspelt = misspeltVariables(bindings);
   if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
-  const meter = createDatabaseMeter();
+  const meter = createDatabaseMeter(createMemory(config.MAX_HELD_BYTES, Date.now));
   return createApp({
     config,
-    database: neonDatabase(config, { requested: meter.note, log }),
+    database: neonDatabase(config, { requested: meter.note, share: meter.share, log }),
     measured: meter.measured,
+    share: meter.share,
     version: bindings.VERSION?.id,
     jtiStore: durableJtiStore(bindings.JTI_STORE, createOutage('jti store', log, Date.now)),
     rateLimiter: bindingRateLimiter(bindings),

@@ -5,7 +5,8 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Database, Query, Results, TimeLimits } from '../deps.ts';
+import type { Database, Expect, Query, Results, Share, TimeLimits } from '../deps.ts';
+import { noMemory } from '../http/memory.ts';
 import { createOutage } from '../http/outage.ts';
 import { sql } from '../store/sql.ts';
 import { faultOfState } from '../store/sqlstate.ts';
@@ -17,7 +18,12 @@ export interface TransactOptions {
   readonly readOnly: boolean;
   /** Aborted when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
+  /** Called before so many bytes of the answer are read. If it rejects, the rest is not read. */
+  readonly expect: Expect;
 }
+
+/** The bytes that a driver reads of an answer of unknown length before it calls `expect`. */
+export const UNKNOWN_BYTES = 64 * 1024;
 
 /** The parts of a driver's error. */
 export interface Failure {
@@ -45,6 +51,8 @@ export interface DatabaseOptions {
   readonly requested?: (ms: number) => void;
   /** Logs the begin and the end of an outage. */
   readonly log?: Log;
+  /** The memory of the work that asks. Without it, answers are not limited. */
+  readonly share?: () => Share;
 }
 
 /** PostgreSQL accepts no connection now (57P03, 53300), or is unreachable (08001, 08004). */
@@ -141,9 +149,40 @@ function createWatch(log: Log, now: () => number) {
   };
 }
 
+interface Expectation {
+  readonly expect: Expect;
+  /** The Fault with which `expect` has rejected. */
+  readonly refused: () => Fault | undefined;
+}
+
+/** Reserves memory for an answer. The answer of a write does not wait: the write may be committed. */
+function expectationOf(queries: readonly Query[], share: DatabaseOptions['share'], signal: AbortSignal): Expectation {
+  let refused: Fault | undefined;
+  const source = queries.find(({ site }) => site !== undefined)?.site ?? '';
+  const isOfWrite = queries.some(({ reads, notes }) => reads !== true && notes !== true);
+  return {
+    async expect(bytes) {
+      if (share === undefined) return;
+      if (isOfWrite) {
+        share().addAnswer(source, bytes);
+        return;
+      }
+      try {
+        await share().reserveAnswer(source, bytes);
+        // The time of the request has passed meanwhile.
+        if (signal.aborted) throw noMemory();
+      } catch (error) {
+        if (error instanceof Fault) refused = error;
+        throw error;
+      }
+    },
+    refused: () => refused,
+  };
+}
+
 export function createDatabase(
   { transact, failureOf }: Driver,
-  { now = Date.now, requested = () => undefined, log = () => undefined }: DatabaseOptions,
+  { now = Date.now, requested = () => undefined, log = () => undefined, share }: DatabaseOptions,
 ): Database {
   const clock = createDatabaseClock();
   const watch = createWatch(log, now);
@@ -152,21 +191,21 @@ export function createDatabase(
     queries: readonly Query[],
     limits: TimeLimits,
     deadline: number,
-    signal: AbortSignal,
+    caller: Pick<TransactOptions, 'signal' | 'expect'>,
   ) => {
     const askedAt = now();
     const standalone = standaloneOf(queries);
     if (standalone !== undefined) {
       const { lockMs, workMs } = limits;
       const params = [deadline + clock.aheadMs(), lockMs, workMs, ...standalone.params];
-      const asked = transact([{ ...standalone, params }], { readOnly: false, signal });
+      const asked = transact([{ ...standalone, params }], { readOnly: false, ...caller });
       const results = await asked.finally(() => requested(now() - askedAt));
       const [first] = (results[0] ?? []) as readonly BeganRow[];
       if (first !== undefined) clock.learn(first.began_at, askedAt, first.began_at, now());
       return results;
     }
     const limit = limitTime(deadline + clock.aheadMs(), limits);
-    const asked = transact([limit, ...queries, limit], { readOnly: readsOnly(queries), signal });
+    const asked = transact([limit, ...queries, limit], { readOnly: readsOnly(queries), ...caller });
     const results = await asked.finally(() => requested(now() - askedAt));
     // The query's author has declared the type of the rows; this cast is the only one.
     const [first, last] = [results[0], results.at(-1)] as readonly (TimeRow[] | undefined)[];
@@ -175,12 +214,12 @@ export function createDatabase(
   };
 
   /** Retries once with the database's clock if only the difference of the clocks was the reason. */
-  const transactInTime: typeof transactLimited = (queries, limits, deadline, signal) =>
-    transactLimited(queries, limits, deadline, signal).catch((error: unknown) => {
+  const transactInTime: typeof transactLimited = (queries, limits, deadline, caller) =>
+    transactLimited(queries, limits, deadline, caller).catch((error: unknown) => {
       const failure = failureOf(error);
       const at = failure && lateAt(failure);
       if (at === undefined || !clock.learnFromRefusal(at, now())) throw error;
-      return transactLimited(queries, limits, deadline, signal);
+      return transactLimited(queries, limits, deadline, caller);
     });
 
   const answerOf: typeof transactLimited = async (queries, ...within) => {
@@ -194,17 +233,26 @@ export function createDatabase(
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), limits.answerMs);
     const deadline = now() + limits.workMs;
+    const expectation = expectationOf(queries, share, abort.signal);
+    const caller = { signal: abort.signal, expect: expectation.expect };
     try {
       for (const pauseMs of PAUSES_MS) {
         try {
-          return await answerOf(queries, limits, deadline, abort.signal);
+          return await answerOf(queries, limits, deadline, caller);
         } catch (error) {
+          if (expectation.refused() !== undefined) throw error;
           if (!mayRepeat(failureOf(error), repeats(queries)) || now() + pauseMs >= deadline) throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
-      return await answerOf(queries, limits, deadline, abort.signal);
+      return await answerOf(queries, limits, deadline, caller);
     } catch (error) {
+      const refused = expectation.refused();
+      // PostgreSQL has answered, but no memory was free for its answer.
+      if (refused !== undefined) {
+        watch.answered(queries);
+        throw refused;
+      }
       const failure = failureOf(error);
       const fault = toFault(error, failure, readsOnly(queries));
       watch.failed(fault, failure?.state);

@@ -11,7 +11,8 @@ import { logLine, type Log } from '../../shared/log.ts';
 import { createApp } from '../app.ts';
 import { type Config, misspeltVariables, readConfig } from '../config.ts';
 import type { Database, PoolUse } from '../deps.ts';
-import { createDatabaseMeter } from './database-meter.ts';
+import { createMemory } from '../http/memory.ts';
+import { createDatabaseMeter, type DatabaseMeter } from './database-meter.ts';
 import { createSourceAddress } from './forwarded-for.ts';
 import { gzip } from './gzip.ts';
 import { watchLoopDelay } from './loop-delay.ts';
@@ -26,8 +27,7 @@ import { createUnderWay } from './under-way.ts';
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
 
-const meter = createDatabaseMeter();
-const { config, database, poolUse, close } = configured(Deno.env.toObject());
+const { config, meter, database, poolUse, close } = configured(Deno.env.toObject());
 const loopDelay = watchLoopDelay();
 const now = () => Date.now();
 const sourceAddress = createSourceAddress(config.TRUSTED_PROXIES);
@@ -45,7 +45,8 @@ function configured(env: Readonly<Record<string, string>>) {
     const read = readConfig(env);
     const misspelt = misspeltVariables(env);
     if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
-    return { config: read, ...connect(read) };
+    const meter = createDatabaseMeter(createMemory(read.MAX_HELD_BYTES, Date.now));
+    return { config: read, meter, ...connect(read, meter) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     log({ level: 'error', event: 'configuration', detail: error.problems.join('; ') });
@@ -54,12 +55,15 @@ function configured(env: Readonly<Record<string, string>>) {
 }
 
 /** Uses Neon's HTTP driver for Neon, and TCP for any other PostgreSQL. */
-function connect(from: Config): {
+function connect(
+  from: Config,
+  meter: DatabaseMeter,
+): {
   readonly database: Database;
   readonly poolUse?: () => PoolUse;
   readonly close: () => Promise<void>;
 } {
-  const options = { requested: meter.note, log };
+  const options = { requested: meter.note, share: meter.share, log };
   if (isNeon(from)) return { database: neonDatabase(from, options), close: async () => undefined };
   const connection = readConnectionString(from.DATABASE_URL);
   if (!('host' in connection)) throw new ConfigError(connection.map((problem) => `DATABASE_URL ${problem}`));
@@ -76,6 +80,7 @@ const app = createApp({
   config,
   database,
   measured: meter.measured,
+  share: meter.share,
   // Deno Deploy sets the second.
   version: config.GATEWAY_VERSION ?? Deno.env.get('DENO_DEPLOYMENT_ID') ?? manifest.version,
   processUse: () => {

@@ -2,24 +2,47 @@
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
 import type { Config } from '../config.ts';
-import type { Database } from '../deps.ts';
+import type { Database, Expect } from '../deps.ts';
 import { columnTypes } from '../store/column-types.ts';
-import { createDatabase, type DatabaseOptions, type Driver } from './database.ts';
+import { createDatabase, type DatabaseOptions, type Driver, UNKNOWN_BYTES } from './database.ts';
 import { parameter } from './parameter.ts';
 
 /**
  * Reads a response to its end. A truncated answer then fails here, where the driver makes a NeonDbError of it and the
  * deadline still applies.
  */
-async function fetchCompletely(url: string, init: RequestInit) {
+async function fetchCompletely(url: string, { expect, ...init }: RequestInit & { readonly expect: Expect }) {
   const response = await fetch(url, init);
-  const body = await response.text();
+  const body = await textOf(response, expect);
   return {
     ok: response.ok,
     status: response.status,
     text: async () => body,
     json: async (): Promise<unknown> => JSON.parse(body),
   };
+}
+
+async function textOf(response: Response, expect: Expect): Promise<string> {
+  const { headers, body } = response;
+  const declared = Number(headers.get('content-length') ?? Number.NaN);
+  // A declared length is of the compressed bytes.
+  const length = declared >= 0 && !headers.has('content-encoding') ? declared : undefined;
+  if (body === null || (length !== undefined && length <= UNKNOWN_BYTES)) return response.text();
+  if (length !== undefined) await expect(length);
+  // In pieces, and in one buffer: `text()` would hold all bytes beside their text.
+  const decoder = new TextDecoder();
+  const reader = body.getReader({ mode: 'byob' });
+  let buffer = new ArrayBuffer(UNKNOWN_BYTES);
+  let text = '';
+  let [read, expected] = [0, length ?? UNKNOWN_BYTES];
+  for (;;) {
+    const { value, done } = await reader.read(new Uint8Array(buffer));
+    if (done || value === undefined) return text + decoder.decode();
+    read += value.byteLength;
+    if (read > expected) await expect((expected = 2 * read));
+    text += decoder.decode(value, { stream: true });
+    ({ buffer } = value);
+  }
 }
 
 /** True if Neon's driver is used: for a database at Neon, or a configured endpoint with Neon's protocol. */
@@ -48,17 +71,17 @@ export function neonDatabase(
   neonConfig.fetchFunction = fetchCompletely;
   const connect = neon(withName(config.DATABASE_URL));
   const driver: Driver = {
-    async transact(queries, { readOnly, signal }) {
+    async transact(queries, { readOnly, ...fetchOptions }) {
       const [only] = queries;
       // A single statement is its own transaction, without begin and commit.
       if (only?.standalone === true) {
-        const options = { types: columnTypes, fetchOptions: { signal } };
+        const options = { types: columnTypes, fetchOptions };
         return [(await connect.query(only.text, only.params.map(parameter), options)) as object[]];
       }
       const statements = queries.map(({ text, params }) =>
         connect.query(text, params.map(parameter), { types: columnTypes }),
       );
-      return (await connect.transaction(statements, { fetchOptions: { signal }, readOnly })) as object[][];
+      return (await connect.transaction(statements, { fetchOptions, readOnly })) as object[][];
     },
     failureOf(error) {
       // Not JSON: another service is at the endpoint, or a proxy whose database is unavailable.

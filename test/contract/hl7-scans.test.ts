@@ -1,5 +1,7 @@
 /** Scanned documents in HL7 messages: 10 MiB over HTTP and MLLP, stored once in a site, and the bytes that an isolate holds. */
 import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -73,7 +75,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     db = await createTestDatabase();
     site = await createSite(db.client, { addresses: ['127.0.0.1'] });
     gateway = await startGateway({ runtime, database: db });
-    const env = { HL7_MAX_HELD_BYTES: String(MIB) };
+    const env = { MAX_HELD_BYTES: String(MIB) };
     small = await startGateway({ runtime, database: db, secrets: gateway.secrets, env });
     sidecar = await startSidecar({ edgeUrl: gateway.url, privateKey: gateway.secrets.sidecarPrivateKey });
     await createApiKey(db.client, { site, protocols: ['hl7-mllp'], allowedIps: ['127.0.0.1'] });
@@ -196,28 +198,33 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     peer.destroy();
   });
 
-  test('beyond HL7_MAX_HELD_BYTES messages wait; what waits too long is 503, and is stored when it is sent again', async () => {
+  /** Declares a body of 1 MiB, and sends its first bytes. */
+  const startBody = async (by: string): Promise<Socket> => {
+    const { port, hostname, pathname } = new URL(`${small.hl7BaseUrl}/hl7/messages`);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${by}\r\n` +
+        `Content-Type: text/plain\r\nContent-Length: ${MIB}\r\n\r\nMSH|`,
+    );
+    await delay(500);
+    return socket;
+  };
+
+  test('beyond MAX_HELD_BYTES messages wait; what waits too long is 503, and is stored when it is sent again', async () => {
     const messages = Array.from({ length: 17 }, (_, n) => mdm(`W${n}`, `W${n}`, pdf(400_000).toString('base64')));
     const replies = await Promise.all(messages.map((message) => post(message, smallToken, small)));
     expect(replies.map(({ status }) => status)).toEqual(messages.map(() => 200));
 
     // A body that does not arrive holds its place.
-    const { port, hostname, pathname } = new URL(`${small.hl7BaseUrl}/hl7/messages`);
-    const { connect } = await import('node:net');
-    const stuck = connect(Number(port), hostname);
-    stuck.on('error', () => undefined);
-    stuck.write(
-      `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${smallToken}\r\n` +
-        `Content-Type: text/plain\r\nContent-Length: ${MIB}\r\n\r\nMSH|`,
-    );
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const stuck = await startBody(smallToken);
     const late = mdm('W99', 'W99', pdf(400_000).toString('base64'));
     const refused = await post(late, smallToken, small);
     expect(refused).toMatchObject({ status: 503, retryAfter: '5' });
-    expect(refused.text).toContain('HL7_MAX_HELD_BYTES');
+    expect(refused.text).toContain('MAX_HELD_BYTES');
     expect(refused.text).not.toContain('MSA|');
     stuck.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await delay(500);
     expect(await post(late, smallToken, small)).toMatchObject({ status: 200 });
   }, 60_000);
 
@@ -225,21 +232,19 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const env = { FORWARD_RETRY_SECONDS: '1' };
     const toSmall = await startSidecar({ edgeUrl: small.url, privateKey: gateway.secrets.sidecarPrivateKey, env });
     try {
-      const { port, hostname, pathname } = new URL(`${small.hl7BaseUrl}/hl7/messages`);
-      const { connect } = await import('node:net');
-      const stuck = connect(Number(port), hostname);
-      stuck.on('error', () => undefined);
-      stuck.write(
-        `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${smallToken}\r\n` +
-          `Content-Type: text/plain\r\nContent-Length: ${MIB}\r\n\r\nMSH|`,
-      );
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      const other = await createSite(db.client);
+      // One site alone does not delay the messages of another source.
+      const stuck = [await startBody(smallToken)];
+      const before = await connectPeer({ port: toSmall.port });
+      expect(msaOf(await before.exchange(mdm('W98', 'W98', pdf(400_000).toString('base64')))).code).toBe('AA');
+      before.destroy();
+      stuck.push(await startBody(await tokenOf(other, 'hl7', 'svc-hl7-http', small)));
       const message = mdm('W100', 'W100', pdf(400_000).toString('base64'));
       const peer = await connectPeer({ port: toSmall.port });
       peer.write(frame(message));
       expect(await peer.closed).toBe('');
-      stuck.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      for (const each of stuck) each.destroy();
+      await delay(500);
       const again = await connectPeer({ port: toSmall.port });
       expect(msaOf(await again.exchange(message)).code).toBe('AA');
       again.destroy();

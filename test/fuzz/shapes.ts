@@ -70,14 +70,14 @@ const UNITS: readonly (readonly [name: string, unit: string])[] = [
 ];
 
 const list = <T>(n: number, one: (at: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
-const http = (attempt: HttpAttempt): Grown => ({ over: 'http', attempt });
+export const http = (attempt: HttpAttempt): Grown => ({ over: 'http', attempt });
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const fhirHeaders = ({ tokens }: World): Record<string, string> => ({
+export const fhirHeaders = ({ tokens }: World): Record<string, string> => ({
   authorization: `Bearer ${tokens.fhir}`,
   'content-type': 'application/fhir+json',
 });
-const post = (world: World, path: string, body: unknown): Grown =>
+export const post = (world: World, path: string, body: unknown): Grown =>
   http({
     method: 'POST',
     path: `/fhir${path}`,
@@ -91,7 +91,7 @@ const searchBy = ({ tokens }: World, type: string, body: string): Grown =>
     headers: { authorization: `Bearer ${tokens.fhir}`, ...FORM },
     body,
   });
-const staff = ({ tokens }: World, method: string, path: string, body?: unknown): Grown =>
+export const staff = ({ tokens }: World, method: string, path: string, body?: unknown): Grown =>
   http({
     method,
     path,
@@ -241,7 +241,7 @@ const PID = (fields: Readonly<Record<number, string>> = {}): string =>
 
 let sent = 0;
 /** The control id is new each time, so that no message is a repetition. */
-function message(world: World, lines: readonly string[], over: 'http' | 'mllp', type = 'ADT^A08'): Grown {
+export function message(world: World, lines: readonly string[], over: 'http' | 'mllp', type = 'ADT^A08'): Grown {
   sent += 1;
   const head = /^(?:MSH|BHS)/.test(lines[0] ?? '') ? [] : [MSH({ 9: type, 10: `cost-${sent}` })];
   // A separate patient for each message, who has no stored results.

@@ -71,9 +71,7 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
       const { actor, auditActor, database } = await access.api(c, described.permission);
       const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
       const given =
-        described.body === undefined
-          ? undefined
-          : await readJson(c.req.raw, described.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+        described.body === undefined ? undefined : await readJson(c, described.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
       const body = described.body === undefined ? undefined : parse(described.body, given);
       const answer = await handle({
         actor,

@@ -1,10 +1,13 @@
 /** Parses requests to `/admin/api`: JSON up to a size limit; each finding of zod becomes an issue with its place. */
+import type { Context } from 'hono';
 import { safeParse, type z } from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { type Json, parseJson } from '../../../shared/json.ts';
 import { holdsTextOnly } from '../../../shared/text.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
+import { type Content, needOf } from '../../http/memory.ts';
+import type { GatewayEnv } from '../../http/surface.ts';
 
 const JSON_TYPES = /^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i;
 /** Members of answers that a request must not send. */
@@ -19,12 +22,26 @@ const SET_BY_SERVER = new Set([
   'tokensToday',
 ]);
 
-/** @throws Fault 400, 413 or 415 */
-export async function readJson(request: Request, maxBytes: number): Promise<Json> {
-  if (!JSON_TYPES.test(request.headers.get('content-type') ?? '')) {
+/** Reads a body when there is memory for it. @throws Fault 413, 415, 503 */
+export function readShared(c: Context<GatewayEnv>, maxBytes: number, content: Content): Promise<Uint8Array> {
+  const request = c.req.raw;
+  const share = c.get('share');
+  if (share === undefined) return readBody(request, maxBytes);
+  // Without a session all clients are one source.
+  const source = c.get('use')?.site ?? '';
+  return share.read(source, async (expect) => {
+    const bytes = await readBody(request, maxBytes, expect);
+    await share.reserve(source, needOf(content, bytes));
+    return bytes;
+  });
+}
+
+/** @throws Fault 400, 413, 415, 503 */
+export async function readJson(c: Context<GatewayEnv>, maxBytes: number): Promise<Json> {
+  if (!JSON_TYPES.test(c.req.header('content-type') ?? '')) {
     throw new Fault('unsupported-media-type', 'send JSON, with Content-Type: application/json');
   }
-  return parseJson(decodeUtf8(await readBody(request, maxBytes)));
+  return parseJson(decodeUtf8(await readShared(c, maxBytes, 'json')));
 }
 
 const place = (path: readonly PropertyKey[]): string =>

@@ -39,7 +39,8 @@ async function* bytesOf(
   return undefined;
 }
 
-export function addAuditPages(app: Surface, { deps: { config }, access, queries }: Console): void {
+export function addAuditPages(app: Surface, { deps, access, queries }: Console): void {
+  const { config } = deps;
   const path = linkTo(config, PLACE);
   app.get(PLACE, async (c) => {
     const session = await access.page(c, 'site.audit.read');
@@ -85,7 +86,7 @@ export function addAuditPages(app: Surface, { deps: { config }, access, queries 
     const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
     // Before the first byte of the body: a fault can still be answered, and the reading is recorded.
     const { value: first = new Uint8Array() } = await pages.next();
-    return new Response(pagedStream(first, pages), {
+    return new Response(pagedStream(deps, first, pages), {
       headers: {
         'Content-Type': 'application/fhir+ndjson',
         'Content-Disposition': 'attachment; filename="audit.ndjson"',

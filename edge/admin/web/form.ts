@@ -3,10 +3,9 @@ import type { Context } from 'hono';
 import type { z } from 'zod';
 
 import type { Fault } from '../../../shared/fault.ts';
-import { readBody } from '../../http/body.ts';
 import { formDecoder } from '../../http/form-body.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
-import { parse } from '../api/parse.ts';
+import { parse, readShared } from '../api/parse.ts';
 
 /**
  * Reads the query of a page with the schema of the JSON API; other parameters are left out.
@@ -21,7 +20,8 @@ export async function readForm(c: Context<GatewayEnv>, maxBytes = 256 * 1024): P
   const known = c.get('form');
   if (known !== undefined) return known;
   const decode = formDecoder(c.req.header('content-type') ?? null);
-  const form = new URLSearchParams(decode(await readBody(c.req.raw, maxBytes)));
+  const bytes = await readShared(c, maxBytes, 'form');
+  const form = new URLSearchParams(decode(bytes));
   c.set('form', form);
   return form;
 }

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import { Fault } from '../../../shared/fault.ts';
 import { parseJson } from '../../../shared/json.ts';
+import { needOf } from '../../http/memory.ts';
 import type { Surface } from '../../http/surface.ts';
 import type { Config } from '../../config.ts';
 import { type KeyRow, listKeys } from '../keys/statements.ts';
@@ -93,7 +94,8 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
       return <DryRun run={viewDryRun(run, bytes)} />;
     },
     // Not a promise by itself, but a fault of parseJson must be one.
-    async resource(_session, { text }) {
+    async resource({ actor }, { text }) {
+      await deps.share().reserve(actor.site, needOf('json', new TextEncoder().encode(text)));
       return <Validation issues={workbench.validate(parseJson(text))} />;
     },
   };

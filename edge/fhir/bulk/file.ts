@@ -3,8 +3,9 @@
  * has received the page before. Each download has the same content: the resources as they were when the export began.
  */
 import { printJson } from '../../../shared/json.ts';
+import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import type { Deps } from '../../deps.ts';
+import type { Database, Deps } from '../../deps.ts';
 import { faultOf } from '../../http/fault-status.ts';
 import { pagedStream } from '../../http/paged-stream.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
@@ -50,22 +51,52 @@ async function* pagesOf(
   selection: FileSelection,
   isWanted: ((stored: StoredResource) => boolean) | undefined,
 ): AsyncGenerator<Uint8Array, undefined> {
-  let { after } = selection;
+  const ask = (after: string): Promise<FilePage> => pageAfter(database, caller, { ...selection, after }, isWanted);
+  let { page, after } = await ask(selection.after);
   for (;;) {
-    const [, rows, [stored]] = await database.batch([
-      assertCaller(caller),
-      filePage({ ...selection, after }),
-      exportExists(selection),
-    ] as const);
-    if (stored === undefined) throw noExport();
-    const { resources, more } = toPage(rows, PAGE_RESOURCES);
-    const wanted = isWanted === undefined ? resources : resources.filter(isWanted);
-    if (wanted.length > 0)
-      yield utf8.encode(wanted.map((resource) => `${renderResource(shownOf(resource))}\n`).join(''));
-    const last = resources.at(-1);
-    if (!more || last === undefined) return undefined;
-    after = last.id;
+    if (page.length > 0) yield page;
+    if (after === undefined) return undefined;
+    const next: string = after;
+    ({ page, after } = await patiently(() => ask(next)));
   }
+}
+
+const PAGE_ATTEMPTS = 10;
+
+/** Without memory or a database for a moment, the client would otherwise have to download the file again. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (attempts === PAGE_ATTEMPTS || !(error instanceof Fault && error.kind === 'unavailable')) throw error;
+    }
+  }
+}
+
+interface FilePage {
+  readonly page: Uint8Array;
+  /** The id of its last resource; undefined for the last page. */
+  readonly after: string | undefined;
+}
+
+/** A separate function, so that no rows are in memory while the client reads their page. */
+async function pageAfter(
+  database: Database,
+  caller: Caller,
+  selection: FileSelection,
+  isWanted: ((stored: StoredResource) => boolean) | undefined,
+): Promise<FilePage> {
+  const [, rows, [stored]] = await database.batch([
+    assertCaller(caller),
+    filePage(selection),
+    exportExists(selection),
+  ] as const);
+  if (stored === undefined) throw noExport();
+  const { resources, more } = toPage(rows, PAGE_RESOURCES);
+  const wanted = isWanted === undefined ? resources : resources.filter(isWanted);
+  const page = utf8.encode(wanted.map((resource) => `${renderResource(shownOf(resource))}\n`).join(''));
+  return { page, after: more ? resources.at(-1)?.id : undefined };
 }
 
 /** The status is already sent, so a fault after the first page ends the body early, and the log has the reason. */
@@ -128,7 +159,7 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     const isWanted = filterOf(type, file.filters, file.zone, values);
     const pages = logged(pagesOf(deps, relying, selection, isWanted), deps, requestId);
     const { value: first = new Uint8Array() } = await pages.next();
-    return { status: 200, headers: HEADERS, body: null, stream: pagedStream(first, pages) };
+    return { status: 200, headers: HEADERS, body: null, stream: pagedStream(deps, first, pages) };
   };
   const readable = context.types.filter((one) => caller.scopes.has(readScope(one)));
   const opened = openFile(key, wanted.type, number, readable);

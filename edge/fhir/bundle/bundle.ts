@@ -1,6 +1,10 @@
 /** POST to the root: a Bundle of requests. */
 import { Fault } from '../../../shared/fault.ts';
 import type { Json } from '../../../shared/json.ts';
+import type { Share } from '../../deps.ts';
+import { decodeUtf8 } from '../../http/body.ts';
+import { needOf, SMALL_BODY } from '../../http/memory.ts';
+import { ANSWER_BYTES, PAGE_BYTES } from '../../store/page.ts';
 import type { Interaction, Lookup, RequestContext } from '../interaction.ts';
 import { lookUpPatched, type Patch } from '../patch/patch.ts';
 import { prepareBatch } from './batch.ts';
@@ -21,9 +25,27 @@ function patchesOf(context: RequestContext, entries: readonly Entry[]): { entry:
   });
 }
 
+/** GET, with escapes of JSON. */
+const READS = /"(?:G|\\u0047)(?:E|\\u0045)(?:T|\\u0054)"/;
+
+/** The memory that a Bundle needs. A large Bundle with reads gets as much as a request can: its answer may be large too. */
+export function needOfBundle(body: Uint8Array): number {
+  const isLarge = body.length > SMALL_BODY && READS.test(decodeUtf8(body));
+  return isLarge ? Infinity : needOf('json', body);
+}
+
 /** @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run */
-export async function prepareBundle(context: RequestContext, content: Json): Promise<Interaction | Lookup> {
+export async function prepareBundle(
+  context: RequestContext,
+  content: Json,
+  share: Share,
+): Promise<Interaction | Lookup> {
   const { type, entries } = readBundle(content, context.root);
+  const reads = entries.filter(({ method }) => method === 'GET');
+  // The answer of writes must not be lost, so the gateway reserves memory for the resources beside them before.
+  if (reads.length > 0 && reads.length < entries.length) {
+    await share.reserveAnswer(context.caller.site, Math.min(ANSWER_BYTES, PAGE_BYTES * reads.length));
+  }
   const prepare = type === 'batch' ? prepareBatch : prepareTransaction;
   const patches = patchesOf(context, entries);
   if (patches.length === 0) return prepare(context, entries, new Map());

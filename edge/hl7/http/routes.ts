@@ -4,14 +4,14 @@
  */
 import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
-import type { Deps, Gzip } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import { needOf } from '../../http/memory.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
-import { declaredBytes, type Admission } from '../ingest/admission.ts';
 import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
@@ -36,8 +36,17 @@ type Sent =
     };
 
 /** A separate function, so that the bytes of documents are not kept in memory beside their text. */
-async function readSent(gzip: Gzip, request: Request, maxBytes: number, maxTextBytes: number): Promise<Sent> {
-  const bytes = await readMessageBytes(gzip, request, maxBytes);
+async function readSent(
+  { config, gzip, share }: Pick<Deps, 'config' | 'gzip' | 'share'>,
+  request: Request,
+  site: string,
+): Promise<Sent> {
+  const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = config;
+  const bytes = await share().read(site, async (expect) => {
+    const read = await readMessageBytes(gzip, request, maxBytes, expect);
+    await share().reserve(site, needOf('hl7', read));
+    return read;
+  });
   if (!isBatch(bytes)) return { kind: 'message', message: await cutMessage(bytes, maxTextBytes) };
   const batch = { kind: 'batch', header: salvageHeader(bytes), headers: headersOf(bytes) } as const;
   const parts = messagesOf(bytes);
@@ -47,14 +56,10 @@ async function readSent(gzip: Gzip, request: Request, maxBytes: number, maxTextB
   return { ...batch, messages };
 }
 
-/**
- * @param snapshots the isolate's, shared with the messages of sidecars
- * @param admit the isolate's, as well
- */
+/** @param snapshots the isolate's, shared with the messages of sidecars */
 export function createHl7(
   deps: Deps,
   snapshots: SnapshotCache,
-  admit: Admission,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -94,23 +99,20 @@ export function createHl7(
       deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: ingested.outcome });
       return ingested;
     };
-    const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
-    return admit(site, declaredBytes(request, maxBytes), async () => {
-      const sent = await readSent(deps.gzip, request, maxBytes, maxTextBytes);
-      if (sent.kind === 'message') return replyTo(await receive(sent.message), type);
-      const { header, headers, messages: batch } = sent;
-      if (batch instanceof Fault) {
-        // The codes of table 0357 are for messages, which are stored.
-        const reason = { ...refusalOfFault(batch), code: batch.code ?? batch.kind };
-        noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[batch.kind], reason);
-        return replyToFault(batch, type, deps.now(), requestId, header);
-      }
-      // In their order: several may be about one patient. If one cannot be stored, the rest waits, and the sender sends the batch
-      // again. The accepted messages then get their ACK again and change nothing.
-      const ingested: Ingested[] = [];
-      for (const message of batch) ingested.push(await receive(message));
-      return replyToBatch(headers, ingested, type, deps.now());
-    });
+    const sent = await readSent(deps, request, site);
+    if (sent.kind === 'message') return replyTo(await receive(sent.message), type);
+    const { header, headers, messages: batch } = sent;
+    if (batch instanceof Fault) {
+      // The codes of table 0357 are for messages, which are stored.
+      const reason = { ...refusalOfFault(batch), code: batch.code ?? batch.kind };
+      noteAnswer(c, noteRefusal, source.address, FAULT_STATUS[batch.kind], reason);
+      return replyToFault(batch, type, deps.now(), requestId, header);
+    }
+    // In their order: several may be about one patient. If one cannot be stored, the rest waits, and the sender sends the batch
+    // again. The accepted messages then get their ACK again and change nothing.
+    const ingested: Ingested[] = [];
+    for (const message of batch) ingested.push(await receive(message));
+    return replyToBatch(headers, ingested, type, deps.now());
   });
 
   app.all(PATH, () => {

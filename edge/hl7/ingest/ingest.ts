@@ -25,7 +25,7 @@ import { ofMerge } from '../message/outline.ts';
 import { isNarrowed, load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
 
 /** The runtime's part of processing a message. */
-export interface IngestDeps extends Pick<Deps, 'config' | 'log'>, LoadDeps {}
+export interface IngestDeps extends Pick<Deps, 'config' | 'log' | 'share'>, LoadDeps {}
 
 export interface IngestRequest extends CutMessage {
   readonly sender: Sender;

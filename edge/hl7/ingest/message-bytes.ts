@@ -3,9 +3,9 @@
  * MSH-10.
  */
 import { Fault } from '../../../shared/fault.ts';
-import type { Gzip } from '../../deps.ts';
+import type { Expect, Gzip } from '../../deps.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
-import { codingOf, readInflated } from '../../http/body.ts';
+import { codingOf, declaredLength, readInflated } from '../../http/body.ts';
 
 /** A message over the size limit, with its header. */
 export class TooLong extends Error {
@@ -25,9 +25,15 @@ const HEAD_BYTES = 4096;
 
 /**
  * @param maxBytes the limit, inclusive
+ * @param expect called before much is read
  * @throws TooLong with the header; Fault `unsupported-media-type` for a Content-Encoding other than gzip
  */
-export async function readMessageBytes(gzip: Gzip, request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readMessageBytes(
+  gzip: Gzip,
+  request: Request,
+  maxBytes: number,
+  expect: Expect,
+): Promise<Uint8Array> {
   let head = new Uint8Array(0);
   const watched = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -35,13 +41,12 @@ export async function readMessageBytes(gzip: Gzip, request: Request, maxBytes: n
       controller.enqueue(chunk);
     },
   });
-  // A declared length is checked too, but after the beginning was read.
   const headers = new Headers(request.headers);
-  headers.delete('content-length');
+  // The beginning is read before the message is rejected.
+  if (declaredLength(request) > maxBytes) headers.delete('content-length');
   const body = request.body?.pipeThrough(watched) ?? null;
-  const streamed = { method: 'POST', headers, body, duplex: 'half' } satisfies RequestInit & { duplex: 'half' };
   try {
-    return await readInflated(gzip, new Request(request.url, streamed), maxBytes);
+    return await readInflated(gzip, { headers, body }, maxBytes, expect);
   } catch (error) {
     if (error instanceof Fault && error.kind === 'too-large') {
       const message = `the message is larger than HL7_MAX_MESSAGE_BYTES (${maxBytes} bytes)`;

@@ -20,13 +20,13 @@ import {
 import type { SidecarKey } from '../../config.ts';
 import type { Deps, Query } from '../../deps.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import { needOf } from '../../http/memory.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
-import { declaredBytes, type Admission } from '../ingest/admission.ts';
 import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
@@ -42,14 +42,10 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console lists sidecars that called or were rejected lately. One note a minute for each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-/**
- * @param snapshots the isolate's, shared with the messages over HTTP
- * @param admit the isolate's, as well
- */
+/** @param snapshots the isolate's, shared with the messages over HTTP */
 export function createMllpIngest(
   deps: Deps,
   snapshots: SnapshotCache,
-  admit: Admission,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -91,8 +87,12 @@ export function createMllpIngest(
     const { src: address, tls: tlsSubject, iss } = claims;
     const { HL7_MAX_MESSAGE_BYTES: maxBytes, HL7_MAX_TEXT_BYTES: maxTextBytes } = deps.config;
     const readSent = async (): Promise<CutMessage> => {
-      const bytes = await readMessageBytes(deps.gzip, request, maxBytes);
-      await requireBody(claims, bytes);
+      const bytes = await deps.share().read(address, async (expect) => {
+        const read = await readMessageBytes(deps.gzip, request, maxBytes, expect);
+        await requireBody(claims, read);
+        await deps.share().reserve(address, needOf('hl7', read));
+        return read;
+      });
       return cutMessage(bytes, maxTextBytes);
     };
 
@@ -100,22 +100,18 @@ export function createMllpIngest(
       noteNoKey(deps, noteRefusal, refusal, address, requestId);
       return refuse(header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
     };
-    const ingested = await admit(address, declaredBytes(request, maxBytes), async () => {
-      const message = await readSent();
-      noteCall();
-      if (!speaksFor(key, address)) {
-        return { status: 'no-sender', header: salvageHeader(message.bytes), refusal: OUT_OF_RANGE } as const;
-      }
-      return ingest(
-        { ...deps, snapshots },
-        {
-          ...message,
-          sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
-          source: { kind: 'mllp', address, tlsSubject },
-          requestId,
-        },
-      );
-    });
+    const message = await readSent();
+    noteCall();
+    if (!speaksFor(key, address)) return refuseSender(salvageHeader(message.bytes), OUT_OF_RANGE);
+    const ingested = await ingest(
+      { ...deps, snapshots },
+      {
+        ...message,
+        sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },
+        source: { kind: 'mllp', address, tlsSubject },
+        requestId,
+      },
+    );
     if (ingested.status === 'no-sender') return refuseSender(ingested.header, ingested.refusal);
     const { site, clientId, outcome } = ingested;
     c.set('use', { site, clientId, outcome: outcome === 'AA' ? 'ok' : 'refused', messages: [ingested] });

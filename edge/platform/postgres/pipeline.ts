@@ -5,8 +5,9 @@
  */
 import type { Connection, Submittable } from 'pg';
 
-import type { Query } from '../../deps.ts';
+import type { Expect, Query } from '../../deps.ts';
 import { columnTypes } from '../../store/column-types.ts';
+import { UNKNOWN_BYTES } from '../database.ts';
 import { parameter } from '../parameter.ts';
 import { type Column, nameOf, type Slot, type Statements } from './statements.ts';
 
@@ -50,17 +51,42 @@ export interface Pipeline extends Submittable {
 export interface PipelineOptions {
   /** The statements that the connection has prepared; undefined if it must not prepare by name. */
   readonly statements: Statements | undefined;
+  /** Called before so many bytes of the answer are read. If it rejects, `failed` is called, and nothing more is read. */
+  readonly expect: Expect;
   readonly done: (results: object[][]) => void;
   readonly failed: (error: Error) => void;
 }
 
+/** Pauses the stream while `expect` waits. @returns ends it */
+function countBytes(stream: Connection['stream'], expect: Expect, failed: (error: Error) => void): () => void {
+  let [read, expected] = [0, UNKNOWN_BYTES];
+  let isOver = false;
+  const count = (chunk: Uint8Array): void => {
+    read += chunk.byteLength;
+    // The last bytes come here after node-postgres has read them.
+    if (isOver || read <= expected) return;
+    expected = 2 * read;
+    stream.pause();
+    expect(expected).then(() => void stream.resume(), failed);
+  };
+  stream.on('data', count);
+  return () => {
+    isOver = true;
+    stream.off('data', count);
+  };
+}
+
 /** @throws TypeError, RangeError for parameters that PostgreSQL cannot accept */
-export function createPipeline(queries: readonly Query[], { statements, done, failed }: PipelineOptions): Pipeline {
+export function createPipeline(
+  queries: readonly Query[],
+  { statements, expect, done, failed }: PipelineOptions,
+): Pipeline {
   const values = queries.map(valuesOf);
   // One slot for each statement. An unprepared statement gets its columns before the first row.
   const slots: Slot[] = [];
   const results: object[][] = [];
   let rows: object[] = [];
+  let stopCounting = (): void => undefined;
 
   /** The slot of a statement; `isNew` means that it must be sent for parsing. */
   const slotOf = ({ text, planAnew }: Query): { readonly slot: Slot; readonly isNew: boolean } => {
@@ -84,6 +110,7 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
   return {
     submit(connection: Connection): void {
       const { stream } = connection;
+      stopCounting = countBytes(stream, expect, failed);
       stream.cork();
       for (const name of statements?.takeForgotten() ?? []) connection.close({ type: 'S', name }, true);
       for (const [index, query] of queries.entries()) {
@@ -119,7 +146,13 @@ export function createPipeline(queries: readonly Query[], { statements, done, fa
     handlePortalSuspended: () => undefined,
     handleCopyInResponse: (connection) => connection.sendCopyFail('COPY is not supported'),
     handleCopyData: () => undefined,
-    handleError: failed,
-    handleReadyForQuery: () => done(results),
+    handleError(error) {
+      stopCounting();
+      failed(error);
+    },
+    handleReadyForQuery() {
+      stopCounting();
+      done(results);
+    },
   };
 }

@@ -8,9 +8,9 @@ import pg from 'pg';
 
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { Fault } from '../../../shared/fault.ts';
-import type { Database, PoolUse, Query } from '../../deps.ts';
+import type { Database, Expect, PoolUse, Query } from '../../deps.ts';
 import { read } from '../../store/sql.ts';
-import { createDatabase, type DatabaseOptions, type Failure } from '../database.ts';
+import { createDatabase, type DatabaseOptions, type Failure, type TransactOptions } from '../database.ts';
 import type { ConnectionString } from './connection-string.ts';
 import { createPipeline } from './pipeline.ts';
 import { createStatements, type Statements } from './statements.ts';
@@ -82,6 +82,8 @@ function isOver(error: unknown): boolean {
   return error instanceof ConnectionError;
 }
 
+type Caller = Pick<TransactOptions, 'signal' | 'expect'>;
+
 export function postgresDatabase({ connection, connections, prepares, ...options }: PostgresOptions): PostgresDatabase {
   let waiting = 0;
   const turns = createFairQueue(connections, { inc: () => (waiting += 1), dec: () => (waiting -= 1) });
@@ -118,7 +120,7 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     }
   };
 
-  const send = (client: pg.PoolClient, queries: readonly Query[], statements: Statements | undefined) =>
+  const send = (client: pg.PoolClient, queries: readonly Query[], expect: Expect, statements: Statements | undefined) =>
     new Promise<object[][]>((done, reject) => {
       const failed = (error: Error): void =>
         reject(
@@ -126,10 +128,10 @@ export function postgresDatabase({ connection, connections, prepares, ...options
             ? error
             : new ConnectionError('08006', 'the connection to the database was lost', { cause: error }),
         );
-      client.query(createPipeline(queries, { statements, done, failed }));
+      client.query(createPipeline(queries, { statements, expect, done, failed }));
     });
 
-  const work = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
+  const work = async (queries: readonly Query[], { signal, expect }: Caller): Promise<object[][]> => {
     const connecting = connect();
     // A caller that gives up passes the connection to the next.
     const client = await untilAborted(connecting, signal).catch((error: unknown) => {
@@ -141,10 +143,10 @@ export function postgresDatabase({ connection, connections, prepares, ...options
     });
     let broken = false;
     try {
-      return await untilAborted(send(client, queries, prepared.get(client)), signal).catch((error: unknown) => {
+      return await untilAborted(send(client, queries, expect, prepared.get(client)), signal).catch((error: unknown) => {
         if (!(error instanceof pg.DatabaseError) || !UNPREPARED.has(error.code ?? '')) throw error;
         if (prepares) prepared.set(client, createStatements());
-        return untilAborted(send(client, queries, undefined), signal);
+        return untilAborted(send(client, queries, expect, undefined), signal);
       });
     } catch (error) {
       broken = isOver(error);
@@ -155,20 +157,20 @@ export function postgresDatabase({ connection, connections, prepares, ...options
   };
 
   /** Waits for the site's share of the connections, so that a busy site delays only itself. */
-  const workInTurn = async (queries: readonly Query[], signal: AbortSignal): Promise<object[][]> => {
+  const workInTurn = async (queries: readonly Query[], caller: Caller): Promise<object[][]> => {
     const site = siteOf(queries);
     if (turns.waiting(site) >= connections * WAITING_PER_CONNECTION) throw tooBusy();
-    const waitsUntil = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]);
-    const results = await turns.run(site, waitsUntil, () => work(queries, signal));
+    const waitsUntil = (): AbortSignal => AbortSignal.any([caller.signal, AbortSignal.timeout(CONNECT_MS)]);
+    const results = await turns.run(site, waitsUntil, () => work(queries, caller));
     if (results === undefined) throw tooBusy();
     return results;
   };
 
   const overTcp = createDatabase(
     {
-      async transact(queries, { readOnly, signal }) {
-        if (!readOnly) return workInTurn(queries, signal);
-        return (await workInTurn([READ_ONLY, ...queries], signal)).slice(1);
+      async transact(queries, { readOnly, ...caller }) {
+        if (!readOnly) return workInTurn(queries, caller);
+        return (await workInTurn([READ_ONLY, ...queries], caller)).slice(1);
       },
       failureOf,
     },

@@ -8,7 +8,7 @@ import { ALL_PERMISSIONS } from '../../../edge/permissions.ts';
 import { createSeal } from '../../../edge/admin/staff/seal.ts';
 import { readConfig } from '../../../edge/config.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
-import { createAdmission } from '../../../edge/hl7/ingest/admission.ts';
+import { createMemory } from '../../../edge/http/memory.ts';
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { issueAccessToken } from '../../../edge/oauth/access-token.ts';
@@ -72,6 +72,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
     config,
     database,
     measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
+    share: createMemory(Infinity, Date.now),
     jtiStore: { claim: async () => true },
     rateLimiter: { allow: async () => true },
     now: () => Date.now(),
@@ -86,7 +87,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   };
   const surfaces = {
     fhir: createFhir(deps),
-    hl7: createHl7(deps, createSnapshotCache(), createAdmission(Infinity, deps.now)),
+    hl7: createHl7(deps, createSnapshotCache()),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
   const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>

@@ -25,7 +25,7 @@ const trial = (control: string, id: string, processing = 'T') =>
 const take = (processing: string) =>
   db.client.query('update api_key set hl7_processing_ids = $1 where client_id = $2', [[processing], site.clientId]);
 /** One step of each job that is due. */
-const work = () => tick(site.deps, [replayMany(site.deps.config), retryFailed(site.deps.config)], 0);
+const work = () => tick(site.deps, [replayMany(site.deps), retryFailed(site.deps)], 0);
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
   const [meant] = await site.database.run(countSelected(site.site, filter));

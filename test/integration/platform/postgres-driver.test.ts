@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Database, Query } from '../../../edge/deps.ts';
+import type { Database, Query, Share } from '../../../edge/deps.ts';
+import { createMemory } from '../../../edge/http/memory.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { type ConnectionString, readConnectionString } from '../../../edge/platform/postgres/connection-string.ts';
 import { postgresDatabase, type PostgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
@@ -29,10 +30,17 @@ function connectionTo(url: string): ConnectionString {
 }
 
 /** Through the connection where round trips are counted. */
-function open({ connections = 4, prepares = true, user = 'application', now = Date.now } = {}): PostgresDatabase {
+function open({
+  connections = 4,
+  prepares = true,
+  user = 'application',
+  now = Date.now,
+  share = undefined as (() => Share) | undefined,
+} = {}): PostgresDatabase {
   const url = new URL(user === 'owner' ? db.ownerUrl : db.url);
   url.port = String(db.endpoint.wirePort);
-  const database = postgresDatabase({ connection: connectionTo(url.href), connections, prepares, now });
+  const memory = share === undefined ? {} : { share };
+  const database = postgresDatabase({ connection: connectionTo(url.href), connections, prepares, now, ...memory });
   opened.push(database);
   return database;
 }
@@ -373,5 +381,58 @@ describe('a connection', () => {
     await one.close();
     expect(await asked).toEqual([{ id: 8 }]);
     expect(await failure(one.run(sql`select 1`))).toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+const MIB = 1024 * 1024;
+const LARGE = 3_000_000;
+
+describe.each(['Neon', 'TCP'])('a large answer over %s', (driver) => {
+  const withMemory = () => {
+    const shares = createMemory(32 * MIB, Date.now);
+    const own = shares();
+    const share = () => own;
+    const database =
+      driver === 'TCP'
+        ? open({ connections: 1, share })
+        : neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }, { share });
+    return { shares, database };
+  };
+
+  test('waits for memory, and a small one does not', async () => {
+    const { shares, database } = withMemory();
+    const other = shares();
+    await other.reserve('other', 20 * MIB);
+    expect(await database.run(read`select 'small' as v`)).toEqual([{ v: 'small' }]);
+    let isAnswered = false;
+    const large = database
+      .run(read<{ v: string }>`select repeat('a', ${LARGE}::int) as v`)
+      .finally(() => (isAnswered = true));
+    await delay(300);
+    expect(isAnswered).toBe(false);
+    other.end();
+    expect((await large)[0]?.v).toHaveLength(LARGE);
+    expect(await database.run(read`select 'small' as v`)).toEqual([{ v: 'small' }]);
+  });
+
+  test('is 503 where too many wait, and the next answer arrives', async () => {
+    const { shares, database } = withMemory();
+    const other = shares();
+    await other.reserve('other', 20 * MIB);
+    const waiting = Array.from({ length: 32 }, async () => failure(shares().reserve('', 20 * MIB)));
+    expect(await failure(database.run(read`select repeat('a', ${LARGE}::int) as v`))).toMatchObject({
+      kind: 'unavailable',
+      headers: { 'Retry-After': '5' },
+      message: expect.stringContaining('MAX_HELD_BYTES'),
+    });
+    expect(await database.run(read`select 'small' as v`)).toEqual([{ v: 'small' }]);
+    expect(waiting).toHaveLength(32);
+  });
+
+  test('does not wait if it is the answer of a write', async () => {
+    const { shares, database } = withMemory();
+    await shares().reserve('other', 20 * MIB);
+    const written = sql<{ v: string }>`insert into note select 9 returning repeat('a', ${LARGE}::int) as v`;
+    expect((await database.run(written))[0]?.v).toHaveLength(LARGE);
   });
 });

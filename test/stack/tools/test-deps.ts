@@ -1,6 +1,7 @@
 /** Configuration and `Deps` for unit tests: what a test does not give fails when it is used. */
 import { type Config, readConfig } from '../../../edge/config.ts';
 import { gzip } from '../../../edge/platform/gzip.ts';
+import { createMemory } from '../../../edge/http/memory.ts';
 import type { Deps } from '../../../edge/deps.ts';
 
 export interface TestDeps extends Partial<Omit<Deps, 'config'>> {
@@ -37,6 +38,7 @@ export function testDeps({ signingKeys, allow, env, ...given }: TestDeps = {}): 
     config: configOf({ ...addresses, ...env }, signingKeys),
     database: { run: unexpected('a query'), batch: unexpected('a batch') },
     measured: async (work) => ({ result: await work(), database: { requests: 0, ms: 0 } }),
+    share: createMemory(Infinity, Date.now),
     jtiStore: { claim: unexpected('a claim') },
     rateLimiter: { allow: async (bucket, key) => allow?.(bucket, key) ?? true },
     now: unexpected('the time'),

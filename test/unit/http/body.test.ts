@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { readBody } from '../../../edge/http/body.ts';
 
+const free = async () => undefined;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** @param source the parts of the body, and how it ends */
@@ -20,7 +21,7 @@ test('reads a body that arrives in parts', async () => {
       controller.close();
     },
   });
-  expect(await readBody(complete, 2, 1_000)).toEqual(bytes('ab'));
+  expect(await readBody(complete, 2, free, 1_000)).toEqual(bytes('ab'));
 });
 
 test('cancels a body that stops arriving', async () => {
@@ -31,7 +32,10 @@ test('cancels a body that stops arriving', async () => {
       isCancelled = true;
     },
   });
-  await expect(readBody(slow, 100, 20)).rejects.toMatchObject({ kind: 'timeout', headers: { Connection: 'close' } });
+  await expect(readBody(slow, 100, free, 20)).rejects.toMatchObject({
+    kind: 'timeout',
+    headers: { Connection: 'close' },
+  });
   expect(isCancelled).toBe(true);
 });
 
@@ -46,12 +50,12 @@ test('cancels a body that arrives byte by byte', async () => {
       isCancelled = true;
     },
   });
-  await expect(readBody(drip, 1_000_000, 50)).rejects.toMatchObject({ kind: 'timeout' });
+  await expect(readBody(drip, 1_000_000, free, 50)).rejects.toMatchObject({ kind: 'timeout' });
 });
 
 test('a body whose sender disconnects is not a fault of the gateway', async () => {
   const broken = request({ pull: (controller) => controller.error(new TypeError('connection lost')) });
-  await expect(readBody(broken, 100, 1_000)).rejects.toMatchObject({
+  await expect(readBody(broken, 100, free, 1_000)).rejects.toMatchObject({
     kind: 'malformed',
     message: 'the body ended before its declared length',
   });

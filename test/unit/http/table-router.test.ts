@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { createAdmin } from '../../../edge/admin/routes.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
 import { createTableRouter } from '../../../edge/http/table-router.ts';
-import { createAdmission } from '../../../edge/hl7/ingest/admission.ts';
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { createMllpIngest } from '../../../edge/hl7/mllp/routes.ts';
@@ -18,14 +17,13 @@ import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const deps = testDeps({ now: () => 0 });
 const keyring = createClientKeyring(deps);
-const admit = createAdmission(Infinity, deps.now);
 const routesOf = ({ routes }: Pick<Surface, 'routes'>) => routes.map(({ method, path }) => ({ method, path }));
 type Routes = ReturnType<typeof routesOf>;
 const SURFACES: Readonly<Record<string, Routes>> = {
   fhir: routesOf(createFhir(deps)),
   oauth: routesOf(createOauth(deps, keyring)),
-  hl7: routesOf(createHl7(deps, createSnapshotCache(), admit)),
-  mllp: routesOf(createMllpIngest(deps, createSnapshotCache(), admit)),
+  hl7: routesOf(createHl7(deps, createSnapshotCache())),
+  mllp: routesOf(createMllpIngest(deps, createSnapshotCache())),
   admin: routesOf(createAdmin(deps, createWorkbench(deps, keyring))),
 };
 

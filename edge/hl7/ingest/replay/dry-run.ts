@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../..
 import { uuidv7 } from '../../../../shared/uuid.ts';
 import type { Deps } from '../../../deps.ts';
 import { sha256Of } from '../../../http/crypto.ts';
+import { needOf } from '../../../http/memory.ts';
 import { wasSent } from '../../../store/hl7.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { parseStored } from '../../../store/resource.ts';
@@ -43,6 +44,9 @@ function asOfPatient(own: readonly JsonObject[], real: readonly JsonObject[]): r
 const patientIds = (resources: readonly JsonObject[]): string[] =>
   resources.flatMap(({ resourceType, id }) => (resourceType === 'Patient' && typeof id === 'string' ? [id] : []));
 
+/** The message is decided twice, and its resources are shown. */
+const DECISIONS = 3;
+
 const LINE_ENDS = ['\r', '\n', '\r\n'];
 
 /** Hashes of the bytes, and of those with other line ends: a message copied from a screen is still the same message. */
@@ -63,12 +67,13 @@ async function hashesOf(bytes: Uint8Array): Promise<string[]> {
  * @throws Fault `not-found` for a key of another site
  */
 export async function dryRun(
-  deps: Pick<Deps, 'config' | 'database' | 'now'>,
+  deps: Pick<Deps, 'config' | 'database' | 'now' | 'share'>,
   key: { readonly site: string; readonly clientId: string },
   bytes: Uint8Array,
   requestId: string,
 ): Promise<DryRun> {
   const { site, clientId } = key;
+  await deps.share().reserve(site, DECISIONS * needOf('hl7', bytes));
   const received: Received = {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
     ...(await cutMessage(bytes, Infinity)),

@@ -32,7 +32,7 @@ const cursor = z.object({
 
 const personOf = ({ subject }: z.infer<typeof cursor>): AuditBy => ({ kind: 'person', name: subject, address: null });
 
-export const replayMany = (config: IngestDeps['config']): JobKind =>
+export const replayMany = ({ config, share }: Pick<IngestDeps, 'config' | 'share'>): JobKind =>
   jobKind({
     kind: REPLAY_KIND,
     cursor,
@@ -42,7 +42,7 @@ export const replayMany = (config: IngestDeps['config']): JobKind =>
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
         // A repeated step finds its earlier attempts.
-        await reprocess({ ...deps, config }, site, messageId, attempt, `replay-${id}`);
+        await reprocess({ ...deps, config, share }, site, messageId, attempt, `replay-${id}`);
       }
       const done = progress.done + rows.length;
       const isDone = rows.length < STEP_MESSAGES;

@@ -2,6 +2,7 @@
 import { Fault } from '../../../../shared/fault.ts';
 import type { AckError } from '../../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
+import { needOf } from '../../../http/memory.ts';
 import type { AuditBy } from '../../../store/audit.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { bytesOfHex, storedMessage } from '../../../store/hl7.ts';
@@ -84,7 +85,7 @@ export async function reprocess(
 }
 
 async function requestOf(
-  { database }: IngestDeps,
+  { database, share }: IngestDeps,
   site: string,
   messageId: string,
   requestId: string,
@@ -96,6 +97,7 @@ async function requestOf(
     throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
   const bytes = bytesOfHex(message.raw);
+  await share().reserve(site, needOf('hl7', bytes));
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },
     bytes,

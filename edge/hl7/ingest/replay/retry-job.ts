@@ -13,7 +13,7 @@ const PAUSE_SECONDS = 300;
 
 const GATEWAY = { kind: 'gateway', name: null, address: null } as const;
 
-export const retryFailed = (config: IngestDeps['config']): JobKind =>
+export const retryFailed = ({ config, share }: Pick<IngestDeps, 'config' | 'share'>): JobKind =>
   jobKind({
     kind: RETRY_KIND,
     cursor: z.object({}),
@@ -22,7 +22,7 @@ export const retryFailed = (config: IngestDeps['config']): JobKind =>
       const rows = await inSite(deps.database, site).run(dueForRetry(site, STEP_MESSAGES));
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'retried', actor: null, jobId: null, by: GATEWAY } as const;
-        await reprocess({ ...deps, config }, site, messageId, attempt, `retry-${id}`);
+        await reprocess({ ...deps, config, share }, site, messageId, attempt, `retry-${id}`);
       }
       const [left] = await inSite(deps.database, site).run(isAnyWaiting(site));
       const isDone = left?.waiting !== true;
