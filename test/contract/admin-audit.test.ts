@@ -42,6 +42,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'post /messages/{id}/replay': 'message-replayed',
   'get /attention': 'attention-viewed',
   'get /audit': 'audit-viewed',
+  'get /audit/sums': 'audit-viewed',
   'post /search': 'search',
   'post /workbench/message': 'workbench',
   'patch /site': 'settings-changed',
@@ -165,6 +166,30 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       expect([operation, rows.map((row) => row.action)]).toEqual([operation, action === null ? [] : [action]]);
       for (const row of rows) expect(row).toMatchObject({ actorKind: 'person', actor: 'script' });
     }
+  });
+
+  test('is added up by actor and by patient, with the filters of the list', async () => {
+    interface Sum {
+      readonly rows: number;
+      readonly seen: number;
+      readonly changed: number;
+    }
+    const sums = async (query: string) =>
+      (await api('get', `/audit/sums?${query}`)).body as {
+        total: number;
+        actors?: (Sum & { actor: string; patients: number })[];
+        patients?: (Sum & { id: string; actors: number })[];
+      };
+    const rows = await list(`patient=${patient}&clientId=${at.key.clientId}&limit=200`);
+    const { total, actors, patients } = await sums(`patient=${patient}&clientId=${at.key.clientId}`);
+    expect({ total, patients }).toEqual({ total: rows.length, patients: undefined });
+    expect(actors?.reduce((sum, each) => sum + each.rows, 0)).toBe(rows.length);
+    const ofPatient = await sums(`by=patients&actor=${at.key.clientId}`);
+    expect(ofPatient.actors).toBeUndefined();
+    expect(ofPatient.patients?.find(({ id }) => id === patient)).toMatchObject({ actors: 1, seen: 0 });
+    expect((await api('get', '/audit/sums?by=nobody')).status).toBe(400);
+    const other = await at.oidc.signToken({ permissions: ['site.messages.read'] });
+    expect((await at.ask('GET', '/audit/sums', undefined, {}, other)).status).toBe(403);
   });
 
   test('these tests cover every operation on patients, messages and settings', async () => {

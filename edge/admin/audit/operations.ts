@@ -1,8 +1,13 @@
 /** The audit over JSON. */
+import * as z from 'zod';
+
+import { MAX_SUMMED, MAX_SUMS } from '../../store/admin-audit.ts';
 import { viewList } from '../api/cursor.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
-import { auditQuery, findAudit } from './listing.ts';
-import { auditItem, viewAudit } from './view.ts';
+import { auditFilter, auditQuery, findAudit, findAuditPage } from './listing.ts';
+import { auditItem, auditSums, viewAudit, viewSums } from './view.ts';
+
+const sumQuery = auditFilter.extend({ by: z.enum(['actors', 'patients']).default('actors') });
 
 export function auditOperations(): Operation[] {
   return [
@@ -16,6 +21,19 @@ export function auditOperations(): Operation[] {
       answer: listOf(auditItem),
       async handle({ actor, database, query }) {
         return { body: viewList(await findAudit(database, actor.site, query), viewAudit) };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/audit/sums',
+      permission: 'site.audit.read',
+      summary: 'Add up the audit by actor or by patient, those with the most rows first',
+      description: `The newest ${MAX_SUMMED.toLocaleString('en')} rows of the filter are added up. The answer has ${MAX_SUMS} sums at most.`,
+      query: sumQuery,
+      answer: auditSums,
+      async handle({ actor, database, query: { by, ...filter } }) {
+        const { actors, patients } = await findAuditPage(database, actor.site, by, { ...filter, limit: 1 }, false);
+        return { body: viewSums(actors, patients) };
       },
     }),
   ];

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { AUDIT_ACTION_NAMES } from '../../audit-actions.ts';
-import type { AuditRow } from '../../store/admin-audit.ts';
+import type { ActorSumRow, AuditRow, PatientSumRow } from '../../store/admin-audit.ts';
 
 const text = z.string();
 
@@ -57,3 +57,44 @@ export const actorOf = ({
   actor_kind: kind,
   client_id: clientId,
 }: Pick<AuditRow, 'actor' | 'actor_kind' | 'client_id'>): string => actor ?? (kind === 'key' ? clientId : null) ?? kind;
+
+const count = z.number().int();
+const sum = z.object({
+  rows: count,
+  seen: count.meta({ description: 'Rows that showed clinical data.' }),
+  changed: count.meta({ description: 'Rows that changed clinical data.' }),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+});
+export const auditSums = z.object({
+  total: count.meta({ description: 'The rows that were added up, the newest.' }),
+  actors: z
+    .array(sum.extend({ ...auditItem.pick({ actorKind: true, actor: true, called: true }).shape, patients: count }))
+    .optional(),
+  patients: z.array(sum.extend({ id: z.uuid(), actors: count })).optional(),
+});
+
+const viewSum = (row: ActorSumRow | PatientSumRow): z.infer<typeof sum> => ({
+  rows: row.accesses,
+  seen: row.seen,
+  changed: row.changed,
+  firstAt: row.first_at,
+  lastAt: row.last_at,
+});
+
+export function viewSums(
+  actors: readonly ActorSumRow[] | undefined,
+  patients: readonly PatientSumRow[] | undefined,
+): z.infer<typeof auditSums> {
+  return {
+    total: (actors ?? patients)?.[0]?.total ?? 0,
+    actors: actors?.map((row) => ({
+      ...viewSum(row),
+      actorKind: row.actor_kind,
+      actor: actorOf(row),
+      called: row.called,
+      patients: row.patients,
+    })),
+    patients: patients?.map((row) => ({ ...viewSum(row), id: row.id, actors: row.actors })),
+  };
+}
