@@ -45,6 +45,7 @@ test('every operation and its permission', () => {
     'get /usage: site.endpoints.read',
     'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
     'patch /site: site.settings.update',
+    'post /alerts/webhook/test: site.settings.update',
     'post /alerts/{id}/acknowledge: site.alerts.update',
     'post /alerts/{id}/silence: site.alerts.update',
     'post /alerts/{id}/unsilence: site.alerts.update',
