@@ -24,6 +24,7 @@ test('every operation and its permission', () => {
     'get /api-keys: site.api_keys.read',
     'get /attention: site.messages.read',
     'get /audit: site.audit.read',
+    'get /audit/sums: site.audit.read',
     'get /authority-aliases: site.messages.read',
     'get /endpoints: site.endpoints.read',
     'get /feeds: site.endpoints.read',
