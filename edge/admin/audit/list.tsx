@@ -1,37 +1,16 @@
 /** The page of the audit. */
-import type { PropsWithChildren } from 'hono/jsx';
 import * as z from 'zod';
 
-import { isResourceType } from '../../../shared/resource-type.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { AUDIT_ACTIONS } from '../../audit-actions.ts';
-import {
-  type ActorSumRow,
-  type AuditRow,
-  MAX_SUMMED,
-  MAX_SUMS,
-  type NamedAuditRow,
-  type PatientSumRow,
-} from '../../store/admin-audit.ts';
+import type { NamedAuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
 import { listedName } from '../attention/person.ts';
 import { Empty, Filter, Moment, Notice, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import { ACTION_CHOICES } from './actions.ts';
 import type { AuditPage, AuditView } from './listing.ts';
-import { actorOf } from './view.ts';
-
-type Query = Readonly<Record<string, string>>;
-
-/** Paths of pages; undefined without the permission to see them. */
-export interface AuditLinks {
-  readonly audit: string;
-  readonly messages: string | undefined;
-  readonly keys: string | undefined;
-  readonly alerts: string | undefined;
-  readonly settings: string | undefined;
-  readonly people: string | undefined;
-  readonly search: string | undefined;
-}
+import { Actor, addressOf, type AuditLinks, Linked, OfPatient, pageOf, type Query } from './links.tsx';
+import { ByActor, ByPatient } from './sums.tsx';
 
 interface AuditSearchProps {
   readonly found: AuditPage;
@@ -41,21 +20,6 @@ interface AuditSearchProps {
   readonly address: Query;
   readonly links: AuditLinks;
 }
-
-/** The page with other filters, from its beginning. */
-function addressOf({ audit }: AuditLinks, address: Query, change: Query): string {
-  const { cursor: _, ...rest } = address;
-  const given = Object.entries({ ...rest, ...change }).filter(([, value]) => value !== '');
-  return given.length === 0 ? audit : `${audit}?${new URLSearchParams(given).toString()}`;
-}
-
-const KINDS = {
-  key: 'API key',
-  person: 'person',
-  sidecar: 'sidecar',
-  operator: 'operator',
-  gateway: 'gateway',
-} as const;
 
 /** One access can reach hundreds of resources. */
 const SHOWN = 5;
@@ -73,32 +37,8 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
 const More = ({ of }: { of: readonly string[] }) =>
   of.length <= SHOWN ? null : <div class="quiet">and {of.length - SHOWN} more</div>;
 
-const Linked = ({ href, children }: PropsWithChildren<{ href: string | undefined }>) =>
-  href === undefined ? <>{children}</> : <a href={href}>{children}</a>;
-
 const named = z.record(z.string(), z.unknown());
 const texts = z.record(z.string(), z.string());
-
-/** The page of a resource or another thing; undefined without one. */
-function pageOf(links: AuditLinks, type: string, id: string): string | undefined {
-  const { messages, keys } = links;
-  switch (type) {
-    case 'Hl7Message':
-      return messages === undefined ? undefined : `${messages}/${id}`;
-    case 'ApiKey':
-      return keys === undefined ? undefined : `${keys}/svc-${id}`;
-    case 'ConsoleSession':
-      return links.people;
-    case 'Alert':
-      return links.alerts;
-    case 'Site':
-      return links.settings;
-    case 'BulkExport':
-      return undefined;
-    default:
-      return messages === undefined || !isResourceType(type) ? undefined : `${messages}/resources/${type}/${id}`;
-  }
-}
 
 interface RowProps {
   readonly row: NamedAuditRow;
@@ -143,17 +83,6 @@ const Reached = ({ row, address, links }: RowProps) => {
   );
 };
 
-const OfPatient = ({ id, address, links }: { id: string; address: Query; links: AuditLinks }) => (
-  <>
-    {' '}
-    <small>
-      <a href={addressOf(links, address, { patient: id, view: '' })} aria-label={`All rows of patient ${id}`}>
-        all rows
-      </a>
-    </small>
-  </>
-);
-
 const FIELDS = [
   { name: 'patient', label: 'Patient (identifier or id)', size: 24 },
   { name: 'actor', label: 'Actor', size: 16 },
@@ -189,34 +118,6 @@ const PatientsFound = ({
   );
 };
 
-interface ActorProps {
-  readonly row: Pick<AuditRow, 'actor_kind' | 'actor' | 'client_id' | 'called'>;
-  readonly address: Query;
-  readonly links: AuditLinks;
-}
-
-/** The actor by name, with a link to the key, and to the actor's rows. */
-const Actor = ({ row, address, links }: ActorProps) => {
-  const name = actorOf(row);
-  const isKey = row.actor_kind === 'key' && links.keys !== undefined;
-  const shown = row.called ?? name;
-  return (
-    <>
-      <Linked href={isKey ? `${links.keys}/${row.client_id}` : undefined}>
-        <span title={name}>{shown}</span>
-      </Linked>{' '}
-      {shown === row.actor_kind ? null : <span class="quiet">{KINDS[row.actor_kind]}</span>}{' '}
-      {row.actor_kind === 'gateway' ? null : (
-        <small>
-          <a href={addressOf(links, address, { actor: name, view: '' })} aria-label={`All rows of ${shown}`}>
-            all rows
-          </a>
-        </small>
-      )}
-    </>
-  );
-};
-
 const Who = ({ row, address, links }: RowProps) => (
   <>
     <Actor {...{ row, address, links }} />
@@ -241,92 +142,6 @@ const VIEWS: readonly { readonly view: AuditView; readonly title: string }[] = [
   { view: 'actors', title: 'By actor' },
   { view: 'patients', title: 'By patient' },
 ];
-
-/** The limits that the sums reached. */
-const Cut = ({ sums }: { sums: readonly { readonly total: number }[] }) => (
-  <>
-    {(sums[0]?.total ?? 0) < MAX_SUMMED ? null : (
-      <p class="quiet">
-        Only the newest {MAX_SUMMED.toLocaleString('en')} rows were added up. Choose a shorter time to add up all.
-      </p>
-    )}
-    {sums.length < MAX_SUMS ? null : <p class="quiet">Only the {MAX_SUMS} with the most rows are listed.</p>}
-  </>
-);
-
-interface SumsProps<Sum> {
-  readonly sums: readonly Sum[];
-  readonly address: Query;
-  readonly links: AuditLinks;
-}
-
-const ByActor = ({ sums, address, links }: SumsProps<ActorSumRow>) => (
-  <>
-    <Table label="Rows by actor" head={['Actor', 'Rows', 'Seen', 'Changed', 'Patients', 'First', 'Last']}>
-      {sums.map((row) => (
-        <Row>
-          <th scope="row">
-            <Actor {...{ row, address, links }} />
-          </th>
-          <td class="number">{row.accesses.toLocaleString('en')}</td>
-          <td class="number">{row.seen.toLocaleString('en')}</td>
-          <td class="number">{row.changed.toLocaleString('en')}</td>
-          <td class="number">
-            {row.patients === 0 || row.actor_kind === 'gateway' ? (
-              row.patients
-            ) : (
-              <a href={addressOf(links, address, { actor: actorOf(row), view: 'patients' })}>
-                {row.patients.toLocaleString('en')}
-              </a>
-            )}
-          </td>
-          <td>
-            <When at={row.first_at} />
-          </td>
-          <td>
-            <When at={row.last_at} />
-          </td>
-        </Row>
-      ))}
-    </Table>
-    <Cut sums={sums} />
-  </>
-);
-
-const ByPatient = ({ sums, address, links }: SumsProps<PatientSumRow>) => (
-  <>
-    <Table label="Rows by patient" head={['Patient', 'Rows', 'Seen', 'Changed', 'Actors', 'First', 'Last']}>
-      {sums.map(({ id, name, ...row }) => {
-        const shown = name === null ? '' : listedName(JSON.parse(name));
-        return (
-          <Row>
-            <th scope="row">
-              <Linked href={pageOf(links, 'Patient', id)}>
-                {shown === '' ? <code>{id}</code> : <span title={id}>{shown}</span>}
-              </Linked>
-              {/* Several patients may have one name. */}
-              {shown === '' ? null : <small class="quiet"> …{id.slice(-6)}</small>}
-              <OfPatient {...{ id, address, links }} />
-            </th>
-            <td class="number">{row.accesses.toLocaleString('en')}</td>
-            <td class="number">{row.seen.toLocaleString('en')}</td>
-            <td class="number">{row.changed.toLocaleString('en')}</td>
-            <td class="number">
-              <a href={addressOf(links, address, { patient: id, view: 'actors' })}>{row.actors.toLocaleString('en')}</a>
-            </td>
-            <td>
-              <When at={row.first_at} />
-            </td>
-            <td>
-              <When at={row.last_at} />
-            </td>
-          </Row>
-        );
-      })}
-    </Table>
-    <Cut sums={sums} />
-  </>
-);
 
 const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Query; links: AuditLinks }) => (
   <>

@@ -10,7 +10,8 @@ import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { toAuditEvent } from './event.ts';
 import { AUDIT_VIEWS, auditFilter, auditQuery, exportAudit, findAuditPage } from './listing.ts';
-import { type AuditLinks, AuditSearch } from './list.tsx';
+import type { AuditLinks } from './links.tsx';
+import { AuditSearch } from './list.tsx';
 
 const { path: PLACE } = PLACES.audit;
 
