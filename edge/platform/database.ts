@@ -25,6 +25,12 @@ export interface TransactOptions {
 /** The bytes that a driver reads of an answer of unknown length before it calls `expect`. */
 export const UNKNOWN_BYTES = 64 * 1024;
 
+/**
+ * The bytes to expect next of an answer of unknown length: few steps, since an answer that waits keeps what was read of it. The
+ * second step is about the largest answer.
+ */
+export const expectedAfter = (read: number): number => 16 * read;
+
 /** The parts of a driver's error. */
 export interface Failure {
   /** SQLSTATE; empty if there was no answer, or it was not PostgreSQL's. */
@@ -158,17 +164,18 @@ interface Expectation {
 /** Reserves memory for an answer. The answer of a write does not wait: the write may be committed. */
 function expectationOf(queries: readonly Query[], share: DatabaseOptions['share'], signal: AbortSignal): Expectation {
   let refused: Fault | undefined;
+  // Now: an event of a socket does not belong to the request.
+  const own = share?.();
   const source = queries.find(({ site }) => site !== undefined)?.site ?? '';
   const isOfWrite = queries.some(({ reads, notes }) => reads !== true && notes !== true);
   return {
     async expect(bytes) {
-      if (share === undefined) return;
       if (isOfWrite) {
-        share().addAnswer(source, bytes);
+        own?.addAnswer(source, bytes);
         return;
       }
       try {
-        await share().reserveAnswer(source, bytes);
+        await own?.reserveAnswer(source, bytes);
         // The time of the request has passed meanwhile.
         if (signal.aborted) throw noMemory();
       } catch (error) {

@@ -4,7 +4,7 @@ import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 import type { Config } from '../config.ts';
 import type { Database, Expect } from '../deps.ts';
 import { columnTypes } from '../store/column-types.ts';
-import { createDatabase, type DatabaseOptions, type Driver, UNKNOWN_BYTES } from './database.ts';
+import { createDatabase, type DatabaseOptions, type Driver, expectedAfter, UNKNOWN_BYTES } from './database.ts';
 import { parameter } from './parameter.ts';
 
 /**
@@ -39,7 +39,7 @@ async function textOf(response: Response, expect: Expect): Promise<string> {
     const { value, done } = await reader.read(new Uint8Array(buffer));
     if (done || value === undefined) return text + decoder.decode();
     read += value.byteLength;
-    if (read > expected) await expect((expected = 2 * read));
+    if (read > expected) await expect((expected = expectedAfter(read)));
     text += decoder.decode(value, { stream: true });
     ({ buffer } = value);
   }

@@ -7,7 +7,7 @@ import type { Connection, Submittable } from 'pg';
 
 import type { Expect, Query } from '../../deps.ts';
 import { columnTypes } from '../../store/column-types.ts';
-import { UNKNOWN_BYTES } from '../database.ts';
+import { expectedAfter, UNKNOWN_BYTES } from '../database.ts';
 import { parameter } from '../parameter.ts';
 import { type Column, nameOf, type Slot, type Statements } from './statements.ts';
 
@@ -65,7 +65,7 @@ function countBytes(stream: Connection['stream'], expect: Expect, failed: (error
     read += chunk.byteLength;
     // The last bytes come here after node-postgres has read them.
     if (isOver || read <= expected) return;
-    expected = 2 * read;
+    expected = expectedAfter(read);
     stream.pause();
     expect(expected).then(() => void stream.resume(), failed);
   };
