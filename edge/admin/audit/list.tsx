@@ -57,7 +57,8 @@ const Reached = ({ row, address, links }: RowProps) => {
     <>
       {resources.slice(0, SHOWN).map((reference) => {
         const [type = '', id = ''] = reference.split('/');
-        const shown = type === 'Patient' ? nameOf(id) : (messages[id] ?? '');
+        // An unreadable message has neither type nor control id.
+        const shown = type === 'Patient' ? nameOf(id) : (messages[id] ?? '').trim();
         return (
           <div>
             {TYPE_NAMES.get(type) ?? type}{' '}

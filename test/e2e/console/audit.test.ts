@@ -21,9 +21,13 @@ test('a search by identifier lists the accesses to the patient, with the name of
     200,
   );
 
+  await sendMessage('unreadable');
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin`);
   await page.click('nav[aria-label="Console"] >> text=Audit');
+  // An unreadable message has no type and no control id: its link is its id.
+  const stored = page.locator('tbody tr', { hasText: 'HL7 message stored' }).first();
+  expect(await stored.locator('td').last().locator('a code').textContent()).toMatch(/^[\da-f-]{36}$/);
   await page.getByLabel('Patient (identifier or id)').fill('W-4711');
   await page.getByLabel('Action').selectOption('seen, in any way');
   await page.click('#main form[role=search] button');
