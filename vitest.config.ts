@@ -20,6 +20,9 @@ const ALONE = [
   'test/e2e/outages.test.ts',
 ];
 
+/** Files of `npm run test:full` alone. */
+const LONG = sized(['test/contract/memory.test.ts'], []);
+
 /**
  * Only a test that hangs reaches these limits. On a machine with ten other programs, ten seconds of work last a minute
  * and a half.
@@ -50,7 +53,7 @@ export default defineConfig({
           ...STACKS,
           name: 'gateway',
           include: ['test/{contract,e2e}/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...ALONE, ...LONG],
           setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'],
           // They use programs that they start and end, so one worker can load the shared modules once for many files.
           isolate: false,

@@ -160,9 +160,16 @@ const READING = 20 / 64;
 
 /**
  * @param maxBytes MAX_HELD_BYTES
+ * @param connections to the database; an answer that waits occupies one. The request that has the memory may need another one,
+ *   so few answers may wait
  * @returns makes the share of a request
  */
-export function createMemory(maxBytes: number, now: () => number): () => Share {
+export function createMemory(maxBytes: number, now: () => number, connections = Infinity): () => Share {
+  /** The sources of the answers that wait. */
+  const waitingAnswers = new Set<{ readonly source: string }>();
+  const mayAnswerWait = (source: string): boolean =>
+    waitingAnswers.size < Math.floor(connections / 2) &&
+    [...waitingAnswers].filter((each) => each.source === source).length < Math.max(1, Math.floor(connections / 4));
   const forBodies = maxBytes * READING;
   const reading = createPool(
     { maxBytes: forBodies, ofRequest: forBodies / 2, ofSource: forBodies / 2, ofKept: Infinity },
@@ -215,7 +222,12 @@ export function createMemory(maxBytes: number, now: () => number): () => Share {
       reserve: (source, bytes) => replaceBy(bytes, () => enter(working, source, bytes)),
       async reserveAnswer(source, bytes) {
         const need = needOfAnswer(bytes);
-        await replaceBy(need, () => working.enter(source, need, ANSWER_WAIT_MS));
+        await replaceBy(need, async () => {
+          if (!mayAnswerWait(source)) return working.enter(source, need, 0);
+          const place = { source };
+          waitingAnswers.add(place);
+          return working.enter(source, need, ANSWER_WAIT_MS).finally(() => waitingAnswers.delete(place));
+        });
       },
       addAnswer(source, bytes) {
         const need = needOfAnswer(bytes);

@@ -45,7 +45,8 @@ function configured(env: Readonly<Record<string, string>>) {
     const read = readConfig(env);
     const misspelt = misspeltVariables(env);
     if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
-    const meter = createDatabaseMeter(createMemory(read.MAX_HELD_BYTES, Date.now));
+    const connections = isNeon(read) ? undefined : read.DATABASE_CONNECTIONS;
+    const meter = createDatabaseMeter(createMemory(read.MAX_HELD_BYTES, Date.now, connections));
     return { config: read, meter, ...connect(read, meter) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

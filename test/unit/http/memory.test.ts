@@ -57,6 +57,29 @@ test('a large request waits for another one, and starts when that is answered', 
   expect(second.ended).toBe('started');
 });
 
+test('few answers wait, because each occupies a connection that the request with the memory may need', async () => {
+  const shares = createMemory(HELD, Date.now, 16);
+  const first = shares();
+  await first.reserveAnswer('a', 8 * MIB);
+  const ofA = Array.from({ length: 6 }, () => outcomeOf(shares().reserveAnswer('a', 8 * MIB)));
+  const ofOthers = ['b', 'b', 'c', 'c', 'c'].map((source) => outcomeOf(shares().reserveAnswer(source, 8 * MIB)));
+  await pass(0);
+  // Four connections of a source, and eight of all.
+  expect(ofA.map(({ ended }) => ended)).toEqual([...Array<undefined>(4), 'refused', 'refused']);
+  expect(ofOthers.map(({ ended }) => ended)).toEqual([...Array<undefined>(4), 'refused']);
+  first.end();
+  await pass(50);
+  expect(ofA[0]?.ended).toBe('started');
+});
+
+test('no answer waits with one connection', async () => {
+  const shares = createMemory(HELD, Date.now, 1);
+  await shares().reserveAnswer('a', 8 * MIB);
+  const second = outcomeOf(shares().reserveAnswer('b', 8 * MIB));
+  await pass(0);
+  expect(second.ended).toBe('refused');
+});
+
 test('a request waits 10 s in all, for its body and for its work', async () => {
   const shares = memory();
   await shares().reserve('a', 57 * MIB);
