@@ -74,9 +74,10 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
   const barrier = plan === 'free' || plan === walked ? '' : ' offset 0';
   const { from, id, repeats, within } = source;
   // Conditions on the driver's row: all criteria of its table if a resource has one row in it. Otherwise only the first one,
-  // because two required codes are in two rows.
+  // because two required codes are in two rows. Ids need no probe, because each walked table has them.
   const onDriver = ranked.filter(
-    (criterion) => sourceOf(criterion, type) === source && (!repeats || criterion === first),
+    (criterion) =>
+      criterion.kind === 'id' || (sourceOf(criterion, type) === source && (!repeats || criterion === first)),
   );
   const probes = ranked.filter((criterion) => !onDriver.includes(criterion));
   const probed = (criterion: PlainCriterion, alias: string): string => {
