@@ -17,6 +17,11 @@ export interface SurvivorChoice {
   readonly stored: readonly StoredIdentifier[];
   /** Identifiers that PID only repeats from MRG: the survivor gets them as old ones. */
   readonly repeated: ReadonlySet<SentIdentifier>;
+  /**
+   * Patients that cannot be told apart; empty if the survivor is clear. PID-3 has an identifier that only MRG's patient lists, and
+   * another one that is unknown or of an uncertain person. One of them is the survivor's, and the other may be a relative's.
+   */
+  readonly unclear: readonly string[];
 }
 
 export interface ChoiceRequest extends Omit<MergedRequest, 'survivor' | 'identifiers'> {
@@ -42,6 +47,11 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
     !holdersOf(identifier, request).some(({ patient }) => kept.includes(patient));
   // If MRG retires another identifier, one in both segments is the survivor's, such as an enterprise identifier.
   const isRepeated = first !== undefined && !isOfMrg(first) && !mrgIdentifiers.some(isRetired);
+  const isListedByMerged = (identifier: ReadIdentifier): boolean =>
+    ranks.get(identifier) === LISTED &&
+    !isOfMrg(identifier) &&
+    mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other)) &&
+    holdersOf(identifier, request).every(({ led }) => !led);
   const repeated = new Set(
     identifiers.filter((identifier) => isOfMrg(identifier) && (isRepeated || identifier.isAlternate === true)),
   );
@@ -53,6 +63,10 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
     }),
     stored: stored.filter(({ patient }) => !gone.includes(survivorOf(patient, request))),
     repeated,
+    unclear:
+      first !== undefined && ranks.get(first) === UNCERTAIN && identifiers.some(isListedByMerged)
+        ? [...candidates.patientsOfMrg, ...kept]
+        : [],
   };
 }
 
@@ -96,6 +110,11 @@ function candidatesOf(request: ChoiceRequest): Candidates {
   };
 }
 
+/** Of an unknown identifier, or of a patient of whom it is not certain who it is. */
+const UNCERTAIN = 2;
+/** Of an identifier that does not lead to MRG's patient, who has it. */
+const LISTED = 5;
+
 /**
  * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
  * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last, even behind the patient of MRG-1.
@@ -114,11 +133,11 @@ function rankOf(
   if (isOfMrg) return isCurrent ? 4 : 5;
   const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
   if (holders.length > 0 && others.length === 0) {
-    if (!isCurrent) return 5;
+    if (!isCurrent) return LISTED;
     return request.mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other)) ? 1 : 3;
   }
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
-  return led.includes(true) ? 0 : led.includes(false) ? 6 : 2;
+  return led.includes(true) ? 0 : led.includes(false) ? 6 : UNCERTAIN;
 }
 
 const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>

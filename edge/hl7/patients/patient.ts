@@ -136,6 +136,14 @@ function noteUnusable(pid: Segment, { context }: PatientContext): undefined {
   note(context, 'E', '101', `${locate(pid, 3)}^1^1`, message, 'placeholder-identifier');
 }
 
+function noteUnclear(pid: Segment, patients: readonly string[], { context }: PatientContext): undefined {
+  const at = `${locate(pid, 3)}^1^1`;
+  const message =
+    'PID-3 does not single out the survivor. Send only its identifiers, without those of relatives. Nothing was merged.';
+  note(context, 'E', '204', at, message, 'merge-unresolved');
+  context.attend({ kind: 'merge-unresolved', patients, detail: { at } });
+}
+
 function teachLeading(patient: Draft, identifiers: readonly ReadIdentifier[], { drafts }: PatientContext): void {
   const leading = leadingOf(identifiers);
   if (leading !== undefined) drafts.teach(patient, rowsOf(leading, true));
@@ -157,7 +165,8 @@ function byPid(
     action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, isExternal, sent, identity) : undefined;
   const merge = order?.kind === 'in-order' ? mrg : undefined;
   const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, isExternal, identity);
-  const { identifiers, asked, repeated } = choice;
+  const { identifiers, asked, repeated, unclear } = choice;
+  if (unclear.length > 0) return noteUnclear(pid, unclear, identity);
   const found = { ...identity.found(), stored: choice.stored };
   const resolution = resolve({ ...found, identifiers: asked, person, isAdmission, check });
   for (const finding of resolution.findings) context.report(finding);
@@ -244,7 +253,8 @@ function choiceOf(
   identity: PatientContext,
 ): SurvivorChoice {
   const found = identity.found();
-  if (merge === undefined) return { identifiers, asked: identifiers, stored: found.stored, repeated: new Set() };
+  if (merge === undefined)
+    return { identifiers, asked: identifiers, stored: found.stored, repeated: new Set(), unclear: [] };
   const mrgIdentifiers = identifiersOfMrg(merge, isExternal, identity);
   return chooseSurvivor({
     ...found,

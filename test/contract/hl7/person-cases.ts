@@ -199,6 +199,27 @@ export function personCases(subject: () => PatientSubject): void {
       },
     );
 
+    test.each([
+      ['of another person', true],
+      ['that is unknown', false],
+    ])(
+      'nothing is merged if PID-3 has a number that only the merged record lists, and one %s',
+      async (_name, isKnown) => {
+        const { adt, active, listed } = history();
+        const baby = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F' };
+        await adt({ of: 'b~t', ...baby, data: 'amy' }, 'A28');
+        if (isKnown) await adt({ of: 'u', ...baby, data: 'beth' }, 'A28');
+        for (const of of ['t~u', 'u~t'])
+          expect(await adt({ of, ...baby, mrg: 'b' }, 'A40')).toBe('AE E 204 PID^1^3^1^1');
+        expect(await listed()).toContain('merge-unresolved');
+        await adt({ of: 'u', ...baby, data: 'beth' }, 'A28');
+        expect(await active()).toEqual(['b t 2026-03-01: amy', 'u 2026-03-01: beth']);
+        // Without the relative's number the merge is clear.
+        expect(await adt({ of: 't', ...baby, mrg: 'b' }, 'A40')).toMatch(/^AA/);
+        expect(await active()).toEqual(['t 2026-03-01: amy', 'u 2026-03-01: beth']);
+      },
+    );
+
     describe('PID-21 names the mother’s identifier', () => {
       const BABY = { name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F' };
       const MARY = { name: 'SMITH^MARY', born: '19900405', sex: 'F' };
