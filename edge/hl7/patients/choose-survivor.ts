@@ -18,8 +18,8 @@ export interface SurvivorChoice {
   /** Identifiers that PID only repeats from MRG: the survivor gets them as old ones. */
   readonly repeated: ReadonlySet<SentIdentifier>;
   /**
-   * Patients that cannot be told apart; empty if the survivor is clear. PID-3 has an identifier that only MRG's patient lists, and
-   * another one that is unknown or of an uncertain person. One of them is the survivor's, and the other may be a relative's.
+   * The patients to list if the survivor is not clear, otherwise empty. PID-3 then has an identifier that only MRG's patient lists,
+   * and another identifier. The other identifier is unknown or its patient is uncertain, so it may be a relative's.
    */
   readonly unclear: readonly string[];
 }
@@ -110,9 +110,9 @@ function candidatesOf(request: ChoiceRequest): Candidates {
   };
 }
 
-/** Of an unknown identifier, or of a patient of whom it is not certain who it is. */
+/** The rank of an unknown identifier, and of a patient who neither agrees nor contradicts. */
 const UNCERTAIN = 2;
-/** Of an identifier that does not lead to MRG's patient, who has it. */
+/** The rank of an identifier that MRG's patient only lists. */
 const LISTED = 5;
 
 /**
