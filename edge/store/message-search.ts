@@ -12,6 +12,8 @@ import type { UnmappedName } from './unmapped-name.ts';
 
 /** `errors`: AE and AR; `warnings`: AA, and something was wrong. */
 export const MESSAGE_OUTCOMES = ['AA', 'AE', 'AR', 'errors', 'warnings'] as const;
+/** Hours back from now. */
+export const RANGE_HOURS = { '24h': 24, '7d': 168, '30d': 720 } as const;
 /** The last days, or since midnight where the site is. */
 export const MESSAGE_RANGES = ['today', '24h', '7d', '30d'] as const;
 
@@ -226,7 +228,7 @@ function window({ filter: { range, from, to }, place, site, bind }: Selection, a
   return [
     ...(from === '' ? [] : [`${at} >= ${bind(from)}::timestamptz`]),
     ...(to === '' ? [] : [`${at} < ${bind(to)}::timestamptz`]),
-    ...(range === '' ? [] : [`${at} >= ${RANGES[range](site)}`]),
+    ...(range === '' ? [] : [`${at} >= ${startOf(range, site)}`]),
     ...(place === null
       ? []
       : [
@@ -235,12 +237,11 @@ function window({ filter: { range, from, to }, place, site, bind }: Selection, a
   ];
 }
 
-const RANGES: Readonly<Record<(typeof MESSAGE_RANGES)[number], (site: string) => string>> = {
-  today: (site) => `(select date_trunc('day', now() at time zone z) at time zone z from search_zone(${site}) z)`,
-  '24h': () => `now() - interval '24 hours'`,
-  '7d': () => `now() - interval '7 days'`,
-  '30d': () => `now() - interval '30 days'`,
-};
+/** SQL: the first instant of a range. */
+const startOf = (range: (typeof MESSAGE_RANGES)[number], site: string): string =>
+  range === 'today'
+    ? `(select date_trunc('day', now() at time zone z) at time zone z from search_zone(${site}) z)`
+    : `now() - interval '${RANGE_HOURS[range]} hours'`;
 
 const OUTCOMES: Readonly<Record<(typeof MESSAGE_OUTCOMES)[number], readonly string[]>> = {
   AA: [`m.outcome = 'AA'`],

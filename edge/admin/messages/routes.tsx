@@ -6,6 +6,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
+import { RANGE_HOURS } from '../../store/message-search.ts';
 import { parse } from '../api/parse.ts';
 import { exportMessages, findMessages, isBackwards, messageFilter, messageQuery } from './listing.ts';
 import { findMessage, replayComment } from './operations.ts';
@@ -44,9 +45,6 @@ const asked = (query: Record<string, string>, timeZone: string): Record<string, 
   from: readInstant(query['from'], timeZone),
   to: readInstant(query['to'], timeZone),
 });
-/** Hours back from now; `today` depends on the site's midnight. */
-const HOURS: Readonly<Record<string, number>> = { '24h': 24, '7d': 168, '30d': 720 };
-
 /** The query of the replay of the same messages; undefined for a filter that replays do not have, and without one. */
 function replayQuery(
   {
@@ -63,7 +61,8 @@ function replayQuery(
   }: Query,
   nowMs: number,
 ): string | undefined {
-  const hours = HOURS[range];
+  // `today` depends on the site's midnight.
+  const hours = new Map<string, number>(Object.entries(RANGE_HOURS)).get(range);
   const hasOther =
     [patient, q].some((text) => (text ?? '') !== '') ||
     outcome === 'warnings' ||
