@@ -1,4 +1,4 @@
-/** One request as code in four languages. The code of an example names its secrets as variables, so that it holds none. */
+/** One request as code in five languages. The code of an example names its secrets as variables, so that it holds none. */
 
 export interface ExampleRequest {
   readonly method: string;
@@ -14,6 +14,7 @@ export interface ExampleRequest {
 export type Variable = (name: string) => string;
 
 const TOKEN = 'ACCESS_TOKEN';
+const CONTENT_TYPE = 'Content-Type';
 /** Between single quotes a shell changes nothing; a single quote ends them. */
 const quoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 const variableOf = (value: string): string | undefined => /^\$([A-Z_]+)$/.exec(value)?.[1];
@@ -189,5 +190,64 @@ ${headers.map(([name = '', value = '']) => `        .header("${name}", ${value})
     var answer = client.send(request, BodyHandlers.ofString());
     System.out.println(answer.statusCode() + " " + answer.body());
   }
+}`;
+}
+
+/** A verbatim string of C# keeps backslashes and line ends. */
+const csharpText = (value: string): string => `@"${value.replaceAll('"', '""')}"`;
+
+/** Lines of C# that set the content of the request. */
+function csharpContent({ body, headers }: ExampleRequest): string[] {
+  if (body === undefined) return [];
+  if (typeof body === 'object' && 'form' in body) {
+    const rows = Object.entries(body.form).map(([name, value]) => {
+      const named = variableOf(value);
+      const text = named === undefined ? literal(value) : `Environment.GetEnvironmentVariable("${named}")`;
+      return `            [${literal(name)}] = ${text},`;
+    });
+    return [
+      'request.Content = new FormUrlEncodedContent(new Dictionary<string, string>',
+      '        {',
+      ...rows,
+      '        });',
+    ];
+  }
+  const segments = typeof body === 'string' ? segmentsOf(body) : [];
+  const joined = segments.map((segment) => `            ${literal(segment)}`).join(',\n');
+  const given = typeof body === 'string' ? literal(body) : csharpText(JSON.stringify(body.json, null, 2));
+  const text = segments.length === 0 ? given : `string.Join("\\r",\n${joined})`;
+  const type = Object.entries(headers).find(([name]) => name === CONTENT_TYPE)?.[1] ?? 'text/plain';
+  return [`request.Content = new StringContent(${text}, Encoding.UTF8, ${literal(type)});`];
+}
+
+/** The same as a program of C#, which needs no package. */
+export function csharp(request: ExampleRequest): string {
+  const { method, url, needsToken } = request;
+  const headers = [
+    ...(needsToken ? [['Authorization', `"Bearer " + Environment.GetEnvironmentVariable("${TOKEN}")`]] : []),
+    ...Object.entries(request.headers)
+      .filter(([name]) => name !== CONTENT_TYPE)
+      .map(([name, value]) => [name, literal(value)]),
+  ];
+  const lines = [
+    'var client = new HttpClient();',
+    `var request = new HttpRequestMessage(new HttpMethod(${literal(method)}), ${literal(url)});`,
+    ...headers.map(([name = '', value = '']) => `request.Headers.Add("${name}", ${value});`),
+    ...csharpContent(request),
+    'var answer = await client.SendAsync(request);',
+    'Console.WriteLine($"{(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");',
+  ];
+  return `using System;
+using System.Collections.Generic;
+using System.Net.Http;
+using System.Text;
+using System.Threading.Tasks;
+
+public class Example
+{
+    public static async Task Main()
+    {
+${lines.map((line) => (/^(?:\s|$)/.test(line) ? line : `        ${line}`)).join('\n')}
+    }
 }`;
 }

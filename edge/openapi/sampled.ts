@@ -1,5 +1,5 @@
 /** The samples of an operation, from what the operation itself says of its address, parameters and body. */
-import { curl, type ExampleRequest, java, javascript, python } from '../examples/request.ts';
+import { csharp, curl, type ExampleRequest, java, javascript, python } from '../examples/request.ts';
 import { FHIR_JSON } from '../fhir/media-type.ts';
 import { SAMPLE_ID } from './fhir-examples.ts';
 import type { CodeSample, MediaType, Method, OperationObject, Parameter, PathItem, Paths } from './model.ts';
@@ -11,6 +11,7 @@ const samplesOf = (request: ExampleRequest): readonly CodeSample[] => [
   { lang: 'Python', label: 'Python', source: python(request) },
   { lang: 'JavaScript', label: 'JavaScript', source: javascript(request) },
   { lang: 'Java', label: 'Java', source: java(request) },
+  { lang: 'C#', label: 'C#', source: csharp(request) },
 ];
 
 /** The value of a path's parameter in a sample. */

@@ -1,5 +1,5 @@
 /**
- * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, by Node, and by Java.
+ * Runs the samples of the API reference as they are served, with the ids of a reader. Each gets a success status of its operation, by curl, by Python with requests, by Node, by Java, and by C# on Mono.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -60,7 +60,7 @@ beforeAll(async () => {
       METHODS.flatMap((method) => (item[method] === undefined ? [] : [[path, item[method]] as const])),
     )
     .toSorted(([, one], [, other]) => turnOf(one) - turnOf(other));
-  for (const label of ['curl', 'Python', 'JavaScript', 'Java']) programs.set(label, await programsOf(label));
+  for (const label of ['curl', 'Python', 'JavaScript', 'Java', 'C#']) programs.set(label, await programsOf(label));
 });
 afterAll(() => gateway.kill());
 
@@ -131,14 +131,54 @@ const JAVA_RUN = `public class Run {
     }
   }
 }`;
+const CSHARP_RUN = `public class Run {
+  public static void Main(string[] names) {
+    foreach (var name in names) {
+      System.Console.Write('\\u001e');
+      try {
+        ((System.Threading.Tasks.Task) System.Type.GetType(name).GetMethod("Main").Invoke(null, null)).GetAwaiter().GetResult();
+      } catch (System.Exception error) {
+        System.Console.WriteLine(error);
+      }
+    }
+  }
+}`;
+
+/** A language whose programs are compiled together. */
+interface Compiled {
+  readonly extension: string;
+  readonly run: string;
+  readonly compile: readonly [command: string, ...args: string[]];
+  readonly start: readonly [command: string, ...args: string[]];
+}
+
+const JAVA: Compiled = {
+  extension: 'java',
+  run: JAVA_RUN,
+  compile: ['javac', '-encoding', 'UTF-8'],
+  start: ['java', '-cp', '.', 'Run'],
+};
+/** C# 7.2 is the newest that Mono compiles. The samples use only what current .NET has too. */
+const CSHARP: Compiled = {
+  extension: 'cs',
+  run: CSHARP_RUN,
+  compile: ['mcs', '-langversion:latest', '-main:Run', '-out:Run.exe', '-r:System.Net.Http.dll'],
+  start: ['mono', 'Run.exe'],
+};
+
 /** Compiled once; programs with the same environment share a process. */
-async function byJava(programs: readonly Program[]): Promise<readonly string[]> {
+const byCompiled = async (
+  { extension, run, compile: [compiler, ...options], start: [starter, ...before] }: Compiled,
+  programs: readonly Program[],
+): Promise<readonly string[]> => {
   const names = programs.map((_, number) => `Example${number}`);
-  await writeFile(join(folder, 'Run.java'), JAVA_RUN);
-  for (const [number, { source }] of programs.entries())
-    await writeFile(join(folder, `Example${number}.java`), source.replace('class Example ', `class Example${number} `));
-  const files = ['Run', ...names].map((name) => `${name}.java`);
-  expect(await execute('javac', ['-encoding', 'UTF-8', ...files], {})).toBe('');
+  await writeFile(join(folder, `Run.${extension}`), run);
+  for (const [number, { source }] of programs.entries()) {
+    const named = source.replace(/class Example\b/, `class Example${number}`);
+    await writeFile(join(folder, `Example${number}.${extension}`), named);
+  }
+  const files = ['Run', ...names].map((name) => `${name}.${extension}`);
+  expect(await execute(compiler, [...options, ...files], {})).toBe('');
   const groups: { env: Program['env']; names: string[] }[] = [];
   for (const [number, { env }] of programs.entries()) {
     const last = groups.at(-1);
@@ -147,9 +187,11 @@ async function byJava(programs: readonly Program[]): Promise<readonly string[]> 
   }
   const printed: string[] = [];
   for (const { env, names: together } of groups)
-    printed.push(...(await execute('java', ['-cp', '.', 'Run', ...together], env)).split('\u001e').slice(1));
+    printed.push(...(await execute(starter, [...before, ...together], env)).split('\u001e').slice(1));
   return printed;
-}
+};
+const byJava: Run = (programs) => byCompiled(JAVA, programs);
+const byCSharp: Run = (programs) => byCompiled(CSHARP, programs);
 
 const PLACEHOLDER = /(?:([\w$]+)\/)?00000000-0000-0000-0000-000000000000/g;
 /** @param ids by the segment before them in a path; without one, the id is a patient's */
@@ -235,12 +277,12 @@ async function wrongOf(label: string, run: Run): Promise<readonly string[]> {
 }
 
 describe.concurrent('the samples of the API reference', () => {
-  test('are of every operation, in four languages', ({ expect: expected }) => {
+  test('are of every operation, in five languages', ({ expect: expected }) => {
     expected(operations.length).toBeGreaterThan(110);
     const labels = new Set(
       operations.map(([, operation]) => operation['x-codeSamples'].map((one) => one.label).join()),
     );
-    expected([...labels]).toEqual(['curl,Python,JavaScript,Java']);
+    expected([...labels]).toEqual(['curl,Python,JavaScript,Java,C#']);
   });
 
   test('curl', async ({ expect: expected, skip }) => {
@@ -260,5 +302,13 @@ describe.concurrent('the samples of the API reference', () => {
   test('Java', async ({ expect: expected, skip }) => {
     skip(!(await execute('javac', ['--version'], {})).startsWith('javac'), 'no JDK 17 or newer');
     expected(await wrongOf('Java', byJava)).toEqual([]);
+  });
+
+  test('C#', async ({ expect: expected, skip }) => {
+    skip(
+      !(await execute('mcs', ['--version'], {})).startsWith('Mono C#'),
+      'no C# compiler: install mono-mcs and mono-runtime',
+    );
+    expected(await wrongOf('C#', byCSharp)).toEqual([]);
   });
 });
