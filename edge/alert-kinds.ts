@@ -56,6 +56,8 @@ const of = { site: z.string(), subject: z.string() };
  * A sidecar calls every 15 s, and each process of the gateway notes it once a minute. A restart within this time is not noticed.
  */
 export const SIDECAR_SILENT_MS = 5 * 60_000;
+/** The minute's job serves the feeds even where no write wakes them. */
+const CHANGES_STALLED_MS = 3 * 60_000;
 /** A rate of fewer requests says nothing. */
 const MIN_REQUESTS = 20;
 /** One failure may be the client's first attempt after it moved its host. */
@@ -172,6 +174,17 @@ export const ALERT_KINDS = {
     /** Sites with messages that failed more than 15 minutes ago. */
     facts: z.array(z.object({ ...of, messages: z.number() })),
     firing: (sites) => sites,
+  }),
+  'changes-stalled': alertKind({
+    title: 'The change feed is stalled',
+    measured: ({ since = 0 }, firedAt) => `The oldest change has waited for ${minutesFrom(since, firedAt)}.`,
+    todo:
+      'Subscriptions get nothing new; nothing is lost. The operator checks the jobs of the gateway, and pg_stat_activity for a ' +
+      'transaction that does not end. After a restore from a dump, the operator runs npm run migrate.',
+    /** The time of the oldest version of a site that has no number. */
+    facts: z.array(z.object({ ...of, since: ms })),
+    firing: (sites, { now, checkedSince }) =>
+      sites.filter(({ since }) => now - Math.max(since, checkedSince) > CHANGES_STALLED_MS),
   }),
 } as const;
 

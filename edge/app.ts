@@ -27,6 +27,7 @@ import { createProbes } from './probes.ts';
 import { askForAlerts } from './store/alert.ts';
 import { noteRefusals } from './store/refusal.ts';
 import { askForAlike } from './store/alike.ts';
+import { askForChanges } from './store/change-feed.ts';
 import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
@@ -147,7 +148,8 @@ export function createApp(deps: Deps): App {
       snapshots.sweep(deps.now());
       try {
         const database = withLimits(deps.database, JOB_LIMITS);
-        await database.batch([askForRetention(), askForAlerts(), askForAlike()]);
+        const changes = config.FHIR_SUBSCRIPTIONS ? [askForChanges()] : [];
+        await database.batch([askForRetention(), askForAlerts(), askForAlike(), ...changes]);
         const kinds = jobKinds(deps).map(({ kind, step }): JobKind => ({
           kind,
           step: async (given, job) => (await deps.measured(() => step(given, job))).result,

@@ -239,6 +239,11 @@ const FHIR = {
     .default('off')
     .transform((value) => value === 'on')
     .describe('`on`: the type Provenance, which says who made each version of a resource, and its scope.'),
+  FHIR_SUBSCRIPTIONS: z
+    .enum(['on', 'off'])
+    .default('off')
+    .transform((value) => value === 'on')
+    .describe('`on`: the change feed of each site that has an API key with subscription hosts.'),
 };
 
 const TRUST = {

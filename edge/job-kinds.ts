@@ -9,6 +9,7 @@ import { replayMany } from './hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
+import { serveChanges } from './subscriptions/job.ts';
 
 type Working = Pick<Deps, 'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
 
@@ -32,4 +33,5 @@ export const jobKinds = (deps: Working): readonly JobKind[] => [
   retryFailed(deps),
   watchAlerts(deps.config, () => isProviderDown(deps)),
   postNotices(deps),
+  serveChanges(deps.config),
 ];

@@ -82,6 +82,8 @@ create table api_key (
   allowed_scopes text[] not null default '{}',
   allowed_audiences text[] not null default '{}',
   patient_match boolean not null default false,
+  -- The hosts to which subscriptions of the key may post; none: the key has no subscriptions.
+  subscription_hosts text[] not null default '{}',
   protocols text[] not null default '{fhir}',
   allowed_ips text[] not null default '{}',
   hl7_sender_application text,

@@ -38,8 +38,12 @@ create table resource (
   patient_id uuid,
   patient_type text generated always as (case when patient_id is null then null else 'Patient' end) stored,
   replaced_by uuid generated always as (
-    case when type = 'Patient' and body like '%"replaced-by"%' then patient_replaced_by(body) end) stored
+    case when type = 'Patient' and body like '%"replaced-by"%' then patient_replaced_by(body) end) stored,
+  -- The id of the transaction that wrote this version, but at least that of the version before, which may have got its id later.
+  -- So in the order of this column each version follows the one before (change_number).
+  written_by bigint not null default pg_current_xact_id()::text::bigint
 );
+create index resource_written_by on resource (site_id, written_by);
 create index resource_of_patient on resource (site_id, patient_id, type, id) where patient_id is not null;
 create index resource_last_updated on resource (site_id, type, last_updated, id);
 alter table resource
@@ -61,8 +65,11 @@ create table resource_history (
   body text not null,
   -- The patient that this version was about; the current version may be about another.
   patient_id uuid,
+  -- As of resource.
+  written_by bigint not null,
   foreign key (site_id, type, id) references resource
 );
+create index resource_history_written_by on resource_history (site_id, written_by);
 -- The history of a type is walked by time (edge/store/type-history.ts).
 create index resource_history_last_updated on resource_history (site_id, type, last_updated, id, version);
 alter table resource_history add primary key (site_id, type, id, version);

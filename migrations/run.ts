@@ -54,6 +54,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       const files = await applyMigrations(client, migrations);
       const changed = await applyFunctions(client, functions);
       await grantSchema(client, functions);
+      if (functions.some((file) => file.function === 'change_recover')) await client.query('select change_recover()');
       if (options.login !== undefined) await makeLogin(client, options.login);
       return [...files, ...changed];
     });

@@ -36,6 +36,7 @@ export const LOG_EVENTS = {
   'alert.firing': ['warn'],
   'alert.resolved': ['info'],
   'alert.not-delivered': ['warn'],
+  'changes.failed': ['warn'],
   'mllp.configuration': ['fatal'],
   'mllp.start-failed': ['fatal'],
   'mllp.unknown-settings': ['warn'],

@@ -28,6 +28,7 @@ import {
 } from './schemas.ts';
 import { holdsPrivateKey } from './redact.ts';
 import { checkIpRange } from './ip-range.ts';
+import { checkSubscriptionHost } from './subscription-host.ts';
 import { tlsSubject } from './tls-subject.ts';
 import { DAYS } from './watched-hours.ts';
 
@@ -218,6 +219,18 @@ export const KEY_MEMBERS = {
     section: 'grants',
     input: { kind: 'switch', yes: 'the client may match patients' },
     flag: { name: 'patient-match', value: 'yes|no' },
+  }),
+  subscriptionHosts: member({
+    column: 'subscription_hosts',
+    schema: list(checkSubscriptionHost),
+    initial: [],
+    answer: texts,
+    label: 'Subscription hosts',
+    hint: 'The hosts to which the gateway may post notifications of the client’s subscriptions, separated by commas. Empty: the client may not subscribe.',
+    none: 'the client may not subscribe',
+    section: 'grants',
+    input: { kind: 'list' },
+    flag: { name: 'subscription-hosts', value: 'LIST' },
   }),
   protocols: member({
     column: 'protocols',

@@ -1,7 +1,7 @@
 // Made by npm run generate from migrations/.
 
 /** Number of the newest numbered migration. */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 
 /** The SQL functions. A function's arguments and rows never change under its name, so the name is enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -34,6 +34,10 @@ export const FUNCTIONS: readonly string[] = [
   'bulk_export_found',
   'bulk_export_step',
   'caller_standing',
+  'change_ask',
+  'change_number',
+  'change_recover',
+  'change_sites',
   'client_find',
   'console_person_note',
   'console_session_ask',

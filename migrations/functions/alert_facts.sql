@@ -47,7 +47,21 @@ begin
              and i.last_at > max(r.last_at) + interval '5 minutes')) x),
       'replay-needed', (select coalesce(json_agg(x), '[]') from (
         select m.site_id as site, '' as subject, least(count(*), 1000) as messages from hl7_message m
-         where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x)),
+         where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x),
+      -- A position above every transaction id is of another server (change_recover).
+      'changes-stalled', (select coalesce(json_agg(x), '[]') from (
+        select p.site_id as site, '' as subject,
+               floor(extract(epoch from coalesce(w.since, p.reached)) * 1000) as since
+          from change_position p
+         cross join lateral (
+           select min(v.last_updated) as since from (
+             (select r.last_updated from resource r where r.site_id = p.site_id and r.written_by >= p.below
+               order by r.written_by limit 1)
+             union all
+             (select h.last_updated from resource_history h where h.site_id = p.site_id and h.written_by >= p.below
+               order by h.written_by limit 1)) v) w
+         where exists (select from job j where j.kind = 'changes' and j.state = 'open')
+           and (w.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x)),
     'alerts', (select coalesce(json_agg(x), '[]') from (
       select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.notified,
              floor(extract(epoch from a.firing_since) * 1000) as "firingSince",

@@ -25,8 +25,8 @@ begin
       from resource r cross join (values (p_from), (p_to)) p (id)
      where r.site_id = p_site and r.patient_id = p_from
     union all select row('update', 'Patient', p.id, null)::audit_item from (values (p_from), (p_to)) p (id)));
-  insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
+  insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+    select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, r.written_by
       from resource r where r.site_id = p_site and r.patient_id = p_from;
   insert into hl7_message_resource (site_id, message_id, type, id, version, is_written, elements)
     select r.site_id, p_message, r.type, r.id, r.version + 1, true,
@@ -55,7 +55,8 @@ begin
          last_updated = greatest(at, r.last_updated),
          body = hl7_references_set(regexp_replace(r.body, '"Patient/' || p_from::text || '(/_history/[^"]*)?"',
            '"Patient/' || p_to::text || '"', 'g'), p_gone, p_kept),
-         patient_id = p_to
+         patient_id = p_to,
+         written_by = greatest(pg_current_xact_id()::text::bigint, r.written_by)
    where r.site_id = p_site and r.patient_id = p_from;
   update resource_date d set patient_id = p_to where d.site_id = p_site and d.patient_id = p_from;
 

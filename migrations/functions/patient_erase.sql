@@ -143,18 +143,24 @@ begin
     others := array(select r.id from resource r
                      where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id <> all (patients) and r.body ~ pattern
                      order by r.id for update);
-    insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-      select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id
+    insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+      select r.site_id, r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, r.written_by
         from resource r where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id = any (others);
     update resource r
        set version = r.version + 1, body = patient_links_without(r.body, patients),
-           last_updated = greatest(write_time(), r.last_updated)
+           last_updated = greatest(write_time(), r.last_updated),
+           written_by = greatest(pg_current_xact_id()::text::bigint, r.written_by)
      where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id = any (others);
     update resource_history h set body = patient_links_without(h.body, patients)
      where h.site_id = p_site and h.type in ('Patient', 'Group') and h.body ~ pattern;
     perform audit_note(array(select row('patient-erased', 'Patient', p_patient, r.id)::audit_item
       from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (others)));
 
+    -- The change feed names what is erased, so that subscribers erase it too.
+    insert into resource_erased (site_id, type, id, patient_id, erased_at, written_by)
+      select p_site, e.type, e.id, e.patient_id, write_time(), greatest(pg_current_xact_id()::text::bigint, r.written_by)
+        from erased e join resource r on r.site_id = p_site and r.type = e.type and r.id = e.id
+       where exists (select from change_position p where p.site_id = p_site);
     delete from resource r where r.site_id = p_site and r.patient_id = any (patients);
     get diagnostics n = row_count;
     delete from resource r where r.site_id = p_site and r.type = 'Patient' and r.id = any (patients);

@@ -28,6 +28,7 @@ declare
   has_members boolean;
   missing json;
   at timestamptz := write_time();
+  writer bigint := pg_current_xact_id()::text::bigint;
   -- For the audit: every row, and its patient before the write.
   noted audit_item[] := '{}';
   -- '"id":version' of each version that a client makes.
@@ -115,21 +116,21 @@ begin
       outcome := 'created';
       version := 1;
       last_updated := at;
-      insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
-        values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient);
+      insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+        values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient, writer);
       noted := noted || row('create', r.type, r.id, r.patient)::audit_item;
     else
       outcome := 'updated';
       version := cur.version + 1;
       last_updated := greatest(at, cur.last_updated);
-      insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id);
+      insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+        values (p_site, r.type, r.id, cur.version, cur.last_updated, cur.meta, cur.body, cur.patient_id, cur.written_by);
       noted := noted || row(coalesce(r.noted, 'update'), r.type, r.id, r.patient)::audit_item;
       if cur.patient_id is distinct from r.patient then
         noted := noted || row(coalesce(r.noted, 'update'), r.type, r.id, cur.patient_id)::audit_item;
       end if;
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
-             meta = r.meta, body = r.body, patient_id = r.patient
+             meta = r.meta, body = r.body, patient_id = r.patient, written_by = greatest(writer, cur.written_by)
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
       if r.writer = 'client' then
         ignored := precedence_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);

@@ -179,6 +179,11 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     ['hl7DefaultAuthority', 7],
     ['hl7IdentityCheck', 'never'],
     ['patientMatch', 'yes'],
+    ['subscriptionHosts', 'https://hooks.example.org'],
+    ['subscriptionHosts', ['Hooks.example.org']],
+    ['subscriptionHosts', ['*.example.org']],
+    ['subscriptionHosts', ['hooks.example.org/path']],
+    ['subscriptionHosts', ['hooks.example.org:443']],
     ['hl7Strict', 'yes'],
     ['hl7UnsupportedTypes', 'drop'],
     ['hl7AcceptAck', 1],
@@ -226,6 +231,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     const path = `/api-keys/${at.key.clientId}`;
     const own = {
       patientMatch: true,
+      subscriptionHosts: ['hooks.example.org', '10.0.0.7:8443'],
       hl7DefaultAuthority: 'HOSP',
       hl7IdentityCheck: 'refuse',
       hl7Strict: true,
@@ -235,6 +241,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     };
     const usual = {
       patientMatch: false,
+      subscriptionHosts: [],
       hl7DefaultAuthority: null,
       hl7IdentityCheck: 'refuse-results',
       hl7Strict: false,
@@ -246,7 +253,8 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(await set(path, own)).toMatchObject(own);
     const { items } = (await (await call('GET', `${path}/changes?limit=1`)).json()) as { items: object[] };
     expect(items).toMatchObject([{ changed: Object.keys(own), before: usual, after: own }]);
-    expect(await set(path, Object.fromEntries(Object.keys(own).map((name) => [name, null])))).toMatchObject(usual);
+    const nothing = Object.fromEntries(Object.keys(own).map((name) => [name, null]));
+    expect(await set(path, { ...nothing, subscriptionHosts: '' })).toMatchObject(usual);
   });
 
   test('for alerts: an address at a public host, or none; when a key is silent', async () => {

@@ -70,8 +70,8 @@ const STATEMENTS: readonly string[] = [
           ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}
      from generate_series(1, $2::integer) i`,
   // Each Observation was changed once.
-  `insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-   select site_id, type, id, 0, last_updated - interval '1 min', meta, body, patient_id
+  `insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+   select site_id, type, id, 0, last_updated - interval '1 min', meta, body, patient_id, 0
      from resource where site_id = $1::uuid and type = 'Observation' and $2 > 0`,
   `insert into study (site_id, study_id, patient_id)
    select site_id, id, patient_id from resource where site_id = $1::uuid and type = 'DiagnosticReport' and $2 > 0`,

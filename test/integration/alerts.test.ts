@@ -13,6 +13,7 @@ import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { askForAlerts } from '../../edge/store/alert.ts';
+import { askForChanges } from '../../edge/store/change-feed.ts';
 import { noteUsage } from '../../edge/store/usage.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
@@ -102,6 +103,7 @@ const failing = () =>
 
 test('each cause opens an alert of the affected site only', async () => {
   const other = await createSite(db.client);
+  const stalled = await createSite(db.client);
   await createApiKey(db.client, { site: other, protocols: ['fhir'] });
   await failing();
   await db.client.query(
@@ -119,6 +121,14 @@ test('each cause opens an alert of the affected site only', async () => {
   const reason = 'any text';
   await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks_uri', reason, requests: 3 })));
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
+  // A version has waited for a quarter of an hour.
+  await createApiKey(db.client, { site: stalled, subscriptionHosts: ['hooks.example.org'] });
+  await database.run(askForChanges());
+  await db.client.query(
+    `insert into resource (site_id, type, id, version, last_updated, meta, body)
+     values ($1, 'Patient', gen_random_uuid(), 1, now() - interval '15 minutes', '', '')`,
+    [stalled],
+  );
   // The job has checked without a break for an hour.
   await db.client.query(
     `update job set cursor = json_build_object('checkedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
@@ -126,6 +136,7 @@ test('each cause opens an alert of the affected site only', async () => {
   );
   await turn('watch');
   expect(await firingAlerts()).toEqual([
+    { kind: 'changes-stalled', subject: '', notified: '' },
     { kind: 'error-rate', subject: 'fhir', notified: 'firing' },
     { kind: 'feed-silent', subject: key.clientId, notified: 'firing' },
     { kind: 'jwks-uri-failing', subject: mllp.clientId, notified: 'firing' },
@@ -144,7 +155,7 @@ test('each cause opens an alert of the affected site only', async () => {
     'replay-needed': { messages: 1 },
     'sidecar-silent': { lastAt: expect.any(Number) },
   });
-  expect(logged.map(({ event }) => event)).toEqual(Array(5).fill('alert.firing'));
+  expect(logged.map(({ event }) => event)).toEqual(Array(6).fill('alert.firing'));
   await turn('post');
   expect(received).toHaveLength(5);
 });

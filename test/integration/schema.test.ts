@@ -87,7 +87,12 @@ test('a version has its time from write_time, in every function that makes one',
     /update resource \w+\s+set[^;]*last_updated\s*=|insert into resource \(/.test(sql),
   );
   expect(makers.map((file) => file.function)).toContain('resource_write');
-  for (const { function: name, sql } of makers) expect([name, sql.includes('write_time()')]).toEqual([name, true]);
+  for (const { function: name, sql } of makers) {
+    expect([name, sql.includes('write_time()')]).toEqual([name, true]);
+    // The change feed would miss it otherwise (change_number).
+    const updates = sql.match(/update resource \w+\s+set[^;]*last_updated\s*=[^;]*/g) ?? [];
+    expect(updates.filter((update) => !/written_by = greatest\(/.test(update))).toEqual([]);
+  }
 });
 
 describe('policies for inserts, in place of checks', () => {

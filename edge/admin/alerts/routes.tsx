@@ -62,6 +62,7 @@ function countedAt(
       return to('messages', 'Messages with errors', { outcome: 'errors', from });
     case 'sidecar-silent':
     case 'provider-away':
+    case 'changes-stalled':
       return to('health', 'Health');
     case 'signing-key-old':
       return to('signingKeys', 'Signing keys');

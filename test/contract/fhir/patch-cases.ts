@@ -354,8 +354,8 @@ export function patchCases(subject: () => Subject): void {
       const { client } = subject();
       await client.query('begin');
       await client.query(
-        `insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id)
-          select site_id, type, id, version, last_updated, meta, body, patient_id from resource where id = $1`,
+        `insert into resource_history (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+          select site_id, type, id, version, last_updated, meta, body, patient_id, written_by from resource where id = $1`,
         [id],
       );
       await client.query(

@@ -52,6 +52,7 @@ export interface ApiKeyOptions {
   readonly audiences?: readonly string[];
   readonly protocols?: readonly string[];
   readonly patientMatch?: boolean;
+  readonly subscriptionHosts?: readonly string[];
   readonly allowedIps?: readonly string[];
   readonly tlsSubject?: string;
   readonly senderApplication?: string;
@@ -85,6 +86,7 @@ export async function createApiKey(client: Pick<Client, 'query'>, options: ApiKe
     allowed_scopes: options.scopes ?? SCOPES,
     allowed_audiences: options.audiences ?? [],
     patient_match: options.patientMatch ?? false,
+    subscription_hosts: options.subscriptionHosts ?? [],
     protocols: options.protocols ?? ['fhir', 'hl7'],
     allowed_ips: options.allowedIps ?? [],
     hl7_sender_application: options.senderApplication ?? null,

@@ -73,6 +73,7 @@ const NOTHING: AlertFacts = {
     'signing-key-old': [],
     'jwks-uri-failing': [],
     'replay-needed': [],
+    'changes-stalled': [],
   },
   alerts: [],
   silences: [],
@@ -259,6 +260,18 @@ test('the second failed check of the provider raises an alert at every site', ()
   );
 });
 
+test('a change that waits for more than three minutes raises an alert of the site, after a break of the checks later', () => {
+  const now = at('2026-11-20T12:00:00Z');
+  const fired = (minutes: number, checkedSince = 0) =>
+    firingAlerts(
+      { ...NOTHING, now, ...factsOf('changes-stalled', { site, subject: '', since: now - minutes * MINUTE }) },
+      { checkedSince, providerFailures: 0 },
+    );
+  expect(fired(3)).toEqual([]);
+  expect(fired(4)).toEqual([{ site, kind: 'changes-stalled', subject: '', numbers: { since: now - 4 * MINUTE } }]);
+  expect(fired(40, now - MINUTE)).toEqual([]);
+});
+
 test('three failures of a JWKS URI raise an alert of the key; failed messages raise one alert of the site', () => {
   const fired = (kind: string, fact: object) => firingAlerts({ ...NOTHING, ...factsOf(kind, fact) }, CHECKED);
   const jwks = (failures: number) => fired('jwks-uri-failing', { site, subject: 'svc-a', failures });
@@ -336,6 +349,7 @@ describe('the numbers of an alert', () => {
     ['jwks-uri-failing', { failures: 1200 }, '1,200 token requests failed in half an hour.'],
     ['replay-needed', { messages: 1 }, 'One message waits.'],
     ['replay-needed', { messages: 1000 }, '1,000 or more messages wait.'],
+    ['changes-stalled', { since: 43 * MINUTE }, 'The oldest change has waited for 20 min.'],
   ] as const)('%s %j', (kind, numbers, said) => {
     expect(ALERT_KINDS[kind].measured(numbers, 63 * MINUTE)).toBe(said);
   });

@@ -1,0 +1,23 @@
+/** The change feeds of the sites (migrations/0009_change.sql). */
+import type { Query } from '../deps.ts';
+import { sql } from './sql.ts';
+
+export const CHANGES_KIND = 'changes';
+
+/** Begins the feeds of sites with subscriptions, and adds the job that serves them, which does not end. */
+export const askForChanges = (): Query => sql`select change_ask()`;
+
+/** The sites with a change feed. */
+export const sitesWithChanges = (): Query<{ readonly site: string }> =>
+  sql<{ site: string }>`select change_sites() as site`;
+
+export interface NumberedRow {
+  readonly numbered: number;
+  readonly last_number: string;
+  readonly has_more: boolean;
+}
+
+/** Numbers settled versions of a site, about `limit`. No row while another runner does so. */
+export const numberChanges = (site: string, limit: number): Query<NumberedRow> =>
+  sql<NumberedRow>`select numbered, last_number::text as last_number, has_more
+    from change_number(${site}::uuid, ${limit}::integer)`;

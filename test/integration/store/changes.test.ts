@@ -1,0 +1,246 @@
+/** The change feed: each version that commits gets one number, in the order of each resource, whatever order commits have. */
+import { expect, test } from 'vitest';
+
+import { connectDatabase } from '../../../edge/platform/node/database.ts';
+import { erase } from '../../../edge/platform/node/erase-patient.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { audited } from '../../../edge/store/audit.ts';
+import { askForChanges, numberChanges } from '../../../edge/store/change-feed.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { uuidv7 } from '../../../shared/uuid.ts';
+import { createApiKey, createSite } from '../../stack/services/seed.ts';
+import { until } from '../../stack/services/until.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
+import { createHl7Site } from '../../stack/tools/hl7-site.ts';
+import { msh } from '../../stack/tools/hl7-text.ts';
+import { randomFrom } from '../../stack/tools/random.ts';
+
+const db = await useTestDatabase();
+const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+
+interface Change {
+  readonly number: number;
+  readonly type: string;
+  readonly id: string;
+  readonly version: number | null;
+}
+
+async function begin(site: string) {
+  await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  await gateway.run(askForChanges());
+  return site;
+}
+const newSite = async () => begin(await createSite(db.client));
+
+const patient = (name: string) => ({ resourceType: 'Patient', name: [{ family: name }] });
+const write = (site: string, id: string, name: string) => writeResources(site, [toWrite(patient(name), id, 'upsert')]);
+const save = (site: string, id: string, name: string) => inSite(gateway, site).run(write(site, id, name));
+const newId = () => uuidv7(Date.now());
+
+async function number(site: string, limit = 1000): Promise<void> {
+  while ((await inSite(gateway, site).run(numberChanges(site, limit)))[0]?.has_more === true);
+}
+
+/** Until everything is numbered: transactions of other tests hold the numbering up. */
+async function numberAll(site: string, limit?: number): Promise<void> {
+  await until('everything is numbered', async () => {
+    await number(site, limit);
+    const { rows } = await db.client.query(
+      `select from change_position p where p.site_id = $1
+          and not exists (select from resource r where r.site_id = p.site_id and r.written_by >= p.below)
+          and not exists (select from resource_history h where h.site_id = p.site_id and h.written_by >= p.below)
+          and not exists (select from resource_erased e where e.site_id = p.site_id and e.written_by >= p.below)`,
+      [site],
+    );
+    return rows.length > 0;
+  });
+}
+
+async function changes(site: string): Promise<Change[]> {
+  const { rows } = await db.client.query<Change>(
+    'select number::int, type, id, version from change where site_id = $1 order by number',
+    [site],
+  );
+  return rows;
+}
+const told = async (site: string) => (await changes(site)).map(({ id, version }) => `${id} ${version}`);
+
+/** A transaction of the application that stays open. */
+async function openTransaction(site: string) {
+  const client = await db.connect();
+  await client.query('begin');
+  await client.query(`select set_config('gateway.site', $1, true)`, [site]);
+  return {
+    getId: () => client.query('select pg_current_xact_id()'),
+    save: (id: string, name: string) => {
+      const { text, params } = write(site, id, name);
+      return client.query(text, [...params]);
+    },
+    commit: () => client.query('commit'),
+    rollback: () => client.query('rollback'),
+  };
+}
+
+test('a version is not numbered while an older transaction is under way, and none is left out', async () => {
+  const site = await newSite();
+  const [slow, quick, last] = [newId(), newId(), newId()];
+  const late = await openTransaction(site);
+  await late.save(slow, 'a');
+  await save(site, quick, 'a');
+  await number(site);
+  expect(await told(site)).toEqual([]);
+  await late.commit();
+  await save(site, last, 'a');
+  await numberAll(site);
+  expect(await told(site)).toEqual([`${slow} 1`, `${quick} 1`, `${last} 1`]);
+  await numberAll(site);
+  expect((await changes(site)).map((change) => change.number)).toEqual([1, 2, 3]);
+});
+
+test('a rolled back version gets no number', async () => {
+  const site = await newSite();
+  const [gone, kept] = [newId(), newId()];
+  const late = await openTransaction(site);
+  await late.save(gone, 'a');
+  await late.rollback();
+  await save(site, kept, 'a');
+  await numberAll(site);
+  expect((await changes(site)).map((change) => [change.number, change.id])).toEqual([[1, kept]]);
+});
+
+test('versions keep their order where the later one is of the transaction with the lower id', async () => {
+  const site = await newSite();
+  const id = newId();
+  await save(site, id, 'a');
+  const old = await openTransaction(site);
+  await old.getId();
+  await save(site, id, 'b');
+  await save(site, newId(), 'x');
+  await old.save(id, 'c');
+  await old.commit();
+  await numberAll(site, 1);
+  expect((await told(site)).filter((change) => change.startsWith(id))).toEqual([`${id} 1`, `${id} 2`, `${id} 3`]);
+});
+
+test('a site without subscriptions has no feed, and a feed begins with what is written after it', async () => {
+  const site = await createSite(db.client);
+  await createApiKey(db.client, { site });
+  await gateway.run(askForChanges());
+  const [before, after] = [newId(), newId()];
+  await save(site, before, 'a');
+  await number(site);
+  expect(await told(site)).toEqual([]);
+  await begin(site);
+  await save(site, after, 'a');
+  await save(site, before, 'b');
+  await numberAll(site);
+  // A feed may begin with some earlier versions: those of a time in which transactions of other sites were under way.
+  expect((await told(site)).filter((change) => change !== `${before} 1`)).toEqual([`${after} 1`, `${before} 2`]);
+});
+
+test('a merge is a change of both patients and of each resource that moves, and an erasure is told by id', async () => {
+  const hl7 = await createHl7Site({ database: db });
+  const { site } = hl7;
+  await begin(site);
+  const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800101|F`;
+  await hl7.send(`${msh('ADT^A04', 'C1')}\n${pid('A1')}`);
+  await hl7.send(
+    `${msh('ORU^R01', 'C2')}\n${pid('B2')}\nOBR|1|P|F|GLU^Glucose^L|||20260101080000+0000|||||||||||||||||LAB|F\n` +
+      'OBX|1|NM|GLU^Glucose^L||5.50|mmol/L|||||F|||20260101080000+0000',
+  );
+  await numberAll(site);
+  const before = (await changes(site)).length;
+  await hl7.send(`${msh('ADT^A40', 'C3')}\n${pid('A1')}\nMRG|B2^^^HOSP^MR`);
+  await numberAll(site);
+  const merged = (await changes(site)).slice(before);
+  expect(merged.map(({ type }) => type).toSorted()).toEqual(['DiagnosticReport', 'Observation', 'Patient', 'Patient']);
+
+  const { rows } = await db.client.query<{ id: string }>(
+    `select id from resource where site_id = $1 and type = 'Patient' and replaced_by is null`,
+    [site],
+  );
+  const survivor = rows[0]?.id ?? '';
+  const numbers = (await changes(site)).length;
+  const owner = await connectDatabase(db.ownerUrl);
+  const answers = [survivor, 'erase'];
+  const operator = { kind: 'operator', name: 'root', clientId: null, address: null, requestId: 'e-1' } as const;
+  await erase(audited(owner, site, operator), site, survivor, () => Promise.resolve(answers.shift()));
+  await owner.close();
+  await numberAll(site);
+  const all = await changes(site);
+  expect(all.slice(0, numbers).every(({ version }) => version !== null)).toBe(true);
+  const erased = all.slice(numbers);
+  expect(erased.map(({ version }) => version)).toEqual([null, null, null, null]);
+  expect(new Set(erased.map(({ id }) => id))).toEqual(new Set(merged.map(({ id }) => id)));
+});
+
+test('each committed version has one number, in the order of its resource, under writers that are killed', async () => {
+  const site = await newSite();
+  const next = randomFrom(7);
+  const below = (most: number) => Math.floor(next() * most);
+  const ids = Array.from({ length: 6 }, newId);
+  const ends = new AbortController();
+  const sequencers = [1, 2].map(async () => {
+    while (!ends.signal.aborted) await inSite(gateway, site).run(numberChanges(site, 1 + below(5)));
+  });
+  const writers = Array.from({ length: 6 }, async (_, writer) => {
+    for (let round = 0; round < 12; round += 1) {
+      const client = await db.connect();
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await client.query('begin');
+      await client.query(`select set_config('gateway.site', $1, true), pg_current_xact_id()`, [site]);
+      const chosen = ids.filter(() => below(3) === 0).toSorted();
+      const end = async () => {
+        for (const id of chosen) {
+          const { text, params } = write(site, id, `${writer} ${round}`);
+          await client.query(text, [...params]);
+        }
+        if (below(4) === 0) await db.client.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+        await client.query(below(5) === 0 ? 'rollback' : 'commit');
+      };
+      await end().catch(() => undefined);
+    }
+  });
+  await Promise.all(writers);
+  ends.abort();
+  await Promise.all(sequencers);
+  await numberAll(site);
+  const { rows } = await db.client.query<{ all: number }>(
+    `select ((select count(*) from resource where site_id = $1)
+       + (select count(*) from resource_history where site_id = $1))::int as all`,
+    [site],
+  );
+  const all = await changes(site);
+  expect(all.length).toBeGreaterThan(30);
+  expect(all).toHaveLength(rows[0]?.all ?? 0);
+  expect(all.map((change) => change.number)).toEqual(all.map((_, n) => n + 1));
+  for (const id of ids) {
+    const versions = all.filter((change) => change.id === id).map(({ version }) => version);
+    expect(versions).toEqual(versions.map((_, n) => n + 1));
+  }
+});
+
+test('a database restored into a server with lower transaction ids loses no change and repeats none', async () => {
+  const site = await newSite();
+  const [early, late, later, newest] = [newId(), newId(), newId(), newId()];
+  await save(site, early, 'a');
+  await numberAll(site);
+  await save(site, late, 'a');
+  await save(site, early, 'b');
+  // As the rows of a dump look in the new server.
+  for (const table of ['resource', 'resource_history'])
+    await db.client.query(`update ${table} set written_by = written_by + 1000000000 where site_id = $1`, [site]);
+  await db.client.query('update change_position set below = below + 1000000000 where site_id = $1', [site]);
+  await save(site, later, 'a');
+  await number(site);
+  expect(await told(site)).toEqual([`${early} 1`]);
+  const { rows } = await db.client.query('select change_recover() as sites');
+  expect(rows).toEqual([{ sites: 1 }]);
+  await save(site, newest, 'a');
+  await save(site, late, 'b');
+  await numberAll(site);
+  const recovered = [`${early} 1`, `${late} 1`, `${early} 2`, `${later} 1`];
+  expect(await told(site)).toEqual([...recovered, `${newest} 1`, `${late} 2`]);
+  expect((await db.client.query('select change_recover() as sites')).rows).toEqual([{ sites: 0 }]);
+});
