@@ -78,7 +78,7 @@ export function renumbering(
     const isOfMrg = replaced.some((other) => isSame(other, identifier));
     const hasAuthority = replaced.some((other) => hasAuthorityOf(identifier, other));
     const others = othersOf(identifier);
-    const isOfPerson = others.length > 0 && others.every((other) => isSameAs(other) || agreesWith(other));
+    const isOfPerson = others.some((other) => isSameAs(other) || agreesWith(other));
     return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (isOfPerson ? 0 : others.some(isOfAnother) ? 2 : 1);
   };
   const identifiers = [...sent].sort((a, b) => rank(a) - rank(b));

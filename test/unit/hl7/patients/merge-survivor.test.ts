@@ -410,6 +410,17 @@ test.each([
   expect(active(world)).toEqual(['k o old', 'r']);
 });
 
+test('a renumbering prefers the known patient to a relative’s new number, although another record has its number too', () => {
+  const world = createWorld();
+  admit(world, 'm', MOTHER);
+  // The result of a newborn begins with the mother's number, without an authority.
+  const pid = `PID|1||m-7^^^^MR~t-7^^^^MR||${NEWBORN}`;
+  world.send(`${msh('ORU^R01')}\n${pid}\nOBR|1||F|K^K^L|||20260301\nOBX|1|NM|K^K^L||4|||||F`);
+  renumber(world, 'm~r', 'o', MOTHER);
+  admit(world, 'r', BOB);
+  expect(active(world)).toEqual(['m o old', 'm t', 'r']);
+});
+
 test.each(['A40', 'A47'])(
   '%s: a wrong PID-21 with the newborn’s own number leads to no record of the mother',
   (event) => {
