@@ -55,6 +55,11 @@ export function renumbering(
     const stored = patients.get(record)?.person;
     return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
   };
+  // The name alone of the message may fit a mother and the record of her newborn.
+  const contradictsRecord = (record: string): boolean => {
+    const [one, other] = [patients.get(record)?.person, patients.get(survivor ?? '')?.person];
+    return one !== undefined && other !== undefined && fit(one, other, placeholderDates) === 'contradicts';
+  };
   const isSameAs = (other: string): boolean =>
     patient !== undefined && isSamePerson(patient.id, other, { patients, placeholderDates });
   const agreesWith = (other: string): boolean => agrees(other, { patients, person, placeholderDates });
@@ -93,21 +98,24 @@ export function renumbering(
     value,
     led,
   }));
+  const own = holdersOf(leading, found).filter((holder) => survivorOf(holder.patient, found) === survivor);
   if (first === undefined) {
     // If the survivor has the new identifier, the merge was sent again.
-    const isHeld = moved.length < holdersOf(leading, found).length;
-    return kept !== patient && isHeld
+    return kept !== patient && own.length > 0
       ? { kind: 'merge', identifiers }
       : { kind: 'renumber', patient, moved, identifiers };
   }
   const other = more.length === 0 ? drafts.byId('Patient', first) : undefined;
-  if (other !== undefined && isRecordOf(other.id) && !isOfAnother(kept.id))
+  if (other !== undefined && isRecordOf(other.id) && !isOfAnother(kept.id) && !contradictsRecord(other.id))
     return { kind: 'absorb', patient: kept, record: other.id, identifiers };
   // The merge is rejected, because the patient of MRG-1 is merged into another one.
   if (kept !== patient) return { kind: 'merge', identifiers };
   if (other !== undefined && isRecordOf(patient.id) && agreesWith(other.id))
     return { kind: 'absorb', patient: other, record: patient.id, identifiers };
   if (other !== undefined && isSameAs(other.id)) return { kind: 'merge', identifiers };
+  // The renumbering was sent again: another person's record has the identifier too.
+  if (own.some(({ led }) => led))
+    return { kind: 'renumber', patient, moved: moved.filter(({ led }) => !led), identifiers };
   const message =
     'This identifier belongs to another patient, whose name and birth date do not agree. Nothing was changed.';
   note(context, 'E', '205', leading.at, message, 'number-taken');

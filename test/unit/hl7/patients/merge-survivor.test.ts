@@ -421,6 +421,16 @@ test('a renumbering prefers the known patient to a relative’s new number, alth
   expect(active(world)).toEqual(['m o old', 'm t', 'r']);
 });
 
+test('a repeated renumbering of a mother does not absorb the results of her newborn, which begin with her number', () => {
+  const world = createWorld();
+  renumber(world, 'm', 'o', MOTHER);
+  const pid = `PID|1||m-7^^^^MR~t-7^^^^MR||Smith^Mary^Jane||20260301|F`;
+  world.send(`${msh('ORU^R01')}\n${pid}\nOBR|1||F|K^K^L|||20260301\nOBX|1|NM|K^K^L||4|||||F`);
+  expect(() => renumber(world, 'm', 'o', 'Smith^Mary|||F')).toThrow('ambiguous-patient');
+  expect(renumber(world, 'm', 'o', MOTHER)).toEqual(['W 205 PID^1^3^1^1 number-of-several']);
+  expect([active(world), subjects(world)]).toEqual([['m o old', 'm t'], ['m t']]);
+});
+
 test.each(['A40', 'A47'])(
   '%s: a wrong PID-21 with the newborn’s own number leads to no record of the mother',
   (event) => {
