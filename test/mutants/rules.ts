@@ -88,7 +88,12 @@ const ROWS: readonly Row[] = [
   ],
   [
     'edge/hl7/patients/patient.ts',
-    ['demographics', 'byPid', 'describe'],
+    ['byPid'],
+    ['integration/hl7/identity', 'unit/hl7/judgement', 'integration/hl7/precedence'],
+  ],
+  [
+    'edge/hl7/patients/describe.ts',
+    ['demographics', 'describe'],
     ['integration/hl7/identity', 'unit/hl7/judgement', 'integration/hl7/precedence'],
   ],
   ['edge/hl7/patients/person.ts', ['fit', 'isSameName', 'isSameGiven', 'agree'], ['unit/hl7/patients/person']],

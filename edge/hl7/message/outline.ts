@@ -6,7 +6,7 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Message, Segment } from '../../../shared/hl7/message.ts';
 import { locate, repetitions } from '../../../shared/hl7/value.ts';
 import type { LookupKeys } from '../../store/hl7-snapshot.ts';
-import type { PatientSegments } from '../patients/patient.ts';
+import type { PatientSegments } from '../patients/patient-context.ts';
 import { valuesOfField, type ReadIdentifier } from '../patients/sent-identifiers.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
 import { fieldText, textOf } from '../mapping/datatypes/text.ts';

@@ -5,7 +5,7 @@
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { objectsOf, sortedJson, type JsonObject } from '../../../shared/json.ts';
-import { isSameIdentifier } from '../../store/patient-identity.ts';
+import { isSameIdentifier, type PersonName } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
@@ -39,27 +39,30 @@ export interface Survivor {
   readonly precedence: Precedence;
 }
 
-/** MRG-1, and MRG-4 if the event is about it. */
-export function identifiersOfMrg(mrg: Segment, isExternal: boolean, identity: PatientContext): ReadIdentifier[] {
+/** An MRG segment, read once for all questions about it. */
+export interface ReadMrg {
+  readonly segment: Segment;
+  /** MRG-1, and MRG-4 if the event is about it. */
+  readonly identifiers: readonly ReadIdentifier[];
+  /** MRG-7. */
+  readonly names: readonly PersonName[];
+  /** The first identifier's place, for ERR-2. */
+  readonly at: string;
+}
+
+export function readMrg(segment: Segment, isExternal: boolean, { authorities, rules }: PatientContext): ReadMrg {
   const fields = isExternal ? [1, 4] : [1];
-  return fields.flatMap((field) => identifiersOfField(mrg, field, identity.authorities, identity.rules));
+  const identifiers = fields.flatMap((field) => identifiersOfField(segment, field, authorities, rules));
+  return { segment, identifiers, names: namesOfField(segment, 7), at: identifiers[0]?.at ?? locate(segment, 1) };
 }
 
 export function mergedPatientsOf(
-  mrg: Segment,
-  identifiers: readonly ReadIdentifier[],
+  { identifiers, names, at }: ReadMrg,
   survivor: string,
   person: Person,
   identity: PatientContext,
 ): MergedPatients {
-  return resolveMerged({
-    ...identity.found(),
-    identifiers,
-    names: namesOfField(mrg, 7),
-    survivor,
-    person,
-    at: identifiers[0]?.at ?? locate(mrg, 1),
-  });
+  return resolveMerged({ ...identity.found(), identifiers, names, survivor, person, at });
 }
 
 /**
@@ -69,18 +72,17 @@ export function mergedPatientsOf(
  * @returns undefined if the patient cannot be resolved; the reason has been reported
  */
 export function mergeAway(
-  mrg: Segment,
-  isExternal: boolean,
+  mrg: ReadMrg,
   { survivor, person, current, precedence }: Survivor,
   identity: PatientContext,
 ): readonly Merge[] | undefined {
   const { drafts, context } = identity;
-  const identifiers = identifiersOfMrg(mrg, isExternal, identity);
-  const resolved = mergedPatientsOf(mrg, identifiers, survivor.id, person, identity);
+  const { segment, identifiers, at } = mrg;
+  const resolved = mergedPatientsOf(mrg, survivor.id, person, identity);
   for (const finding of resolved.findings) context.report(finding);
   if (resolved.kind === 'refused') {
     for (const id of resolved.candidates) {
-      context.attend({ kind: 'merge-unresolved', patients: [survivor.id, id], detail: { at: locate(mrg, 1) } });
+      context.attend({ kind: 'merge-unresolved', patients: [survivor.id, id], detail: { at: locate(segment, 1) } });
     }
     return undefined;
   }
@@ -89,13 +91,12 @@ export function mergeAway(
   }
   if (resolved.patients.length === 0 && !resolved.isUnknown) {
     const message = 'MRG-1 and PID-3 name the same patient. Nothing was merged.';
-    note(context, 'W', '205', identifiers[0]?.at ?? locate(mrg, 1), message, 'already-merged');
+    note(context, 'W', '205', at, message, 'already-merged');
     retireOwn(survivor, identifiers, current, identity);
     return [];
   }
   const found = resolved.patients.flatMap((id) => drafts.byId('Patient', id) ?? []);
-  const at = identifiers[0]?.at ?? locate(mrg, 1);
-  const gone = found.length > 0 ? found : [stubOf(mrg, at, identity)];
+  const gone = found.length > 0 ? found : [stubOf(segment, at, identity)];
   const [first = survivor] = gone;
   // An identifier that no patient had becomes another one of the merged patient.
   drafts.teach(

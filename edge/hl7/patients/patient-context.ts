@@ -1,13 +1,24 @@
 /** The parameters of matching the patients of one message, beside the segments. */
+import type { Segment } from '../../../shared/hl7/message.ts';
 import type { MapContext } from '../mapping/context.ts';
 import type { Drafts } from '../mapping/drafts.ts';
-import type { MessageClock } from '../precedence/clock.ts';
+import type { MessageClock, Timing } from '../precedence/clock.ts';
 import { timeOfId } from '../precedence/precedence.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
 import { storedIdentity } from './found-patients.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
 import type { ResolveRequest } from './resolve.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
+
+/** The segments about one patient. */
+export interface PatientSegments {
+  readonly pid: Segment;
+  /** PD1 and similar segments. */
+  readonly more: readonly Segment[];
+  /** The MRG of a merge or renumbering. */
+  readonly mrg: Segment | undefined;
+  readonly timing: Timing;
+}
 
 export interface PatientContext {
   readonly authorities: Authorities;

@@ -4,48 +4,35 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { isJsonObject, objectsOf, type Json } from '../../../shared/json.ts';
+import { objectsOf } from '../../../shared/json.ts';
 import type { NewAlias } from '../../store/hl7.ts';
 import { besideTrait, DESCRIBED, knownBy, nameOfAuthority, traitsOf } from '../../store/patient-identity.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { fixed, type Contribution } from '../precedence/contribution.ts';
 import type { EventRule } from '../mapping/tables/events.ts';
 import type { Timing } from '../precedence/clock.ts';
-import { noteStale } from '../mapping/stale.ts';
-import { PATIENT_SEGMENTS } from '../mapping/segments/registry.ts';
-import type { PatientContext } from './patient-context.ts';
+import type { PatientContext, PatientSegments } from './patient-context.ts';
 import { absorb } from './absorb.ts';
 import { noteContestedNamespace } from './authorities.ts';
 import { chooseSurvivor, type SurvivorChoice } from './choose-survivor.ts';
 import { personOf as personOfRecord } from './found-patients.ts';
+import { describe } from './describe.ts';
 import { mothersLast } from './mothers-identifier.ts';
-import { keepAsOld, mergedPatientsOf, mergeAway, identifiersOfMrg, type Merge } from './merge.ts';
+import { keepAsOld, mergedPatientsOf, mergeAway, readMrg, type Merge, type ReadMrg } from './merge.ts';
 import { orderMerge } from './merge-order.ts';
 import { renumbering, retireNumbers } from './renumber.ts';
-import { survivorOf, type SentIdentifier } from './identifier-holders.ts';
+import { survivorOf } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Promoted, type Resolution } from './resolve.ts';
 import { isNewborn, type Person } from './person.ts';
 import {
   isItemOf,
   isSame,
   leadingOf,
-  namesOfField,
   identifiersOfField,
   personOf,
   rowsOf,
   type ReadIdentifier,
 } from './sent-identifiers.ts';
-
-/** The segments about one patient. */
-export interface PatientSegments {
-  readonly pid: Segment;
-  /** PD1 and similar segments. */
-  readonly more: readonly Segment[];
-  /** The MRG of a merge or renumbering. */
-  readonly mrg: Segment | undefined;
-  readonly timing: Timing;
-}
 
 export interface MappedPatient {
   /** The patient that clinical content belongs to. */
@@ -58,9 +45,8 @@ export interface MappedPatient {
 interface SentPatient {
   readonly identifiers: readonly ReadIdentifier[];
   readonly person: Person;
+  readonly mrg: ReadMrg | undefined;
 }
-
-type Resolved = Exclude<Resolution, { readonly kind: 'refused' }>;
 
 /** @returns undefined if the patient cannot be resolved; the reason has been reported */
 export function mapPatient(
@@ -68,17 +54,29 @@ export function mapPatient(
   rule: EventRule,
   identity: PatientContext,
 ): MappedPatient | undefined {
-  const { pid, mrg } = segments;
+  const { pid } = segments;
   const isExternal = rule.isExternal === true;
   const person = personOf(pid, identity.context);
-  const replaced = mrg === undefined ? [] : identifiersOfMrg(mrg, isExternal, identity);
-  const identifiers = mothersLast(pid, identifiersOfPid(pid, isExternal, identity), replaced, person, identity);
+  const mrg = segments.mrg && readMrg(segments.mrg, isExternal, identity);
+  const all = identifiersOfPid(pid, isExternal, identity);
+  const identifiers = mothersLast(pid, all, mrg?.identifiers ?? [], person, identity);
   noteContested(identifiers, identity);
   if (!identifiers.some(({ isAlternate }) => isAlternate !== true)) return noteUnusable(pid, identity);
-  const sent: SentPatient = { identifiers, person };
-  if (rule.patient !== 'renumber' || mrg === undefined) return byPid(segments, rule, sent, identity);
+  const sent: SentPatient = { identifiers, person, mrg };
+  return rule.patient === 'renumber' && mrg !== undefined
+    ? byRenumbering(segments, rule, sent, mrg, identity)
+    : byPid(segments, rule, sent, identity);
+}
 
-  const renumbered = renumbering(mrg, isExternal, identifiers, sent.person, identity);
+function byRenumbering(
+  segments: PatientSegments,
+  rule: EventRule,
+  sent: SentPatient,
+  mrg: ReadMrg,
+  identity: PatientContext,
+): MappedPatient | undefined {
+  const { person } = sent;
+  const renumbered = renumbering(mrg, sent.identifiers, person, identity);
   if (renumbered.kind === 'refused') return undefined;
   const precedence = identity.clock.precedenceOf(segments.timing);
   const renamed: SentPatient = { ...sent, identifiers: renumbered.identifiers };
@@ -95,7 +93,7 @@ export function mapPatient(
   const isOfPatient =
     renumbered.kind === 'renumber' && survivorOf(renumbered.patient.id, identity.found()) === mapped.patient.id;
   const record = isOfPatient ? renumbered.patient : mapped.patient;
-  retireNumbers(mrg, isExternal, record, renamed.identifiers, identity);
+  retireNumbers(mrg, record, renamed.identifiers, identity);
   const moved = [...(renumbered.kind === 'renumber' ? renumbered.moved : []), ...mapped.moved];
   return { ...mapped, merges: [...absorbed, ...mapped.merges], moved };
 }
@@ -155,16 +153,14 @@ function byPid(
   sent: SentPatient,
   identity: PatientContext,
 ): MappedPatient | undefined {
-  const { pid, mrg } = segments;
-  const { person } = sent;
+  const { pid } = segments;
+  const { person, mrg } = sent;
   const { drafts, context, check, newId } = identity;
   const action = rule.patient;
   const isAdmission = action !== 'ensure';
-  const isExternal = rule.isExternal === true;
-  const order =
-    action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, isExternal, sent, identity) : undefined;
+  const order = action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, sent, identity) : undefined;
   const merge = order?.kind === 'in-order' ? mrg : undefined;
-  const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, isExternal, identity);
+  const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, identity);
   const { identifiers, asked, repeated, unclear } = choice;
   if (unclear.length > 0) return noteUnclear(pid, unclear, identity);
   const found = { ...identity.found(), stored: choice.stored };
@@ -212,10 +208,10 @@ function byPid(
   const precedence = identity.clock.precedenceOf(segments.timing);
   const absorbed = resolution.absorbed.map((id) => absorb(id, patient, precedence, identity));
   if (record !== patient) keepAsOld(patient, objectsOf(record.content['identifier']), before, identity);
-  if (action === 'not-moved') noteNotMoved(segments, isExternal, patient, person, identity);
+  if (action === 'not-moved') noteNotMoved(pid, sent, patient, identity);
 
   const survivor = { survivor: patient, person, current: record === patient ? identifiers : [], precedence };
-  const merges = merge === undefined ? [] : mergeAway(merge, isExternal, survivor, identity);
+  const merges = merge === undefined ? [] : mergeAway(merge, survivor, identity);
   if (merges === undefined) return undefined;
   const aliases = resolution.proposed.map((alias) => ({ ...alias, isTaught: false }));
   return { patient, merges: [...absorbed, ...merges], moved: resolution.moved, aliases };
@@ -224,16 +220,13 @@ function byPid(
 /** Reports a stale merge. Without it, the identifiers of MRG in PID are of another patient. */
 function orderOf(
   { timing }: PatientSegments,
-  mrg: Segment,
-  isExternal: boolean,
+  { identifiers: mrgIdentifiers, at }: ReadMrg,
   sent: SentPatient,
   identity: PatientContext,
 ): { readonly kind: 'in-order' } | { readonly kind: 'stale'; readonly choice: SurvivorChoice } {
   const { context, clock } = identity;
-  const mrgIdentifiers = identifiersOfMrg(mrg, isExternal, identity);
   const order = orderMerge(sent.identifiers, mrgIdentifiers, clock.precedenceOf(timing), identity);
   if (order.kind === 'in-order') return order;
-  const at = mrgIdentifiers[0]?.at ?? locate(mrg, 1);
   const message =
     'A newer message merged these patients the other way, or they were separated since. Nothing was merged.';
   note(context, 'W', '205', at, message, 'stale');
@@ -241,77 +234,21 @@ function orderOf(
   context.attend({ kind: 'stale-merge', patients: [survivor, merged], detail: { at, from: merged, to: survivor } });
   const isOfMrg = (identifier: ReadIdentifier): boolean => mrgIdentifiers.some((other) => isSame(other, identifier));
   const identifiers = sent.identifiers.filter((identifier) => !isOfMrg(identifier));
-  const choice = choiceOf({ ...sent, identifiers }, undefined, isExternal, identity);
+  const choice = choiceOf({ ...sent, identifiers }, undefined, identity);
   return { kind: 'stale', choice: { ...choice, repeated: new Set(sent.identifiers.filter(isOfMrg)) } };
 }
 
 /** Without a merge, the order of PID-3 and all stored identifiers count. */
 function choiceOf(
   { identifiers, person }: SentPatient,
-  merge: Segment | undefined,
-  isExternal: boolean,
+  merge: ReadMrg | undefined,
   identity: PatientContext,
 ): SurvivorChoice {
   const found = identity.found();
   if (merge === undefined)
     return { identifiers, asked: identifiers, stored: found.stored, repeated: new Set(), unclear: [] };
-  const mrgIdentifiers = identifiersOfMrg(merge, isExternal, identity);
-  return chooseSurvivor({
-    ...found,
-    identifiers,
-    mrgIdentifiers,
-    person,
-    names: namesOfField(merge, 7),
-    at: locate(merge, 1),
-  });
-}
-
-interface Description {
-  readonly segments: PatientSegments;
-  readonly action: EventRule['patient'];
-  readonly record: Draft;
-  /** `merged`: the record belongs to a merged patient, and stays inactive. */
-  readonly state: 'new' | 'known' | 'merged';
-  readonly identifiers: readonly ReadIdentifier[];
-  readonly leading: SentIdentifier | undefined;
-  readonly foreign: Resolved['foreign'];
-  /** An identifier that a taught alias does not apply to. */
-  readonly aliasRefused: SentIdentifier | undefined;
-}
-
-/** Writes the personal data to the record of the identifier. */
-function describe(
-  { segments, action, record, state, identifiers, leading, foreign, aliasRefused }: Description,
-  identity: PatientContext,
-): void {
-  const { drafts, context, clock } = identity;
-  const { pid, timing } = segments;
-  const isDescribed = action !== 'deactivate' && (state === 'new' || action !== 'ensure');
-  const contributions = demographics(segments, foreign, aliasRefused, identity);
-  // A result's or document's data about its patient has the lowest precedence: it fills only elements without a value.
-  const precedence = action === 'ensure' ? clock.lowPrecedenceOf(timing) : clock.precedenceOf(timing);
-  if (isDescribed && state === 'merged') {
-    const message =
-      'This identifier belongs to a merged patient. The personal data was updated there, not in the survivor.';
-    note(context, 'W', '205', `${locate(pid, 3)}^1^1`, message, 'merged-number');
-  }
-  const isActive = state === 'merged' || action === 'retain' ? [] : [fixed('active', action !== 'deactivate')];
-  // If the person is deleted, only identifiers are written, so that late messages do not restore the personal data.
-  const onlyIdentifiers = contributions.filter(({ element }) => element === 'identifier');
-  const applied = [...isActive, ...(action === 'deactivate' ? onlyIdentifiers : contributions)];
-  if (drafts.apply(record, applied, precedence).isStale && action !== 'ensure') noteStale(pid, context);
-
-  const own = identifiers.filter(
-    (identifier) => !foreign.has(identifier) && (isDescribed || identifier.isAlternate !== true),
-  );
-  drafts.teach(
-    record,
-    own.flatMap((identifier) =>
-      rowsOf(identifier, identifier === leading).filter(
-        ([domain]) => identifier !== aliasRefused || identifier.authority.taught?.includes(domain) !== true,
-      ),
-    ),
-  );
+  const { identifiers: mrgIdentifiers, names, at } = merge;
+  return chooseSurvivor({ ...found, identifiers, mrgIdentifiers, person, names, at });
 }
 
 /** Checks whether a message is older than every statement of ADT messages that counts. */
@@ -322,20 +259,11 @@ function isOlderThanAll(timing: Timing, { remembered }: Draft, { clock }: Patien
 }
 
 /** A43 and similar events: data stays with its patient, and the administrator gets an issue to review. */
-function noteNotMoved(
-  { pid, mrg }: PatientSegments,
-  isExternal: boolean,
-  patient: Draft,
-  person: Person,
-  identity: PatientContext,
-): void {
+function noteNotMoved(pid: Segment, { person, mrg }: SentPatient, patient: Draft, identity: PatientContext): void {
   const { context } = identity;
   const message = 'The gateway moves no data between patients for this event. The data of the patient of MRG stays.';
-  note(context, 'W', '205', locate(mrg ?? pid), message, 'not-moved');
-  const from =
-    mrg === undefined
-      ? undefined
-      : mergedPatientsOf(mrg, identifiersOfMrg(mrg, isExternal, identity), patient.id, person, identity);
+  note(context, 'W', '205', locate(mrg?.segment ?? pid), message, 'not-moved');
+  const from = mrg && mergedPatientsOf(mrg, patient.id, person, identity);
   const others = from?.kind === 'resolved' ? from.patients : [];
   const about = context.messageId;
   if (others.length === 0)
@@ -343,37 +271,6 @@ function noteNotMoved(
   for (const id of others) {
     context.attend({ kind: 'not-moved', patients: [patient.id, id], about, detail: { from: id, to: patient.id } });
   }
-}
-
-function demographics(
-  { pid, more }: PatientSegments,
-  foreign: Resolved['foreign'],
-  aliasRefused: SentIdentifier | undefined,
-  { context }: PatientContext,
-): Contribution[] {
-  const sent = PATIENT_SEGMENTS.flatMap(({ name, contributions }) => {
-    const segments = [pid, ...more].filter(({ id }) => id === name);
-    return segments.length === 0 ? [] : contributions(segments, context);
-  });
-  return sent.map((contribution) => {
-    if (contribution.element !== 'identifier' || !Array.isArray(contribution.value)) return contribution;
-    const isForeign = (item: Json): boolean =>
-      isJsonObject(item) && [...foreign].some((identifier) => isItemOf(item, identifier));
-    const own = contribution.value.filter((item) => !isForeign(item));
-    return {
-      ...contribution,
-      value: own.map((item) => (aliasRefused === undefined ? item : asSent(item, aliasRefused))),
-    };
-  });
-}
-
-/** The Identifier without the URI that an alias gave it. */
-function asSent(item: Json, identifier: SentIdentifier): Json {
-  const { id, ids, taught = [] } = identifier.authority;
-  const name = ids.filter((each) => !taught.includes(each)).flatMap((each) => nameOfAuthority(each) ?? [])[0];
-  if (!isJsonObject(item) || !taught.includes(id) || !isItemOf(item, identifier) || name === undefined) return item;
-  const { system: _system, ...others } = item;
-  return { ...others, assigner: { display: name } };
 }
 
 /** Removes identifiers that lead to another patient now. */

@@ -1,12 +1,11 @@
 /** A46, A47: a patient gets another identifier, and the one of MRG becomes an old one (HL7 v2.5.1 §3.3.46, §3.3.47). */
-import type { Segment } from '../../../shared/hl7/message.ts';
 import { isJsonObject } from '../../../shared/json.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { contributionsOf } from '../mapping/field-map.ts';
 import { MRG } from '../mapping/segments/mrg.ts';
 import type { PatientContext } from './patient-context.ts';
-import { mergedPatientsOf, markOld, identifiersOfMrg } from './merge.ts';
+import { mergedPatientsOf, markOld, type ReadMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
 import { holdersOf, survivorOf, survivors, type StoredIdentifier } from './identifier-holders.ts';
 import { fit, mayBeAbout, type Person } from './person.ts';
@@ -32,15 +31,14 @@ export type Renumbering =
 
 /** @param sent PID-3 (and PID-2) */
 export function renumbering(
-  mrg: Segment,
-  isExternal: boolean,
+  mrg: ReadMrg,
   sent: readonly ReadIdentifier[],
   person: Person,
   identity: PatientContext,
 ): Renumbering {
   const { drafts, context } = identity;
-  const replaced = identifiersOfMrg(mrg, isExternal, identity);
-  const old = mergedPatientsOf(mrg, replaced, '', person, identity);
+  const replaced = mrg.identifiers;
+  const old = mergedPatientsOf(mrg, '', person, identity);
   // A merged patient gets the new identifier too, as if the merge had come later.
   const id = old.kind === 'refused' ? old.merged : old.patients[0];
   if (old.kind === 'refused' && id === undefined) {
@@ -127,14 +125,12 @@ export function renumbering(
 
 /** The patient keeps the identifiers of MRG as old ones, and those of PID-3 as current ones. */
 export function retireNumbers(
-  mrg: Segment,
-  isExternal: boolean,
+  { segment, identifiers: replaced }: ReadMrg,
   patient: Draft,
   current: readonly ReadIdentifier[],
   identity: PatientContext,
 ): void {
   const { drafts, context } = identity;
-  const replaced = identifiersOfMrg(mrg, isExternal, identity);
   const isIn = (identifier: ReadIdentifier, all: readonly ReadIdentifier[]): boolean =>
     all.some((other) => isSame(other, identifier));
   const unlisted = replaced.filter((identifier) => !isIn(identifier, current));
@@ -145,7 +141,7 @@ export function retireNumbers(
     patient,
     old.flatMap((identifier) => rowsOf(identifier, true)),
   );
-  const sent = contributionsOf(mrg, MRG.fields, context)
+  const sent = contributionsOf(segment, MRG.fields, context)
     .flatMap(({ element, value }) => (element === 'identifier' && Array.isArray(value) ? value : []))
     .filter(isJsonObject);
   // The record keeps an identifier that no message had before, so that later messages with it find the patient.
