@@ -53,7 +53,7 @@ export function renumbering(
     const stored = patients.get(record)?.person;
     return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
   };
-  // The name alone of the message may fit a mother and the record of her newborn.
+  // The name alone of the message may fit a mother and the record of a newborn.
   const contradictsRecord = (record: string): boolean => {
     const [one, other] = [patients.get(record)?.person, patients.get(survivor ?? '')?.person];
     return one !== undefined && other !== undefined && fit(one, other, placeholderDates) === 'contradicts';

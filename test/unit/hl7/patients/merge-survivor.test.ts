@@ -421,7 +421,7 @@ test('a renumbering prefers the known patient to a relative’s new number, alth
   expect(active(world)).toEqual(['m o old', 'm t', 'r']);
 });
 
-test('a repeated renumbering of a mother does not absorb the results of her newborn, which begin with her number', () => {
+test('a repeated renumbering of a mother does not absorb the results of a newborn that begin with the same number', () => {
   const world = createWorld();
   renumber(world, 'm', 'o', MOTHER);
   const pid = `PID|1||m-7^^^^MR~t-7^^^^MR||Smith^Mary^Jane||20260301|F`;
