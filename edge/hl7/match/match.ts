@@ -16,7 +16,8 @@ import { personOf, storedIdentity } from '../patients/found-patients.ts';
 import { everyHolder, type SentIdentifier, survivors } from '../patients/identifier-holders.ts';
 import { isIdentifyingType, isPlaceholder } from '../patients/identifier-rules.ts';
 import { fit, mayBeAbout } from '../patients/person.ts';
-import { agrees, resolve } from '../patients/resolve.ts';
+import { agrees } from '../patients/resolve-request.ts';
+import { resolve } from '../patients/resolve.ts';
 import type { IdentifierRules } from '../patients/sent-identifiers.ts';
 import { replacementIdOf } from '../patients/survivor.ts';
 

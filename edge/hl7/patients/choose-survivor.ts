@@ -5,7 +5,7 @@
 import { fit } from './person.ts';
 import { isSamePerson, resolveMerged, type MergedRequest } from './resolve-merged.ts';
 import { holdersOf, survivorOf, type StoredIdentifier, type SentIdentifier } from './identifier-holders.ts';
-import { agrees } from './resolve.ts';
+import { agrees } from './resolve-request.ts';
 import { hasAuthorityOf, isSame, type ReadIdentifier } from './sent-identifiers.ts';
 
 export interface SurvivorChoice {
@@ -36,7 +36,8 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
   const ranks = new Map(
     identifiers.map((identifier) => [identifier, rankOf(identifier, isOfMrg(identifier), candidates, request)]),
   );
-  const sorted = identifiers.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  const placeOf = (identifier: ReadIdentifier): number => RANKS.indexOf(ranks.get(identifier) ?? 'agreeing');
+  const sorted = identifiers.toSorted((a, b) => placeOf(a) - placeOf(b));
 
   const [first] = sorted;
   const kept = first === undefined ? [] : survivorsOf(first, request);
@@ -48,7 +49,7 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
   // If MRG retires another identifier, one in both segments is the survivor's, such as an enterprise identifier.
   const isRepeated = first !== undefined && !isOfMrg(first) && !mrgIdentifiers.some(isRetired);
   const isListedByMerged = (identifier: ReadIdentifier): boolean =>
-    ranks.get(identifier) === LISTED &&
+    ranks.get(identifier) === 'listed' &&
     !isOfMrg(identifier) &&
     mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other)) &&
     holdersOf(identifier, request).every(({ led }) => !led);
@@ -64,7 +65,7 @@ export function chooseSurvivor(request: ChoiceRequest): SurvivorChoice {
     stored: stored.filter(({ patient }) => !gone.includes(survivorOf(patient, request))),
     repeated,
     unclear:
-      first !== undefined && ranks.get(first) === UNCERTAIN && identifiers.some(isListedByMerged)
+      first !== undefined && ranks.get(first) === 'uncertain' && identifiers.some(isListedByMerged)
         ? [...candidates.patientsOfMrg, ...kept]
         : [],
   };
@@ -110,34 +111,45 @@ function candidatesOf(request: ChoiceRequest): Candidates {
   };
 }
 
-/** The rank of an unknown identifier, and of a patient who neither agrees nor contradicts. */
-const UNCERTAIN = 2;
-/** The rank of an identifier that MRG's patient only lists. */
-const LISTED = 5;
+/** What an identifier of PID may be; the likelier the survivor's, the earlier. */
+const RANKS = [
+  /** Its patient agrees with the person of PID or MRG. */
+  'agreeing',
+  /** It leads to the patient of MRG-1, and has the authority of MRG-1. */
+  'of-merged',
+  /** It is unknown, or its patient neither agrees nor contradicts: it may be a relative's. */
+  'uncertain',
+  /** It leads to the patient of MRG-1, and has another authority. */
+  'of-merged-elsewhere',
+  /** MRG has it too. */
+  'in-mrg',
+  /** The patient of MRG-1 only lists it, or it has merged patients only. */
+  'listed',
+  /** It is the mother's, or its patient contradicts: messages name relatives too. */
+  'of-relative',
+  'not-identifying',
+] as const;
 
-/**
- * The lower, the more likely the identifier belongs to the survivor. Messages name relatives too: a newborn's names the mother.
- * The order of PID-3 counts, but an agreeing patient is first and a contradicting one last, even behind the patient of MRG-1.
- * An identifier with the authority of MRG-1 that leads to its patient is likelier than an unknown one, which may be a relative's.
- */
+/** The order of PID-3 counts only within a rank. A contradicting patient is even behind the patient of MRG-1. */
 function rankOf(
   identifier: ReadIdentifier,
   isOfMrg: boolean,
   { patientsOfMrg, isThatPerson }: Candidates,
   request: ChoiceRequest,
-): number {
-  if (!identifier.identifies || identifier.isAlternate === true) return 7;
-  if (identifier.isMothers === true) return 6;
+): (typeof RANKS)[number] {
+  if (!identifier.identifies || identifier.isAlternate === true) return 'not-identifying';
+  if (identifier.isMothers === true) return 'of-relative';
   const holders = holdersOf(identifier, request);
   const isCurrent = holders.some(({ patient, led }) => led && survivorOf(patient, request) === patient);
-  if (isOfMrg) return isCurrent ? 4 : 5;
+  if (isOfMrg) return isCurrent ? 'in-mrg' : 'listed';
   const others = holders.filter(({ patient }) => !patientsOfMrg.includes(survivorOf(patient, request)));
   if (holders.length > 0 && others.length === 0) {
-    if (!isCurrent) return LISTED;
-    return request.mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other)) ? 1 : 3;
+    if (!isCurrent) return 'listed';
+    const hasAuthority = request.mrgIdentifiers.some((other) => hasAuthorityOf(identifier, other));
+    return hasAuthority ? 'of-merged' : 'of-merged-elsewhere';
   }
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
-  return led.includes(true) ? 0 : led.includes(false) ? 6 : UNCERTAIN;
+  return led.includes(true) ? 'agreeing' : led.includes(false) ? 'of-relative' : 'uncertain';
 }
 
 const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>

@@ -6,7 +6,7 @@ import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { isIdentifyingType, isPlaceholder } from './identifier-rules.ts';
 import type { Person, StoredPerson } from './person.ts';
 import type { StoredIdentity, StoredPatient, StoredIdentifier } from './identifier-holders.ts';
-import type { ResolveRequest } from './resolve.ts';
+import type { ResolveRequest } from './resolve-request.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
 import { mergedWith } from './merge-register.ts';
 import { survivorOf } from './survivor.ts';

@@ -7,7 +7,7 @@ import { timeOfId } from '../precedence/precedence.ts';
 import type { Authorities } from '../mapping/assigning-authority.ts';
 import { storedIdentity } from './found-patients.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
-import type { ResolveRequest } from './resolve.ts';
+import type { ResolveRequest } from './resolve-request.ts';
 import type { IdentifierRules } from './sent-identifiers.ts';
 
 /** The segments about one patient. */

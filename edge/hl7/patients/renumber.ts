@@ -9,7 +9,8 @@ import { mergedPatientsOf, markOld, type ReadMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
 import { holdersOf, survivorOf, survivors, type StoredIdentifier } from './identifier-holders.ts';
 import { fit, mayBeAbout, type Person } from './person.ts';
-import { agrees, type MovedIdentifier } from './resolve.ts';
+import { agrees } from './resolve-request.ts';
+import type { MovedIdentifier } from './resolve.ts';
 import { hasAuthorityOf, isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
 interface Numbers {

@@ -12,7 +12,7 @@ import {
   survivorOf,
   type SentIdentifier,
 } from './identifier-holders.ts';
-import { agrees, type ResolveRequest } from './resolve.ts';
+import { agrees, type ResolveRequest } from './resolve-request.ts';
 
 export interface MergedRequest extends Pick<
   ResolveRequest,

@@ -4,8 +4,6 @@
  * one person whose records agree (edge/docs/behaviour.md, HL7 v2, Which patient). Pure.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
-import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
-import type { KeyRecord } from '../../members/api-key.ts';
 import type { Taught } from '../mapping/assigning-authority.ts';
 import {
   aliasOf,
@@ -18,34 +16,11 @@ import {
   uncertainHolders,
   type SentIdentifier,
   type StoredIdentifier,
-  type StoredIdentity,
 } from './identifier-holders.ts';
-import {
-  agree,
-  fit,
-  hasNameOf,
-  isNewborn,
-  isOlder,
-  isRepetition,
-  mayBeAbout,
-  type Fit,
-  type GivenNames,
-  type Person,
-} from './person.ts';
-
-export interface ResolveRequest extends StoredIdentity {
-  /** In the order of the field, without placeholders. */
-  readonly identifiers: readonly SentIdentifier[];
-  readonly person: Person;
-  /** An ADT describes a patient; a result or a document only refers to one. */
-  readonly isAdmission: boolean;
-  /** The day of the receipt. */
-  readonly today: string;
-  /** The effect of a contradiction: `hl7IdentityCheck` of the key. */
-  readonly check: KeyRecord['hl7_identity_check'];
-  /** The site's placeholders for a birth date. */
-  readonly placeholderDates: ReadonlySet<string>;
-}
+import { foreignIdentifiers } from './foreign-identifiers.ts';
+import { ownIdentifiers, ownIdentifying } from './own-identifiers.ts';
+import { hasNameOf, isNewborn, isRepetition, type Fit } from './person.ts';
+import { agrees, contradicts, finding, fitOf, isAbout, isDescribed, type ResolveRequest } from './resolve-request.ts';
 
 /** An identifier of a patient that now leads to another one. */
 export interface MovedIdentifier {
@@ -105,14 +80,6 @@ export type Resolution =
       readonly duplicates: readonly string[];
     };
 
-const finding = (severity: 'E' | 'W', at: string, message: string, reason: ErrorReason): AckError => ({
-  code: '205',
-  severity,
-  at,
-  message,
-  reason,
-});
-
 /** Resolves the patient of a PID. A result creates an unknown patient with the personal data that it has. */
 export function resolve(request: ResolveRequest): Resolution {
   const { identifiers } = request;
@@ -169,63 +136,6 @@ export function resolve(request: ResolveRequest): Resolution {
     return found(only, leading, [], request, { findings: [warning], proposed });
   }
   return unknown(leading, [...likely, ...moved.map(({ patient }) => patient)], request, { moved });
-}
-
-/**
- * The identifiers that may be the person's own: the first one of PID-3, unless its patient is another person. A message may begin
- * with the number of the mother or of a twin.
- *
- * @returns several if they cannot be distinguished
- */
-function ownIdentifiers(identifying: readonly SentIdentifier[], request: ResolveRequest): readonly SentIdentifier[] {
-  const [first, ...others] = identifying;
-  const ledBy = (identifier: SentIdentifier): readonly string[] =>
-    survivors(
-      holdersOf(identifier, request).filter(({ led }) => led),
-      request,
-    );
-  const [owner, ...more] = first === undefined ? [] : ledBy(first);
-  if (first === undefined || owner === undefined || more.length > 0) return identifying.slice(0, 1);
-  const ofTwin = maybeOfTwin(owner, first, others, ledBy, request);
-  if (ofTwin !== undefined) return [first, ofTwin];
-  const fitting = fitOf(owner, request);
-  if (fitting === 'fits' || agrees(owner, request)) return [first];
-  const agreeing = others.find((other) => ledBy(other).some((id) => id !== owner && agrees(id, request)));
-  if (agreeing !== undefined) return [agreeing];
-  const stored = request.patients.get(owner)?.person;
-  const isChildOf =
-    isNewborn(request.person, request.today) && stored !== undefined && !isNewborn(stored, request.today);
-  if (fitting !== 'contradicts' || !isChildOf) return [first];
-  const own = others.filter((other) => ledBy(other).every((id) => id !== owner && !contradicts(id, request)));
-  // A result does not show whose number a new one is: it is rejected for the contradiction.
-  if (!request.isAdmission && own.some((other) => ledBy(other).length === 0)) return [first];
-  if (own.length > 0) return own;
-  // No identifier shows which of these patients is the newborn, and the mother is not.
-  const ofAnother = others.find((other) => ledBy(other).some((id) => id !== owner));
-  return ofAnother === undefined ? [first] : [first, ofAnother];
-}
-
-/**
- * Returns the identifier that may be a twin's own. Two newborns without a common name have the first one, and beside it different
- * numbers of its authority. It may be their mother's, or one newborn's with the numbers of several relatives.
- */
-function maybeOfTwin(
-  owner: string,
-  first: SentIdentifier,
-  others: readonly SentIdentifier[],
-  ledBy: (identifier: SentIdentifier) => readonly string[],
-  { patients, person, today }: ResolveRequest,
-): SentIdentifier | undefined {
-  const isBorn = (of: Person | undefined): boolean => of !== undefined && isNewborn(of, today);
-  const stored = patients.get(owner);
-  if (stored === undefined || !isBorn(person) || !isBorn(stored.person) || hasNameOf(person, stored.person))
-    return undefined;
-  const { ids } = first.authority;
-  const current = stored.identifiers.filter(({ authority, value }) => value !== first.value && ids.includes(authority));
-  const known = [...current.map(({ value }) => value), ...(stored.person.beside ?? [])];
-  const sent = others.filter(({ authority }) => authority.ids.some((id) => ids.includes(id)));
-  if (known.length === 0 || known.some((value) => sent.some((each) => each.value === value))) return undefined;
-  return sent.find((each) => ledBy(each).every((id) => id !== owner && isBorn(patients.get(id)?.person)));
 }
 
 /** The test for a patient that an uncertain authority finds: an ADT must agree, a result may lack the birth date. */
@@ -415,9 +325,6 @@ const maybeHeldBy = (patient: string, request: ResolveRequest): readonly string[
     request,
   ).filter((id) => id !== patient && isAbout(id, request) && !wereSeparated(id, patient, request));
 
-const ownIdentifying = ({ identifiers }: ResolveRequest): readonly SentIdentifier[] =>
-  identifiers.filter(({ identifies, isAlternate }) => identifies && isAlternate !== true);
-
 const ownHolders = (request: ResolveRequest): readonly StoredIdentifier[] =>
   ownIdentifying(request).flatMap((identifier) => everyHolder(identifier, request));
 
@@ -464,46 +371,6 @@ function unknown(
   };
 }
 
-interface ForeignIdentifiers {
-  readonly foreign: ReadonlySet<SentIdentifier>;
-  readonly beside: readonly string[];
-  /** The patients that have those of PID-3, with a finding for each of these. */
-  readonly owners: readonly string[];
-  readonly findings: readonly AckError[];
-}
-
-/** Identifying identifiers, without the leading one, that only other patients have. */
-function foreignIdentifiers(
-  patient: string | undefined,
-  leading: SentIdentifier,
-  absorbed: readonly string[],
-  request: ResolveRequest,
-): ForeignIdentifiers {
-  const found = request.identifiers.flatMap((identifier) => {
-    if (!identifier.identifies || identifier === leading) return [];
-    const owners = survivors(holdersOf(identifier, request), request).filter((id) => !absorbed.includes(id));
-    return owners.length === 0 || (patient !== undefined && owners.includes(patient)) ? [] : [{ identifier, owners }];
-  });
-  const { patients, today } = request;
-  const isOfMother = ({ isMothers }: SentIdentifier, owners: readonly string[]): boolean =>
-    isMothers === true && owners.every((id) => isOlder(patients.get(id)?.person, today));
-  const own = found.filter(
-    ({ identifier, owners }) => identifier.isAlternate !== true && !isOfMother(identifier, owners),
-  );
-  const areBorn = (owners: readonly string[]): boolean =>
-    owners.every((id) => !isOlder(patients.get(id)?.person, today));
-  const isNear = ({ authority }: SentIdentifier): boolean =>
-    authority.ids.some((id) => leading.authority.ids.includes(id));
-  return {
-    foreign: new Set(found.map(({ identifier }) => identifier)),
-    beside: isNewborn(request.person, today)
-      ? own.flatMap(({ identifier, owners }) => (isNear(identifier) && areBorn(owners) ? identifier.value : []))
-      : [],
-    owners: own.flatMap(({ owners }) => owners),
-    findings: own.map(({ identifier: { at } }) => identifiersOfSeveral(at)),
-  };
-}
-
 /** Compares the person; undefined if it fits. People are renamed: a person who only may be another one is never rejected. */
 function differenceFrom(
   found: Fit,
@@ -518,34 +385,6 @@ function differenceFrom(
       : 'Name, birth date or sex differ from the patient with this identifier.';
   return finding(isRefused ? 'E' : 'W', leading.at, message, 'patient-differs');
 }
-
-export function agrees(
-  chart: string,
-  { patients, person, placeholderDates }: Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>,
-  givenNames: GivenNames = 'full',
-): boolean {
-  const of = patients.get(chart);
-  return of !== undefined && agree(person, of.person, placeholderDates, givenNames);
-}
-
-function isAbout(chart: string, { patients, person, placeholderDates }: ResolveRequest): boolean {
-  const of = patients.get(chart);
-  return of !== undefined && mayBeAbout(person, of.person, placeholderDates);
-}
-
-/** A patient that was not looked up counts as described. */
-const isDescribed = (chart: string, { patients }: ResolveRequest): boolean =>
-  patients.get(chart)?.person.isDescribed ?? true;
-
-function fitOf(chart: string, { patients, person, placeholderDates }: ResolveRequest): Fit {
-  const of = patients.get(chart);
-  return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
-}
-
-const contradicts = (chart: string, request: ResolveRequest): boolean => fitOf(chart, request) === 'contradicts';
-
-const identifiersOfSeveral = (at: string): AckError =>
-  finding('W', at, 'This identifier belongs to another patient. It was not copied.', 'identifiers-of-several');
 
 const possibleDuplicate = (at: string): AckError =>
   finding('W', at, 'Another patient is a possible duplicate. A new patient was created.', 'possible-duplicate');

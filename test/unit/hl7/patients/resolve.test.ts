@@ -8,7 +8,8 @@ import type {
   StoredIdentifier,
   SentIdentifier,
 } from '../../../../edge/hl7/patients/identifier-holders.ts';
-import { resolve, type ResolveRequest } from '../../../../edge/hl7/patients/resolve.ts';
+import type { ResolveRequest } from '../../../../edge/hl7/patients/resolve-request.ts';
+import { resolve } from '../../../../edge/hl7/patients/resolve.ts';
 
 const ANN: Person = {
   names: [{ family: 'Smith', given: 'Ann', text: undefined }],
