@@ -29,6 +29,8 @@ create table hl7_message (
   has_failed boolean not null default false,
   -- The subject of the sender's TLS certificate; null without a certificate.
   tls_subject text,
+  -- When `raw` was deleted.
+  forgotten_at timestamptz,
   primary key (site_id, message_id),
   unique (site_id, client_id, sending_application, sending_facility, control_id, sha256),
   foreign key (site_id, client_id) references api_key

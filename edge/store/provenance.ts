@@ -6,17 +6,46 @@ import type { Query } from '../deps.ts';
 import { auditItem } from './audit.ts';
 import { binder, instantOf } from './sql.ts';
 
+const Message = z.object({
+  id: z.string(),
+  type: z.string(),
+  controlId: z.string(),
+  application: z.string(),
+  facility: z.string(),
+  receivedAt: z.string(),
+  forgottenAt: z.string().nullable(),
+});
+
 const Facts = z.object({
   clientId: z.string().nullable(),
   elements: z.string().nullable(),
-  message: z
-    .object({ id: z.string(), type: z.string(), controlId: z.string(), application: z.string(), facility: z.string() })
-    .nullable(),
+  message: Message.nullable(),
   person: z.string().nullable(),
 });
 
+export type VersionFacts = z.infer<typeof Facts>;
+export type MessageFacts = z.infer<typeof Message>;
+
+/** @param messages a JSON array of `messageFacts` */
+export const readMessages = (messages: string): MessageFacts[] => z.array(Message).parse(JSON.parse(messages));
+
+/** SQL: the facts of a message, as `provenance_facts` returns them. */
+export const messageFacts = (alias: string): string =>
+  `json_build_object('id', ${alias}.message_id, 'type', ${alias}.message_type, 'controlId', ${alias}.control_id,
+     'application', ${alias}.sending_application, 'facility', ${alias}.sending_facility,
+     'receivedAt', ${instantOf(`${alias}.received_at`)}, 'forgottenAt', ${instantOf(`${alias}.forgotten_at`)})`;
+
 /** As the function returns them. A member is null where the record does not have it. */
-export const readFacts = (facts: string): z.infer<typeof Facts> => Facts.parse(JSON.parse(facts));
+export const readFacts = (facts: string): VersionFacts => Facts.parse(JSON.parse(facts));
+
+/** The fields of each member of `elements`: `name PID-5 PID-9,birthDate PID-7`. */
+export const fieldsByElement = (elements: string): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    elements.split(',').map((each) => {
+      const [element = '', ...fields] = each.split(' ');
+      return [element, fields];
+    }),
+  );
 
 /** A version of a resource, with its facts. */
 export interface ProvenanceRow {

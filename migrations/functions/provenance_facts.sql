@@ -1,5 +1,5 @@
--- Returns the author of a version of a resource: { clientId, elements, message: { id, type, controlId, application, facility } | null,
--- person }. Everything is on record elsewhere: the effects of messages, the undo of merges, and the audit of FHIR clients. A member is
+-- Returns the author of a version of a resource: { clientId, elements, message: { id, type, controlId, application, facility,
+-- receivedAt, forgottenAt } | null, person }. Everything is on record elsewhere: the effects of messages, the undo of merges, and the audit of FHIR clients. A member is
 -- null where the record does not have it, for example after the retention of the audit.
 -- - elements: 'name,birthDate', the members that the version changed, perhaps each with HL7 fields: 'name PID-5 PID-9'. Null for a
 --   version of a client with more than 64 KiB.
@@ -16,7 +16,9 @@ declare
   previous text;
 begin
   select m.client_id, e.elements, json_build_object('id', m.message_id, 'type', m.message_type, 'controlId', m.control_id,
-           'application', m.sending_application, 'facility', m.sending_facility)
+           'application', m.sending_application, 'facility', m.sending_facility,
+           'receivedAt', to_char(m.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+           'forgottenAt', to_char(m.forgotten_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     into client, elements, message
     from hl7_message_resource e join hl7_message m on m.site_id = e.site_id and m.message_id = e.message_id
    where e.site_id = p_site and e.type = p_type and e.id = p_id and e.version = p_version and e.is_written

@@ -39,6 +39,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /merges': 'merge-viewed',
   'get /merges/{id}': 'merge-viewed',
   'get /messages/{id}': 'message-viewed',
+  'get /{type}/{id}/lineage': 'read',
   'post /messages/{id}/replay': 'message-replayed',
   'get /attention': 'attention-viewed',
   'get /audit': 'audit-viewed',
@@ -143,7 +144,11 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     (await list('limit=200')).filter((item) => item.requestId === requestId);
 
   test('each operation that reaches a patient or changes stored data leaves one row', async () => {
-    const path = (template: string) => template.replace('{clientId}', at.key.clientId).replace('{id}', message);
+    const path = (template: string) =>
+      template
+        .replace('{clientId}', at.key.clientId)
+        .replace('{type}/{id}', `Patient/${patient}`)
+        .replace('{id}', message);
     const bodies: Readonly<Record<string, object>> = {
       'post /api-keys': { name: 'new', jwksUri: 'https://keys.example.org/jwks.json', tokenTtlSeconds: 300 },
       'patch /api-keys/{clientId}': { name: 'renamed' },

@@ -102,7 +102,7 @@ function pathsOf(path: string, ids: Ids): string[] {
   if (path.includes(':bench'))
     return ['assertion', 'message', 'resource'].map((bench) => path.replace(':bench', bench));
   if (path.includes('/file/:type')) return ['csv', 'ndjson'].map((type) => path.replace(':type', type));
-  const one = path.replace('/resources/:type/', '/resources/Patient/');
+  const one = path.replace('/:type/', '/Patient/');
   const [, word = '', parameter = ''] = /\/([\w-]+)\/(:\w+)/.exec(one) ?? [];
   if (parameter === '') return [one];
   const kind = KIND_OF[word];

@@ -69,9 +69,9 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     expect(results.map(({ change: made }) => made)).toEqual(['created', 'created']);
     const origins = new Map(results.flatMap(({ elements }) => elements.map((each) => [each.element, each.fields])));
     expect(Object.fromEntries(origins)).toMatchObject({
-      valueQuantity: ['OBX-5'],
+      valueQuantity: ['OBX-5', 'OBX-6'],
       effectiveDateTime: ['OBR-7'],
-      identifier: ['OBR-2', 'OBR-3'],
+      identifier: ['OBR-3'],
       subject: ['PID-3'],
       result: ['OBX'],
     });
@@ -168,5 +168,129 @@ describe.each(ONE_RUNTIME)('the changes of a message, on %s', (runtime) => {
     ]);
     expect(await changesOf('H-1')).toMatchObject([{ version: 1, change: 'created', isForgotten: true, elements: [] }]);
     expect(await changesOf('H-2')).toMatchObject([{ version: 2, change: 'changed', isForgotten: true, elements: [] }]);
+  });
+
+  describe('the origin of each value', () => {
+    interface Lineage {
+      readonly comparedFrom: number;
+      readonly values: readonly {
+        readonly path: string;
+        readonly value: string | null;
+        readonly since: number | null;
+        readonly fields: readonly string[];
+        readonly replaced: string | null;
+      }[];
+      readonly versions: readonly {
+        readonly version: number;
+        readonly clientId: string | null;
+        readonly keyName: string | null;
+        readonly person: string | null;
+        readonly message: { readonly controlId: string; readonly forgottenAt: string | null } | null;
+      }[];
+    }
+    const lineageOf = (reference: string) => at.json<Lineage>(`/${reference}/lineage`);
+    const referenceOf = async (control: string, type = 'Patient') =>
+      (await changesOf(control)).find(({ reference }) => reference.startsWith(type))?.reference ?? '';
+    /** `name[0].family Lovelace 1 L-1 PID-5`: the value, its version, its author and fields, and what it replaced. */
+    const linesOf = ({ values, versions }: Lineage): string[] =>
+      values.map(({ path, value, since, fields, replaced }) => {
+        const { message, person, clientId } = versions.find(({ version }) => version === since) ?? {};
+        const author = message?.controlId ?? person ?? clientId ?? '?';
+        return [path, value, since, author, ...fields, ...(replaced === null ? [] : ['<', replaced])].join(' ');
+      });
+    const write = async (reference: string, change: object) => {
+      const access = await getToken(at.gateway.oauthBaseUrl, at.key, {
+        scope: 'system/Patient.read system/Patient.write',
+      });
+      const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/fhir+json' };
+      const address = `${at.gateway.fhirBaseUrl}/fhir/${reference}`;
+      const stored = (await (await fetch(address, { headers })).json()) as object;
+      const put = await fetch(address, { method: 'PUT', headers, body: JSON.stringify({ ...stored, ...change }) });
+      expect(put.status, await put.clone().text()).toBe(200);
+    };
+
+    test('is the message or FHIR write that last changed it, with its field and what it replaced', async () => {
+      await send(admit('L-1', 0, '4731', 'Am Hof 1^^Bonn'));
+      const reference = await referenceOf('L-1');
+      await send(admit('L-2', 1, '4731', 'Am Markt 2^^Bonn'));
+      await write(reference, { telecom: [{ system: 'phone', value: '1.50' }], gender: 'other' });
+      // It says the same again.
+      await send(admit('L-3', 2, '4731', 'Am Markt 2^^Bonn', 'King').replace('|F|', '||'));
+      const key = at.key.clientId;
+      const lineage = await lineageOf(reference);
+      expect(linesOf(lineage)).toEqual(
+        expect.arrayContaining([
+          'name[0].family "King" 4 L-3 PID-5 < "Lovelace"',
+          'name[0].given[0] "Ada" 1 L-1 PID-5',
+          'birthDate "1970-12-31" 1 L-1 PID-7',
+          'address[0].line[0] "Am Markt 2" 2 L-2 PID-11 < "Am Hof 1"',
+          'address[0].city "Bonn" 1 L-1 PID-11',
+          `telecom[0].value "1.50" 3 ${key}`,
+          `gender "other" 3 ${key} < "female"`,
+        ]),
+      );
+      expect(lineage.versions.find(({ version }) => version === 3)).toMatchObject({
+        keyName: expect.any(String),
+        message: null,
+      });
+      const before = await at.json<Lineage>(`/${reference}/lineage?version=2`);
+      expect(linesOf(before)).toContain('gender "female" 1 L-1 PID-8');
+    });
+
+    test('is the last message where a value was deleted and sent again', async () => {
+      await send(admit('B-1', 0, '4732', 'Am Hof 1^^Bonn'));
+      await send(admit('B-2', 1, '4732', '""'));
+      await send(admit('B-3', 2, '4732', 'Am Hof 1^^Bonn'));
+      expect(linesOf(await lineageOf(await referenceOf('B-1')))).toContain('address[0].city "Bonn" 3 B-3 PID-11');
+    });
+
+    test('names a merge, the person who undid it, and in the audit both patients', async () => {
+      await send(admit('G-1', 0, '4733'));
+      await send(result('G-2', 1, '4734', 'F-11'));
+      await send(`${msh('ADT^A40^ADT_A39', 'G-3', 2)}EVN|A40|20261101080000+0100\r${pid('4733')}MRG|4734^^^EAST^MR\r`);
+      const observation = await referenceOf('G-2', 'Observation');
+      const [kept, gone] = [await referenceOf('G-1'), await referenceOf('G-2')];
+      expect(linesOf(await lineageOf(observation))).toEqual(
+        expect.arrayContaining([
+          `subject.reference "${kept}" 2 G-3 MRG-1 < "${gone}"`,
+          'valueQuantity.value 13.1 1 G-2 OBX-5 OBX-6',
+        ]),
+      );
+      const { rows } = await at.db.client.query<{ patients: string[] }>(
+        `select patients from audit where action = 'read' and ids[1] = $1 order by at desc limit 1`,
+        [observation.split('/')[1]],
+      );
+      expect(new Set(rows[0]?.patients)).toEqual(new Set([kept, gone].map((each) => each.split('/')[1])));
+      const { items } = await at.json<{ items: { mergeId: string }[] }>('/merges');
+      const { state } = await at.json<{ state: string }>(`/merges/${items[0]?.mergeId}`);
+      await at.json(`/merges/${items[0]?.mergeId}/undo`, { reason: 'other person', state });
+      expect(linesOf(await lineageOf(observation)).join('\n')).toContain(
+        `subject.reference "${gone}" 3 script (script) < "${kept}"`,
+      );
+    });
+
+    test('says when the text of the message was deleted, and where earlier versions are missing', async () => {
+      await send(admit('O-1', 0, '4735', 'Am Hof 1^^Bonn'));
+      await send(admit('O-2', 1, '4735', 'Am Markt 2^^Bonn'));
+      const reference = await referenceOf('O-1');
+      await at.db.client.query('select hl7_messages_forget($1, $2)', [at.site, [await idOf('O-2')]]);
+      const { versions } = await lineageOf(reference);
+      expect(versions.map(({ message }) => message?.forgottenAt ?? null)).toEqual(
+        versions.map(({ version }) => (version === 2 ? expect.stringMatching(/^20.*Z$/) : null)),
+      );
+      await at.db.client.query('delete from resource_history where site_id = $1 and id = $2', [
+        at.site,
+        reference.split('/')[1],
+      ]);
+      const cut = await lineageOf(reference);
+      expect(cut.comparedFrom).toBe(2);
+      expect(cut.versions).toEqual([]);
+      expect(cut.values.every(({ since }) => since === null)).toBe(true);
+    });
+
+    test('is not found for other types and ids', async () => {
+      for (const path of ['/Patient/x/lineage', '/Nothing/00000000-0000-4000-8000-000000000000/lineage'])
+        expect((await at.api('GET', path)).status).toBe(404);
+    });
   });
 });

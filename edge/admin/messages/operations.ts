@@ -18,6 +18,7 @@ import { findMessages, messageQuery } from './listing.ts';
 import { authorOf, requirePermission } from '../staff/actor.ts';
 import { viewAck } from './segments.ts';
 import type { MessageReplay } from './message-replay.ts';
+import { findResource, resourceQuery, viewLineage } from './find-resource.ts';
 
 const outcome = z.enum(['AA', 'AE', 'AR']);
 const text = z.string();
@@ -175,6 +176,56 @@ const messageDetail = messageItem.extend({
     }),
 });
 
+const lineageMessage = z.object({
+  messageId: z.uuid(),
+  receivedAt: z.iso.datetime(),
+  messageType: text,
+  controlId: text,
+  sendingApplication: text,
+  sendingFacility: text,
+  forgottenAt: z.iso.datetime().nullable().meta({ description: 'When its text was deleted; null: it is kept.' }),
+});
+
+const lineageAnswer = z.object({
+  reference: text,
+  version: z.number().int(),
+  comparedFrom: z
+    .number()
+    .int()
+    .meta({ description: 'The oldest version that was compared: at most 1,000 are, with 4 MiB in all.' }),
+  values: z.array(
+    z.object({
+      path: text.meta({ description: '`name[0].given[1]`' }),
+      value: text.nullable().meta({ description: 'JSON; null with `isLong` if it has more than 2,000 characters.' }),
+      since: z
+        .number()
+        .int()
+        .nullable()
+        .meta({ description: 'The version that last changed the value; null: `comparedFrom` or an earlier one.' }),
+      statedBy: lineageMessage.nullable().meta({
+        description:
+          'The earlier message that stated the value, if the message of `since` only made it count: a merge, or a withdrawal.',
+      }),
+      fields: z.array(text).meta({ description: 'The fields of the message that state it, such as `PID-5`.' }),
+      replaced: text.nullable().meta({ description: 'JSON; null: nothing, or with `isLong` it may be too long.' }),
+      isLong: z.boolean(),
+    }),
+  ),
+  isMore: z.boolean().meta({ description: 'There are more than the 5,000 values that are listed.' }),
+  versions: z
+    .array(
+      z.object({
+        version: z.number().int(),
+        at: z.iso.datetime(),
+        clientId: text.nullable(),
+        keyName: text.nullable(),
+        person: text.nullable().meta({ description: 'The person who undid a merge.' }),
+        message: lineageMessage.nullable().meta({ description: 'Null: a FHIR client or a person wrote the version.' }),
+      }),
+    )
+    .meta({ description: 'The versions that `since` names. Without key, person and message: no longer on record.' }),
+});
+
 /** The reason for a replay; it is shown with the attempt. */
 export const replayComment = z
   .string()
@@ -239,6 +290,20 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
       handle: async ({ actor, database, param }) => ({ body: await findMessage(database, actor.site, param('id')) }),
+    }),
+    operation({
+      method: 'get',
+      path: '/{type}/{id}/lineage',
+      permission: 'site.messages.read',
+      summary: 'The origin of each value of a resource',
+      description:
+        'The message or FHIR write that last changed each value, and what it replaced. ' +
+        'A later message that states the same value does not count.',
+      query: resourceQuery.strict(),
+      answer: lineageAnswer,
+      async handle({ actor, database, param, query: { version } }) {
+        return { body: viewLineage(await findResource(database, actor.site, param('type'), param('id'), version)) };
+      },
     }),
     operation({
       method: 'post',

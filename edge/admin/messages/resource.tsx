@@ -1,56 +1,12 @@
 /** A resource of the site, as an administrator looks at it: a version of it, and the messages that made it. */
-import * as z from 'zod';
-
-import { Fault } from '../../../shared/fault.ts';
-import { printJson } from '../../../shared/json.ts';
+import { type Json, printJson } from '../../../shared/json.ts';
 import { pretty } from '../../../shared/pretty-json.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
-import { isUuid } from '../../../shared/uuid.ts';
-import type { Database } from '../../deps.ts';
-import { messagesOfResource, type WrittenByRow } from '../../store/admin-message.ts';
-import { inSite } from '../../store/in-site.ts';
-import { parseStored, type StoredResource } from '../../store/resource.ts';
-import { currentVersion, readResource } from '../../store/resource-by-id.ts';
-import { withContent } from '../../store/page.ts';
+import type { MessageFacts } from '../../store/provenance.ts';
+import { parseStored } from '../../store/resource.ts';
 import { Code, Empty, Fact, Row, Table, When } from '../web/ui.tsx';
-
-export const resourceQuery = z.object({
-  version: z.coerce
-    .number({ error: 'must be a number' })
-    .int()
-    .min(1, 'must be a number from 1 on')
-    .max(2 ** 31 - 1)
-    .optional(),
-});
-
-export interface ResourceView {
-  readonly stored: StoredResource;
-  readonly current: number;
-  readonly messages: readonly WrittenByRow[];
-}
-
-/**
- * The audit records the reading and the patient.
- *
- * @throws Fault `not-found` where the site has no such resource or version
- */
-export async function findResource(
-  database: Database,
-  site: string,
-  type: string,
-  id: string,
-  version: number | undefined,
-): Promise<ResourceView> {
-  const missing = () => new Fault('not-found', 'no such resource');
-  if (!isResourceType(type) || !isUuid(id)) throw missing();
-  const [[stored], [current], messages] = await inSite(database, site).batch([
-    readResource(site, type, id, version),
-    currentVersion(site, type, id),
-    messagesOfResource(site, type, id),
-  ]);
-  if (stored === undefined || current === undefined) throw missing();
-  return { stored: withContent(stored), current: current.version, messages };
-}
+import type { ResourceView } from './find-resource.ts';
+import { partsOf, pathTo, type Traced } from './lineage.ts';
 
 /** The references to other resources of the site. */
 const referencesIn = (text: string): string[] => [
@@ -62,12 +18,132 @@ const referencesIn = (text: string): string[] => [
 ];
 
 const MAX_REFERENCES = 20;
+/** More values are shown without their origins. */
+const MAX_ORIGINS = 1000;
 
-export const ResourcePage = ({ resource, path }: { resource: ResourceView; path: string }) => {
-  const { stored, current, messages } = resource;
+interface ResourceProps {
+  readonly resource: ResourceView;
+  /** The path of the messages. */
+  readonly path: string;
+  readonly keyPath: string;
+}
+
+type OriginProps = Pick<ResourceProps, 'path' | 'keyPath'> & {
+  readonly traced: Traced;
+  readonly comparedFrom: number;
+};
+
+const Message = ({ message, fields, path }: { message: MessageFacts; fields: readonly string[]; path: string }) => (
+  <>
+    <a href={`${path}/${message.id}`}>
+      {message.type} {message.controlId}
+    </a>{' '}
+    of {[message.application, message.facility].filter((name) => name !== '').join(' ') || 'an unnamed sender'},
+    received <When at={message.receivedAt} />
+    {fields.length === 0 ? null : `: ${fields.join(', ')}`}
+    {message.forgottenAt === null ? null : (
+      <>
+        . The text of this message was deleted <When at={message.forgottenAt} />.
+      </>
+    )}
+  </>
+);
+
+const Author = ({ traced: { version, statedBy, fields }, comparedFrom, path, keyPath }: OriginProps) => {
+  if (version === undefined) return <>Version {comparedFrom} or an earlier one. Earlier versions were not compared.</>;
+  const { message, person, clientId } = version.facts;
+  if (message !== null && statedBy === null) return <Message {...{ message, fields, path }} />;
+  if (message !== null && statedBy !== null) {
+    return (
+      <>
+        <Message message={statedBy} {...{ fields, path }} />. It counts since{' '}
+        <Message message={message} fields={[]} path={path} />
+      </>
+    );
+  }
+  if (person !== null) return <>An undone merge, by {person}</>;
+  if (clientId === null) return <>The author is no longer on record.</>;
+  return (
+    <>
+      A FHIR write by the API key <a href={`${keyPath}/${clientId}`}>{version.keyName ?? clientId}</a>
+    </>
+  );
+};
+
+/** A value with its origin: in words on hover, with links where it is pressed. */
+const Value = ({ id, json, ...props }: OriginProps & { readonly id: string; readonly json: string }) => {
+  const { version, fields, path, replaced, isLong } = props.traced;
+  const { message } = version?.facts ?? {};
+  const short = [
+    `Version ${version?.version ?? `${props.comparedFrom} or earlier`}`,
+    ...(message ? [`${message.type} ${message.controlId}`] : []),
+    ...fields,
+  ].join(', ');
+  return (
+    <>
+      <button type="button" class="value" popovertarget={id} title={short}>
+        {json}
+      </button>
+      <span id={id} popover="auto" class="origin">
+        <b>{path}</b>
+        {version === undefined ? null : (
+          <span>
+            Version {version.version}, <When at={version.at} />
+          </span>
+        )}
+        <span>
+          <Author {...props} />
+        </span>
+        {version === undefined ? null : (
+          <span>
+            Replaced: {replaced === null ? isLong ? 'a value that is too long' : 'nothing' : <code>{replaced}</code>}
+          </span>
+        )}
+      </span>
+    </>
+  );
+};
+
+interface ContentProps extends Pick<OriginProps, 'path' | 'keyPath' | 'comparedFrom'> {
+  readonly value: Json;
+  readonly at: string;
+  readonly line: string;
+  readonly origins: ReadonlyMap<string, Traced & { readonly number: number }>;
+}
+
+/** Indented JSON, as `pretty` prints it, with the origin of each value. */
+const Content = ({ value, at, line, ...props }: ContentProps) => {
+  const parts = partsOf(value);
+  const traced = props.origins.get(at);
+  if (parts === undefined || parts.length === 0) {
+    const json = printJson(value);
+    return traced === undefined ? <>{json}</> : <Value id={`value-${traced.number}`} {...{ json, traced, ...props }} />;
+  }
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return (
+    <>
+      {open}
+      {parts.map(([part, child], place) => (
+        <>
+          {place === 0 ? '' : ','}
+          {`${line}  `}
+          {typeof part === 'number' ? '' : `${JSON.stringify(part)}: `}
+          <Content value={child} at={pathTo(at, part)} line={`${line}  `} {...props} />
+        </>
+      ))}
+      {line}
+      {close}
+    </>
+  );
+};
+
+export const ResourcePage = ({ resource, path, keyPath }: ResourceProps) => {
+  const { stored, current, messages, values, comparedFrom } = resource;
   const { type, id, version } = stored;
   const own = `${path}/resources/${type}/${id}`;
-  const json = pretty(printJson(parseStored(stored)));
+  const content = parseStored(stored);
+  const json = pretty(printJson(content));
+  const origins = new Map(values.slice(0, MAX_ORIGINS).map((traced, number) => [traced.path, { ...traced, number }]));
   const references = referencesIn(json).filter((each) => isResourceType(each.split('/')[0] ?? ''));
   const link = (to: number, title: string) => <a href={`${own}?version=${to}`}>{title}</a>;
   return (
@@ -95,7 +171,10 @@ export const ResourcePage = ({ resource, path }: { resource: ResourceView; path:
       </dl>
       <section aria-labelledby="content">
         <h2 id="content">Content</h2>
-        <Code text={json} label="The resource" copy />
+        <p class="quiet">Point at a value to see its origin. Press the value for the link to its message.</p>
+        <Code text={json} label="The resource" copy>
+          <Content value={content} at="" line={'\n'} {...{ origins, path, keyPath, comparedFrom }} />
+        </Code>
       </section>
       <section aria-labelledby="messages">
         <h2 id="messages">Messages that wrote a version</h2>

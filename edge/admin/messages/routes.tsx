@@ -21,7 +21,8 @@ import { MessageList, readColumns } from './list.tsx';
 import type { MessageReplay } from './message-replay.ts';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
-import { findResource, ResourcePage, resourceQuery } from './resource.tsx';
+import { findResource, resourceQuery } from './find-resource.ts';
+import { ResourcePage } from './resource.tsx';
 import { Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
@@ -155,7 +156,7 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const resource = await findResource(session.database, session.actor.site, type, id, version);
     const page = (
       <Page title={`${type}/${id}`} config={config} session={session} place={PLACE} trail={[PLACES.messages]}>
-        <ResourcePage {...{ resource, path }} />
+        <ResourcePage {...{ resource, path }} keyPath={linkTo(config, PLACES.keys.path)} />
       </Page>
     );
     return respond(config, page);

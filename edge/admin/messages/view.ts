@@ -12,6 +12,7 @@ import {
 } from '../../store/admin-message.ts';
 import type { ListedRow, MessageRow } from '../../store/message-search.ts';
 import type { AroundRow } from '../../store/message-around.ts';
+import { fieldsByElement } from '../../store/provenance.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
 import { type Finding, viewAck, viewMessage } from './segments.ts';
 
@@ -120,12 +121,7 @@ function viewChange(row: MessageResourceRow) {
   const change = version === 1 ? 'created' : 'changed';
   if (isForgotten || row.after === null) return { ...own, change, elements: [] } as const;
   const before = row.before === null ? {} : parsed(type, id, row.before);
-  const fields = new Map(
-    row.elements.split(',').map((each) => {
-      const [element, ...origins] = each.split(' ');
-      return [element, origins];
-    }),
-  );
+  const fields = fieldsByElement(row.elements);
   const elements = elementDifferences(before, parsed(type, id, row.after)).map((each) => ({
     ...each,
     fields: fields.get(each.element) ?? [],

@@ -88,11 +88,16 @@ export const Copyable = ({ text, label }: { text: string; label: string }) => (
   </span>
 );
 
-/** Program text in a box that scrolls, by keyboard too. */
-export const Code = ({ text, label, copy = false }: { text: string; label: string; copy?: boolean }) => (
+/** Program text in a box that scrolls, by keyboard too. @param children the text with more than text */
+export const Code = ({
+  text,
+  label,
+  copy = false,
+  children,
+}: PropsWithChildren<{ text: string; label: string; copy?: boolean }>) => (
   <div class="code">
     <pre tabindex={0} role="group" aria-label={label}>
-      <code>{text}</code>
+      <code>{children ?? text}</code>
     </pre>
     {copy ? (
       <button type="button" class="small" data-copy={text} aria-label={`Copy ${label}`}>

@@ -96,9 +96,14 @@ export interface Drafts {
     draft: Draft,
     number: { readonly authority: string; readonly value: string; readonly led: boolean },
   ) => void;
-  /** Edits the identifiers of a patient in place. `isListed`: a message listed the identifier for this patient. */
+  /**
+   * Edits the identifiers of a patient in place. `isListed`: a message listed the identifier for this patient.
+   *
+   * @param field the origin; `''`: the event
+   */
   readonly identifiers: (
     draft: Draft,
+    field: string,
     change: (items: readonly JsonObject[], isListed: (item: JsonObject) => boolean) => readonly JsonObject[],
   ) => void;
   /** @param event the origin of changes that no field makes, such as `MSH-9` */
@@ -224,7 +229,8 @@ export function createDrafts(
       const isGone = (row: IdentifierRow): boolean => row[0] === authority && row[1] === value && (led || !row[3]);
       draft.numbers.splice(0, draft.numbers.length, ...draft.numbers.filter((row) => !isGone(row)));
     },
-    identifiers: (draft, edit) => {
+    identifiers: (draft, field, edit) => {
+      draft.origins.push({ element: 'identifier', field });
       const { content, remembered } = draft;
       const items = objectsOf(content['identifier']);
       const identifier = [...edit(items, (item) => isListed(item, remembered.registers, names))];
@@ -278,6 +284,6 @@ function writeOf(draft: Draft, source: string, event: string): DraftWrite {
 
 function originsOf(member: string, { origins }: Draft, event: string): string[] {
   const isOf = (element: string): boolean => isOfElement(element, member) || element.startsWith(`${member} `);
-  const fields = new Set(origins.flatMap(({ element, field }) => (isOf(element) ? [field || event] : [])));
+  const fields = new Set(origins.flatMap(({ element, field }) => (isOf(element) ? (field || event).split(' ') : [])));
   return fields.size === 0 ? [event] : [...fields];
 }

@@ -16,7 +16,7 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   const message = 'A record that only results or documents made is of this person. It was merged into the patient.';
   note(context, 'I', '201', 'PID^1^3', message, 'record-absorbed');
   const others = objectsOf(record.content['identifier']);
-  drafts.identifiers(patient, (items) => [
+  drafts.identifiers(patient, 'PID-3', (items) => [
     ...items,
     ...others.filter((item) => !items.some((own) => isSameIdentifier(own, item))),
   ]);
@@ -24,8 +24,8 @@ export function absorb(id: string, patient: Draft, precedence: Precedence, { dra
   const numbers = record.numbers.map(([authority, value]) => ({ authority, value, led: true }));
   for (const number of numbers) drafts.forget(record, number);
   drafts.fill(patient, record);
-  drafts.apply(record, [link('replaced-by', patient)], ADDED);
-  drafts.apply(patient, [link('replaces', record)], ADDED);
+  drafts.apply(record, [link('replaced-by', patient)], ADDED, false, 'PID-3');
+  drafts.apply(patient, [link('replaces', record)], ADDED, false, 'PID-3');
   rememberMerge(record, patient, precedence, drafts);
   return { from: id, to: patient.id, isAbsorbed: true };
 }

@@ -85,7 +85,7 @@ function separate(merged: Draft, survivor: Draft, { drafts }: PatientContext): v
   unlink(merged, 'replaced-by', survivor, drafts);
   unlink(survivor, 'replaces', merged, drafts);
   const own = objectsOf(merged.content['identifier']);
-  drafts.identifiers(survivor, (items, isListed) =>
+  drafts.identifiers(survivor, '', (items, isListed) =>
     items.filter(
       (item) => item['use'] !== 'old' || isListed(item) || !own.some((other) => isSameIdentifier(item, other)),
     ),

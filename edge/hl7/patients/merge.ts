@@ -112,6 +112,7 @@ export function mergeAway(
     survivor,
     gone.flatMap(({ content }) => objectsOf(content['identifier'])),
     [],
+    '',
     identity,
   );
   return gone.map((mergedPatient) => ({ from: mergedPatient.id, to: survivor.id }));
@@ -154,7 +155,7 @@ export function markOld(
 ): void {
   const isOf = (item: JsonObject, identifiers: readonly ReadIdentifier[]): boolean =>
     identifiers.some((identifier) => isItemOf(item, identifier));
-  drafts.identifiers(patient, (items) =>
+  drafts.identifiers(patient, '', (items) =>
     items.map((item): JsonObject => {
       if (isOf(item, old)) return { ...item, use: 'old' };
       const { use, ...rest } = item;
@@ -176,11 +177,13 @@ function unknownOf(identifiers: readonly ReadIdentifier[], identity: PatientCont
  * them. Identifiers that the survivor uses itself stay in use.
  *
  * @param before the merged patient's identifiers at the last copy: what was deleted from the survivor since stays deleted
+ * @param field the origin; `''`: the event
  */
 export function keepAsOld(
   survivor: Draft,
   identifiers: readonly JsonObject[],
   before: readonly JsonObject[],
+  field: string,
   { drafts }: PatientContext,
 ): void {
   const isOf = (item: JsonObject, items: readonly JsonObject[]): boolean =>
@@ -190,5 +193,6 @@ export function keepAsOld(
   const gone = identifiers.filter((item) => !copied.has(sortedJson(item)) || isOf(item, stored));
   const own = stored.filter((item) => item['use'] !== 'old' || !isOf(item, gone));
   const old = gone.filter((item) => !isOf(item, own)).map((item) => ({ ...item, use: 'old' }));
+  survivor.origins.push({ element: 'identifier', field });
   drafts.rewrite(survivor, { ...survivor.content, identifier: [...own, ...old] });
 }

@@ -207,7 +207,7 @@ function byPid(
   }
   const precedence = identity.clock.precedenceOf(segments.timing);
   const absorbed = resolution.absorbed.map((id) => absorb(id, patient, precedence, identity));
-  if (record !== patient) keepAsOld(patient, objectsOf(record.content['identifier']), before, identity);
+  if (record !== patient) keepAsOld(patient, objectsOf(record.content['identifier']), before, 'PID-3', identity);
   if (action === 'not-moved') noteNotMoved(pid, sent, patient, identity);
 
   const survivor = { survivor: patient, person, current: record === patient ? identifiers : [], precedence };
@@ -283,7 +283,7 @@ function move(moved: readonly MovedIdentifier[], person: Person, { drafts, today
     if (!identifier.led && areNewborns) drafts.rememberPerson(from, [besideTrait(identifier.value)]);
     const authority = { id: identifier.authority, ids: [identifier.authority], isAssumed: true };
     const gone = { value: identifier.value, authority, identifies: true, type: '', at: '' };
-    drafts.identifiers(from, (items) => items.filter((item) => !isItemOf(item, gone)));
+    drafts.identifiers(from, 'PID-3', (items) => items.filter((item) => !isItemOf(item, gone)));
   }
 }
 

@@ -146,7 +146,7 @@ export function retireNumbers(
     .flatMap(({ element, value }) => (element === 'identifier' && Array.isArray(value) ? value : []))
     .filter(isJsonObject);
   // The record keeps an identifier that no message had before, so that later messages with it find the patient.
-  drafts.identifiers(patient, (items) => [
+  drafts.identifiers(patient, '', (items) => [
     ...items,
     ...old.flatMap((identifier) => {
       const isStored = items.some((item) => isItemOf(item, identifier));

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../shared/json.ts';
 
 /** `null` deletes the element (HL7 v2.5.1 §2.5.3). */
 export interface Contribution {
-  /** `PID-5` */
+  /** `PID-5`; several, such as `OBX-5 OBX-6`, only for an element that is not a patient's list. */
   readonly field: string;
   readonly element: string;
   readonly value: Json;

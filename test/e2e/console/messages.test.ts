@@ -362,3 +362,38 @@ test('an unmapped name gets a URI and links to its messages', async () => {
   expect(rows[0]).toMatchObject({ named: { CLINIC: 'urn:oid:1.2.3.4' } });
   await context.close();
 });
+
+test('a value shows its origin on hover, by keyboard and by tap, also on a phone', async () => {
+  const { db, sendMessage, signIn, site, stack } = open();
+  expect((await sendMessage(admission('FROM-1', 'FROM'))).status).toBe(200);
+  const { rows } = await db.client.query<{ id: string; message: string }>(
+    `select x.id, x.message_id as message from hl7_message_resource x join hl7_message m using (site_id, message_id)
+      where x.site_id = $1 and m.control_id = 'FROM-1' and x.type = 'Patient'`,
+    [site],
+  );
+  const { id = '', message = '' } = rows[0] ?? {};
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/messages/resources/Patient/${id}`);
+  const family = page.locator('.value', { hasText: '"Lovelace"' });
+  expect(await family.getAttribute('title')).toContain('FROM-1, PID-5');
+  const shown = page.locator('.origin:popover-open');
+  await family.focus();
+  await page.keyboard.press('Enter');
+  expect(await shown.textContent()).toMatch(/name\[0\]\.family[^]*FROM-1[^]*PID-5[^]*Replaced: nothing/);
+  await expectAccessible(page);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(`/admin/messages/${message}`);
+  await page.keyboard.press('Escape');
+  expect(await shown.count()).toBe(0);
+
+  await page.setViewportSize({ width: PHONE, height: 800 });
+  await page.locator('.value', { hasText: '"1970-12-31"' }).click();
+  expect(await shown.textContent()).toContain('PID-7');
+  const box = await shown.boundingBox();
+  expect(box && box.x >= 0 && box.x + box.width <= PHONE).toBe(true);
+  await expectAccessible(page);
+  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/origin-${PHONE}.png` });
+  await shown.locator('a').click();
+  await page.waitForURL(`${stack.baseUrl}/admin/messages/${message}`);
+  await context.close();
+});

@@ -8,11 +8,16 @@ import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts'
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import type { Database } from '../../../edge/deps.ts';
 import { AUTHORITIES, simulateDay, type SimulatedDay, type SimulatedMessage } from '../../inputs/simulated-hospital.ts';
+import { findResource } from '../../../edge/admin/messages/find-resource.ts';
+import { addAudit } from '../../../edge/store/audit.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { parseStored, type StoredResource, toWrite, writeResources } from '../../../edge/store/resource.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { randomFrom } from '../../stack/tools/random.ts';
 import { seed, sized } from '../../stack/tools/size.ts';
 import { readRecords, untrueRecords } from '../../inputs/true-records.ts';
+import { valueKey, type Watch, watchValues } from '../../inputs/value-origins.ts';
 
 const db = await useTestDatabase();
 
@@ -49,6 +54,7 @@ async function run(
   day: SimulatedDay,
   deliveries: readonly Delivery[],
   isDisturbed: boolean,
+  watch?: (site: Hl7Site, controlId: string) => Promise<void>,
 ): Promise<readonly string[]> {
   const site: Hl7Site = await createHl7Site({
     database: db,
@@ -69,7 +75,9 @@ async function run(
       // The sender gets no ACK and sends the same bytes to the gateway that was started instead.
       isolate = { snapshots: createSnapshotCache() };
       await send({ message, fault: 'none' });
+      return;
     }
+    await watch?.(site, message.controlId);
   };
   for (const each of deliveries) await send(each);
   // A sender sends a rejected message again when the messages before it have arrived.
@@ -81,14 +89,15 @@ async function run(
   };
   await check('at the end');
   if (problems.length === 0 && isDisturbed) {
-    const { rows } = await db.client.query<{ message_id: string }>(
-      `select message_id from hl7_message where site_id = $1 and outcome = 'AA' order by md5(control_id) limit 12`,
+    const { rows } = await db.client.query<{ message_id: string; control_id: string }>(
+      `select message_id, control_id from hl7_message where site_id = $1 and outcome = 'AA' order by md5(control_id) limit 12`,
       [site.site],
     );
     const by = { kind: 'person', name: '1', address: null } as const;
-    for (const { message_id: id } of rows) {
+    for (const { message_id: id, control_id: control } of rows) {
       const attempt = { why: 'replayed', actor: 'Ada', jobId: null, by } as const;
       await reprocess({ ...site.deps, ...isolate }, site.site, id, attempt, 'replay');
+      await watch?.(site, control);
     }
     await check('after replays');
   }
@@ -153,4 +162,132 @@ test.each(Array.from({ length: DAYS }, (_, at) => SEED + at))('day %i', async (o
     );
     expect.fail(`day ${of}\n${problems.join('\n')}\n\n${again.join('\n')}\n\n${texts.join('\n\n')}`);
   }
+});
+
+/** A FHIR client adds a telephone number, or changes it. */
+async function writePhone({ deps, site, clientId, db: { client } }: Hl7Site, number: string): Promise<void> {
+  const { rows } = await client.query<StoredResource>(
+    `select type, id, version, '' as last_updated, meta, body from resource where site_id = $1 and type = 'Patient'
+      order by md5($2 || id::text) limit 1`,
+    [site, number],
+  );
+  for (const row of rows) {
+    const phone = { ...parseStored(row), telecom: [{ system: 'phone', value: number }] };
+    const actor = { kind: 'key', name: null, clientId, address: null, requestId: 'request-1' } as const;
+    await inSite(deps.database, site).batch([
+      writeResources(site, [toWrite(phone, row.id, 'update')]),
+      addAudit(site, actor, { action: null, searched: null }),
+    ]);
+  }
+}
+
+/** The text of fields such as `PID-5`, or of segments such as `OBX`. */
+const textOf = (message: string, fields: readonly string[]): string =>
+  fields
+    .flatMap((field) => {
+      const [id = '', number] = field.split('-');
+      const segments = message.split('\n').filter((line) => line.startsWith(`${id}|`));
+      return segments.map((line) =>
+        number === undefined ? line : (line.split('|')[Number(number) - (id === 'MSH' ? 1 : 0)] ?? ''),
+      );
+    })
+    .join('\n');
+
+/** The fields of values that a field does not state literally: a code of FHIR, a reference, a system. */
+const DERIVED: readonly (readonly [path: RegExp, fields: RegExp])[] = [
+  [/^(?:subject|patient)\./, /^(?:PID-3|MRG-1)$/],
+  [/^active$/, /^(?:MSH-9|MRG-1)$/],
+  [/^link\b/, /^(?:MRG-1|PID-3)$/],
+  [/^gender$/, /^PID-8$/],
+  [/^name\b.*\.text$/, /^PID-5$/],
+  [/^identifier\b.*\.(?:system|use|code)$/, /^(?:PID-3|MRG-1|OBR-[23]|ORC-[23]|TXA-12)$/],
+  [/^basedOn\b/, /^(?:OBR|ORC)-[23]$/],
+  [/^(?:_?status|docStatus)\b/, /^(?:OBX-11|OBR-25|TXA-1[79]|MSH-9)$/],
+  [/^code\b.*\.system$/, /^(?:OBX-3|OBR-4|AL1-3)$/],
+  [/^issued$/, /^OBR-22$/],
+  [/^result\b/, /^OBX$/],
+  [/^derivedFrom\b/, /^OBR-26$/],
+  [/^extension\b/, /^OB(?:R-(?:26|29)|X-[45])$/],
+  [/^dataAbsentReason\b/, /^OBX-(?:5|11)$/],
+  [/^(?:_?category|type)\b/, /^(?:AL1-2|TXA|OBR-24|OBX-29)$/],
+  [/^_criticality\b/, /^AL1-4$/],
+  [/^clinicalStatus\b/, /^AL1$/],
+  [/^content\b.*\.(?:contentType|data)$/, /^OBX-5$/],
+  [/^relatesTo\b/, /^TXA-13$/],
+  // The lines of several messages.
+  [/^conclusion$/, /^OBX-5$/],
+];
+
+const isStated = (path: string, value: string, text: string, fields: readonly string[]): boolean => {
+  const stated = JSON.parse(value) as unknown;
+  if (text.includes(String(stated))) return true;
+  if (/date/i.test(path) && text.includes(String(stated).replaceAll(/\D/g, '').slice(0, 12))) return true;
+  const derived = DERIVED.find(([pattern]) => pattern.test(path));
+  return derived !== undefined && fields.length > 0 && fields.every((field) => derived[1].test(field));
+};
+
+/** Counts the round trips to the database. */
+function counted(database: Database): { readonly database: Database; readonly trips: () => number } {
+  let trips = 0;
+  const count = () => {
+    trips += 1;
+    return database;
+  };
+  return {
+    database: {
+      run: (query, limits) => count().run(query, limits),
+      batch: (queries, limits) => count().batch(queries, limits),
+    },
+    trips: () => trips,
+  };
+}
+
+/** A day with watched writes: of messages, and of a FHIR client after every fifth. */
+async function runWatched(day: SimulatedDay, of: number): Promise<{ readonly site: Hl7Site; readonly watch: Watch }> {
+  const seen: { site?: Hl7Site; watch?: Watch; writes: number } = { writes: 0 };
+  await run(day, deliver(day, randomFrom(of), true), true, async (site, controlId) => {
+    seen.site = site;
+    seen.watch ??= watchValues(db.client, site.site);
+    await seen.watch.note(controlId);
+    seen.writes += 1;
+    if (seen.writes % 5 !== 0) return;
+    await writePhone(site, `0800${seen.writes}`);
+    await seen.watch.note(`FHIR ${site.clientId}`);
+  });
+  const { site, watch } = seen;
+  if (site === undefined || watch === undefined) throw new Error('the day has no message');
+  return { site, watch };
+}
+
+test('each value has its message with the field, or its client, in one round trip', async () => {
+  const counts = { compared: 0, unclear: 0 };
+  for (let of = SEED + DAYS; counts.compared < sized(1000, 10_000); of += 1) {
+    const day = simulateDay(of, SCENES);
+    const texts = new Map(day.messages.map(({ controlId, text }) => [controlId, text]));
+    const { site, watch } = await runWatched(day, of);
+    const { database, trips } = counted(site.deps.database);
+    const wrong: string[] = [];
+    for (const [reference, origins] of watch.origins()) {
+      const [type = '', id = ''] = reference.split('/');
+      const { values } = await findResource(database, site.site, type, id, undefined);
+      for (const { path, value, version, statedBy, fields } of values) {
+        const expected = origins.get(valueKey(path, value ?? ''));
+        counts[expected === null ? 'unclear' : 'compared'] += 1;
+        if (expected === null) continue;
+        const { message = null, clientId } = version?.facts ?? {};
+        const named = message?.controlId ?? `FHIR ${clientId}`;
+        if (named !== expected) wrong.push(`${reference} ${path} ${value}: ${named} instead of ${expected}`);
+        else if (message !== null) {
+          // The identifiers of the merged patient are those of earlier messages.
+          const isMerged = path.startsWith('identifier') && fields.includes('MRG-1');
+          const source = texts.get(statedBy?.controlId ?? named) ?? '';
+          const text = isMerged ? [...texts.values()].join() : textOf(source, fields);
+          if (!isStated(path, value ?? '', text, fields)) wrong.push(`${reference} ${path} ${value} ${fields.join()}`);
+        }
+      }
+    }
+    expect(wrong, `day ${of}`).toEqual([]);
+    expect(trips()).toBe(watch.origins().size);
+  }
+  expect(counts.unclear).toBeLessThan(counts.compared / 10);
 });

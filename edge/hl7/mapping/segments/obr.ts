@@ -16,7 +16,7 @@ import type { SentKey } from '../statement.ts';
 import { REFUSED_REPORT_STATUS, REPORT_STATUS } from '../tables/status.ts';
 import { annotation } from './nte.ts';
 import { attachmentsOf } from './obx-value.ts';
-import { orderNumber, orderWithoutNumber, type OrderNumbers } from './orc.ts';
+import { orderNumber, orderNumberField, orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import type { GroupSegment } from './rule.ts';
 import { basedOn, reason } from './service-request.ts';
 import { categoriesOfReport } from './service-section.ts';
@@ -162,10 +162,10 @@ export function report(
   context: MapContext,
 ): Contribution[] {
   const { obr, orc } = source;
-  const identifiers = [
-    entityIdentifier(orderNumber(obr, orc, 2), context, 'PLAC'),
-    entityIdentifier(orderNumber(obr, orc, 3), context, 'FILL'),
-  ].filter((found) => found !== undefined);
+  const identifiers = ([2, 3] as const).flatMap((number) => {
+    const identifier = entityIdentifier(orderNumber(obr, orc, number), context, number === 2 ? 'PLAC' : 'FILL');
+    return identifier === undefined ? [] : [{ identifier, field: orderNumberField(obr, number) }];
+  });
   const results = [...new Set(source.obx.map(referenceTo).filter((reference) => reference !== undefined))];
   const presentedForm = source.obx.flatMap((obx) =>
     attachmentsOf(obx, context).map((attachment) => presented(attachment, obx, referenceTo(obx))),
@@ -173,7 +173,15 @@ export function report(
   const notes = source.notes.map((nte) => annotation(nte, context)).filter((found) => found !== undefined);
   return [
     statusOf(obr, context),
-    ...(identifiers.length === 0 ? [] : [fixed('identifier', identifiers, 'OBR-2 OBR-3')]),
+    ...(identifiers.length === 0
+      ? []
+      : [
+          fixed(
+            'identifier',
+            identifiers.map(({ identifier }) => identifier),
+            identifiers.map(({ field }) => field).join(' '),
+          ),
+        ]),
     ...contributionsOf(obr, FIELDS, context),
     ...basedOn(obr, orc, context),
     ...reason(obr, orc, context),

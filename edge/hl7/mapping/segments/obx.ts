@@ -190,9 +190,10 @@ function valueOf(segments: readonly Segment[], context: MapContext): Contributio
     return reason === undefined ? [] : [fixed('dataAbsentReason', reason, 'OBX-11')];
   }
   const [only] = values;
+  const fields = isValued(segment, 6) ? 'OBX-5 OBX-6' : 'OBX-5';
   if (values.length === 1 && only !== undefined) {
     return [
-      fixed('value[x]', only.value ?? null, 'OBX-5'),
+      fixed('value[x]', only.value ?? null, fields),
       fixed(
         `extension ${VALUE_ATTACHMENT}`,
         only.attachment === undefined ? null : { valueAttachment: only.attachment },
@@ -206,7 +207,7 @@ function valueOf(segments: readonly Segment[], context: MapContext): Contributio
     code,
     ...value,
   }));
-  return [fixed('component', component, 'OBX-5')];
+  return [fixed('component', component, `OBX-3 ${fields}`)];
 }
 
 const NO_VALUE: readonly Contribution[] = [

@@ -15,6 +15,10 @@ export function orderNumber(obr: Segment, orc: Segment | undefined, field: 2 | 3
   return textOf(common, 1) === undefined ? undefined : common;
 }
 
+/** The field of an order number: `OBR-2`. */
+export const orderNumberField = (obr: Segment, field: 2 | 3): string =>
+  textOf(first(obr, field), 1) === undefined ? `ORC-${field}` : `OBR-${field}`;
+
 /** Each of the numbers finds the order's results. */
 export interface OrderNumbers {
   readonly placer: Part | undefined;

@@ -44,6 +44,7 @@ test('every operation and its permission', () => {
     'get /site: site.settings.read',
     'get /unmapped-names: site.messages.read',
     'get /usage: site.endpoints.read',
+    'get /{type}/{id}/lineage: site.messages.read',
     'patch /api-keys/{clientId}: site.api_keys.update or site.api_keys.disable',
     'patch /site: site.settings.update',
     'post /alerts/webhook/test: site.settings.update',
