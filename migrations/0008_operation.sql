@@ -219,6 +219,37 @@ create table sidecar_seen (
 );
 grant select, insert, update on sidecar_seen to gateway_app;
 
+-- Connections of MLLP senders, as the sidecars report them (functions/mllp_connections_note.sql). A row is the open connections
+-- of a source, or closed connections that were alike within a quarter of an hour.
+create table mllp_connection (
+  site_id uuid not null,
+  client_id text not null,
+  connection_id uuid not null,
+  sidecar text not null,
+  -- One process of the sidecar.
+  run uuid not null,
+  source_address text not null,
+  is_tls boolean not null,
+  -- The subject of the sender's certificate; empty without one.
+  tls_subject text not null,
+  -- `MSH-3 / MSH-4` of its messages, ten at most.
+  senders text[] not null check (cardinality(senders) <= 10),
+  -- False: it carried no message, and its address has sent messages for the key.
+  has_sent boolean not null,
+  connections integer not null,
+  opened_at timestamptz not null,
+  -- Null while it is open.
+  closed_at timestamptz,
+  reason text check ((reason is null) = (closed_at is null)),
+  reported_at timestamptz not null,
+  primary key (site_id, client_id, connection_id),
+  foreign key (site_id, client_id) references api_key
+);
+create index mllp_connection_source on mllp_connection (source_address, sidecar) where has_sent;
+create index mllp_connection_age on mllp_connection (sidecar, closed_at);
+select table_of_site('mllp_connection');
+grant select on mllp_connection to gateway_app;
+
 -- Rejected sidecars. A known key with a wrong clock has a row by name. All callers with an unknown key share one row, since an
 -- attacker could send any number of keys.
 create table sidecar_refused (

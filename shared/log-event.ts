@@ -49,6 +49,7 @@ export const LOG_EVENTS = {
   'edge.unreachable': ['warn'],
   'edge.unavailable': ['warn'],
   'edge.not-recognised': ['error'],
+  'edge.report-refused': ['debug'],
   'forward.refused': ['warn'],
   'forward.unreachable': ['warn'],
   'connection.refused': ['debug', 'warn'],

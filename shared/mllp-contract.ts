@@ -8,6 +8,8 @@ import * as z from 'zod';
 export const MLLP_MESSAGES_PATH = '/internal/mllp/messages';
 /** `GET`: the address ranges that active keys allow, so that the sidecar rejects others before it parses their bytes. */
 export const MLLP_RANGES_PATH = '/internal/mllp/allowed-ranges';
+/** `POST`: the sidecar's connections as JSON (`connectionReport`). The edge answers 204. */
+export const MLLP_CONNECTIONS_PATH = '/internal/mllp/connections';
 
 export const SIDECAR_TOKEN_AUDIENCE = 'svc-mllp-ingest';
 /** The header `typ` of the sidecar's JWT, so that the edge accepts no other token in its place (RFC 8725 §3.11). */
@@ -50,6 +52,53 @@ export const MLLP_ACCEPT_LENGTH_HEADER = 'mllp-accept-length';
 
 /** Response header: `keep` or `close`, for the connection after the ACK. */
 export const MLLP_CONNECTION_HEADER = 'mllp-connection';
+
+/**
+ * Response header of a message whose sender has an API key: the key and the sender, opaque to the sidecar. It returns the value
+ * in its report of connections.
+ */
+export const MLLP_SENDER_HEADER = 'mllp-sender';
+
+/** The most records of open, and of closed, connections in one report. */
+export const MAX_CONNECTION_RECORDS = 500;
+/** The edge rejects a larger report. */
+export const MAX_CONNECTION_REPORT_BYTES = 6 * 1024 * 1024;
+
+export const MAX_SENDER_LENGTH = 500;
+/** The senders of a record; others are not in it. */
+export const MAX_SENDERS = 10;
+
+const milliseconds = z.number().int().nonnegative();
+
+/** The open connections of a source, or connections that were alike and closed within a quarter of an hour. */
+const connectionRecord = z.object({
+  id: z.uuid(),
+  src: z.string().max(64),
+  isTls: z.boolean(),
+  /** Subject of the peer's verified certificate. */
+  tls: z.string().max(1024).optional(),
+  /** Values of `MLLP_SENDER_HEADER`. */
+  senders: z.array(z.string().max(MAX_SENDER_LENGTH)).max(MAX_SENDERS),
+  /** When the first connection was opened. */
+  openedAt: milliseconds,
+  /** When the last one ended; null while it is open. */
+  closedAt: milliseconds.nullable(),
+  reason: z
+    .string()
+    .regex(/^[a-z-]{1,40}$/)
+    .nullable(),
+  connections: z.number().int().positive().max(1_000_000_000),
+});
+export type ConnectionRecord = z.infer<typeof connectionRecord>;
+
+/** `open` replaces the earlier open records of the run. A closed record replaces the earlier one with its id. */
+export const connectionReport = z.object({
+  /** One process of a sidecar. */
+  run: z.uuid(),
+  open: z.array(connectionRecord).max(MAX_CONNECTION_RECORDS),
+  closed: z.array(connectionRecord).max(MAX_CONNECTION_RECORDS),
+});
+export type ConnectionReport = z.infer<typeof connectionReport>;
 
 /** The state that a sidecar reports when it requests the ranges. */
 const sidecarState = z.object({

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { addressKey } from '../shared/ip.ts';
 import { createAckWriter } from './ack-writer.ts';
 import type { Pace } from './address-rate-limit.ts';
+import type { Recorded } from './connection-history.ts';
 import type { Place } from './connection-limits.ts';
 import { beginExchange } from './exchange.ts';
 import type { Forward } from './forward.ts';
@@ -15,7 +16,7 @@ import { createFrameReader } from './frame-reader.ts';
 import { createFrameTimer } from './frame-timer.ts';
 import type { SidecarLog } from './log.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import type { Metrics, RefusalReason } from './metrics.ts';
+import type { CloseReason, Metrics, RefusalReason } from './metrics.ts';
 import { answerOversized } from './oversized-ack.ts';
 import { sha256Of, type PeerIdentity } from './token.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
@@ -31,6 +32,7 @@ export interface ConnectionOptions {
   readonly frameTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly place: Place;
+  readonly recorded: Recorded;
 }
 
 export interface Connection {
@@ -45,16 +47,19 @@ export interface Connection {
 const LINGER_MS = 2_000;
 
 export function serveConnection(socket: Socket, peer: PeerIdentity, options: ConnectionOptions): Connection {
-  const { forward, pace, metrics, log, place } = options;
+  const { forward, pace, metrics, log, place, recorded } = options;
   const sourceAddress = peer.address;
   const gone = new AbortController();
   /** No more bytes are accepted: the sender has ended, or the sidecar is about to. */
   let isEnding = false;
   let isWorking = false;
   let isFinished = false;
+  /** The first reason counts: a destroyed socket has further events. */
+  let endedBy: CloseReason | undefined;
 
   const abort = (reason: RefusalReason): void => {
     if (socket.destroyed) return;
+    endedBy ??= reason;
     metrics.refusals.inc({ reason });
     log({ level: 'warn', event: 'connection.refused', sourceAddress, reason });
     socket.destroy();
@@ -95,13 +100,16 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     const outcome = await forward({ bytes, exchange }, peer, gone.signal);
     if (gone.signal.aborted) return;
     if (outcome.kind === 'unavailable') return abort('edge-unavailable');
+    if (outcome.sender !== undefined) recorded.sentFor(outcome.sender);
     let code = '';
     for (const ack of outcome.kind === 'ack' ? outcome.acks : [undefined]) code = await writeAck(ack);
     if (log.isDebug) {
       const [sha256, length] = [sha256Of(bytes), bytes.byteLength];
       log({ level: 'debug', event: 'message.answered', ...exchange, sourceAddress, bytes: length, sha256, code });
     }
-    if (outcome.close) finish();
+    if (!outcome.close) return;
+    endedBy ??= 'sender-unknown';
+    finish();
   };
 
   const work = async (): Promise<void> => {
@@ -154,14 +162,16 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   });
   // Half-open: frames before the FIN are still answered.
   socket.on('end', () => {
+    endedBy ??= 'sender-closed';
     reader.end();
     isEnding = true;
     watchFrame(false);
     if (!isWorking) void work();
   });
-  socket.on('error', ({ code }: NodeJS.ErrnoException) =>
-    log({ level: 'debug', event: 'connection.error', sourceAddress, code }),
-  );
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+    endedBy ??= 'connection-lost';
+    log({ level: 'debug', event: 'connection.error', sourceAddress, code });
+  });
   socket.setTimeout(options.idleTimeoutMs, () => {
     if (!isWorking) abort('idle-timeout');
   });
@@ -175,6 +185,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
       queue.clear();
       share.close();
       gone.abort();
+      recorded.close(endedBy ?? 'connection-lost');
       resolve();
     });
   });
@@ -182,6 +193,7 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   return {
     closed,
     drain() {
+      endedBy ??= 'shutting-down';
       isEnding = true;
       watchFrame(false);
       if (!isWorking) finish();

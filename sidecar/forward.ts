@@ -9,6 +9,7 @@ import {
   MLLP_CONNECTION_HEADER,
   MLLP_CONTENT_TYPE,
   MLLP_MESSAGES_PATH,
+  MLLP_SENDER_HEADER,
 } from '../shared/mllp-contract.ts';
 import { createBackoff, type BackoffOptions } from './backoff.ts';
 import { type EdgeClient, type EdgeReply, isNotRecognised } from './edge-request.ts';
@@ -20,9 +21,9 @@ import type { PeerIdentity } from './token.ts';
 
 export type Outcome =
   /** One ACK, or the accept and the application acknowledgement, each for its own frame. */
-  | { readonly kind: 'ack'; readonly acks: readonly Uint8Array[]; readonly close: boolean }
+  | { readonly kind: 'ack'; readonly acks: readonly Uint8Array[]; readonly close: boolean; readonly sender?: string }
   /** Stored, but the sender requested no acknowledgement (MSH-15, MSH-16). */
-  | { readonly kind: 'no-ack'; readonly close: boolean }
+  | { readonly kind: 'no-ack'; readonly close: boolean; readonly sender?: string }
   /** Possibly not stored: must not be acknowledged. */
   | { readonly kind: 'unavailable' };
 
@@ -119,11 +120,13 @@ interface Tries {
 /** Undefined if the answer is not from the edge's ingest, or reports that storing may have failed. */
 function outcomeOf({ status, headers, body }: EdgeReply): Outcome | undefined {
   const close = headers[MLLP_CONNECTION_HEADER] === 'close';
-  if (status === 204) return { kind: 'no-ack', close };
+  const named = headers[MLLP_SENDER_HEADER];
+  const sender = typeof named === 'string' ? { sender: named } : {};
+  if (status === 204) return { kind: 'no-ack', close, ...sender };
   // A proxy's page with status 200 must not reach a sender as an acknowledgement.
   const isAck = status === 200 && body.byteLength > 0 && mediaType(headers['content-type']) === MLLP_CONTENT_TYPE;
   const acks = isAck ? acksOf(body, headers[MLLP_ACCEPT_LENGTH_HEADER]) : undefined;
-  return acks === undefined ? undefined : { kind: 'ack', acks, close };
+  return acks === undefined ? undefined : { kind: 'ack', acks, close, ...sender };
 }
 
 /** Undefined if the length does not fit the body: not an answer of the edge. */

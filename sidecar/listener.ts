@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net';
 
 import { plainAddress } from '../shared/ip.ts';
 import type { AcceptPeer } from './accept-peer.ts';
+import type { ConnectionHistory } from './connection-history.ts';
 import type { ConnectionLimits, Place } from './connection-limits.ts';
 import { serveConnection, type Connection, type ConnectionOptions } from './connection.ts';
 import { listen } from './listen.ts';
@@ -11,13 +12,14 @@ import { errorCode } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
 import type { RangeSet } from './range-set.ts';
 
-export interface ListenerOptions extends Omit<ConnectionOptions, 'place'> {
+export interface ListenerOptions extends Omit<ConnectionOptions, 'place' | 'recorded'> {
   readonly host: string | undefined;
   readonly port: number;
   readonly limits: ConnectionLimits;
   readonly balancers: RangeSet;
   readonly acceptPeer: AcceptPeer;
   readonly openingTimeoutMs: number;
+  readonly history: ConnectionHistory;
 }
 
 export interface Listener {
@@ -32,7 +34,7 @@ const BACKLOG = 1024;
 
 /** Resolves when the port listens. @throws if the port is in use or the address is not local */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { metrics, log, limits, balancers, acceptPeer } = options;
+  const { metrics, log, limits, balancers, acceptPeer, history } = options;
   const connections = new Map<Socket, Connection>();
   const opening = new Set<Socket>();
   let isStopping = false;
@@ -43,6 +45,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     if (refused.has(raw)) return;
     refused.add(raw);
     metrics.refusals.inc({ reason });
+    if (reason !== 'balancer-check') history.refused(sourceAddress, reason);
     log({ level: reason === 'balancer-check' ? 'debug' : 'warn', event: 'connection.refused', sourceAddress, reason });
     raw.destroy();
   };
@@ -58,7 +61,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     // The socket closed while the connection was opened, so its close event has passed.
     if (raw.destroyed) return;
     if (isStopping) return refuse(raw, 'shutting-down', accepted.peer.address);
-    const connection = serveConnection(accepted.socket, accepted.peer, { ...options, place });
+    const connection = serveConnection(accepted.socket, accepted.peer, {
+      ...options,
+      place,
+      recorded: history.open(accepted.peer),
+    });
     connections.set(raw, connection);
     await connection.closed;
     connections.delete(raw);

@@ -1,29 +1,36 @@
 /** Prometheus metrics. Labels have values from closed lists only, so that a peer cannot create series. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-export type RefusalReason =
-  | 'too-many-connections'
-  | 'too-many-connections-of-address'
-  | 'gave-way'
-  | 'no-first-frame'
-  | 'address-not-allowed'
-  | 'balancer-check'
-  | 'proxy-header-missing'
-  | 'proxy-header-invalid'
-  | 'proxy-header-unexpected'
-  | 'opening-timeout'
-  | 'tls-handshake'
-  | 'tls-on-plain-port'
-  | 'http'
-  | 'junk'
-  | 'frame-timeout'
-  | 'too-many-unfinished-frames'
-  | 'idle-timeout'
-  | 'memory'
-  | 'ack-not-taken'
-  | 'edge-unavailable'
-  | 'internal-error'
-  | 'shutting-down';
+/** Reasons why the sidecar rejected or closed a connection. */
+export const REFUSAL_REASONS = [
+  'too-many-connections',
+  'too-many-connections-of-address',
+  'gave-way',
+  'no-first-frame',
+  'address-not-allowed',
+  'balancer-check',
+  'proxy-header-missing',
+  'proxy-header-invalid',
+  'proxy-header-unexpected',
+  'opening-timeout',
+  'tls-handshake',
+  'tls-on-plain-port',
+  'http',
+  'junk',
+  'frame-timeout',
+  'too-many-unfinished-frames',
+  'idle-timeout',
+  'memory',
+  'ack-not-taken',
+  'edge-unavailable',
+  'internal-error',
+  'shutting-down',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Reasons why a connection ended, in the order of the sender, the network and the gateway. */
+export const CLOSE_REASONS = ['sender-closed', 'connection-lost', 'sender-unknown', ...REFUSAL_REASONS] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 export interface Metrics {
   readonly registry: Registry;

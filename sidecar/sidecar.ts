@@ -4,6 +4,7 @@ import { createAcceptPeer } from './accept-peer.ts';
 import { createAddressRateLimit } from './address-rate-limit.ts';
 import { createAllowedRanges } from './allowed-ranges.ts';
 import type { SidecarConfig } from './config.ts';
+import { createConnectionHistory } from './connection-history.ts';
 import { createConnectionLimits } from './connection-limits.ts';
 import { createEdgeClient } from './edge-request.ts';
 import { createForward } from './forward.ts';
@@ -12,6 +13,7 @@ import { startListener } from './listener.ts';
 import { errorCode, type SidecarLog } from './log.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createMetrics } from './metrics.ts';
+import { startReporter } from './report.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
 import { createUnfinishedFrames } from './unfinished-frames.ts';
@@ -30,8 +32,8 @@ export interface Sidecar {
 export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promise<Sidecar> {
   const metrics = createMetrics();
   const tls = config.tls === undefined ? undefined : await createTlsAcceptor(config.tls);
-  // One socket more than concurrent messages, for the ranges.
-  const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 1);
+  // Two sockets more than concurrent messages: for the ranges and for the report.
+  const edge = createEdgeClient(config.edgeUrl, createSigner(config.name, config.privateKey), config.concurrency + 2);
   const limits = createConnectionLimits(config, metrics);
   const allowedRanges = createAllowedRanges(
     edge,
@@ -40,12 +42,14 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     log,
   );
   const balancers = rangeSet(config.proxyProtocolFrom);
+  const history = createConnectionHistory(tls !== undefined);
   let isStopping = false;
 
   const listener = await startListener({
     ...config,
     limits,
     balancers,
+    history,
     acceptPeer: createAcceptPeer({ balancers, allowedRanges, tls }),
     forward: createForward({ ...config, edge, metrics, log }),
     pace: createAddressRateLimit(config.maxMessagesPerSecond, metrics),
@@ -64,6 +68,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
     ],
   });
   void allowedRanges.start();
+  const reporter = startReporter(history, edge, log);
   if (isReadableOnTheWay(config.edgeUrl)) log({ level: 'warn', event: 'edge.not-encrypted' });
   if (tls === undefined && !isLoopback(config.host ?? '::')) {
     log({ level: 'warn', event: 'mllp.not-encrypted', detail: NOT_ENCRYPTED });
@@ -85,6 +90,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
       isStopping = true;
       await listener.stop(config.shutdownGraceMs);
       allowedRanges.stop();
+      await reporter.stop();
       edge.close();
       await health.close();
     },

@@ -86,6 +86,7 @@ export const FUNCTIONS: readonly string[] = [
   'metrics_now',
   'metrics_sites',
   'mllp_candidates',
+  'mllp_connections_note',
   'mllp_covered',
   'mllp_networks_of',
   'mllp_owners',

@@ -1,5 +1,5 @@
 /** The MLLP sidecars that called lately. They serve every site, so only this module here belongs to no site. */
-import type { SidecarState } from '../../shared/mllp-contract.ts';
+import type { ConnectionRecord, SidecarState } from '../../shared/mllp-contract.ts';
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
@@ -10,6 +10,22 @@ import { instantOf, raw, read, sql } from './sql.ts';
  */
 export function noteSidecar(issuer: string, clockSeconds: number, state?: SidecarState): Query {
   return sql`select sidecar_note(${issuer}, ${clockSeconds}::integer, ${state?.version ?? null}, ${state?.connections ?? null}::integer)`;
+}
+
+/** A record of connections, with the keys that their messages belong to. */
+export interface OwnedConnections extends Omit<ConnectionRecord, 'senders'> {
+  /** `senders`: MSH-3 and MSH-4 as text. */
+  readonly owners: readonly { readonly site: string; readonly clientId: string; readonly senders: readonly string[] }[];
+}
+
+/** @param sites those that the sidecar's key may speak for; undefined for all */
+export function noteConnections(
+  issuer: string,
+  run: string,
+  sites: readonly string[] | undefined,
+  records: readonly OwnedConnections[],
+): Query {
+  return sql`select mllp_connections_note(${issuer}, ${run}::uuid, ${sites ?? null}::uuid[], ${JSON.stringify(records)}::json)`;
 }
 
 /** A sidecar that was rejected. */

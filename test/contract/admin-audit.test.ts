@@ -59,6 +59,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
 const WITHOUT_AUDIT = [
   'get /health',
   'get /feeds',
+  'get /feeds/{clientId}/connections',
   'get /requests',
   'get /site',
   'get /alerts',

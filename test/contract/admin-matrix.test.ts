@@ -42,6 +42,7 @@ type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
   'api-keys': 'api-keys',
   keys: 'api-keys',
+  feeds: 'api-keys',
   messages: 'messages',
   replays: 'replays',
   attention: 'attention',

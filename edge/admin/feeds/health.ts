@@ -44,7 +44,7 @@ export function sentenceOf(
     ...disabled.map(({ name }) => `${name} is disabled and still sends`),
     ...refused.map(({ sender: { surface, refusedLately }, name }) => {
       const what = surface === 'fhir' ? 'request' : 'message';
-      return `${counted(refusedLately, what)} of ${name} ${were(refusedLately)} rejected`;
+      return `${counted(refusedLately, what)} of ${name} ${were(refusedLately)} rejected in the last hour`;
     }),
     ...fewer.map(({ name }) => `${name} sends less than usual`),
     ...more.map(({ name }) => `${name} sends more than usual`),

@@ -10,8 +10,12 @@ export interface FeedLinks {
   readonly key: (clientId: string) => string | undefined;
   readonly messages: (clientId: string, outcome?: 'AA' | 'AE' | 'AR') => string | undefined;
   readonly requests: (clientId: string, query?: Query) => string | undefined;
+  readonly connections: (clientId: string) => string;
   readonly alerts: string;
 }
+
+/** The page of the connections of a key. */
+export const connectionsPath = (clientId: string): string => `${PLACES.feeds.path}/feeds/${clientId}`;
 
 /** @param today the instant of midnight at the site */
 export function feedLinks(config: Config, permissions: ReadonlySet<Permission>, today: string): FeedLinks {
@@ -26,6 +30,7 @@ export function feedLinks(config: Config, permissions: ReadonlySet<Permission>, 
     messages: (clientId, outcome) =>
       to(PLACES.messages, { clientId, from: today, ...(outcome === undefined ? {} : { outcome }) }),
     requests: (clientId, query = {}) => to(PLACES.requests, { clientId, range: '24h', ...query }),
+    connections: (clientId) => linkTo(config, connectionsPath(clientId)),
     alerts: linkTo(config, PLACES.alerts.path),
   };
 }

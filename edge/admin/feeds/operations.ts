@@ -1,6 +1,7 @@
 /** The JSON API of feeds. */
 import { type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
+import { connectionHistory, readConnections } from './connections.ts';
 import { feedsAnswer } from './schema.ts';
 import { readFeeds } from './view.ts';
 
@@ -16,6 +17,19 @@ export function feedOperations({ now }: AdminDeps): Operation[] {
       handle: async ({ actor, database }) => ({
         body: await readFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
       }),
+    }),
+    operation({
+      method: 'get',
+      path: '/feeds/{clientId}/connections',
+      permission: 'site.endpoints.read',
+      summary: 'Read the MLLP connections of a key in the last 24 hours',
+      description:
+        'The open ones first, then those that closed last, 300 closed at most. Closed connections that are alike count as one in each quarter of an hour.',
+      answer: connectionHistory,
+      async handle({ actor, database, param }) {
+        const { connections } = await readConnections(database, actor.site, param('clientId'));
+        return { body: { connections } };
+      },
     }),
   ];
 }

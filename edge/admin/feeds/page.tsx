@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx';
 import { labelFor } from '../../refusals.ts';
 import { counted } from '../web/counted.ts';
 import { Badge, Empty, Notice, When } from '../web/ui.tsx';
+import { closeReason, securityOf } from './connections.ts';
 import { senderName } from './health.ts';
 import type { FeedLinks } from './links.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
@@ -103,13 +104,53 @@ const Fault = ({ feed: { clientId, refusals, fault }, links }: { feed: Feed; lin
   const reason = fault === null ? '' : fault.reason === '' ? labelFor(fault.code) : fault.reason;
   return (
     <p class="fault quiet">
-      <Counted to={links.requests(clientId)}>{text(refusals)} rejected or failed in 24 hours</Counted>
+      <Counted to={links.requests(clientId)}>
+        {text(refusals)} rejected or failed in the last 24 hours, token requests included
+      </Counted>
       {fault === null ? null : (
         <span>
           : {reason} (<When at={fault.at} relative />)
         </span>
       )}
     </p>
+  );
+};
+
+/** More would push the other keys off the screen. */
+const MAX_SOURCES = 5;
+
+/** The connections from each source address, and a link to those of a day. */
+const Sources = ({ feed: { clientId, connections }, links }: { feed: Feed; links: FeedLinks }) => {
+  if (connections.length === 0) return null;
+  const more = connections.length - MAX_SOURCES;
+  return (
+    <>
+      {connections.slice(0, MAX_SOURCES).map((source) => (
+        <p class="line quiet">
+          {source.open > 0 ? <Badge tone="good">connected</Badge> : <Badge tone="plain">not connected</Badge>}
+          <span>
+            <code>{source.sourceAddress}</code> {securityOf(source)}
+          </span>
+          {source.openSince === null ? null : (
+            <span>
+              {source.open === 1 ? 'since ' : `${counted(source.open, 'connection')}, the oldest since `}
+              <When at={source.openSince} relative />
+            </span>
+          )}
+          {source.lastClosedAt === null ? null : (
+            <span>
+              {source.open > 0 ? 'an earlier one closed ' : 'closed '}
+              <When at={source.lastClosedAt} relative />: {closeReason(source.lastReason ?? '')}
+            </span>
+          )}
+        </p>
+      ))}
+      <p class="line quiet">
+        <a href={links.connections(clientId)}>
+          Connections of the last 24 hours{more > 0 ? `, from ${text(more)} more addresses too` : ''}
+        </a>
+      </p>
+    </>
   );
 };
 
@@ -137,6 +178,7 @@ const Item = ({ feed, links }: { feed: Feed; links: FeedLinks }) => (
     {feed.senders.map((sender) => (
       <Line {...{ feed, sender, links }} />
     ))}
+    <Sources {...{ feed, links }} />
     <Fault {...{ feed, links }} />
   </li>
 );

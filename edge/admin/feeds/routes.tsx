@@ -5,7 +5,9 @@ import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Refreshed } from '../web/ui.tsx';
 import { readInstant, wallTime } from '../web/wall-clock.ts';
-import { feedLinks } from './links.ts';
+import { ConnectionsPage } from './connections-page.tsx';
+import { readConnections } from './connections.ts';
+import { connectionsPath, feedLinks } from './links.ts';
 import { FeedsPage } from './page.tsx';
 import { readFeeds } from './view.ts';
 
@@ -39,6 +41,18 @@ export function addFeeds(app: Surface, { deps, access }: Console): void {
         <Refreshed id="feeds" seconds={REFRESH_SECONDS}>
           <FeedsPage {...feeds} links={feedLinks(config, permissions, today)} />
         </Refreshed>
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(connectionsPath(':clientId'), async (c) => {
+    const session = await access.page(c, PERMISSION);
+    const { actor, database } = session;
+    const { name, connections } = await readConnections(database, actor.site, c.req.param('clientId') ?? '');
+    const page = (
+      <Page title={`Connections of ${name}`} {...{ config, session }} place={PLACE} trail={[PLACES.feeds]}>
+        <ConnectionsPage {...{ connections }} nowMs={deps.now()} />
       </Page>
     );
     return respond(config, page);

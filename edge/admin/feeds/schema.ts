@@ -3,6 +3,7 @@ import * as z from 'zod';
 
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { alertItem } from '../alerts/listing.ts';
+import { sourceItem } from './connections.ts';
 
 const instant = z.iso.datetime();
 const count = z.number().int();
@@ -38,6 +39,9 @@ const feed = z.object({
     .object({ at: instant, surface: z.enum(USAGE_SURFACES), code: z.string(), reason: z.string() })
     .nullable()
     .meta({ description: 'The last of them; only with site.api_keys.read.' }),
+  connections: z.array(sourceItem).meta({
+    description: 'MLLP connections by source address, the newest first; at most 1,000 addresses of the site.',
+  }),
 });
 
 const sidecar = z.object({

@@ -4,8 +4,10 @@ import type { Database } from '../../deps.ts';
 import { type AlertRow, listAlerts } from '../../store/admin-alert.ts';
 import { type FeedRow, feedsNow, MAX_KEYS } from '../../store/admin-feed.ts';
 import { inSite } from '../../store/in-site.ts';
+import { connectionSources, type SourceRow } from '../../store/mllp-connection.ts';
 import { type SidecarRow, sidecarsSeen } from '../../store/sidecar.ts';
 import { viewAlert } from '../alerts/listing.ts';
+import { viewSource } from './connections.ts';
 import { sentenceOf } from './health.ts';
 import { judge } from './judge.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
@@ -55,12 +57,14 @@ export function viewFeeds(
   sidecars: readonly SidecarRow[],
   nowMs: number,
   maySeeReasons: boolean,
+  sources: readonly SourceRow[] = [],
 ): Feeds {
   const alerted = new Set(
     alerts
       .filter(({ kind, clear_since: clear }) => kind === 'feed-silent' && clear === null)
       .map(({ subject }) => subject),
   );
+  const ofKeys = Map.groupBy(sources, ({ client_id: clientId }) => clientId);
   const keys = [...Map.groupBy(rows, ({ client_id: clientId }) => clientId).values()];
   const feeds = keys.slice(0, MAX_KEYS).flatMap((ofKey): Feed[] => {
     const [key] = ofKey;
@@ -76,6 +80,7 @@ export function viewFeeds(
         senders: ofKey.flatMap((row) => viewSender(row, alerted, hasFeed)),
         refusals: key.refusals,
         fault: maySeeReasons ? viewFault(key) : null,
+        connections: (ofKeys.get(key.client_id) ?? []).map(viewSource),
       },
     ];
   });
@@ -99,10 +104,11 @@ export async function readFeeds(
   nowMs: number,
   maySeeReasons: boolean,
 ): Promise<Feeds> {
-  const [rows, alerts, sidecars] = await inSite(database, site).batch([
+  const [rows, alerts, sidecars, sources] = await inSite(database, site).batch([
     feedsNow(site, nowMs),
     listAlerts(site, 'firing', null, MAX_ALERTS),
     sidecarsSeen(),
+    connectionSources(site),
   ]);
-  return viewFeeds(rows, alerts, sidecars, nowMs, maySeeReasons);
+  return viewFeeds(rows, alerts, sidecars, nowMs, maySeeReasons, sources);
 }

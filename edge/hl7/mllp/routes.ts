@@ -8,24 +8,30 @@ import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { type Header, salvageHeader } from '../../../shared/hl7/header.ts';
 import { canonicalRange, parseAddress, parseRange, rangeContains } from '../../../shared/ip.ts';
 import {
+  connectionReport,
+  MAX_CONNECTION_REPORT_BYTES,
   MLLP_ACCEPT_LENGTH_HEADER,
+  MLLP_CONNECTIONS_PATH,
   MLLP_CONNECTION_HEADER,
   MLLP_CONTENT_TYPE,
   MLLP_CONTRACT_HEADER,
   MLLP_MESSAGES_PATH,
   MLLP_RANGES_PATH,
+  MLLP_SENDER_HEADER,
   type AllowedRanges,
+  type ConnectionReport,
   type SidecarClaims,
 } from '../../../shared/mllp-contract.ts';
 import type { SidecarKey } from '../../config.ts';
 import type { Deps, Query } from '../../deps.ts';
+import { decodeUtf8, readBody } from '../../http/body.ts';
 import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { needOf } from '../../http/memory.ts';
 import type { NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
-import { noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
+import { noteConnections, noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
 import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
@@ -33,6 +39,7 @@ import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { refusalReason } from '../ingest/refusal-reason.ts';
 import type { NoKey } from '../ingest/sender/select-key.ts';
+import { ownedConnections, senderValue } from './connections.ts';
 import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
@@ -120,7 +127,8 @@ export function createMllpIngest(
       noteRefusal?.({ clientId, isKnown: true, answer: outcome, ...reason, requestId, sourceAddress: address });
     }
     deps.log({ level: 'info', event: 'hl7.message', requestId, clientId, site, detail: outcome });
-    return answer(ingested.ack, 'keep', takesTwo(request) ? ingested.acceptAck : undefined);
+    const { ack, acceptAck } = ingested;
+    return answer(ack, 'keep', senderValue(ingested), takesTwo(request) ? acceptAck : undefined);
   });
 
   app.get(MLLP_RANGES_PATH, async (c) => {
@@ -132,6 +140,22 @@ export function createMllpIngest(
     const ranges = new Set(rows.flatMap(({ range }) => canonicalRange(range) ?? []));
     const answer: AllowedRanges = { ranges: [...ranges], maxAgeSeconds: RANGES_MAX_AGE_SECONDS };
     return c.json(answer, 200, { 'Cache-Control': 'no-store' });
+  });
+
+  app.post(MLLP_CONNECTIONS_PATH, async (c) => {
+    const request = c.req.raw;
+    const { claims, key } = await requireSidecar(request);
+    const bytes = await deps.share().read(claims.iss, async (expect) => {
+      const read = await readBody(request, MAX_CONNECTION_REPORT_BYTES, expect);
+      await requireBody(claims, read);
+      await deps.share().reserve(claims.iss, needOf('json', read));
+      return read;
+    });
+    const report = reportOf(bytes);
+    if (report === undefined) return new Response(null, { status: 422 });
+    await useToken(deps, claims);
+    await deps.database.run(noteConnections(claims.iss, report.run, key.sites, ownedConnections(report)));
+    return new Response(null, { status: 204 });
   });
 
   app.notFound(() => new Response(null, { status: 404 }));
@@ -147,6 +171,15 @@ export function createMllpIngest(
   });
 
   return app;
+}
+
+/** Undefined for a report of another shape. */
+function reportOf(bytes: Uint8Array): ConnectionReport | undefined {
+  try {
+    return connectionReport.safeParse(JSON.parse(decodeUtf8(bytes))).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Checks whether the operator registered a sidecar's key for senders at this address. */
@@ -173,17 +206,26 @@ const statusOf = ({ kind }: Fault): number => (kind === 'unavailable' ? FAULT_ST
 /** The administrator sees which condition failed, the sender does not. */
 const NO_SENDER = 'This sender is unknown. Its administrator finds the reason in the console.';
 
-const headersOf = (connection: 'keep' | 'close') => ({
+const headersOf = (connection: 'keep' | 'close', sender?: string) => ({
   'Content-Type': MLLP_CONTENT_TYPE,
   [MLLP_CONNECTION_HEADER]: connection,
+  ...(sender === undefined ? {} : { [MLLP_SENDER_HEADER]: sender }),
 });
 
 /** Sidecars of the contract's first version do not know a second ACK. */
 const takesTwo = (request: Request): boolean => Number(request.headers.get(MLLP_CONTRACT_HEADER) ?? '1') >= 2;
 
-/** @param acceptAck precedes the ACK in a separate frame */
-function answer(ack: Uint8Array | null, connection: 'keep' | 'close', acceptAck?: Uint8Array): Response {
-  const headers = headersOf(connection);
+/**
+ * @param sender the value of MLLP_SENDER_HEADER; undefined without a key
+ * @param acceptAck precedes the ACK in a separate frame
+ */
+function answer(
+  ack: Uint8Array | null,
+  connection: 'keep' | 'close',
+  sender?: string,
+  acceptAck?: Uint8Array,
+): Response {
+  const headers = headersOf(connection, sender);
   // An acknowledgement, or MSH-15 and MSH-16 asked for no ACK: the sidecar writes nothing.
   if (ack === null) return new Response(null, { status: 204, headers });
   if (acceptAck === undefined) return new Response(Uint8Array.from(ack).buffer, { status: 200, headers });

@@ -229,6 +229,82 @@ export function mllpCases(subject: () => Subject): void {
     expect(noted).toEqual({ version: '1.2.3', connections: 4 });
   });
 
+  test('a report of connections is stored for the keys of their messages, once, and only for sites of the sidecar', async () => {
+    const { gateway, db } = subject();
+    const key = await mllpKey(['203.0.113.90']);
+    const answered = await subject().forward(`${msh('ADT^A01', 'CONN')}\n${pid('M9')}`, { src: '203.0.113.90' });
+    const sender = answered.headers.get('mllp-sender') ?? '';
+    expect(sender.split('/').slice(1)).toEqual([key.clientId, 'LAB', 'HOSP']);
+    const [run, opened] = [randomUUID(), Date.now() - 60_000];
+    const record = (over: object) => ({
+      id: randomUUID(),
+      src: '203.0.113.90',
+      isTls: true,
+      tls: 'CN=lab',
+      senders: [sender],
+      openedAt: opened,
+      closedAt: null,
+      reason: null,
+      connections: 1,
+      ...over,
+    });
+    const closed = { closedAt: opened + 1000, reason: 'sender-closed' };
+    const send = (report: object, claims: object = {}, by?: Subject['boundSidecar']) => {
+      const text = JSON.stringify(report);
+      const token = sidecarToken(gateway, bytesOf(text), { jti: randomUUID(), iss: 'ward-9', ...claims }, {}, by);
+      return subject().forward(text, {}, { path: '/internal/mllp/connections', token });
+    };
+    const stored = async () => {
+      const { rows } = await db.client.query<{
+        is_open: boolean;
+        connections: number;
+        tls_subject: string;
+        reason: string | null;
+      }>(
+        `select closed_at is null as is_open, connections, tls_subject, reason from mllp_connection
+          where client_id = $1 order by is_open, reason`,
+        [key.clientId],
+      );
+      return rows.map((row) => [row.is_open ? 'open' : row.reason, row.connections, row.tls_subject]);
+    };
+    const again = record(closed);
+    const report = {
+      run,
+      open: [record({})],
+      closed: [
+        again,
+        // It belongs to its address only: without the subject.
+        record({ ...closed, senders: [], tls: undefined, reason: 'tls-handshake', connections: 7 }),
+        // An unknown address, an unknown key, and a value that is not the gateway's.
+        record({ ...closed, senders: [], src: '203.0.113.91' }),
+        record({ ...closed, senders: [`${randomUUID()}/svc-x//`] }),
+        record({ ...closed, senders: ['%E0%A4/x'], src: '203.0.113.92' }),
+      ],
+    };
+    // The rows of one report do not see each other: the address is known from the next one.
+    expect((await send({ run, open: [record({})], closed: [] })).status).toBe(204);
+    for (let n = 0; n < 2; n += 1) expect((await send(report)).status).toBe(204);
+    expect(await stored()).toEqual([
+      ['sender-closed', 1, 'CN=lab'],
+      ['tls-handshake', 7, ''],
+      ['open', 1, 'CN=lab'],
+    ]);
+    // A record that has grown replaces the earlier one, and the open ones are replaced.
+    expect((await send({ run, open: [], closed: [{ ...again, connections: 3 }] })).status).toBe(204);
+    expect(await stored()).toEqual([
+      ['sender-closed', 3, 'CN=lab'],
+      ['tls-handshake', 7, ''],
+    ]);
+    const elsewhere = await createApiKey(db.client, { site: await createSite(db.client), protocols: ['hl7'] });
+    const foreign = { run, open: [record({ senders: [`${elsewhere.site}/${elsewhere.clientId}//`] })], closed: [] };
+    expect((await send(foreign, {}, subject().boundSidecar)).status).toBe(204);
+    expect(await subject().count(`from mllp_connection where client_id = '${elsewhere.clientId}'`)).toBe(0);
+    expect((await send({ run, open: [{ ...record({}), reason: 'DROP TABLE' }], closed: [] })).status).toBe(422);
+    expect((await subject().forward('[', {}, { path: '/internal/mllp/connections' })).status).toBe(422);
+    expect((await send({ run, open: [], closed: [] }, { aud: 'svc-fhir' })).status).toBe(404);
+    expect(await stored()).toHaveLength(2);
+  });
+
   test('a token for the ranges is valid once', async () => {
     const path = '/internal/mllp/allowed-ranges';
     const token = sidecarToken(subject().gateway, new Uint8Array(0), { jti: randomUUID() });

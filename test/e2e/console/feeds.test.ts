@@ -33,13 +33,13 @@ describe('from the first page', () => {
     await until('the feed is shown', async () => {
       await page.goto(`${stack.baseUrl}/admin`);
       const shown = await page.textContent('.feeds li:has-text("Laboratory")').catch(() => null);
-      return shown?.includes('2 today') === true && shown.includes('in 24 hours');
+      return shown?.includes('2 today') === true && shown.includes('in the last 24 hours');
     });
     expect(await page.textContent('.health')).toContain('Laboratory is disabled and still sends');
     const item = page.locator('.feeds li', { hasText: 'Laboratory' });
     expect(await item.textContent()).toContain('1 AE');
     await expectAccessible(page);
-    await item.locator('text=rejected or failed in 24 hours').click();
+    await item.locator('text=rejected or failed in the last 24 hours').click();
     await page.waitForSelector('h1:has-text("Requests")');
     const reasons = (await page.textContent('.refusals')) ?? '';
     expect(reasons).toContain('the token is no longer valid');

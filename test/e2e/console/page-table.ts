@@ -11,6 +11,8 @@ interface Shown {
   /** The patient that the message created. */
   readonly patientId: string;
   readonly mergeId: string;
+  /** An API key with MLLP connections. */
+  readonly senderId: string;
 }
 
 export interface PageRow {
@@ -26,6 +28,11 @@ export interface PageRow {
 
 export const PAGES: readonly PageRow[] = [
   { route: '/admin', name: 'feeds' },
+  {
+    route: '/admin/feeds/:clientId',
+    name: 'connections',
+    path: ({ senderId }) => `/admin/feeds/${senderId}`,
+  },
   { route: '/admin/traffic', name: 'traffic' },
   { route: '/admin/traffic', name: 'traffic-table', path: () => '/admin/traffic?span=30d&as=table' },
   { route: '/admin/keys', name: 'keys' },
@@ -109,13 +116,15 @@ export const NO_PAGES: readonly string[] = [
 ];
 
 /** Five weeks of two senders, of which one has been silent for 47 minutes, and a sidecar. */
-async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string): Promise<void> {
+async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string): Promise<string> {
+  let senderId = '';
   const senders = [
     { name: 'LAB', application: 'LAB', from: 3 },
     { name: 'Radiology reports', application: 'RIS', from: 0 },
   ];
   for (const { name, application, from } of senders) {
     const { clientId } = await createApiKey(client, { site, name, protocols: ['hl7-mllp'], allowedIps: ['192.0.2.7'] });
+    if (application === 'LAB') senderId = clientId;
     await client.query(
       `insert into key_usage (site_id, client_id, bucket, surface, application, facility, accepted, refused, rejected)
          select $1, $2, date_bin('15 minutes', now(), 'epoch') - n * interval '15 minutes', 'mllp', $3, 'NORTH', 12, n % 9 / 8, n % 17 / 16
@@ -129,9 +138,22 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
     );
   }
   await client.query(
+    `insert into mllp_connection (site_id, client_id, connection_id, sidecar, run, source_address, is_tls, tls_subject, senders,
+         has_sent, connections, opened_at, closed_at, reason, reported_at)
+       select $1::uuid, $2, gen_random_uuid(), 'ward-1', $1::uuid, '192.0.2.7', true, case when h > 9 then 'CN=lab.hospital.example, O=Hospital' else '' end,
+              case when h > 9 then '{LAB / NORTH}'::text[] else '{}' end, h > 9, h % 5 + 1, now() - (h + 1) * interval '1 hour',
+              now() - h * interval '1 hour', case when h > 9 then 'sender-closed' else 'tls-handshake' end, now()
+         from generate_series(0, 20) h
+       union all
+       select $1::uuid, $2, gen_random_uuid(), 'ward-1', $1::uuid, '192.0.2.8', false, '', '{LAB / NORTH,LAB2 / NORTH}', true, 3,
+              now() - interval '7 hours', null, null, now()`,
+    [site, senderId],
+  );
+  await client.query(
     `insert into sidecar_seen (issuer, clock_seconds, version, connections, reported_at)
        values ('ward-1', 0, '1.2.3', 12, now()) on conflict do nothing`,
   );
+  return senderId;
 }
 
 /** Adds an entry to every list: accepted and rejected messages, and issues. */
@@ -182,7 +204,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
        from api_key k where k.site_id = $1 on conflict do nothing`,
     [site],
   );
-  await fillFeeds(db.client, site);
+  const senderId = await fillFeeds(db.client, site);
   await sendMessage(
     admission('E2E-4', 'M-2~M-2b^^^WEST^PI')
       .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')
@@ -208,5 +230,6 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     refusedId: sent('E2E-5')?.message_id ?? '',
     patientId: sent('E2E-4')?.patient_id ?? '',
     mergeId: merges[0]?.merge_id ?? '',
+    senderId,
   };
 }

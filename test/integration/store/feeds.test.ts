@@ -2,12 +2,16 @@
  * The figures of each sender: counts of the site's day, of the same hour before on the site's clock, and the cost of
  * the query.
  */
+import { randomUUID } from 'node:crypto';
+
 import { describe, expect, test } from 'vitest';
 
 import { viewFeeds } from '../../../edge/admin/feeds/view.ts';
 import { type FeedRow, feedsNow } from '../../../edge/store/admin-feed.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
+import { connectionsOf, connectionSources } from '../../../edge/store/mllp-connection.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
+import { noteConnections, type OwnedConnections } from '../../../edge/store/sidecar.ts';
 import { type KeyCount, noteUsage } from '../../../edge/store/usage.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
@@ -241,4 +245,63 @@ test('the cost of a page depends on its site only, among a hundred sites', async
   } finally {
     await application.end();
   }
+});
+
+test('the connections of a key are kept for a day, 300 at most, and the last of each address for longer', async () => {
+  const { site, clientId } = await start();
+  const run = randomUUID();
+  const now = Date.now();
+  const record = (over: Partial<OwnedConnections>): OwnedConnections => ({
+    id: randomUUID(),
+    src: '10.0.0.1',
+    isTls: false,
+    owners: [{ site, clientId, senders: ['LAB / NORD'] }],
+    openedAt: now - 48 * HOUR_MS,
+    closedAt: null,
+    reason: null,
+    connections: 1,
+    ...over,
+  });
+  const note = (records: readonly OwnedConnections[], ofRun = run) =>
+    database.run(noteConnections('ward', ofRun, undefined, records));
+  const closedAt = (ms: number, over: Partial<OwnedConnections> = {}) =>
+    record({ closedAt: now - ms, reason: 'sender-closed', ...over });
+  const read = async () =>
+    (await inSite(database, site).run(connectionsOf(site, clientId))).map((row) => [row.source_address, row.reason]);
+  const sources = async () =>
+    (await inSite(database, site).run(connectionSources(site)))
+      .filter((row) => row.client_id === clientId)
+      .map((row) => [row.source_address, row.open, row.reason]);
+
+  await note([
+    closedAt(30 * HOUR_MS),
+    closedAt(40 * HOUR_MS),
+    closedAt(26 * HOUR_MS, { src: '10.0.0.2' }),
+    closedAt(37 * 24 * HOUR_MS, { src: '10.0.0.3' }),
+  ]);
+  expect(await read()).toEqual([]);
+  expect(await sources()).toEqual([
+    ['10.0.0.2', 0, 'sender-closed'],
+    ['10.0.0.1', 0, 'sender-closed'],
+  ]);
+  // A failed handshake from an address that has sent two days ago.
+  await note([
+    record({ owners: [], closedAt: now, reason: 'tls-handshake' }),
+    record({ src: '10.0.0.2', connections: 4 }),
+  ]);
+  expect(await read()).toEqual([
+    ['10.0.0.2', null],
+    ['10.0.0.1', 'tls-handshake'],
+  ]);
+  expect(await sources()).toEqual([
+    ['10.0.0.2', 4, null],
+    ['10.0.0.1', 0, 'tls-handshake'],
+  ]);
+  await note([record({ src: '10.0.0.2' }), ...Array.from({ length: 400 }, (_, n) => closedAt(n * 1000))]);
+  expect((await read()).length).toBe(301);
+  // The process ended: the next one reports for its name. Until then the state is unknown after five minutes.
+  await db.client.query(`update mllp_connection set reported_at = now() - interval '6 minutes' where run = $1`, [run]);
+  expect(await sources()).toContainEqual(['10.0.0.2', 0, 'sidecar-silent']);
+  await note([], randomUUID());
+  expect(await sources()).toContainEqual(['10.0.0.2', 0, 'sidecar-stopped']);
 });

@@ -120,19 +120,19 @@ describe('the sentence about all feeds', () => {
     ['usual feeds', [{}], 'All feeds are as usual'],
     ['no keys', [], 'Nothing is connected yet'],
     ['a silent feed', [{ ...SILENT, last_at: before(47) }], 'LAB has been silent for 47 min'],
-    ['one rejected message', [{ late_refused: 1 }], '1 message of LAB was rejected'],
+    ['one rejected message', [{ late_refused: 1 }], '1 message of LAB was rejected in the last hour'],
     [
       'the worst problem first',
       [
         { client_id: 'svc-adt', name: 'ADT', late_refused: 3 },
         { ...SILENT, last_at: before(47) },
       ],
-      'LAB has been silent for 47 min; 3 messages of ADT were rejected',
+      'LAB has been silent for 47 min; 3 messages of ADT were rejected in the last hour',
     ],
     [
       'rejected FHIR requests',
       [{ surface: 'fhir', application: '', facility: '', late_refused: 1_234 }],
-      '1,234 requests of LAB were rejected',
+      '1,234 requests of LAB were rejected in the last hour',
     ],
     [
       'several senders of one key',
@@ -147,7 +147,7 @@ describe('the sentence about all feeds', () => {
     [
       'many problems',
       Array.from({ length: 9 }, (_, n) => ({ client_id: `svc-${n}`, name: `S${n}`, late_refused: 1 })),
-      '1 message of S0 was rejected; 1 message of S1 was rejected; 1 message of S2 was rejected; 1 message of S3 was rejected; and 5 more',
+      '1 message of S0 was rejected in the last hour; 1 message of S1 was rejected in the last hour; 1 message of S2 was rejected in the last hour; 1 message of S3 was rejected in the last hour; and 5 more',
     ],
     [
       'more keys than are checked',

@@ -27,6 +27,7 @@ test('every operation and its permission', () => {
     'get /audit: site.audit.read',
     'get /authority-aliases: site.messages.read',
     'get /endpoints: site.endpoints.read',
+    'get /feeds/{clientId}/connections: site.endpoints.read',
     'get /feeds: site.endpoints.read',
     'get /health: site.endpoints.read',
     'get /merges/{id}: site.patients.unmerge',
