@@ -224,11 +224,19 @@ const LIMITS = {
 const SEARCH_SETS = ['listed', 'us-core'] as const;
 export type SearchSet = (typeof SEARCH_SETS)[number];
 
+/** The profiles that FHIR can check (edge/docs/behaviour.md, FHIR, Profiles). */
+const PROFILE_SETS = ['none', 'us-core'] as const;
+export type ProfileSet = (typeof PROFILE_SETS)[number];
+
 const FHIR = {
   FHIR_SEARCH: z
     .enum(SEARCH_SETS)
     .default('listed')
     .describe("Search parameters: `listed`, or `us-core` for US Core's as well."),
+  FHIR_PROFILES: z
+    .enum(PROFILE_SETS)
+    .default('none')
+    .describe('`us-core`: writes are checked against the profiles of US Core 6.1.0 in `meta.profile`.'),
   FHIR_GROUPS: z
     .enum(['on', 'off'])
     .default('off')

@@ -2,13 +2,14 @@
 import type { JsonObject } from '../../shared/json.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
-import type { SearchSet } from '../config.ts';
+import type { ProfileSet, SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 import { PROVENANCE_TARGET } from './provenance.ts';
 import { includesOf, revincludesOf, type Supported } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
+import { profilesOf } from './validate/profiles/profile.ts';
 
 /** The day of the last change to this file's statements (CapabilityStatement.date). */
 const CHANGED = '2026-11-27';
@@ -72,15 +73,22 @@ const PROVENANCE: JsonObject = {
   ],
 };
 
-function resource(type: ResourceType, supported: Supported): JsonObject {
-  const { searches } = supported;
+/** The settings of a deployment that its CapabilityStatement shows. */
+export interface Capabilities extends Supported {
+  readonly profiles: ProfileSet;
+}
+
+function resource(type: ResourceType, supported: Capabilities): JsonObject {
+  const { searches, profiles } = supported;
   const interaction = interactionCodes(type, searches).map((code) => ({ code }));
   if (type === 'Provenance') return { ...PROVENANCE, interaction };
   const includes = includesOf(supported, type);
   const revincludes = revincludesOf(supported, type);
+  const checked = profiles === 'us-core' ? profilesOf(type) : [];
   return {
     type,
     profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
+    ...(checked.length === 0 ? {} : { supportedProfile: checked }),
     documentation: `_sort: ${sortsOf(type, searches).join(', ')}. Ids are assigned by the server. Not supported: ${UNSUPPORTED_METHODS.join(', ')}.`,
     interaction,
     versioning: 'versioned-update',
@@ -103,11 +111,9 @@ function resource(type: ResourceType, supported: Supported): JsonObject {
   };
 }
 
-/**
- * @param root our own `{base}/fhir`
- * @param types the types of the deployment
- */
-export function capabilityStatement(root: string, searches: SearchSet, types: readonly ResourceType[]): JsonObject {
+/** @param root our own `{base}/fhir` */
+export function capabilityStatement(root: string, capabilities: Capabilities): JsonObject {
+  const { searches, types } = capabilities;
   return {
     resourceType: 'CapabilityStatement',
     url: `${root}/metadata`,
@@ -126,7 +132,7 @@ export function capabilityStatement(root: string, searches: SearchSet, types: re
         mode: 'server',
         documentation: SEARCHES[searches],
         security: SECURITY,
-        resource: types.map((type) => resource(type, { searches, types })),
+        resource: types.map((type) => resource(type, capabilities)),
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
         operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },

@@ -3,7 +3,7 @@
  * request, or all entries of a bundle, are one round trip; both send the same statements.
  */
 import type { Fault } from '../../shared/fault.ts';
-import type { SearchSet } from '../config.ts';
+import type { ProfileSet, SearchSet } from '../config.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
 import type { Budget } from '../limits.ts';
@@ -26,6 +26,8 @@ export interface RequestContext {
   readonly maxBodyBytes: number;
   /** The set of search parameters of the deployment. */
   readonly searches: SearchSet;
+  /** The profiles that writes are checked against. */
+  readonly profiles: ProfileSet;
   /** The resource types of the deployment. */
   readonly types: readonly ResourceType[];
   /** The work of this attempt to prepare the request: a patch is prepared again if its resource has changed. */

@@ -84,7 +84,7 @@ export function checkCreate(
     unmodifiedSince: null,
     foundBy,
     required: null,
-    content: requireValid(type, content),
+    content: requireValid(context, type, content),
     lockKeys: foundBy === null ? [] : lockKeysOf(type, foundBy.criteria),
   };
 }
@@ -98,7 +98,7 @@ export function checkUpdate(
   headers: RequestHeaders,
 ): CheckedWrite {
   const { expect: expected, unmodifiedSince } = preconditionOf(headers);
-  const valid = requireValid(type, content);
+  const valid = requireValid(context, type, content);
   const bodyId = valid['id'];
   if (bodyId !== undefined && bodyId !== id) {
     const message = 'the id in the body is not the one in the URL';
@@ -133,7 +133,7 @@ export function checkConditionalUpdate(
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
   }
   const foundBy = readCondition(context, 'update', type, query);
-  const valid = requireValid(type, content);
+  const valid = requireValid(context, type, content);
   const bodyId = valid['id'];
   return {
     type,

@@ -1,11 +1,15 @@
 /** The content of a write: JSON, and valid FHIR of the right type. */
-import { Fault } from '../../shared/fault.ts';
+import { Fault, type Issue } from '../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../shared/json.ts';
 import { decodeUtf8 } from '../http/body.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
+import type { ProfileSet } from '../config.ts';
 import { requireAffordableLists } from './cost.ts';
+import type { RequestContext } from './interaction.ts';
 import { requireJsonBody } from './media-type.ts';
 import { subsettedAt } from './subset.ts';
+import { MAX_ISSUES } from './validate/findings.ts';
+import { claimedProfiles, profileFaults } from './validate/profiles/profile.ts';
 import { validate } from './validate/validate.ts';
 
 /** A request, and its body, which is read when it is first asked for. */
@@ -53,18 +57,42 @@ export function parseBody(text: string, what: string): Json {
 
 /** @throws Fault `malformed` (400) with every fault located, `invalid` (422) for a list that is too long */
 export function requireResource(type: ResourceType, content: Json): JsonObject {
-  requireAffordableLists(type, content);
-  const issues = validate(content, type);
-  if (issues.length > 0 || !isJsonObject(content)) {
-    throw new Fault('malformed', 'the resource is not valid FHIR R4', { issues });
-  }
-  return content;
+  return requireR4(type, content, () => []);
 }
 
-/** @throws Fault as `requireResource`, and `invalid` (422) for a SUBSETTED resource */
-export function requireValid(type: ResourceType, content: Json): JsonObject {
-  const valid = requireResource(type, content);
+/** @param others further faults, for a resource that has some of R4 */
+function requireR4(type: ResourceType, content: Json, others: (content: JsonObject) => readonly Issue[]): JsonObject {
+  requireAffordableLists(type, content);
+  const issues = validate(content, type);
+  if (issues.length === 0 && isJsonObject(content)) return content;
+  const further = isJsonObject(content) ? others(content) : [];
+  throw new Fault('malformed', 'the resource is not valid FHIR R4', {
+    issues: [...issues, ...further].slice(0, MAX_ISSUES),
+  });
+}
+
+/** The faults in the profiles of US Core that the resource claims in `meta.profile`. */
+export const claimFaults = (profiles: ProfileSet, content: JsonObject): readonly Issue[] =>
+  profiles === 'us-core' ? profileFaults(claimedProfiles(content), content) : [];
+
+/** @throws Fault as `requireResource`, and `invalid` (422) for a SUBSETTED resource, and for faults in its profiles */
+export function requireValid(
+  { profiles }: Pick<RequestContext, 'profiles'>,
+  type: ResourceType,
+  content: Json,
+): JsonObject {
+  const valid = requireR4(type, content, (resource) => claimFaults(profiles, resource));
   const at = subsettedAt(type, valid);
-  if (at === undefined) return valid;
-  throw new Fault('invalid', PART, { issues: [{ code: 'business-rule', message: PART, at }] });
+  if (at !== undefined) {
+    throw new Fault('invalid', PART, { issues: [{ code: 'business-rule', message: PART, at }] });
+  }
+  const issues = claimFaults(profiles, valid);
+  if (issues.length === 0) return valid;
+  throw new Fault(
+    'invalid',
+    'the resource does not conform to US Core 6.1.0, which meta.profile or an extension names',
+    {
+      issues,
+    },
+  );
 }

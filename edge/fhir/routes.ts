@@ -83,7 +83,8 @@ function addDocuments(app: Surface, deps: Deps, root: string): void {
     const controls = readControls(pairs, METADATA_CONTROLS);
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
-    const text = printJson(capabilityStatement(root, config.FHIR_SEARCH, typesOn(config)));
+    const { FHIR_SEARCH: searches, FHIR_PROFILES: profiles } = config;
+    const text = printJson(capabilityStatement(root, { searches, profiles, types: typesOn(config) }));
     return compressedAnswer(deps, c.req.raw, controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });

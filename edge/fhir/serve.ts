@@ -96,7 +96,7 @@ async function runAfterLookup(request: Request, lookup: Lookup): Promise<Answer>
 /** @param root our own `{base}/fhir` */
 export function createServe(deps: Deps, root: string): Serve {
   const cursors = cursorSealer(deps.config.GATEWAY_SECRET);
-  const searches = deps.config.FHIR_SEARCH;
+  const { FHIR_SEARCH: searches, FHIR_PROFILES: profiles } = deps.config;
   const types = typesOn(deps.config);
   return async (c, prepare, accepts = acceptedType, need = (body) => needOf('json', body)) => {
     const request = c.req.raw;
@@ -131,6 +131,7 @@ export function createServe(deps: Deps, root: string): Serve {
         cursors,
         maxBodyBytes,
         searches,
+        profiles,
         types,
         budget: new Budget(),
       };

@@ -17,6 +17,8 @@ import { patientPath, unknownPatient } from './patient-reference.ts';
 import { type CheckedWrite, checkCreate, checkUpdate, type PlannedWrite, planWrite } from './plan-write.ts';
 import { unknownId } from './refused-write.ts';
 import { MAX_ISSUES } from './validate/findings.ts';
+import { profileFaults, profileNamed, profilesOf, typeOfProfile } from './validate/profiles/profile.ts';
+import { US_CORE_VERSION } from './validate/profiles/us-core.ts';
 import { unknownCodes } from './validate/unknown-codes.ts';
 
 const BASE_PROFILE = 'http://hl7.org/fhir/StructureDefinition/';
@@ -35,15 +37,28 @@ function modeOf({ options }: OperationInput, id: string | null): Mode {
   throw located('malformed', 'value', 'mode=create needs an address without an id: POST [type]/$validate', given.at);
 }
 
-/** To ignore an unknown profile would report a resource as valid that was not checked. */
-function requireKnownProfile({ options }: OperationInput, type: ResourceType): void {
+/**
+ * To ignore an unknown profile would report a resource as valid that was not checked.
+ *
+ * @returns the name of a profile of US Core; undefined: R4's own
+ */
+function askedProfile(
+  { profiles }: RequestContext,
+  { options }: OperationInput,
+  type: ResourceType,
+): string | undefined {
   const profile = options.get('profile');
-  const known = `${BASE_PROFILE}${type}`;
-  if (profile === undefined || profile.value === known) return;
+  const base = `${BASE_PROFILE}${type}`;
+  if (profile === undefined || profile.value === base) return undefined;
+  const name = profile.value === undefined ? undefined : profileNamed(profile.value);
+  if (name !== undefined && profiles === 'us-core' && typeOfProfile(name) === type) return name;
+  const known = [base, ...(profiles === 'us-core' ? profilesOf(type) : [])];
+  const off =
+    name === undefined || profiles === 'us-core' ? '' : '. US Core is off: the operator can set FHIR_PROFILES=us-core';
   throw located(
     'invalid',
     'not-supported',
-    `this server does not know the profile: only ${known} can be used`,
+    `this server does not know the profile for ${type}: only ${known.join(', ')} can be used${off}`,
     profile.at,
   );
 }
@@ -85,12 +100,15 @@ function neededBy(
   return needed;
 }
 
-/** The gateway does not check the profiles of `meta.profile`. */
-function uncheckedProfiles(type: ResourceType, { content }: CheckedWrite): Issue[] {
+/** The profiles of `meta.profile` that the gateway does not check. */
+function uncheckedProfiles({ profiles }: RequestContext, type: ResourceType, { content }: CheckedWrite): Issue[] {
   const { meta } = content;
-  const profiles = isJsonObject(meta) && Array.isArray(meta['profile']) ? meta['profile'] : [];
-  if (profiles.every((profile) => profile === `${BASE_PROFILE}${type}`)) return [];
-  const message = 'meta.profile was not checked: this server has the definitions of FHIR R4 only';
+  const claimed = isJsonObject(meta) && Array.isArray(meta['profile']) ? meta['profile'] : [];
+  const isChecked = (profile: Json): boolean =>
+    profile === `${BASE_PROFILE}${type}` || (profiles === 'us-core' && profileNamed(profile) !== undefined);
+  if (claimed.every(isChecked)) return [];
+  const known = profiles === 'us-core' ? `FHIR R4 and US Core ${US_CORE_VERSION}` : 'FHIR R4';
+  const message = `a profile of meta.profile was not checked: this server has the definitions of ${known} only`;
   return [{ code: 'informational', message, at: `${type}.meta.profile` }];
 }
 
@@ -103,6 +121,11 @@ function warningsOf(type: ResourceType, resource: Json, faults: readonly Issue[]
     )
     .slice(0, Math.max(MAX_ISSUES - faults.length, 0));
 }
+
+/** A profile may be in `meta.profile` and in the request. */
+const withoutRepeats = (issues: readonly Issue[]): Issue[] => [
+  ...new Map(issues.map((issue) => [`${issue.at}: ${issue.message}`, issue])).values(),
+];
 
 /** Always 200 when the content could be read (R4): the outcome has the result. */
 const found = (severity: 'error' | 'information', issues: readonly Issue[], warnings: readonly Issue[]): Answer => ({
@@ -126,25 +149,29 @@ export function prepareValidate(
   requireNoConditions(headers, '$validate');
   const asked = readOperationInput(content, pairs, OPTIONS);
   const mode = modeOf(asked, id);
-  requireKnownProfile(asked, type);
+  const profile = askedProfile(context, asked, type);
+  const ofProfile =
+    profile === undefined || !isJsonObject(asked.resource) ? [] : profileFaults([profile], asked.resource);
   try {
     const checked = checkedWriteOf(context, type, id, mode, asked.resource);
     const needed = neededBy(context, checked, planWrite(context, checked));
-    const message = `a valid ${type} of FHIR R4: ${mode} would accept it`;
-    const good = [{ code: 'informational', message }, ...uncheckedProfiles(type, checked)];
+    const of = profile === undefined ? 'FHIR R4' : `FHIR R4 and ${profile} (US Core ${US_CORE_VERSION})`;
+    const message = `a valid ${type} of ${of}: ${mode} would accept it`;
+    const good = [{ code: 'informational', message }, ...uncheckedProfiles(context, type, checked)];
     return {
       // The database only checks whether ids exist in the site, which reveals no data of a patient.
       audited: 'none',
       queries: needed.map(({ query }) => query),
       answer: (rowsOf) => {
         const missing = needed.flatMap(({ query, otherwise }) => (rowsOf(query).length === 0 ? otherwise : []));
-        const warnings = warningsOf(type, checked.content, missing);
-        return missing.length > 0 ? found('error', missing, warnings) : found('information', good, warnings);
+        const faults = [...ofProfile, ...missing].slice(0, MAX_ISSUES);
+        const warnings = warningsOf(type, checked.content, faults);
+        return faults.length > 0 ? found('error', faults, warnings) : found('information', good, warnings);
       },
     };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const faults = issuesOf(error);
+    const faults = withoutRepeats([...issuesOf(error), ...ofProfile]).slice(0, MAX_ISSUES);
     const warnings = warningsOf(type, asked.resource, faults);
     return { audited: 'none', queries: [], answer: () => found('error', faults, warnings) };
   }

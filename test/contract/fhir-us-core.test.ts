@@ -8,12 +8,19 @@ import { sized } from '../stack/tools/size.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { groupCases } from './fhir/group-cases.ts';
+import { profileCases } from './fhir/profile-cases.ts';
 import { provenanceCases } from './fhir/provenance-cases.ts';
 import { relatedCases } from './fhir/related-cases.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, startSubject, walk } from './fhir/subject.ts';
 
 onOneRuntime(
-  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core', FHIR_GROUPS: 'on', FHIR_PROVENANCE: 'on' }),
+  (runtime) =>
+    startSubject(runtime, {
+      FHIR_SEARCH: 'us-core',
+      FHIR_PROFILES: 'us-core',
+      FHIR_GROUPS: 'on',
+      FHIR_PROVENANCE: 'on',
+    }),
   (subject) => {
     let site: string;
     let token: string;
@@ -458,6 +465,8 @@ onOneRuntime(
     });
 
     describe('Groups', () => groupCases(subject));
+
+    describe('Profiles', () => profileCases(subject));
 
     describe('Provenance', () => provenanceCases(subject));
 

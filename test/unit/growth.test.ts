@@ -69,7 +69,7 @@ const marks = (n: number): string => `a${'\u0315\u0300'.repeat(n)}`;
 const patient = (...name: JsonObject[]): JsonObject => ({ resourceType: 'Patient', name });
 const patientIndex = (what: string, of: (n: number) => JsonObject, size = 400): Shape =>
   shape(`FHIR: ${what}`, size, of, (content) => {
-    const valid = requireValid('Patient', content);
+    const valid = requireValid({ profiles: 'us-core' }, 'Patient', content);
     searchRows('Patient', valid);
     knownBy(valid);
   });
@@ -85,7 +85,7 @@ const resource = (what: string, size: number, type: ResourceType, of: (n: number
     },
     (text) =>
       orFault(() => {
-        const valid = requireValid(type, parseBody(text, 'a resource'));
+        const valid = requireValid({ profiles: 'us-core' }, type, parseBody(text, 'a resource'));
         searchRows(type, valid);
         printJson(valid);
       }),

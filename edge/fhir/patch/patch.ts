@@ -126,7 +126,7 @@ function requireFit({ maxBodyBytes }: RequestContext, before: JsonObject, after:
 function patched(context: RequestContext, { type, operations }: Patch, before: JsonObject): JsonObject {
   const after = applyPatch(before, operations, context.budget);
   requireFit(context, before, after);
-  const valid = requireValid(type, after);
+  const valid = requireValid(context, type, after);
   if (valid['id'] !== undefined && valid['id'] !== before['id']) {
     const message = 'a patch cannot change the id of a resource, which is the one in the URL';
     throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });

@@ -132,7 +132,8 @@ function readType(name: string): Type {
   return type;
 }
 
-function typeNamed(name: string): Type {
+/** A type of the table, filled. */
+export function typeNamed(name: string): Type {
   const type = shellOf(name);
   fill(type);
   return type;

@@ -2,7 +2,7 @@
  * Reads the text of a Reference (FHIR R4, References §2.3.0): its form, and the type of its target. The database checks whether
  * the target exists.
  */
-import type { JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
 import { RESOURCES } from './definitions.ts';
 
 const ID = '[A-Za-z0-9.-]{1,64}';
@@ -53,4 +53,16 @@ export function checkReference(
   if (!allowed(stated)) return { element: 'type', message: expected };
   if (target.type === undefined || target.type === stated) return undefined;
   return { element: 'type', message: 'must be the type that reference points at' };
+}
+
+/** The types of the contained resources, by id. */
+export function containedTypes(contained: Json | undefined): ReadonlyMap<string, string> {
+  const out = new Map<string, string>();
+  if (!Array.isArray(contained)) return out;
+  for (const resource of contained) {
+    if (!isJsonObject(resource)) continue;
+    const { id, resourceType: type } = resource;
+    if (typeof id === 'string' && typeof type === 'string') out.set(id, type);
+  }
+  return out;
 }

@@ -7,18 +7,8 @@ import { isJsonObject, type Json } from '../../../shared/json.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
 import { RESOURCES, resourceType } from './definitions.ts';
 import { createFindings } from './findings.ts';
+import { containedTypes } from './references.ts';
 import { walkObject } from './walk.ts';
-
-function containedTypes(contained: Json | undefined): ReadonlyMap<string, string> {
-  const out = new Map<string, string>();
-  if (!Array.isArray(contained)) return out;
-  for (const resource of contained) {
-    if (!isJsonObject(resource)) continue;
-    const { id, resourceType: type } = resource;
-    if (typeof id === 'string' && typeof type === 'string') out.set(id, type);
-  }
-  return out;
-}
 
 /**
  * Validates a resource.

@@ -415,5 +415,16 @@ export function resourceCases(subject: () => Subject): void {
       expectOutcome(await call('POST', '/Patient/$validate', profile), 422, 'not-supported');
       expectOutcome(await call('POST', '/Patient/$validate', { body: '{' }), 400, 'structure');
     });
+
+    test('names the switch of US Core while it is off, and a claim is not checked', async () => {
+      const profile = 'http://hl7.org/fhir/us/core/StructureDefinition/us-core-patient';
+      const reply = await call('POST', `/Patient/$validate?profile=${profile}`, { body: patient('v') });
+      expectOutcome(reply, 422, 'not-supported');
+      expect(reply.text).toContain('FHIR_PROFILES=us-core');
+      const body = patient('v', { meta: { profile: [profile] } });
+      const verdict = await call('POST', '/Patient/$validate', { body });
+      expect(verdict.text).toContain('a profile of meta.profile was not checked');
+      expect((await call('POST', '/Patient', { body })).status).toBe(201);
+    });
   });
 }

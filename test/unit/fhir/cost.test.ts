@@ -111,8 +111,8 @@ describe('a write', () => {
   test.each(['identifier', 'name', 'telecom', 'address'])('a thousand of %s', (name) => {
     const patient = (n: number) => ({ resourceType: 'Patient', [name]: list(n, () => ({ use: 'old' })) });
     expect(() => requireAffordableLists('Patient', patient(1000))).not.toThrow();
-    expect(() => requireValid('Patient', patient(1001))).toThrow(tooCostly);
-    expect(() => requireValid('Patient', patient(1001))).toThrow(
+    expect(() => requireValid({ profiles: 'us-core' }, 'Patient', patient(1001))).toThrow(tooCostly);
+    expect(() => requireValid({ profiles: 'us-core' }, 'Patient', patient(1001))).toThrow(
       expect.objectContaining({ issues: [expect.objectContaining({ at: `Patient.${name}` })] }),
     );
   });

@@ -50,7 +50,11 @@ describe('OperationOutcome', () => {
 });
 
 describe('CapabilityStatement', () => {
-  const statement = capabilityStatement('https://fhir.test/fhir', 'listed', ALL_RESOURCE_TYPES);
+  const statement = capabilityStatement('https://fhir.test/fhir', {
+    searches: 'listed',
+    profiles: 'us-core',
+    types: ALL_RESOURCE_TYPES,
+  });
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
 
