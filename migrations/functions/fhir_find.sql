@@ -1,7 +1,9 @@
 -- A page of a search by key, in the order of the ids.
 -- - p_after: the id before the page; null: the first page.
 -- - p_patient: the resources about this patient, with the token p_value of p_system (null: of any) for p_param (null: all).
---   Null: the resources with the identifier p_value of p_system (null: of any).
+--   Null: the resources with the identifier p_value of p_system (null: of any); or the patients with a name like p_value, if
+--   p_param is 'name'. The best plan of these depends on the name: a rare one needs its index, and for a common one a walk of
+--   the site finds a page sooner. So PostgreSQL plans this small query anew.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -46,7 +48,7 @@ begin
     room := nullif(current_setting('gateway.answer_room', true), '');
   end if;
   -- The lateral with a limit is a look-up for each row, which no estimate turns into a scan.
-  if p_patient is null then
+  if p_patient is null and p_param is null then
     open page for
       select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
              r.meta, r.body, r.patient_id
@@ -59,6 +61,11 @@ begin
        cross join lateral (
          select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
        order by k.id;
+  elsif p_patient is null then
+    execute 'select array(
+        select d.id from patient_search_here d where d.site_id = $1 and d.names like $2 and d.id > $3 order by d.id limit $4)'
+      into ids
+      using p_site, p_value, coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
   else
     walked := array(
       select r.id from resource r
@@ -102,6 +109,8 @@ begin
                order by r.id limit 1) r on true)
         select s.with_token from step s where s.of_patient = s.with_token limit p_limit + 1 - cardinality(ids));
     end if;
+  end if;
+  if ids is not null then
     open page for
       select r.type, r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
              r.meta, r.body, r.patient_id

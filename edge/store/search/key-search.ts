@@ -1,15 +1,16 @@
-/** Searches by key, whose plan is known beforehand (migrations/functions/fhir_find.sql). */
+/** Searches by key or by one name, which are a function call (migrations/functions/fhir_find.sql). */
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Token } from './kind.ts';
 import type { Criterion } from './kinds.ts';
+import { containing } from './like.ts';
 import type { PageSelection } from './page-selection.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 
 /** The criteria of such a search. */
 export interface KeySearch {
-  /** Null: `value` is that of an identifier. */
+  /** Null: `value` is that of an identifier, or the pattern of a name. */
   readonly patient: string | null;
-  /** The token's parameter; null: everything about the patient. */
+  /** The token's parameter, or `name`; null: everything about the patient, or an identifier. */
   readonly param: string | null;
   readonly value: string | null;
   /** Null: any. */
@@ -29,6 +30,11 @@ function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | 
   if (first.kind === 'identifier' && second === undefined) {
     const token = onlyToken(first.any);
     return token && { patient: null, param: null, ...token };
+  }
+  if (first.kind === 'name' && second === undefined && first.exact === undefined) {
+    const [fragment, ...more] = first.fragments;
+    if (fragment === undefined || more.length > 0) return undefined;
+    return { patient: null, param: 'name', value: containing(fragment), system: null };
   }
   // A report is found by its study.
   if (first.kind !== 'patient' || type === 'DiagnosticReport') return undefined;

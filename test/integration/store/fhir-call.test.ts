@@ -146,6 +146,20 @@ describe('a search by key', () => {
     expect(await found('Observation', [number('N1')])).toEqual([]);
   });
 
+  test('finds a part of a name, page after page, with the letters of a pattern', async () => {
+    const named = (family: string): JsonObject => ({ ...patient(), name: [{ family, given: ['Ann'] }] });
+    const like = (...fragments: string[]): readonly Criterion[] => [{ kind: 'name', fragments }];
+    for (const family of ['Kowalski', 'Nowak', '100%', 'Kowalska', 'K_wal', 'Kowal']) await store(named(family));
+    await store(named('Kowal'), other);
+    expect(await found('Patient', like('kowal'), { limit: 9 })).toHaveLength(3);
+    expect(await found('Patient', like('0%'))).toHaveLength(1);
+    expect(await found('Patient', like('k_wal'))).toHaveLength(1);
+    expect(await found('Patient', like('kowalskx'))).toEqual([]);
+    const [, second] = await found('Patient', like('kowal'), { limit: 2 });
+    const after = { key: null, id: second?.id ?? '' };
+    expect(await found('Patient', like('kowal'), { after })).toHaveLength(1);
+  });
+
   test('finds an identifier of several patients, one of them twice, or of no patient', async () => {
     const [one, two] = [await store(patient()), await store(patient())];
     const numbered = (about: string): JsonObject => ({ ...observation(about, 'A'), identifier: [{ value: 'N3' }] });
@@ -234,6 +248,9 @@ describe('a search by key', () => {
       { included: ['Patient'] as const },
       { criteria: [] },
       { criteria: [number(null, 'urn:a')] },
+      { criteria: [{ kind: 'name', fragments: ['ann', 'bob'] } as Criterion] },
+      { criteria: [{ kind: 'name', fragments: ['ann'], exact: ['Ann'] } as Criterion] },
+      { criteria: [{ kind: 'name', fragments: ['ann'] } as Criterion, number('N1')] },
       { criteria: [number('N1'), number('N2')] },
       { criteria: [{ kind: 'not', of: number('N1') } as Criterion] },
       {
