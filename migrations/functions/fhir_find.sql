@@ -1,9 +1,9 @@
 -- A page of a search by key, in the order of the ids.
 -- - p_after: the id before the page; null: the first page.
 -- - p_patient: the resources about this patient, with the token p_value of p_system (null: of any) for p_param (null: all).
---   Null: the resources with the identifier p_value of p_system (null: of any); or the patients with a name like p_value, if
---   p_param is 'name'. The best plan of these depends on the name: a rare one needs its index, and for a common one a walk of
---   the site finds a page sooner. So PostgreSQL plans this small query anew.
+--   Null: the resources with the identifier p_value of p_system (null: of any). With p_param 'name': the patients with a name
+--   like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So PostgreSQL plans
+--   this small query for each name.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -62,8 +62,9 @@ begin
          select x.* from resource x where x.site_id = p_site and x.type = p_type and x.id = k.id limit 1) r
        order by k.id;
   elsif p_patient is null then
-    execute 'select array(
-        select d.id from patient_search_here d where d.site_id = $1 and d.names like $2 and d.id > $3 order by d.id limit $4)'
+    execute
+      'select array('
+        'select d.id from patient_search_here d where d.site_id = $1 and d.names like $2 and d.id > $3 order by d.id limit $4)'
       into ids
       using p_site, p_value, coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
   else
