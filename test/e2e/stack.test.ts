@@ -5,6 +5,8 @@
  */
 import { spawn, execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +30,7 @@ const PORT_NAMES = [
   'SIDECAR_HEALTH_PORT',
   'POSTGRES_PORT',
   'NEON_PORT',
+  'WEBHOOK_PORT',
 ] as const;
 const START_TIMEOUT_MS = 120_000;
 
@@ -163,6 +166,33 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     const clientsOf = (of: string) => clients.filter((each) => each.site === of).map(({ clientId }) => clientId);
     expect(new Set(await keysOf(adminToken))).toEqual(new Set(clientsOf(site)));
     expect(new Set(await keysOf(otherAdminToken))).toEqual(new Set(clientsOf(otherSite)));
+  });
+
+  test('the test of the webhook arrives at the receiver of the stack, with a verified signature', async () => {
+    const { adminUrl, adminToken, webhookUrl } = stack.description;
+    const shown = async (): Promise<string> => (await fetch(webhookUrl)).text();
+    expect(await shown()).toContain('No notice yet');
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const sent = await fetch(`${adminUrl}/api/alerts/webhook/test`, { method: 'POST', headers });
+    expect([sent.status, await sent.json()]).toMatchObject([200, { isDelivered: true, answer: '204' }]);
+    expect(await shown()).toMatch(/Signature verified[^]*alert\.test/);
+    const forged = await fetch(webhookUrl, { method: 'POST', body: '{}' });
+    expect([forged.status, await shown()]).toEqual([404, expect.not.stringContaining('Rejected')]);
+    const ca = await readFile(`${folder}/receiver-authority.pem`);
+    const headersOf = {
+      'webhook-id': '1',
+      'webhook-timestamp': `${Math.floor(Date.now() / 1000)}`,
+      'webhook-signature': 'v1,AAAA',
+    };
+    const unsigned = request(`${webhookUrl.replace('http:', 'https:')}/alerts`, {
+      method: 'POST',
+      ca,
+      headers: headersOf,
+    });
+    unsigned.end('<b>');
+    const [refused] = (await once(unsigned, 'response')) as [IncomingMessage];
+    refused.resume();
+    expect([refused.statusCode, await shown()]).toEqual([401, expect.stringContaining('&lt;b&gt;')]);
   });
 
   test('the log of the edge has a line for each request, which its answer names, and no query', async () => {

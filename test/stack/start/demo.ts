@@ -87,6 +87,21 @@ const DEMO_PATIENTS = [
   { mrn: 'D-1003', given: ['Zoë'], family: "O'Brien", gender: 'other', birthDate: '2001-02-28', city: 'Cork' },
 ];
 
+/** Sets the webhook of the demo's site, unless the reader has set another one. @param url on this machine */
+export async function demoWebhook(databaseUrl: string, site: string, url: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `update site set alert_webhook = $2
+        where site_id = $1 and (alert_webhook is null or alert_webhook ~ '^https://127\\.0\\.0\\.1:[0-9]+/alerts$')`,
+      [site, url],
+    );
+  } finally {
+    await client.end();
+  }
+}
+
 /** Puts the demo patients in as any client would; a second time changes nothing (`If-None-Exist`). */
 export async function demoData(oauthBaseUrl: string, fhirBaseUrl: string, demo: Demo): Promise<void> {
   const key = demo.clients.find(({ name }) => name === 'demo');

@@ -11,6 +11,8 @@ export interface WranglerOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The folder for its state and its environment file. */
   readonly folder: string;
+  /** PEM file of an authority that the edge's requests trust beside the public ones. */
+  readonly caCertificate: string;
   /** Gets each line that the gateway and Wrangler write. */
   readonly log: (line: string) => void;
 }
@@ -47,7 +49,7 @@ export async function startWranglerEdge(options: WranglerOptions): Promise<Edge 
   command.push('--show-interactive-dev-session=false', '--log-level', 'log');
   // Nothing of the gateway reads Request.cf, which Wrangler would otherwise fetch from the network before it starts.
   const quiet = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', CI: '1', NO_COLOR: '1' };
-  const env = { ...process.env, ...quiet };
+  const env = { ...process.env, ...quiet, NODE_EXTRA_CA_CERTS: options.caCertificate };
   const log = (line: string): void => {
     if (!WRANGLER_REQUEST.test(line)) options.log(line);
   };

@@ -15,6 +15,7 @@ const DEFAULT_PORTS = {
   SIDECAR_HEALTH_PORT: 28083,
   POSTGRES_PORT: 28084,
   NEON_PORT: 28085,
+  WEBHOOK_PORT: 28086,
 } as const;
 export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
 
@@ -52,6 +53,8 @@ export interface StackDescription {
   readonly adminUrl: string;
   readonly docsUrl: string;
   readonly mllp: { readonly host: string; readonly port: number };
+  /** The page that shows the alerts which the webhook received. */
+  readonly webhookUrl: string;
   readonly databaseUrl: string;
   readonly admin: { readonly username: string; readonly password: string };
   /** May look at everything and change nothing. */

@@ -7,9 +7,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
 import { VARIABLES } from '../../../edge/config.ts';
+import { webhookSecret } from '../../../edge/http/webhook-signature.ts';
 import { helpOn } from '../../../edge/platform/node/program.ts';
 import { asApplication, prepareDatabase } from '../services/application-login.ts';
-import { demoData, demoKeys } from './demo.ts';
+import { demoData, demoKeys, demoWebhook } from './demo.ts';
 import { startDenoEdge } from '../services/edge-deno.ts';
 import { startWranglerEdge, writeVariables } from './edge-wrangler.ts';
 import { ROOT } from '../services/build.ts';
@@ -21,11 +22,12 @@ import { assertPortsFree } from './ports.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { localSecrets } from '../services/secrets.ts';
 import { startSidecar } from '../services/sidecar.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
 
 helpOn(`usage: npm start -- [--edge workers|deno] [--without-edge]
 
-Starts the whole gateway on this machine. Ports: EDGE_PORT, OIDC_PORT, MLLP_PORT, SIDECAR_HEALTH_PORT, POSTGRES_PORT and
-NEON_PORT. The gateway's own settings are also read from the environment. With --without-edge it waits for an edge that
+Starts the whole gateway on this machine. Ports: EDGE_PORT, OIDC_PORT, MLLP_PORT, SIDECAR_HEALTH_PORT, POSTGRES_PORT,
+NEON_PORT and WEBHOOK_PORT. The gateway's own settings are also read from the environment. With --without-edge it waits for an edge that
 you start: \`npx wrangler dev\`, for which it writes .dev.vars, or another with the same environment. LOCAL_FOLDER is
 where its data is kept, default .local; \`npm run reset\` forgets it.`);
 
@@ -115,7 +117,20 @@ async function start(): Promise<void> {
     startOidcProvider({ port: ports.OIDC_PORT, adminBaseUrl: edgeUrl, site: demo.site }),
   );
 
+  const secretsOfSites = [demo.site, demo.otherSite].map((site) => webhookSecret([secrets.env.GATEWAY_SECRET], site));
+  const receiver = await part('Receiver of alerts', async () =>
+    startWebhookReceiver({
+      port: ports.WEBHOOK_PORT,
+      secrets: await Promise.all(secretsOfSites),
+      log: (line) => say(`  Receiver of alerts: ${line}`),
+    }),
+  );
+  await writeFile(RECEIVER_AUTHORITY, receiver.authority);
+  await demoWebhook(postgres.url, demo.site, receiver.webhook);
+
   const env = {
+    // The receiver has no public address.
+    JWKS_TRUSTED_HOSTS: '127.0.0.1',
     ...secrets.env,
     ...oidc.env,
     DATABASE_URL: asApplication(postgres.url),
@@ -163,6 +178,7 @@ async function start(): Promise<void> {
     adminUrl: `${edgeUrl}/admin`,
     docsUrl: `${edgeUrl}/docs`,
     mllp: { host: '127.0.0.1', port: ports.MLLP_PORT },
+    webhookUrl: receiver.pageUrl,
     databaseUrl: postgres.url,
     admin: oidc.admin,
     reader: oidc.reader,
@@ -173,6 +189,8 @@ async function start(): Promise<void> {
   await writeFile(STACK_FILE, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   say(await readFile(new URL('started.txt', import.meta.url), 'utf8').then((text) => fillIn(text, stack)));
 }
+
+const RECEIVER_AUTHORITY = `${LOCAL_FOLDER}/receiver-authority.pem`;
 
 /** The settings of the gateway that are in an environment. */
 const variablesOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
@@ -190,6 +208,7 @@ async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): P
             adminPerAddress: 1_000_000,
             perKey: 1_000_000,
           },
+          caCertificate: RECEIVER_AUTHORITY,
           log: logFile('edge'),
         })
       : startWranglerEdge({
@@ -197,6 +216,7 @@ async function startEdge(ports: Ports, env: Readonly<Record<string, string>>): P
           // Deno reads the environment of this program; a Worker has only what the file says.
           env: { ...variablesOf(process.env), ...env },
           folder: LOCAL_FOLDER,
+          caCertificate: RECEIVER_AUTHORITY,
           log: logFile('edge'),
         }),
   );
