@@ -21,6 +21,11 @@ const OWN = {
     message:
       'this API key may not use Patient/$match: search Patient, or ask an administrator of the site to switch patientMatch on',
   },
+  GW408: {
+    kind: 'forbidden',
+    message: 'the export of a Group needs an API key that allows the scope system/Group.read',
+    code: 'insufficient_scope',
+  },
   GW409: { kind: 'conflict', message: 'the request conflicts with another' },
   GW410: { kind: 'conflict', message: 'another process has taken over the job', code: 'lease-lost' },
   GW412: { kind: 'precondition-failed', message: 'the resource has another version' },

@@ -1,7 +1,7 @@
 -- Begins a bulk export of the content that is stored at this moment. Raises GW429 when the key already runs p_limit
 -- exports. An export counts if it is not complete and was begun or requested within ten minutes. An export that a
 -- client has forgotten therefore blocks no new export. Raises GW422 for a patient that the site does not have, GW404 for a Group
--- that it does not have at this moment.
+-- that it does not have at this moment. Raises GW408 for a Group if the key does not allow system/Group.read.
 --
 -- The moment is read first, and this transaction gets its id after it. Writers get their id first (write_time), so a
 -- writer with a later id wrote later. Once every transaction with an earlier id has ended, the writes from before the
@@ -20,6 +20,11 @@ begin
        where x.site_id = p_site and x.client_id = p_client and not x.is_complete
          and x.asked_at > clock_timestamp() - interval '10 minutes' and x.expires_at > clock_timestamp()) >= p_limit then
     raise exception 'enough exports are under way' using errcode = 'GW429';
+  end if;
+  if p_group is not null and not exists (
+      select from api_key k
+       where k.site_id = p_site and k.client_id = p_client and 'system/Group.read' = any (k.allowed_scopes)) then
+    raise exception 'the API key may not read groups' using errcode = 'GW408';
   end if;
   if pg_current_xact_id_if_assigned() is not null then
     raise exception 'the transaction has written before it read the clock';

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { sized } from '../stack/tools/size.ts';
+import { exportCases } from './clients/export-cases.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
 import { groupCases } from './fhir/group-cases.ts';
@@ -465,6 +466,8 @@ onOneRuntime(
     });
 
     describe('Groups', () => groupCases(subject));
+
+    describe('Programs for exports', () => exportCases(subject));
 
     describe('Profiles', () => profileCases(subject));
 

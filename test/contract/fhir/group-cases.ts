@@ -143,6 +143,27 @@ export function groupCases(subject: () => Subject): void {
     expectOutcome(await call('POST', '/Group', { token: plain, body: group([]) }), 403, 'forbidden');
   });
 
+  test('is exported with a token for the exported types, if its API key may read groups', async () => {
+    const { site, token } = await newSite();
+    const id = await create(group([await create(patient('a'), token)]), token);
+    const tokenOf = async (scopes: readonly string[]): Promise<string> => {
+      const key = await createApiKey(subject().client, { site, scopes });
+      return getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir', scope: 'system/Patient.read' });
+    };
+    const narrow = await tokenOf(SCOPES);
+    expect(
+      (await exported(await manifestOf(subject(), `/Group/${id}/$export`, { token: narrow }), narrow)).length,
+    ).toBe(1);
+    expectOutcome(await call('GET', `/Group/${id}`, { token: narrow }), 403, 'forbidden');
+    // A key that may not read groups does not learn whether one exists.
+    const never = await tokenOf(ALL_SCOPES);
+    for (const one of [id, randomUUID()]) {
+      const reply = await call('GET', `/Group/${one}/$export`, { token: never, headers: ASYNC });
+      expectOutcome(reply, 403, 'forbidden');
+      expect(reply.text).toContain('an API key that allows the scope system/Group.read');
+    }
+  });
+
   describe('the export of a Group', () => {
     test('has the records of the members at its moment, of each type or the chosen ones', async () => {
       const { token } = await newSite();
