@@ -84,11 +84,18 @@ const Reached = ({ row, address, links }: RowProps) => {
   );
 };
 
-const FIELDS = [
-  { name: 'patient', label: 'Patient (identifier or id)', size: 24 },
-  { name: 'actor', label: 'Actor', size: 16 },
-  { name: 'clientId', label: 'API key (Client ID)', size: 24 },
-] as const;
+const FIELDS = {
+  patient: { label: 'Patient (identifier or id)', size: 24 },
+  actor: { label: 'Actor', size: 16 },
+  clientId: { label: 'API key (Client ID)', size: 24 },
+} as const;
+
+const Field = ({ name, query }: { name: keyof typeof FIELDS; query: Query }) => (
+  <label>
+    <span>{FIELDS[name].label}</span>
+    <input name={name} value={query[name] ?? ''} size={FIELDS[name].size} />
+  </label>
+);
 
 /** The patients with the identifier of the filter. */
 const PatientsFound = ({
@@ -132,7 +139,8 @@ const Who = ({ row, address, links }: RowProps) => (
     )}
     {row.address === null ? null : (
       <div>
-        <span class="quiet">from</span> <code>{row.address}</code>
+        <span class="word quiet">from </span>
+        <code>{row.address}</code>
       </div>
     )}
   </>
@@ -145,7 +153,7 @@ const VIEWS: readonly { readonly view: AuditView; readonly title: string }[] = [
 ];
 
 const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Query; links: AuditLinks }) => (
-  <>
+  <div class="audit">
     <Table label="Audit" head={['When', 'Actor', 'Action', 'Resources']}>
       {list.items.map((row) => (
         <Row>
@@ -160,7 +168,9 @@ const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Qu
                       : `${links.search}?${new URLSearchParams({ text: row.request_id }).toString()}`
                   }
                 >
-                  <span title={row.request_id}>request …{row.request_id.slice(-6)}</span>
+                  <span title={row.request_id}>
+                    <span class="word">request </span>…{row.request_id.slice(-6)}
+                  </span>
                 </Linked>
               </small>
             </div>
@@ -182,7 +192,7 @@ const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Qu
       ))}
     </Table>
     <Pager path={links.audit} query={address} next={list.next} />
-  </>
+  </div>
 );
 
 export const AuditSearch = ({ found, view, query, address, links }: AuditSearchProps) => {
@@ -190,21 +200,22 @@ export const AuditSearch = ({ found, view, query, address, links }: AuditSearchP
   return (
     <>
       <p class="lead">
-        Each request that reached data has one row, written with it: who read this patient, who changed that key.
-        Searches appear by their parameters without values. Viewing the audit is recorded too
-        {links.messages === undefined ? '.' : ', with the patients that you see by name.'}
+        Each request that reached data has one row. Searches appear by their parameters without values. Viewing the
+        audit is recorded too{links.messages === undefined ? '.' : ', with the patients that you see by name.'}
       </p>
       <Filter label="Audit" postTo={links.audit}>
         {view === 'rows' ? null : <input type="hidden" name="view" value={view} />}
-        {FIELDS.map(({ name, label, size }) => (
-          <label>
-            <span>{label}</span>
-            <input name={name} value={query[name] ?? ''} size={size} />
-          </label>
-        ))}
+        <Field name="patient" query={query} />
+        <Field name="actor" query={query} />
         <Select name="action" label="Action" value={query['action'] ?? ''} options={ACTION_CHOICES} />
-        <Moment name="from" label="From" value={query['from'] ?? ''} />
-        <Moment name="to" label="To" value={query['to'] ?? ''} />
+        <details class="more" open={['clientId', 'from', 'to'].some((name) => (query[name] ?? '') !== '')}>
+          <summary>More filters</summary>
+          <div class="filter">
+            <Field name="clientId" query={query} />
+            <Moment name="from" label="From" value={query['from'] ?? ''} />
+            <Moment name="to" label="To" value={query['to'] ?? ''} />
+          </div>
+        </details>
       </Filter>
       <PatientsFound query={query} identified={identified} />
       <div class="heading">

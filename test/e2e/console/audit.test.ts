@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
-import { admission, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
+import { admission, consoleInBrowser, expectAccessible, PHONE, PICTURES } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -75,5 +75,13 @@ test('a search by identifier lists the accesses to the patient, with the name of
 
   await page.goto(`${stack.baseUrl}/admin/audit?patient=w-4712`);
   expect(await page.textContent('main')).toContain('No patient has the identifier w-4712');
+
+  const stored50 = Array.from({ length: 50 }, (_, n) => sendMessage(admission(`LONG-${n}`, `W-${n}`)));
+  expect((await Promise.all(stored50)).map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+  await page.setViewportSize({ width: PHONE, height: 844 });
+  await page.goto(`${stack.baseUrl}/admin/audit?action=message`);
+  expect(await page.locator('tbody tr').count()).toBe(50);
+  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/audit-50-${PHONE}.png`, fullPage: true });
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(5 * 844);
   await context.close();
 });
