@@ -186,6 +186,17 @@ export const ALERT_KINDS = {
     firing: (sites, { now, checkedSince }) =>
       sites.filter(({ since }) => now - Math.max(since, checkedSince) > CHANGES_STALLED_MS),
   }),
+  'subscription-failing': alertKind({
+    title: 'Notifications of a client’s subscriptions are not accepted',
+    measured: ({ subscriptions = 0, since = 0 }, firedAt) =>
+      `${subscriptions === 1 ? '1 subscription' : `${text(subscriptions)} subscriptions`}, the first one for ${minutesFrom(since, firedAt)}.`,
+    todo:
+      'Ask the client to check its receiver. The gateway tries again for three days, then the client switches the Subscription on ' +
+      'again. No event is lost. Check the scopes and the subscription hosts of the API key too.',
+    /** By API key: subscriptions with the status error, or without an accepted notification for an hour. */
+    facts: z.array(z.object({ ...of, subscriptions: z.number(), since: ms })),
+    firing: (keys) => keys,
+  }),
 } as const;
 
 export type AlertKind = keyof typeof ALERT_KINDS;

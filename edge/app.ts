@@ -7,6 +7,7 @@ import { adminOperations, createAdmin } from './admin/routes.ts';
 import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
+import { serveSite } from './fhir/subscriptions/serve-site.ts';
 import { createSnapshotCache } from './hl7/ingest/snapshot/cache.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
@@ -70,6 +71,8 @@ export interface App {
   fetch(request: Request): Promise<Response>;
   /** Runs background jobs for some seconds; each platform calls it once a minute. */
   tick(): Promise<void>;
+  /** Serves the change feed of a site for some seconds. @returns true if something remains */
+  serveChanges(site: string): Promise<boolean>;
 }
 
 /**
@@ -77,10 +80,12 @@ export interface App {
  * database about three times.
  */
 const TICK_BUDGET_MS = 20_000;
+const WAKE_UP_BUDGET_MS = 10_000;
 
 /** The gateway as a function of a request, the same on every runtime. */
-export function createApp(deps: Deps): App {
-  const { config } = deps;
+export function createApp(given: Deps): App {
+  const { config } = given;
+  const deps: Deps = { ...given, wake: config.FHIR_SUBSCRIPTIONS ? given.wake : undefined };
   // Shared, so that the workbench uses the same cached keys as the token endpoint.
   const clientKeys = createClientKeyring(deps);
   const snapshots = createSnapshotCache();
@@ -143,6 +148,13 @@ export function createApp(deps: Deps): App {
       const path = pathOf(request.url);
       const route = routes.find(({ isBelow, isHostOf }) => isBelow(path) && isHostOf(request.url));
       return (route?.surface ?? probes).fetch(request);
+    },
+    serveChanges(site): Promise<boolean> {
+      const database = withLimits(deps.database, JOB_LIMITS);
+      return serveSite({ ...deps, database }, site, deps.now() + WAKE_UP_BUDGET_MS).catch((error: unknown) => {
+        deps.log({ level: 'warn', event: 'changes.failed', site, error });
+        return false;
+      });
     },
     async tick(): Promise<void> {
       snapshots.sweep(deps.now());

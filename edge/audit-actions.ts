@@ -68,6 +68,7 @@ const rows = {
   batch: { label: 'batch', type: REST, subtype: rest('batch'), does: 'E' },
   transaction: { label: 'transaction', type: REST, subtype: rest('transaction'), does: 'E' },
   export: { label: 'exported', type: EXPORT, does: 'R', group: 'seen' },
+  notified: { label: 'sent to a subscriber', type: EXPORT, does: 'R', group: 'seen' },
   message: { label: 'HL7 message stored', type: IMPORT, does: 'C', group: 'changed' },
   'message-viewed': { label: 'HL7 message viewed', type: PATIENT_RECORD, does: 'R', group: 'seen' },
   'message-replayed': { label: 'HL7 message replayed', type: IMPORT, does: 'E', group: 'changed' },

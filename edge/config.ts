@@ -251,7 +251,7 @@ const FHIR = {
     .enum(['on', 'off'])
     .default('off')
     .transform((value) => value === 'on')
-    .describe('`on`: the change feed of each site that has an API key with subscription hosts.'),
+    .describe('`on`: Subscriptions, for API keys with subscription hosts, and the change feed of their sites.'),
 };
 
 const TRUST = {

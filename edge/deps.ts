@@ -169,6 +169,8 @@ export interface Deps {
   readonly now: () => number;
   /** Keeps the runtime alive until the background work is done. */
   readonly background: (work: Promise<unknown>) => void;
+  /** Serves the change feed of a site soon. Called after a commit that made versions, with FHIR_SUBSCRIPTIONS=on only. */
+  readonly wake?: ((site: string) => void) | undefined;
   /** Aborted when the program must end: collected data is then written immediately. */
   readonly ending?: AbortSignal | undefined;
   readonly log: Log;

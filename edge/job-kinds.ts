@@ -4,14 +4,14 @@ import { watchAlerts } from './alerts/watch.ts';
 import type { Deps } from './deps.ts';
 import { createProvider } from './admin/staff/provider.ts';
 import { REINDEX } from './fhir/search/reindex.ts';
+import { serveChanges } from './fhir/subscriptions/job.ts';
 import { COMPARE_ALIKE } from './hl7/alike/job.ts';
 import { replayMany } from './hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
-import { serveChanges } from './subscriptions/job.ts';
 
-type Working = Pick<Deps, 'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'log'>;
+type Working = Pick<Deps, 'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'background' | 'log'>;
 
 /** True if staff cannot sign in. A console that is not configured counts as intended. */
 async function isProviderDown(deps: Working): Promise<boolean> {
@@ -33,5 +33,5 @@ export const jobKinds = (deps: Working): readonly JobKind[] => [
   retryFailed(deps),
   watchAlerts(deps.config, () => isProviderDown(deps)),
   postNotices(deps),
-  serveChanges(deps.config),
+  serveChanges(deps),
 ];

@@ -42,3 +42,61 @@ create table resource_erased (
 create index resource_erased_written_by on resource_erased (site_id, written_by);
 select table_of_site('resource_erased');
 grant select on resource_erased to gateway_app;
+
+-- Subscriptions of API keys (Subscriptions R5 Backport IG 1.1): notifications about changed resources of one type.
+create table subscription (
+  site_id uuid not null,
+  subscription_id uuid not null,
+  client_id text not null,
+  type text not null,
+  -- A search without its type, such as code=x; '' for every resource of the type.
+  filter text not null,
+  payload text not null check (payload in ('id-only', 'full-resource')),
+  endpoint text not null,
+  -- The host of the endpoint, one of the key's subscription hosts.
+  host text not null,
+  reason text not null,
+  heartbeat_seconds integer,
+  -- Events of one notification.
+  max_count integer not null,
+  ends_at timestamptz(3),
+  -- Only versions after this time; null: every version with a number above the first `matched`.
+  since timestamptz(3),
+  -- requested: the endpoint has not accepted a notification yet. Nothing is posted while it is `off` or `error`.
+  status text not null default 'requested' check (status in ('requested', 'active', 'error', 'off')),
+  -- The numbers of the change feed that were compared with the filter, and when.
+  matched bigint not null,
+  matched_at timestamptz not null default clock_timestamp(),
+  -- Its events have the numbers 1 to last_event. Those up to `delivered` were accepted.
+  last_event bigint not null default 0,
+  delivered bigint not null default 0,
+  -- Failed posts since the last accepted post.
+  attempts integer not null default 0,
+  failing_since timestamptz,
+  next_at timestamptz not null default clock_timestamp(),
+  lease uuid,
+  lease_until timestamptz,
+  -- An HTTP status, or a code of the gateway.
+  last_answer text,
+  tried_at timestamptz,
+  delivered_at timestamptz,
+  version integer not null default 1,
+  updated_at timestamptz(3) not null default clock_timestamp(),
+  primary key (site_id, subscription_id),
+  foreign key (site_id, client_id) references api_key
+);
+create index subscription_of_key on subscription (site_id, client_id, subscription_id);
+select table_of_site('subscription');
+grant select, insert, update, delete on subscription to gateway_app;
+
+-- The events of a subscription: a row has the numbers of the changes for the events up to last_event.
+create table subscription_event (
+  site_id uuid not null,
+  subscription_id uuid not null,
+  last_event bigint not null,
+  numbers bigint[] not null,
+  primary key (site_id, subscription_id, last_event),
+  foreign key (site_id, subscription_id) references subscription on delete cascade
+);
+select table_of_site('subscription_event');
+grant select, insert on subscription_event to gateway_app;

@@ -37,6 +37,8 @@ export const LOG_EVENTS = {
   'alert.resolved': ['info'],
   'alert.not-delivered': ['warn'],
   'changes.failed': ['warn'],
+  'subscription.not-delivered': ['warn'],
+  'subscription.error': ['error'],
   'mllp.configuration': ['fatal'],
   'mllp.start-failed': ['fatal'],
   'mllp.unknown-settings': ['warn'],

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { ALERT_KINDS } from '../alert-kinds.ts';
 import type { Config } from '../config.ts';
 import { postWebhook, type WebhookPosting } from '../http/post-webhook.ts';
+import { alertPurpose } from '../http/webhook-signature.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';
 import { ALERT_NOTICES_KIND, type NoticeRow, noticesDue, noticesTried, type Tried } from '../store/alert.ts';
 
@@ -40,7 +41,7 @@ async function post(deps: Posting, row: NoticeRow, nowMs: number): Promise<Tried
   const { site_id: site, notice_id: id, webhook: url } = row;
   if (url === null) return { site, id, answer: 'no-webhook', isDelivered: false };
   const body = noticeBody(row, deps.config.ADMIN_PUBLIC_BASE_URL);
-  return { site, id, ...(await postWebhook(deps, { site, id, url, body }, nowMs)) };
+  return { site, id, ...(await postWebhook(deps, { purpose: alertPurpose(site), id, url, body }, nowMs)) };
 }
 
 export const postNotices = (posting: Posting): JobKind =>

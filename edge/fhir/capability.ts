@@ -1,6 +1,6 @@
 /** The CapabilityStatement (FHIR R4 http, 3.1.0.7), from the tables of the routes and of the search parameters. */
 import type { JsonObject } from '../../shared/json.ts';
-import type { ResourceType } from '../../shared/resource-type.ts';
+import { isStored, type ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import type { ProfileSet, SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
@@ -9,11 +9,13 @@ import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 import { PROVENANCE_TARGET } from './provenance.ts';
 import { includesOf, revincludesOf, type Supported } from './search/include.ts';
 import { modifiersOf } from './search/named-parameter.ts';
+import { BACKPORT, topicUrl } from './subscriptions/notification.ts';
 import { profilesOf } from './validate/profiles/profile.ts';
 
 /** The day of the last change to this file's statements (CapabilityStatement.date). */
 const CHANGED = '2026-11-27';
 const BULK_DATA = 'http://hl7.org/fhir/uv/bulkdata';
+const BACKPORT_OPERATION = 'http://hl7.org/fhir/uv/subscriptions-backport/OperationDefinition';
 const SMART_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
 /** Clients find the token endpoint in `.well-known/smart-configuration` (SMART App Launch 2.2, Conformance). */
@@ -76,6 +78,8 @@ const PROVENANCE: JsonObject = {
 /** The settings of a deployment that its CapabilityStatement shows. */
 export interface Capabilities extends Supported {
   readonly profiles: ProfileSet;
+  /** FHIR_SUBSCRIPTIONS. */
+  readonly hasSubscriptions: boolean;
 }
 
 function resource(type: ResourceType, supported: Capabilities): JsonObject {
@@ -111,6 +115,30 @@ function resource(type: ResourceType, supported: Capabilities): JsonObject {
   };
 }
 
+/** With FHIR_SUBSCRIPTIONS=on. The topics are an extension, since R4 has no SubscriptionTopic. */
+const subscriptions = (root: string, types: readonly ResourceType[]): JsonObject => ({
+  extension: types.filter(isStored).map((type) => ({
+    url: `${BACKPORT}/capability-subscriptiontopic-canonical`,
+    valueCanonical: topicUrl(root, type),
+  })),
+  type: 'Subscription',
+  profile: `${BACKPORT}/backport-subscription`,
+  documentation:
+    'An API key with subscription hosts may create Subscriptions to the types that it may read, and sees its own only. A search has no parameters.',
+  interaction: ['read', 'create', 'update', 'delete', 'search-type'].map((code) => ({ code })),
+  versioning: 'no-version',
+  readHistory: false,
+  updateCreate: false,
+  conditionalCreate: false,
+  conditionalRead: 'not-supported',
+  conditionalUpdate: false,
+  conditionalDelete: 'not-supported',
+  operation: ['status', 'events'].map((name) => ({
+    name,
+    definition: `${BACKPORT_OPERATION}/backport-subscription-${name}`,
+  })),
+});
+
 /** @param root our own `{base}/fhir` */
 export function capabilityStatement(root: string, capabilities: Capabilities): JsonObject {
   const { searches, types } = capabilities;
@@ -132,7 +160,10 @@ export function capabilityStatement(root: string, capabilities: Capabilities): J
         mode: 'server',
         documentation: SEARCHES[searches],
         security: SECURITY,
-        resource: types.map((type) => resource(type, capabilities)),
+        resource: [
+          ...types.map((type) => resource(type, capabilities)),
+          ...(capabilities.hasSubscriptions ? [subscriptions(root, types)] : []),
+        ],
         interaction: SYSTEM_INTERACTIONS.map((code) => ({ code })),
         operation: [{ name: 'export', definition: `${BULK_DATA}/OperationDefinition/export` }],
       },

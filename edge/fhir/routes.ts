@@ -30,6 +30,7 @@ import { pretty } from '../../shared/pretty-json.ts';
 import { refusalReason } from './refused-request.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
+import { addSubscriptions, refuseSubscriptions } from './subscriptions/routes.ts';
 import { ID_SEGMENT, unsupportedAddress, unsupportedMethod } from './unsupported-address.ts';
 import { hasInteraction, interactionsWith, METHODS, type TypeInteraction } from './type-interactions.ts';
 
@@ -84,7 +85,14 @@ function addDocuments(app: Surface, deps: Deps, root: string): void {
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
     const { FHIR_SEARCH: searches, FHIR_PROFILES: profiles } = config;
-    const text = printJson(capabilityStatement(root, { searches, profiles, types: typesOn(config) }));
+    const text = printJson(
+      capabilityStatement(root, {
+        searches,
+        profiles,
+        types: typesOn(config),
+        hasSubscriptions: config.FHIR_SUBSCRIPTIONS,
+      }),
+    );
     return compressedAnswer(deps, c.req.raw, controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });
@@ -148,6 +156,8 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   letReferenceCall(app, '*', config, CALLED_METHODS);
   addBundles(app, serve);
   addBulkExport(app, serve, notAllowed, types);
+  if (config.FHIR_SUBSCRIPTIONS) addSubscriptions(app, serve, notAllowed);
+  else refuseSubscriptions(app);
   addTypes(app, serve, types.filter(isStored), config.FHIR_SEARCH);
   addTypes(
     app,

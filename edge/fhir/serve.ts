@@ -159,6 +159,7 @@ export function createServe(deps: Deps, root: string): Serve {
       return [contentType, await ('prepare' in asked ? runAfterLookup(running, asked) : run(running, asked))];
     };
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
+    if (!['GET', 'HEAD'].includes(request.method)) deps.wake?.(site);
     const isPretty = parameter('_pretty') === 'true';
     // A HEAD has no body for the client to read.
     const kept = body === null || request.method === 'HEAD' ? undefined : share.keep(body.length);

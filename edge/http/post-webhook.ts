@@ -1,4 +1,4 @@
-/** Posts a signed notice to the webhook of a site, once. */
+/** Posts a signed notice or notification to a webhook, once. */
 import type { Config } from '../config.ts';
 import { deadline } from './deadline.ts';
 import { guardedFetch, type GuardedFetching } from './guarded-fetch.ts';
@@ -11,11 +11,14 @@ export type WebhookPosting = GuardedFetching & {
 };
 
 interface WebhookPost {
-  readonly site: string;
+  /** The purpose of the signature's secret. */
+  readonly purpose: string;
   /** The `webhook-id`. */
   readonly id: string;
   readonly url: string;
   readonly body: string;
+  /** Default JSON. */
+  readonly contentType?: string;
 }
 
 export interface WebhookAnswer {
@@ -27,13 +30,14 @@ export interface WebhookAnswer {
 /** It never throws. A status 2xx is a delivery. */
 export async function postWebhook(
   deps: WebhookPosting,
-  { site, id, url, body }: WebhookPost,
+  { purpose, id, url, body, contentType }: WebhookPost,
   nowMs: number,
 ): Promise<WebhookAnswer> {
   const failed = (answer: string): WebhookAnswer => ({ answer, isDelivered: false });
   const within = deadline(DEADLINE_MS);
   try {
-    const headers = await webhookHeaders(deps.config.GATEWAY_SECRET, site, id, nowMs, body);
+    const signed = await webhookHeaders(deps.config.GATEWAY_SECRET, purpose, id, nowMs, body);
+    const headers = contentType === undefined ? signed : { ...signed, 'content-type': contentType };
     const answer = await guardedFetch(deps, url, { method: 'POST', headers, body }, within);
     if ('failed' in answer) return failed(answer.failed);
     await answer.body?.cancel();

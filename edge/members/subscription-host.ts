@@ -1,4 +1,4 @@
-/** The rule of subscription hosts (edge/docs/behaviour.md, API keys). */
+/** The rule of subscription hosts (edge/docs/behaviour.md, Administration). */
 
 /** A host as `URL.host` writes it: lower case, with its port unless that is 443. */
 const isHost = (text: string): boolean =>

@@ -9,6 +9,7 @@ import { ConfigError } from '../../shared/environment.ts';
 import { misspeltVariables, readConfig } from '../config.ts';
 import { durableJtiStore, type JtiStore } from './cloudflare/jti-store.ts';
 import { bindingRateLimiter } from './cloudflare/rate-limiter.ts';
+import { siteFeed } from './cloudflare/site-feed.ts';
 import { backgroundFailed } from '../http/fault-status.ts';
 import { createMemory } from '../http/memory.ts';
 import { createOutage } from '../http/outage.ts';
@@ -17,9 +18,12 @@ import { gzip } from './gzip.ts';
 import { neonDatabase } from './neon.ts';
 
 export { JtiStore } from './cloudflare/jti-store.ts';
+/** Wrangler.toml names the class. */
+export const SiteFeed = siteFeed(async (site) => started()?.serveChanges(site));
 
 interface Bindings {
   JTI_STORE: DurableObjectNamespace<JtiStore>;
+  SITE_FEED: DurableObjectNamespace<InstanceType<typeof SiteFeed>>;
   TOKEN_CLIENT_LIMIT: RateLimit;
   TOKEN_ADDRESS_LIMIT: RateLimit;
   ADMIN_ADDRESS_LIMIT: RateLimit;
@@ -41,6 +45,8 @@ function start(): App {
   const misspelt = misspeltVariables(bindings);
   if (misspelt.length > 0) log({ level: 'warn', event: 'configuration', detail: misspelt.join('; ') });
   const meter = createDatabaseMeter(createMemory(config.MAX_HELD_BYTES, Date.now));
+  const background = (work: Promise<unknown>): void =>
+    waitUntil(work.catch((error: unknown) => log(backgroundFailed(error))));
   return createApp({
     config,
     database: neonDatabase(config, { requested: meter.note, share: meter.share, log }),
@@ -50,7 +56,8 @@ function start(): App {
     jtiStore: durableJtiStore(bindings.JTI_STORE, createOutage('jti store', log, Date.now)),
     rateLimiter: bindingRateLimiter(bindings),
     now: () => Date.now(),
-    background: (work) => waitUntil(work.catch((error: unknown) => log(backgroundFailed(error)))),
+    background,
+    wake: (site) => background(bindings.SITE_FEED.getByName(site).wake(site)),
     log,
     fetch: (url, init) => fetch(url, init),
     resolveHost: async (hostname) => {

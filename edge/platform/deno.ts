@@ -23,6 +23,7 @@ import { isNeon, neonDatabase } from './neon.ts';
 import { readConnectionString } from './postgres/connection-string.ts';
 import { postgresDatabase } from './postgres/postgres.ts';
 import { createUnderWay } from './under-way.ts';
+import { wakeUps } from './wake-ups.ts';
 
 // oxlint-disable-next-line no-console
 const log: Log = (entry) => console.log(logLine(new Date(), entry));
@@ -77,6 +78,8 @@ function connect(
   return { database: overTcp, poolUse: overTcp.use, close: () => overTcp.close() };
 }
 
+const wake = wakeUps((site) => app.serveChanges(site));
+
 const app = createApp({
   config,
   database,
@@ -92,6 +95,7 @@ const app = createApp({
   rateLimiter: memoryRateLimiter(config, now),
   now,
   background: underWay.add,
+  wake,
   ending: ends.signal,
   log,
   exportedSpan: () => {

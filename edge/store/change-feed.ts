@@ -15,9 +15,11 @@ export interface NumberedRow {
   readonly numbered: number;
   readonly last_number: string;
   readonly has_more: boolean;
+  /** Versions remain that are not settled. */
+  readonly is_waiting: boolean;
 }
 
 /** Numbers settled versions of a site, about `limit`. No row while another runner does so. */
 export const numberChanges = (site: string, limit: number): Query<NumberedRow> =>
-  sql<NumberedRow>`select numbered, last_number::text as last_number, has_more
+  sql<NumberedRow>`select numbered, last_number::text as last_number, has_more, is_waiting
     from change_number(${site}::uuid, ${limit}::integer)`;

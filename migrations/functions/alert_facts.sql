@@ -61,7 +61,14 @@ begin
              (select h.last_updated from resource_history h where h.site_id = p.site_id and h.written_by >= p.below
                order by h.written_by limit 1)) v) w
          where exists (select from job j where j.kind = 'changes' and j.state = 'open')
-           and (w.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x)),
+           and (w.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x),
+      'subscription-failing', (select coalesce(json_agg(x), '[]') from (
+        select s.site_id as site, s.client_id as subject, count(*) as subscriptions,
+               floor(extract(epoch from min(coalesce(s.failing_since, s.matched_at))) * 1000) as since
+          from subscription s
+         where (s.status = 'error' or s.status <> 'off' and s.failing_since < clock_timestamp() - interval '1 hour')
+           and exists (select from job j where j.kind = 'changes' and j.state = 'open')
+         group by s.site_id, s.client_id) x)),
     'alerts', (select coalesce(json_agg(x), '[]') from (
       select a.site_id as site, a.alert_id as id, a.kind, a.subject, a.times, a.notified,
              floor(extract(epoch from a.firing_since) * 1000) as "firingSince",

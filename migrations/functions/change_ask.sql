@@ -1,5 +1,5 @@
--- Begins the change feed of each site that has an API key with subscriptions, and adds the job that serves the feeds, which does
--- not end. It covers all sites, so it has the owner's rights.
+-- Begins the change feed of each site that has an API key with subscription hosts. Adds the job that serves the feeds, which
+-- does not end. It covers all sites, so it has the owner's rights.
 --
 -- A version with a lower written_by than `below` was written by a transaction that had ended, so before the clock is read.
 create or replace function change_ask() returns void language plpgsql

@@ -4,9 +4,9 @@
 -- one is under way: then none can appear before it. The snapshot of the second statement is newer than `settled`, so it shows
 -- all of them. One caller numbers at a time, and another one returns no row.
 --
--- has_more: settled versions remain. Settings: migrations/README.md, "Plans".
+-- has_more: settled versions remain. is_waiting: versions remain that are not settled. Settings: migrations/README.md, "Plans".
 create or replace function change_number(p_site uuid, p_limit integer)
-returns table (numbered integer, last_number bigint, has_more boolean)
+returns table (numbered integer, last_number bigint, has_more boolean, is_waiting boolean)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -55,5 +55,6 @@ begin
   p.below := case when has_more then last_written + 1 else greatest(settled, p.below) end;
   update change_position c set below = p.below, last_number = change_number.last_number, reached = coalesce(p.reached, c.reached)
    where c.site_id = p_site;
+  is_waiting := exists (select from resource r where r.site_id = p_site and r.written_by >= p.below);
   return next;
 end $$;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { postNotices } from '../../edge/alerts/notices.ts';
 import { watchAlerts } from '../../edge/alerts/watch.ts';
-import { webhookSecret } from '../../edge/http/webhook-signature.ts';
+import { alertPurpose, webhookSecret } from '../../edge/http/webhook-signature.ts';
 import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
@@ -217,12 +217,14 @@ test('a notice is signed by each secret, links to the console and names no perso
   const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
   const signatures = await Promise.all(
     secrets.map(async (secret) => {
-      const known = Buffer.from((await webhookSecret([secret], site)).replace('whsec_', ''), 'base64');
+      const known = Buffer.from((await webhookSecret([secret], alertPurpose(site))).replace('whsec_', ''), 'base64');
       return `v1,${createHmac('sha256', known).update(signed).digest('base64')}`;
     }),
   );
   expect(headers['webhook-signature']).toBe(signatures.join(' '));
-  expect(await webhookSecret(secrets, site)).not.toBe(await webhookSecret(secrets, randomUUID()));
+  expect(await webhookSecret(secrets, alertPurpose(site))).not.toBe(
+    await webhookSecret(secrets, alertPurpose(randomUUID())),
+  );
   expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
 });
 

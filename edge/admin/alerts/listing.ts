@@ -7,7 +7,7 @@ import { isUuid } from '../../../shared/uuid.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Query } from '../../deps.ts';
 import { postWebhook } from '../../http/post-webhook.ts';
-import { webhookSecret } from '../../http/webhook-signature.ts';
+import { alertPurpose, webhookSecret } from '../../http/webhook-signature.ts';
 import {
   acknowledgeAlert,
   ALERT_STATES,
@@ -133,7 +133,7 @@ export const unsilence = (database: Database, actor: Actor, id: string) =>
 /** The address of the webhook, and the secret that signs notices. */
 export async function webhook(config: Pick<Config, 'GATEWAY_SECRET'>, database: Database, site: string) {
   const [row] = await inSite(database, site).run(webhookOf(site));
-  return { site, url: row?.url ?? null, secret: await webhookSecret(config.GATEWAY_SECRET, site) };
+  return { site, url: row?.url ?? null, secret: await webhookSecret(config.GATEWAY_SECRET, alertPurpose(site)) };
 }
 
 export const testAnswer = z.object({
@@ -157,6 +157,6 @@ export async function testWebhook(
     timestamp: new Date(deps.now()).toISOString(),
     data: { site: actor.site, summary: 'This is a test. No alert is firing because of it.' },
   });
-  const post = { site: actor.site, id: crypto.randomUUID(), url, body };
+  const post = { purpose: alertPurpose(actor.site), id: crypto.randomUUID(), url, body };
   return { url, ...(await postWebhook(deps, post, deps.now())) };
 }

@@ -63,6 +63,7 @@ function countedAt(
     case 'sidecar-silent':
     case 'provider-away':
     case 'changes-stalled':
+    case 'subscription-failing':
       return to('health', 'Health');
     case 'signing-key-old':
       return to('signingKeys', 'Signing keys');

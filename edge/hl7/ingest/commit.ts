@@ -97,6 +97,7 @@ export async function commit(
   if (row === undefined || row.outcome === 'changed' || row.decided === null) {
     return { status: 'changed', loaded: await loadChanged(deps, request, loaded, row) };
   }
+  if (row.outcome === 'stored') deps.wake?.(site);
   if (row.outcome === 'stored' && row.matches !== null) {
     deps.snapshots?.keepStored(
       { site, lookup, before: matches, effects, rows: readSnapshotRow(row).matches },

@@ -53,9 +53,19 @@ export interface Subject {
 const RENEW_AFTER_MS = 150_000;
 
 /** @param env over the environment that makes all surfaces configured */
-export async function startSubject(runtime: Runtime, env: Readonly<Record<string, string>> = {}): Promise<Subject> {
+export async function startSubject(
+  runtime: Runtime,
+  env: Readonly<Record<string, string>> = {},
+  caCertificate?: string,
+): Promise<Subject> {
   const db = await createTestDatabase();
-  const gateway = await startGateway({ runtime, database: db, prefix: '/gateway', env });
+  const gateway = await startGateway({
+    runtime,
+    database: db,
+    prefix: '/gateway',
+    env,
+    ...(caCertificate === undefined ? {} : { caCertificate }),
+  });
   const { client } = db;
   // A case has one token of its site. Requests use the newest token of the key, because cases at full size outlive a token.
   const newest = new Map<string, { readonly key: ApiKey; readonly token: string; readonly at: number }>();

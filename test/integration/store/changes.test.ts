@@ -1,4 +1,4 @@
-/** The change feed: each version that commits gets one number, in the order of each resource, whatever order commits have. */
+/** The change feed: each version that commits gets one number, in the order of each resource, for any order of commits. */
 import { expect, test } from 'vitest';
 
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
@@ -64,7 +64,7 @@ async function changes(site: string): Promise<Change[]> {
   );
   return rows;
 }
-const told = async (site: string) => (await changes(site)).map(({ id, version }) => `${id} ${version}`);
+const numberedOf = async (site: string) => (await changes(site)).map(({ id, version }) => `${id} ${version}`);
 
 /** A transaction of the application that stays open. */
 async function openTransaction(site: string) {
@@ -89,11 +89,11 @@ test('a version is not numbered while an older transaction is under way, and non
   await late.save(slow, 'a');
   await save(site, quick, 'a');
   await number(site);
-  expect(await told(site)).toEqual([]);
+  expect(await numberedOf(site)).toEqual([]);
   await late.commit();
   await save(site, last, 'a');
   await numberAll(site);
-  expect(await told(site)).toEqual([`${slow} 1`, `${quick} 1`, `${last} 1`]);
+  expect(await numberedOf(site)).toEqual([`${slow} 1`, `${quick} 1`, `${last} 1`]);
   await numberAll(site);
   expect((await changes(site)).map((change) => change.number)).toEqual([1, 2, 3]);
 });
@@ -120,7 +120,7 @@ test('versions keep their order where the later one is of the transaction with t
   await old.save(id, 'c');
   await old.commit();
   await numberAll(site, 1);
-  expect((await told(site)).filter((change) => change.startsWith(id))).toEqual([`${id} 1`, `${id} 2`, `${id} 3`]);
+  expect((await numberedOf(site)).filter((change) => change.startsWith(id))).toEqual([`${id} 1`, `${id} 2`, `${id} 3`]);
 });
 
 test('a site without subscriptions has no feed, and a feed begins with what is written after it', async () => {
@@ -130,16 +130,16 @@ test('a site without subscriptions has no feed, and a feed begins with what is w
   const [before, after] = [newId(), newId()];
   await save(site, before, 'a');
   await number(site);
-  expect(await told(site)).toEqual([]);
+  expect(await numberedOf(site)).toEqual([]);
   await begin(site);
   await save(site, after, 'a');
   await save(site, before, 'b');
   await numberAll(site);
   // A feed may begin with some earlier versions: those of a time in which transactions of other sites were under way.
-  expect((await told(site)).filter((change) => change !== `${before} 1`)).toEqual([`${after} 1`, `${before} 2`]);
+  expect((await numberedOf(site)).filter((change) => change !== `${before} 1`)).toEqual([`${after} 1`, `${before} 2`]);
 });
 
-test('a merge is a change of both patients and of each resource that moves, and an erasure is told by id', async () => {
+test('a merge is a change of both patients and of each resource that moves, and an erasure is one without a version', async () => {
   const hl7 = await createHl7Site({ database: db });
   const { site } = hl7;
   await begin(site);
@@ -234,13 +234,13 @@ test('a database restored into a server with lower transaction ids loses no chan
   await db.client.query('update change_position set below = below + 1000000000 where site_id = $1', [site]);
   await save(site, later, 'a');
   await number(site);
-  expect(await told(site)).toEqual([`${early} 1`]);
+  expect(await numberedOf(site)).toEqual([`${early} 1`]);
   const { rows } = await db.client.query('select change_recover() as sites');
   expect(rows).toEqual([{ sites: 1 }]);
   await save(site, newest, 'a');
   await save(site, late, 'b');
   await numberAll(site);
   const recovered = [`${early} 1`, `${late} 1`, `${early} 2`, `${later} 1`];
-  expect(await told(site)).toEqual([...recovered, `${newest} 1`, `${late} 2`]);
+  expect(await numberedOf(site)).toEqual([...recovered, `${newest} 1`, `${late} 2`]);
   expect((await db.client.query('select change_recover() as sites')).rows).toEqual([{ sites: 0 }]);
 });

@@ -74,6 +74,7 @@ const NOTHING: AlertFacts = {
     'jwks-uri-failing': [],
     'replay-needed': [],
     'changes-stalled': [],
+    'subscription-failing': [],
   },
   alerts: [],
   silences: [],
@@ -350,6 +351,8 @@ describe('the numbers of an alert', () => {
     ['replay-needed', { messages: 1 }, 'One message waits.'],
     ['replay-needed', { messages: 1000 }, '1,000 or more messages wait.'],
     ['changes-stalled', { since: 43 * MINUTE }, 'The oldest change has waited for 20 min.'],
+    ['subscription-failing', { subscriptions: 1, since: 0 }, '1 subscription, the first one for 63 min.'],
+    ['subscription-failing', { subscriptions: 3, since: 0 }, '3 subscriptions, the first one for 63 min.'],
   ] as const)('%s %j', (kind, numbers, said) => {
     expect(ALERT_KINDS[kind].measured(numbers, 63 * MINUTE)).toBe(said);
   });

@@ -54,6 +54,7 @@ describe('CapabilityStatement', () => {
     searches: 'listed',
     profiles: 'us-core',
     types: ALL_RESOURCE_TYPES,
+    hasSubscriptions: true,
   });
 
   test('is valid', () => expect(() => validateResource(asResource(statement))).not.toThrow());
@@ -61,8 +62,8 @@ describe('CapabilityStatement', () => {
   test('names the types of the table', () => {
     const [rest] = statement['rest'] as JsonObject[];
     const resources = rest?.['resource'] as JsonObject[];
-    expect(resources.map(({ type }) => type)).toEqual(Object.keys(SEARCH_PARAMETERS));
-    for (const { type, searchParam } of resources) {
+    expect(resources.map(({ type }) => type)).toEqual([...Object.keys(SEARCH_PARAMETERS), 'Subscription']);
+    for (const { type, searchParam } of resources.slice(0, -1)) {
       const served = SEARCH_PARAMETERS[type as keyof typeof SEARCH_PARAMETERS];
       const names = type === 'Provenance' ? ['target'] : Object.keys(served);
       expect((searchParam as JsonObject[]).map(({ name }) => name)).toEqual(names);

@@ -21,7 +21,7 @@ import type { SnapshotCache } from './cache.ts';
 import { isLookupByKey } from './record-cache.ts';
 import { snapshotIn, withMatches, type Snapshot } from './snapshot.ts';
 
-export interface LoadDeps extends Pick<Deps, 'database' | 'now'> {
+export interface LoadDeps extends Pick<Deps, 'database' | 'now' | 'wake'> {
   /** The isolate's; undefined if each message is loaded from the database. */
   readonly snapshots?: SnapshotCache | undefined;
 }

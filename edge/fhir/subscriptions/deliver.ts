@@ -1,0 +1,97 @@
+/**
+ * Posts notifications: in the order of the events, at least once, one notification of a subscription at a time. The state of the
+ * API key was asked when the subscription was claimed.
+ */
+import { uuidv7 } from '../../../shared/uuid.ts';
+import type { Config } from '../../config.ts';
+import type { Database, Deps } from '../../deps.ts';
+import { postWebhook, type WebhookAnswer, type WebhookPosting } from '../../http/post-webhook.ts';
+import { subscriptionPurpose } from '../../http/webhook-signature.ts';
+import { addAudit } from '../../store/audit.ts';
+import { type ClaimedSubscription, findEvents, refusalOf, subscriptionTried } from '../../store/subscription.ts';
+import { FHIR_JSON } from '../media-type.ts';
+import { PAGE_BYTES } from './interactions.ts';
+import { type NotificationType, notificationText } from './notification.ts';
+
+export type Delivering = WebhookPosting &
+  Pick<Deps, 'now' | 'log'> & { readonly config: Pick<Config, 'INTEGRATION_FHIR_PUBLIC_BASE_URL'> };
+
+interface Claim {
+  readonly site: string;
+  readonly lease: string;
+  readonly claimed: ClaimedSubscription;
+}
+
+interface Position {
+  /** The last event that was accepted. */
+  readonly after: string;
+  /** The last event. */
+  readonly upto: string;
+}
+
+const kindOf = ({ status }: ClaimedSubscription, { after, upto }: Position): NotificationType => {
+  if (after !== upto) return 'event-notification';
+  return status === 'requested' ? 'handshake' : 'heartbeat';
+};
+
+/** The next events, and why they may not be posted now. The audit row names the client and the host. */
+async function nextOf(database: Database, { site, claimed }: Claim, { after, upto }: Position, requestId: string) {
+  const { subscription_id: id, client_id: clientId, host, max_count: limit } = claimed;
+  const range = { site, id, clientId, types: null, after, upto, limit, content: null, maxBytes: PAGE_BYTES } as const;
+  const actor = { kind: 'key', name: null, clientId, address: host, requestId } as const;
+  const audit = addAudit(site, actor, { action: null, searched: null });
+  const [[row], events] = await database.batch([refusalOf(site, id), findEvents(range), audit] as const);
+  return { refusal: row === undefined ? 'key' : row.refusal, events };
+}
+
+/**
+ * Posts one notification.
+ *
+ * @param database the database in the site
+ * @returns the position if events remain; undefined: the claim is released
+ */
+async function deliverOne(
+  deps: Delivering,
+  database: Database,
+  claim: Claim,
+  position: Position,
+): Promise<Position | undefined> {
+  const { site, lease, claimed } = claim;
+  const { subscription_id: id, type, endpoint: url } = claimed;
+  const nowMs = deps.now();
+  const bundleId = uuidv7(nowMs);
+  const notification = kindOf(claimed, position);
+  const { refusal, events } = await nextOf(database, claim, position, bundleId);
+  const post = (): Promise<WebhookAnswer> => {
+    const root = `${deps.config.INTEGRATION_FHIR_PUBLIC_BASE_URL ?? ''}/fhir`;
+    const status = notification === 'handshake' ? 'requested' : 'active';
+    const notified = { root, id, type, status, lastEvent: position.upto, notification, events } as const;
+    const body = notificationText(notified, bundleId, new Date(nowMs).toISOString());
+    // The id stays the same for each post of these events.
+    const of = events.at(-1)?.event ?? bundleId;
+    const webhook = { purpose: subscriptionPurpose(site, id), id: `${id}.${of}`, url, body, contentType: FHIR_JSON };
+    return postWebhook(deps, webhook, nowMs);
+  };
+  const { answer, isDelivered } = refusal === null ? await post() : { answer: refusal, isDelivered: false };
+  const upto = isDelivered ? (events.at(-1)?.event ?? null) : null;
+  const [row] = await database.run(subscriptionTried({ site, id, lease, upto, answer, isDelivered }));
+  const entry = { site, subject: id, result: answer };
+  if (row?.status === 'error') deps.log({ level: 'error', event: 'subscription.error', ...entry });
+  else if (!isDelivered) deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
+  if (row === undefined || row.is_released) return undefined;
+  return { after: upto ?? position.after, upto: row.last_event };
+}
+
+/** The end of a claim's time: a claim that is not released by then is claimed again. */
+export const LEASE_SECONDS = 60;
+const BUDGET_MS = 40_000;
+
+/** Posts what a claimed subscription has, until a post is not accepted. */
+export async function deliver(deps: Delivering, database: Database, claim: Claim): Promise<void> {
+  const until = deps.now() + BUDGET_MS;
+  const { status, delivered, last_event: lastEvent } = claim.claimed;
+  // The first notification has no events.
+  const upto = status === 'requested' ? delivered : lastEvent;
+  let position: Position | undefined = { after: delivered, upto };
+  while (position !== undefined && deps.now() < until) position = await deliverOne(deps, database, claim, position);
+}

@@ -1,0 +1,217 @@
+/** Subscriptions and their events (migrations/functions/subscription_*.sql). */
+import type { ResourceType } from '../../shared/resource-type.ts';
+import type { Query } from '../deps.ts';
+import { instantsOf, raw, read, sql } from './sql.ts';
+
+export const PAYLOADS = ['id-only', 'full-resource'] as const;
+export type Payload = (typeof PAYLOADS)[number];
+
+/** As FHIR R4 names it. */
+export type SubscriptionStatus = 'requested' | 'active' | 'error' | 'off';
+
+export const MAX_SUBSCRIPTIONS_OF_KEY = 100;
+
+export interface SubscriptionRecord {
+  readonly type: ResourceType;
+  /** A search without its type; `''` for every resource of the type. */
+  readonly filter: string;
+  readonly payload: Payload;
+  readonly endpoint: string;
+  readonly host: string;
+  readonly reason: string;
+  readonly heartbeatSeconds: number | null;
+  /** Events of one notification. */
+  readonly maxCount: number;
+  /** Instant. */
+  readonly endsAt: string | null;
+  readonly status: 'requested' | 'off';
+}
+
+export interface SubscriptionKey {
+  readonly site: string;
+  readonly clientId: string;
+  readonly id: string;
+}
+
+export type SubscriptionWritten = 'created' | 'updated' | 'host' | 'many' | 'since' | 'missing' | 'other';
+
+/** @param since for a new subscription: only versions after this instant; null: those that follow */
+export const writeSubscription = (
+  { site, clientId, id }: SubscriptionKey,
+  isNew: boolean,
+  record: SubscriptionRecord,
+  since: string | null,
+): Query<{ readonly outcome: SubscriptionWritten }> =>
+  sql<{ outcome: SubscriptionWritten }>`select outcome from subscription_write(${site}::uuid, ${clientId}, ${id}::uuid,
+      ${isNew}, ${JSON.stringify(record)}::json, ${since}::timestamptz, ${MAX_SUBSCRIPTIONS_OF_KEY})`;
+
+export interface SubscriptionRow {
+  readonly subscription_id: string;
+  readonly type: ResourceType;
+  readonly filter: string;
+  readonly payload: Payload;
+  readonly endpoint: string;
+  readonly reason: string;
+  readonly heartbeat_seconds: number | null;
+  readonly max_count: number;
+  readonly ends_at: string | null;
+  readonly since: string | null;
+  readonly status: SubscriptionStatus;
+  readonly last_event: string;
+  readonly delivered: string;
+  readonly last_answer: string | null;
+  readonly version: number;
+  readonly updated_at: string;
+}
+
+const COLUMNS = raw(
+  `subscription_id, type, filter, payload, endpoint, reason, heartbeat_seconds, max_count, status, last_answer, version,
+   last_event::text as last_event, delivered::text as delivered, ${instantsOf(['ends_at', 'since', 'updated_at'])}`,
+);
+
+/** One subscription of a key, or all of them. */
+export const findSubscriptions = (site: string, clientId: string, id: string | null): Query<SubscriptionRow> =>
+  read<SubscriptionRow>`select ${COLUMNS} from subscription s
+     where s.site_id = ${site}::uuid and s.client_id = ${clientId}
+       and (${id}::uuid is null or s.subscription_id = ${id}::uuid) order by s.subscription_id`;
+
+export const deleteSubscription = ({ site, clientId, id }: SubscriptionKey): Query<{ readonly id: string }> =>
+  sql<{ id: string }>`delete from subscription s
+     where s.site_id = ${site}::uuid and s.client_id = ${clientId} and s.subscription_id = ${id}::uuid
+    returning s.subscription_id as id`;
+
+export interface EventRow {
+  readonly event: string;
+  readonly type: ResourceType;
+  readonly id: string;
+  /** Null: the resource was erased. */
+  readonly version: number | null;
+  /** Null: the version was erased. */
+  readonly last_updated: string | null;
+  readonly reached: string;
+  readonly meta: string | null;
+  readonly body: string | null;
+}
+
+export interface EventRange extends SubscriptionKey {
+  /** Only for a subscription of one of these types; null: only while it may be posted. */
+  readonly types: readonly string[] | null;
+  /** The events behind this one. */
+  readonly after: string;
+  readonly upto: string;
+  readonly limit: number;
+  /** Null: as the subscription. */
+  readonly content: Payload | null;
+  readonly maxBytes: number;
+}
+
+/** Fewer than `limit` where their content is larger than `maxBytes`. */
+export const findEvents = (it: EventRange): Query<EventRow> =>
+  sql<EventRow>`select event::text as event, type, id, version, last_updated, reached, meta, body
+    from subscription_events(${it.site}::uuid, ${it.id}::uuid, ${it.clientId}, ${it.types}::text[], ${it.after}::bigint,
+      ${it.upto}::bigint, ${it.limit}::integer, ${it.content}, ${it.maxBytes}::bigint)`;
+
+export interface ComparedRow {
+  readonly id: string;
+  readonly type: ResourceType;
+  readonly filter: string;
+  /** Instant. */
+  readonly since: string | null;
+  readonly matched: string;
+  readonly zone: string | null;
+}
+
+/** The subscriptions that compare next: those at one number, which has waited longest, so that one far behind delays no other. */
+export const nextCompared = (site: string): Query<ComparedRow> =>
+  read<ComparedRow>`select s.subscription_id as id, s.type, s.filter, s.matched::text as matched, t.time_zone as zone,
+         ${raw(instantsOf(['s.since']))}
+    from subscription s join site t on t.site_id = s.site_id
+   where s.site_id = ${site}::uuid and s.matched = (
+     select n.matched from subscription n join change_position p on p.site_id = n.site_id
+      where n.site_id = ${site}::uuid and n.matched < p.last_number order by n.matched_at limit 1)`;
+
+export interface ChangeRow {
+  readonly number: string;
+  readonly type: ResourceType;
+  readonly id: string;
+  readonly version: number | null;
+  readonly last_updated: string | null;
+  readonly meta: string | null;
+  readonly body: string | null;
+  readonly before_meta: string | null;
+  readonly before_body: string | null;
+}
+
+/** @param types the types with needed content */
+export const changePage = (
+  site: string,
+  after: string,
+  limit: number,
+  types: readonly string[],
+  maxBytes: number,
+): Query<ChangeRow> =>
+  read<ChangeRow>`select number::text as number, type, id, version, meta, body, before_meta, before_body,
+      ${raw(instantsOf(['last_updated']))}
+    from change_page(${site}::uuid, ${after}::bigint, ${limit}::integer, ${types}::text[], ${maxBytes}::bigint)`;
+
+export interface Matched {
+  readonly ids: readonly string[];
+  readonly from: string;
+  readonly upto: string;
+  readonly matches: readonly { readonly id: string; readonly numbers: readonly string[] }[];
+  /** Their filter cannot be used any more. */
+  readonly failed: readonly string[];
+}
+
+export const storeMatches = (site: string, { ids, from, upto, matches, failed }: Matched): Query =>
+  sql`select subscription_match(${site}::uuid, ${ids}::uuid[], ${from}::bigint, ${upto}::bigint,
+      ${JSON.stringify(matches)}::json, ${failed}::uuid[])`;
+
+export interface ClaimedSubscription {
+  readonly subscription_id: string;
+  readonly client_id: string;
+  readonly type: ResourceType;
+  readonly payload: Payload;
+  readonly endpoint: string;
+  readonly host: string;
+  readonly max_count: number;
+  readonly status: 'requested' | 'active';
+  readonly last_event: string;
+  readonly delivered: string;
+}
+
+export const claimSubscriptions = (
+  site: string,
+  lease: string,
+  seconds: number,
+  limit: number,
+): Query<ClaimedSubscription> =>
+  sql<ClaimedSubscription>`select subscription_id, client_id, type, payload, endpoint, host, max_count, status,
+      last_event::text as last_event, delivered::text as delivered
+    from subscription_claim(${site}::uuid, ${lease}::uuid, ${seconds}::integer, ${limit}::integer)`;
+
+export interface TriedPost {
+  readonly site: string;
+  readonly id: string;
+  readonly lease: string;
+  /** The last event of an accepted post. */
+  readonly upto: string | null;
+  readonly answer: string;
+  readonly isDelivered: boolean;
+}
+
+/** Why nothing may be posted now; null: it may. */
+export const refusalOf = (site: string, id: string): Query<{ readonly refusal: string | null }> =>
+  read<{ refusal: string | null }>`select subscription_refusal(${site}::uuid, ${id}::uuid) as refusal`;
+
+export interface TriedRow {
+  readonly status: SubscriptionStatus;
+  readonly last_event: string;
+  readonly is_released: boolean;
+}
+
+/** No row if the lease was lost. */
+export const subscriptionTried = (it: TriedPost): Query<TriedRow> =>
+  sql<TriedRow>`select status, last_event::text as last_event, is_released
+    from subscription_tried(${it.site}::uuid, ${it.id}::uuid, ${it.lease}::uuid, ${it.upto}::bigint, ${it.answer},
+      ${it.isDelivered})`;

@@ -1,0 +1,426 @@
+/** Subscriptions with FHIR_SUBSCRIPTIONS=on (edge/docs/behaviour.md, FHIR, Subscriptions): over real sockets, on each runtime. */
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { beforeEach, expect, test } from 'vitest';
+
+import { getToken } from '../stack/services/client.ts';
+import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
+import { useKeyHost } from '../stack/tools/use-key-host.ts';
+import { type Body, expectOutcome, observation, patient, startSubject } from './fhir/subject.ts';
+import { onRuntimes } from './on-runtimes.ts';
+
+const host = await useKeyHost();
+const BACKPORT = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: Body;
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** The statuses of the next answers; then 200. A negative one: no answer for so many milliseconds. */
+  readonly answers: number[];
+}
+
+let paths = 0;
+function newReceiver(): Receiver {
+  const received: Received[] = [];
+  const answers: number[] = [];
+  const url = host.serve(`/hook-${(paths += 1)}`, (response, request) => {
+    let text = '';
+    request.on('data', (chunk) => (text += String(chunk)));
+    request.on('end', () => {
+      const status = answers.shift() ?? 200;
+      const answer = () => {
+        if (status < 300) received.push({ headers: request.headers, text, body: JSON.parse(text) as Body });
+        response.writeHead(Math.max(status, 200)).end();
+      };
+      if (status < 0) setTimeout(answer, -status);
+      else answer();
+    });
+  });
+  return { url, received, answers };
+}
+
+/** A parameter of the status in a notification. */
+const parameter = (bundle: Body, name: string): Body | undefined =>
+  bundle['entry'][0].resource.parameter.find((one: Body) => one['name'] === name);
+const typeOf = ({ body }: Received): string => String(parameter(body, 'type')?.['valueCode']);
+
+interface Event {
+  readonly event: number;
+  readonly focus: string;
+}
+const eventsIn = (bundle: Body): Event[] =>
+  bundle['entry'][0].resource.parameter
+    .filter(({ name }: Body) => name === 'notification-event')
+    .map(({ part }: Body) => ({
+      event: Number(part.find(({ name }: Body) => name === 'event-number').valueString),
+      focus: String(part.find(({ name }: Body) => name === 'focus').valueReference.reference).replace(
+        /^.*\/fhir\//,
+        '',
+      ),
+    }));
+const eventsOf = ({ received }: Receiver): Event[] => received.flatMap(({ body }) => eventsIn(body));
+const focusesOf = (receiver: Receiver): string[] => eventsOf(receiver).map(({ focus }) => focus);
+
+onRuntimes(
+  (runtime) => startSubject(runtime, { FHIR_SUBSCRIPTIONS: 'on', JWKS_TRUSTED_HOSTS: '127.0.0.1' }, host.caCertificate),
+  (subject) => {
+    let site: string;
+    let key: ApiKey;
+    let token: string;
+
+    const tokenOf = (of: ApiKey) => getToken(subject().gateway.oauthBaseUrl, of, { audience: 'svc-fhir' });
+    const hosts = [`127.0.0.1:${host.port}`];
+    beforeEach(async () => {
+      site = await createSite(subject().client);
+      key = await createApiKey(subject().client, { site, subscriptionHosts: hosts });
+      token = await tokenOf(key);
+    });
+    const call = (method: string, path: string, body?: Body, by = token) =>
+      subject().call(method, path, { token: by, ...(body === undefined ? {} : { body }) });
+    const create = (resource: Body) => subject().create(resource, token);
+    const put = async (resource: Body): Promise<void> => {
+      const reply = await call('PUT', `/${resource['resourceType']}/${resource['id']}`, resource);
+      expect(reply.status, reply.text).toBe(200);
+    };
+
+    const subscription = (
+      type: string,
+      endpoint: string,
+      more: { filter?: string; content?: string; channel?: Body } & Body = {},
+    ) => {
+      const { filter, content, channel, ...rest } = more;
+      return {
+        resourceType: 'Subscription',
+        status: 'requested',
+        reason: 'test',
+        criteria: `${subject().root}/SubscriptionTopic/${type}-changed`,
+        ...(filter === undefined
+          ? {}
+          : { _criteria: { extension: [{ url: `${BACKPORT}/backport-filter-criteria`, valueString: filter }] } }),
+        channel: {
+          type: 'rest-hook',
+          endpoint,
+          payload: 'application/fhir+json',
+          ...(content === undefined
+            ? {}
+            : { _payload: { extension: [{ url: `${BACKPORT}/backport-payload-content`, valueCode: content }] } }),
+          ...channel,
+        },
+        ...rest,
+      };
+    };
+    /** @returns its id and its secret, once its endpoint has accepted the handshake */
+    const subscribe = async (type: string, receiver: Receiver, more: Body = {}) => {
+      const reply = await call('POST', '/Subscription', subscription(type, receiver.url, more));
+      expect(reply.status, reply.text).toBe(201);
+      const id = String(reply.body['id']);
+      await until('the handshake is accepted', async () => (await statusOf(id)) === 'active');
+      return { id, secret: String(reply.body['extension'].at(-1).valueString) };
+    };
+    const statusOf = async (id: string) => (await call('GET', `/Subscription/${id}`)).body['status'];
+    const hasEvents = (receiver: Receiver, count: number) =>
+      until(`${count} events`, async () => eventsOf(receiver).length >= count);
+    const eventsAsked = async (id: string, query = ''): Promise<Body> => {
+      const reply = await call('GET', `/Subscription/${id}/$events${query}`);
+      expect(reply.status, reply.text).toBe(200);
+      return reply.body;
+    };
+
+    test('a write is posted within seconds: signed, by id, with the number of its event', async () => {
+      const receiver = newReceiver();
+      const { id, secret } = await subscribe('Patient', receiver);
+      const patientId = await create(patient('1'));
+      await create(observation(patientId));
+      await hasEvents(receiver, 1);
+      const [handshake, notified] = receiver.received;
+      expect(receiver.received.map(typeOf)).toEqual(['handshake', 'event-notification']);
+      expect(handshake?.body).toMatchObject({ resourceType: 'Bundle', type: 'history' });
+      expect(eventsOf(receiver)).toEqual([{ event: 1, focus: `Patient/${patientId}/_history/1` }]);
+      const { headers, text, body } = notified ?? { headers: {}, text: '', body: {} };
+      expect(headers['content-type']).toBe('application/fhir+json');
+      const known = Buffer.from(secret.replace('whsec_', ''), 'base64');
+      const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`;
+      expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', known).update(signed).digest('base64')}`);
+      expect(body['entry'].slice(1)).toEqual([
+        {
+          fullUrl: `${subject().root}/Patient/${patientId}`,
+          request: { method: 'POST', url: 'Patient' },
+          response: { status: '201', etag: 'W/"1"', lastModified: expect.any(String) },
+        },
+      ]);
+      expect(parameter(body, 'subscription')).toMatchObject({
+        valueReference: { reference: `${subject().root}/Subscription/${id}` },
+      });
+      const status = await call('GET', `/Subscription/${id}/$status`);
+      expect(parameter(status.body, 'events-since-subscription-start')).toMatchObject({ valueString: '1' });
+      expect(parameter(status.body, 'type')).toMatchObject({ valueCode: 'query-status' });
+    });
+
+    test('a resource that enters, changes in and leaves a filter is an event each time, with its content if asked', async () => {
+      const receiver = newReceiver();
+      const patientId = await create(patient('1'));
+      const other = await create(patient('2'));
+      await subscribe('Observation', receiver, {
+        filter: `Observation?patient=${patientId}&code=8867-4`,
+        content: 'full-resource',
+      });
+      await create(observation(other));
+      const id = await create(observation(patientId, { code: { coding: [{ code: 'other' }] } }));
+      await put({ ...observation(patientId, { valueQuantity: { value: 1.5 } }), id });
+      await put({ ...observation(other), id });
+      await put({ ...observation(other, { status: 'amended' }), id });
+      const last = await create(observation(patientId));
+      await hasEvents(receiver, 3);
+      expect(focusesOf(receiver)).toEqual([
+        `Observation/${id}/_history/2`,
+        `Observation/${id}/_history/3`,
+        `Observation/${last}/_history/1`,
+      ]);
+      expect(eventsOf(receiver).map(({ event }) => event)).toEqual([1, 2, 3]);
+      const entries = receiver.received.flatMap(({ body }) => body['entry'].slice(1) as Body[]);
+      expect(entries[0]).toMatchObject({ resource: { id, meta: { versionId: '2' }, status: 'final' } });
+      expect(entries[1]).toMatchObject({ resource: { id, meta: { versionId: '3' } }, request: { method: 'PUT' } });
+    });
+
+    test('a rejected notification is posted again in order, and no other receiver waits for it', async () => {
+      const [slow, quick] = [newReceiver(), newReceiver()];
+      const { id } = await subscribe('Patient', slow);
+      await subscribe('Patient', quick);
+      slow.answers.push(-4_000, 500);
+      const begun = Date.now();
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        ids.push(await create(patient(String(n))));
+        await hasEvents(quick, n + 1);
+      }
+      expect(Date.now() - begun).toBeLessThan(4_000);
+      await until('the failure is noted', async () => {
+        const { rows } = await subject().client.query('select attempts from subscription where subscription_id = $1', [
+          id,
+        ]);
+        return rows[0].attempts > 0 || eventsOf(slow).length === 5;
+      });
+      await subject().client.query('update subscription set next_at = now() where subscription_id = $1', [id]);
+      ids.push(await create(patient('last')));
+      await hasEvents(slow, 6);
+      expect([...new Set(focusesOf(slow))]).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
+      expect(focusesOf(quick)).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
+    });
+
+    test('$events has each event once, also those that were never accepted', async () => {
+      const receiver = newReceiver();
+      const { id } = await subscribe('Patient', receiver);
+      receiver.answers.push(...Array<number>(50).fill(503));
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n += 1) ids.push(await create(patient(String(n))));
+      await until('all are events', async () => eventsIn(await eventsAsked(id)).length === 4);
+      const all = eventsIn(await eventsAsked(id));
+      expect(all).toEqual(ids.map((one, n) => ({ event: n + 1, focus: `Patient/${one}/_history/1` })));
+      expect(eventsIn(await eventsAsked(id, '?eventsSinceNumber=2&eventsUntilNumber=3'))).toEqual(all.slice(1, 3));
+      const full = await eventsAsked(id, '?eventsSinceNumber=4&content=full-resource');
+      expect(full['entry'][1]).toMatchObject({ resource: { resourceType: 'Patient', id: ids[3] } });
+      // Another key of the site sees neither the subscription nor its events.
+      const stranger = await tokenOf(await createApiKey(subject().client, { site, subscriptionHosts: hosts }));
+      for (const path of ['', '/$events', '/$status'])
+        expectOutcome(await call('GET', `/Subscription/${id}${path}`, undefined, stranger), 404, 'not-found');
+      expect((await call('GET', '/Subscription', undefined, stranger)).body['total']).toBe(0);
+      expect((await call('GET', '/Subscription')).body['total']).toBe(1);
+    });
+
+    test('scopes, status and hosts of the key are asked at each post', async () => {
+      const receiver = newReceiver();
+      const { id } = await subscribe('Patient', receiver);
+      const { client } = subject();
+      const answerIs = (answer: string) =>
+        until(`the answer is ${answer}`, async () => {
+          await client.query('update subscription set next_at = now() where subscription_id = $1', [id]);
+          await create(patient('wake')).catch(() => undefined);
+          const { rows } = await client.query('select last_answer from subscription where subscription_id = $1', [id]);
+          return rows[0].last_answer === answer;
+        });
+      const scopes = '{system/Patient.write,system/Observation.read}';
+      await client.query('update api_key set allowed_scopes = $2 where client_id = $1', [key.clientId, scopes]);
+      await answerIs('scope');
+      expect(eventsOf(receiver)).toEqual([]);
+      await client.query(
+        `update api_key set allowed_scopes = '{system/Patient.read,system/Patient.write}', subscription_hosts = '{other.example}'
+        where client_id = $1`,
+        [key.clientId],
+      );
+      await answerIs('host');
+      expect(eventsOf(receiver)).toEqual([]);
+      await client.query('update api_key set subscription_hosts = $2 where client_id = $1', [key.clientId, hosts]);
+      await answerIs('200');
+      const { rows } = await client.query(
+        `select count(*)::int as n from resource where site_id = $1 and type = 'Patient'`,
+        [site],
+      );
+      await hasEvents(receiver, rows[0].n);
+      const numbers = eventsOf(receiver).map(({ event }) => event);
+      expect(numbers).toEqual(numbers.map((_, n) => n + 1));
+    });
+
+    test('a subscription from an export on has each version that the export does not have, once', async () => {
+      const { client } = subject();
+      // The feed begins with the first subscription.
+      const first = newReceiver();
+      await subscribe('Patient', first);
+      const before = await create(patient('before'));
+      const kickOff = await subject().call('GET', '/$export?_type=Patient', {
+        token,
+        headers: { prefer: 'respond-async' },
+      });
+      const status = kickOff.headers.get('content-location') ?? '';
+      let manifest: Body = {};
+      await until('the export is complete', async () => {
+        const reply = await call('GET', status);
+        manifest = reply.body;
+        return reply.status === 200;
+      });
+      await put({ ...patient('before', { gender: 'female' }), id: before });
+      const after = await create(patient('after'));
+      const receiver = newReceiver();
+      const start = {
+        url: `${subject().root}/StructureDefinition/subscription-start`,
+        valueInstant: manifest['transactionTime'],
+      };
+      await subscribe('Patient', receiver, { extension: [start] });
+      await hasEvents(receiver, 2);
+      expect(focusesOf(receiver)).toEqual([`Patient/${before}/_history/2`, `Patient/${after}/_history/1`]);
+      await client.query(`update change_position set started_at = now() + interval '1 day' where site_id = $1`, [site]);
+      const refused = await call(
+        'POST',
+        '/Subscription',
+        subscription('Patient', receiver.url, { extension: [start] }),
+      );
+      expectOutcome(refused, 422, 'business-rule', 'Subscription.extension');
+    });
+
+    test('an erasure is an event with the id, and the numbers of erased events remain', async () => {
+      const { client } = subject();
+      const receiver = newReceiver();
+      const { id } = await subscribe('Patient', receiver, { content: 'full-resource' });
+      const [gone, kept] = [await create(patient('gone')), await create(patient('kept'))];
+      await hasEvents(receiver, 2);
+      await client.query('begin');
+      await client.query(`select set_config('gateway.site', $1, true)`, [site]);
+      await client.query('select * from patient_erase($1, $2, true)', [site, gone]);
+      await client.query('select audit_add($1, $2)', [site, { actorKind: 'operator', actor: 'root', requestId: 'e' }]);
+      await client.query('commit');
+      await put({ ...patient('kept', { gender: 'male' }), id: kept });
+      await hasEvents(receiver, 4);
+      expect(focusesOf(receiver).slice(2)).toEqual([`Patient/${gone}`, `Patient/${kept}/_history/2`]);
+      const entries = receiver.received.flatMap(({ body }) => body['entry'].slice(1) as Body[]);
+      expect(entries.map(({ request }) => request.method)).toContain('DELETE');
+      const all = await eventsAsked(id);
+      expect(eventsIn(all)).toEqual([
+        { event: 1, focus: `Patient/${gone}` },
+        { event: 2, focus: `Patient/${kept}/_history/1` },
+        { event: 3, focus: `Patient/${gone}` },
+        { event: 4, focus: `Patient/${kept}/_history/2` },
+      ]);
+      expect(JSON.stringify(all)).not.toContain('"value":"gone"');
+    });
+  },
+  (subject) => {
+    test('is off without hosts, to another host, without the scope of the type, and for what is not supported', async () => {
+      const { client, root } = subject();
+      const site = await createSite(client);
+      const key = await createApiKey(client, {
+        site,
+        scopes: ['system/Patient.read'],
+        subscriptionHosts: [`127.0.0.1:${host.port}`],
+      });
+      const token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      const good = {
+        resourceType: 'Subscription',
+        status: 'requested',
+        reason: 'test',
+        criteria: `${root}/SubscriptionTopic/Patient-changed`,
+        channel: { type: 'rest-hook', endpoint: newReceiver().url, payload: 'application/fhir+json' },
+      };
+      const post = (change: Body) => subject().call('POST', '/Subscription', { token, body: { ...good, ...change } });
+      const channel = (change: Body) => ({ channel: { ...good.channel, ...change } });
+      const filter = (valueString: string) => ({
+        _criteria: { extension: [{ url: `${BACKPORT}/backport-filter-criteria`, valueString }] },
+      });
+      for (const [change, place] of [
+        [{ criteria: 'Patient?name=x' }, 'criteria'],
+        [{ contact: [] }, 'contact'],
+        [{ reason: undefined }, 'reason'],
+        [filter('Observation?code=x'), 'criteria.extension'],
+        [filter('Patient?nothing=x'), 'criteria.extension'],
+        [channel({ type: 'websocket' }), 'channel.type'],
+        [channel({ payload: 'text/plain' }), 'channel.payload'],
+        [channel({ header: ['Authorization: Bearer x'] }), 'channel.header'],
+        [channel({ endpoint: 'https://hooks.example.org/' }), 'channel.endpoint'],
+        // As JWKS URIs: never an address inside, nor the gateway, nor plain http.
+        ...[
+          'http://127.0.0.1/x',
+          'https://10.0.0.1/x',
+          'https://[::1]/x',
+          'https://169.254.169.254/',
+          'https://localhost/',
+          'https://a@b.example/x',
+          'https://metadata.internal/x',
+          'https://2130706433/',
+          root,
+        ].map((endpoint) => [channel({ endpoint }), 'channel.endpoint'] as const),
+      ] as const) {
+        const reply = await post(change);
+        expect(reply.status, JSON.stringify(change)).toBe(422);
+        const places = (reply.body['issue'] as Body[]).flatMap(({ expression }) => expression as string[]);
+        expect(places, JSON.stringify(change)).toContain(`Subscription.${place}`);
+      }
+      expectOutcome(await post({ criteria: `${root}/SubscriptionTopic/Observation-changed` }), 403, 'forbidden');
+      expect((await post({})).status).toBe(201);
+      await client.query(`update api_key set subscription_hosts = '{}' where client_id = $1`, [key.clientId]);
+      expectOutcome(await post({}), 422, 'business-rule', 'Subscription.channel.endpoint');
+    });
+
+    test('is changed, switched off and on without a loss, and deleted', async () => {
+      const { client } = subject();
+      const site = await createSite(client);
+      const key = await createApiKey(client, { site, subscriptionHosts: [`127.0.0.1:${host.port}`] });
+      const token = await getToken(subject().gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+      const call = (method: string, path: string, body?: Body) =>
+        subject().call(method, path, { token, ...(body === undefined ? {} : { body }) });
+      const receiver = newReceiver();
+      const resource = {
+        resourceType: 'Subscription',
+        status: 'requested',
+        reason: 'test',
+        criteria: `${subject().root}/SubscriptionTopic/Patient-changed`,
+        channel: { type: 'rest-hook', endpoint: receiver.url, payload: 'application/fhir+json' },
+      };
+      const { body: made } = await call('POST', '/Subscription', resource);
+      const path = `/Subscription/${made['id']}`;
+      await until('it is active', async () => (await call('GET', path)).body['status'] === 'active');
+      // The complete answer can be sent back.
+      expect((await call('PUT', path, { ...made, status: 'off' })).body).toMatchObject({
+        status: 'off',
+        meta: { versionId: '2' },
+      });
+      const missed = await subject().create(patient('missed'), token);
+      const other = { ...made, criteria: made['criteria'].replace('Patient', 'Condition') };
+      expectOutcome(await call('PUT', path, other), 422, 'business-rule', 'Subscription.criteria');
+      expect((await call('PUT', path, { ...made, status: 'active' })).body['status']).toBe('requested');
+      await until('it is posted', async () => eventsOf(receiver).length > 0);
+      expect(focusesOf(receiver)).toEqual([`Patient/${missed}/_history/1`]);
+      expect((await call('DELETE', path)).status).toBe(200);
+      expectOutcome(await call('GET', path), 404, 'not-found');
+      expectOutcome(await call('DELETE', path), 404, 'not-found');
+      const { body } = await call('GET', '/metadata');
+      const shown = body['rest'][0].resource.find(({ type }: Body) => type === 'Subscription');
+      expect(shown.extension[0].valueCanonical).toBe(resource.criteria);
+    });
+  },
+);
