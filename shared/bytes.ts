@@ -10,3 +10,8 @@ export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return bytes;
 }
+
+/** Frees the memory of large bytes that nothing needs any more. The garbage collector would free it much later. */
+export function release({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}

@@ -39,6 +39,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; null: no body. */
   readonly body: string | null;
+  /** The body is an OperationOutcome about the interaction, not a resource. */
+  readonly isOutcome?: boolean;
   /** A body that is produced while the client reads it, instead of `body`. */
   readonly stream?: ReadableStream<Uint8Array>;
   /** The URL of the resource in the body, for an entry of a bundle. */

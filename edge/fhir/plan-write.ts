@@ -32,6 +32,8 @@ export interface CheckedWrite {
   /** The only id that the condition may find: the one in the body of an update, or of the resource that was patched. */
   readonly required: string | null;
   readonly content: JsonObject;
+  /** Puts the documents of a patched resource into the text of its content (patch/cut-data.ts). */
+  readonly withData?: (text: string) => string;
   readonly lockKeys: readonly string[];
 }
 
@@ -162,14 +164,16 @@ export function planWrite(
   const how = { unmodifiedSince, ...(isPatch ? { noted: 'patch' as const } : {}) };
   const resource = relativeReferences(settle(checked.content), context.root);
   requirePatientReference(type, resource);
+  const row = toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect);
+  const { withData = (text) => text } = checked;
+  const write = { ...row, meta: withData(row.meta), body: withData(row.body), ...how };
   if (foundBy === null) {
-    const write = { ...toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect), ...how };
     return { type, write, condition: null, searched: null, isPatch, lockKeys };
   }
   const { criteria, names } = foundBy;
   return {
     type,
-    write: { ...toWrite(resource, id, 'create', expect), mode: `?${id}`, ...how },
+    write: { ...write, mode: `?${id}` },
     condition: { kind: interaction, type, criteria, placeholder: id, required, local: [] },
     searched: names.length === 0 ? null : names,
     isPatch,

@@ -62,7 +62,8 @@ export function writeAnswer(
         return mayRead ? renderResource(stored) : null;
     }
   };
-  return { status, headers, body: body(), fullUrl, lastUpdated: stored.last_updated };
+  const isOutcome = context.prefer.return === 'OperationOutcome';
+  return { status, headers, body: body(), isOutcome, fullUrl, lastUpdated: stored.last_updated };
 }
 
 export function information(message: string, warnings: readonly Issue[] = []): JsonObject {

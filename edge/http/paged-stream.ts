@@ -8,26 +8,35 @@ import { SENDING_MS } from './memory.ts';
  */
 export function pagedStream(
   { measured, share }: Pick<Deps, 'measured' | 'share'>,
-  first: Uint8Array,
-  rest: AsyncGenerator<Uint8Array, undefined>,
+  first: string,
+  rest: AsyncGenerator<string, undefined>,
 ): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let pieces = piecesOf(first);
   let kept = share().keep(first.length);
   // The request is answered, so each page is measured separately.
   const next = () =>
     measured(async () => {
       const { value: page, done } = await rest.next();
-      return done === true ? undefined : { page, kept: share().keep(page.length) };
+      return done === true ? undefined : { pieces: piecesOf(page), kept: share().keep(page.length) };
     });
   return new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(first);
-    },
     async pull(controller) {
-      kept?.release();
-      const { result } = await next();
-      kept = result?.kept;
-      if (result === undefined) controller.close();
-      else controller.enqueue(result.page);
+      for (;;) {
+        const { value: piece, done } = pieces.next();
+        if (done !== true) {
+          controller.enqueue(encoder.encode(piece));
+          return;
+        }
+        kept?.release();
+        pieces = piecesOf('');
+        const { result } = await next();
+        if (result === undefined) {
+          controller.close();
+          return;
+        }
+        ({ pieces, kept } = result);
+      }
     },
     async cancel() {
       kept?.release();

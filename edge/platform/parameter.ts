@@ -4,12 +4,16 @@ import type { Param } from '../deps.ts';
 /** Characters that an array literal escapes. */
 const ESCAPED = /["\\]/;
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS = new TextEncoder().encode('0123456789abcdef');
 
+/** In one buffer: a text that grows by each byte would need many times its size. */
 function hex(bytes: Uint8Array): string {
-  let out = '';
-  for (const byte of bytes) out += HEX[byte];
-  return out;
+  const out = new Uint8Array(2 * bytes.length);
+  bytes.forEach((byte, at) => {
+    out[2 * at] = DIGITS[byte >> 4] ?? 0;
+    out[2 * at + 1] = DIGITS[byte & 15] ?? 0;
+  });
+  return new TextDecoder().decode(out);
 }
 
 /** Arrays become PostgreSQL array literals, bytes become hex. */

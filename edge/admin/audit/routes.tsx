@@ -26,16 +26,14 @@ const asked = (query: Record<string, string>, timeZone: string) => ({
 const PATIENT_DATA = ['patient'];
 const isIdentifier = (text = ''): boolean => text !== '' && !isUuid(text.replace(/^Patient\//, '').toLowerCase());
 
-const encoder = new TextEncoder();
+const linesOf = (site: string, rows: readonly AuditRow[]): string =>
+  rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join('');
 
-const linesOf = (site: string, rows: readonly AuditRow[]): Uint8Array =>
-  encoder.encode(rows.map((row) => `${JSON.stringify(toAuditEvent(site, row))}\n`).join(''));
-
-/** The pages of the download as bytes. */
-async function* bytesOf(
+/** The pages of the download. */
+async function* fileOf(
   site: string,
   pages: AsyncGenerator<readonly AuditRow[], undefined>,
-): AsyncGenerator<Uint8Array, undefined> {
+): AsyncGenerator<string, undefined> {
   for await (const rows of pages) yield linesOf(site, rows);
   return undefined;
 }
@@ -84,9 +82,9 @@ export function addAuditPages(app: Surface, { deps, access, queries }: Console):
   app.get(`${PLACE}/events.ndjson`, async (c) => {
     const { actor, database, timeZone } = await access.page(c, 'site.audit.read');
     const filter = readQuery(auditFilter, asked(await queries.open(actor, c.req.query()), timeZone));
-    const pages = bytesOf(actor.site, exportAudit(database, actor.site, filter));
+    const pages = fileOf(actor.site, exportAudit(database, actor.site, filter));
     // Before the first byte of the body: a fault can still be answered, and the reading is recorded.
-    const { value: first = new Uint8Array() } = await pages.next();
+    const { value: first = '' } = await pages.next();
     return new Response(pagedStream(deps, first, pages), {
       headers: {
         'Content-Type': 'application/fhir+ndjson',

@@ -41,17 +41,15 @@ const TEXTS: Readonly<Record<FileType, (line: Line) => string>> = {
   ndjson: (line) => `${JSON.stringify(line)}\n`,
 };
 
-const encoder = new TextEncoder();
-
-/** Each page of messages as bytes. */
+/** The pages of the file. */
 export async function* fileOf(
   type: FileType,
   pages: AsyncGenerator<readonly ListedRow[], undefined>,
-): AsyncGenerator<Uint8Array, undefined> {
+): AsyncGenerator<string, undefined> {
   let head = type === 'csv' ? `${COLUMNS.join(',')}\r\n` : '';
   for await (const rows of pages) {
     const lines = rows.map(lineOf).map((line) => TEXTS[type](line));
-    yield encoder.encode([head, ...lines].join(''));
+    yield [head, ...lines].join('');
     head = '';
   }
   return undefined;

@@ -138,7 +138,7 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const filter = readQuery(messageFilter, asked(query, session.timeZone));
     const pages = fileOf(type, exportMessages(session, filter));
     // Before the first byte of the body: a fault can still be answered, and the search is recorded.
-    const { value: first = new Uint8Array() } = await pages.next();
+    const { value: first = '' } = await pages.next();
     return new Response(pagedStream(deps, first, pages), {
       headers: {
         'Content-Type': FILE_TYPES[type],

@@ -15,7 +15,7 @@ import {
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { Budget } from '../../limits.ts';
-import { parseStored } from '../../store/resource.ts';
+import { parseStored, type StoredResource } from '../../store/resource.ts';
 import { type LookupRow, lookUpResources, type LookupTarget } from '../../store/resource-lookup.ts';
 import { type FoundBy, readCondition } from '../conditions.ts';
 import { NO_RESOURCE, preconditionOf, type RequestHeaders, requirePreconditions } from '../conditional-headers.ts';
@@ -24,6 +24,7 @@ import { type CheckedWrite, lockKeysOf } from '../plan-write.ts';
 import { conditionFault, unknownId } from '../refused-write.ts';
 import { requireValid } from '../resource-body.ts';
 import { applyPatch } from './apply.ts';
+import { type CutData, cutData } from './cut-data.ts';
 import type { Operation } from './operations.ts';
 
 /** The resource to patch: by its id, or by a condition. */
@@ -95,13 +96,13 @@ export function lookUpPatched(
   };
 }
 
-function stored(type: ResourceType, { version, last_updated, meta, body, id }: LookupRow): JsonObject {
+function stored(type: ResourceType, { version, last_updated, meta, body, id }: LookupRow): StoredResource {
   if (meta === null || body === null) {
     throw new Fault('invalid', 'The resources to patch are too large for one Bundle: send several Bundles.', {
       code: 'too-costly',
     });
   }
-  return parseStored({ type, id, version, last_updated, meta, body });
+  return { type, id, version, last_updated, meta, body };
 }
 
 const depthOf = (value: Json): number => {
@@ -110,22 +111,35 @@ const depthOf = (value: Json): number => {
 };
 
 /** The result has the limits of a body. A resource that is larger already may not grow. */
-function requireFit({ maxBodyBytes }: RequestContext, before: JsonObject, after: Json): void {
+function requireFit(
+  { maxBodyBytes }: RequestContext,
+  withData: CutData['withData'],
+  before: JsonObject,
+  after: Json,
+): void {
   const text = printJson(after);
+  // Documents are ASCII.
+  const bytes = (json: string): number =>
+    new TextEncoder().encode(json).byteLength + withData(json).length - json.length;
   if (depthOf(after) > MAX_JSON_DEPTH) {
     throw new Fault('malformed', `the patched resource nests deeper than ${MAX_JSON_DEPTH} levels`);
   }
   // A character is three bytes at most.
-  if (text.length * 3 <= maxBodyBytes) return;
-  const bytes = (json: string): number => new TextEncoder().encode(json).byteLength;
+  if (withData(text).length * 3 <= maxBodyBytes) return;
   if (bytes(text) <= Math.max(maxBodyBytes, bytes(printJson(before)))) return;
   throw new Fault('too-large', `the patched resource would be larger than ${maxBodyBytes} bytes`);
 }
 
 /** Ids and versions belong to the server, so the result is checked as the body of an update. */
-function patched(context: RequestContext, { type, operations }: Patch, before: JsonObject): JsonObject {
+function patched(
+  context: RequestContext,
+  { type, operations }: Patch,
+  found: StoredResource,
+  withData: CutData['withData'],
+): JsonObject {
+  const before = parseStored(found);
   const after = applyPatch(before, operations, context.budget);
-  requireFit(context, before, after);
+  requireFit(context, withData, before, after);
   const valid = requireValid(context, type, after);
   if (valid['id'] !== undefined && valid['id'] !== before['id']) {
     const message = 'a patch cannot change the id of a resource, which is the one in the URL';
@@ -133,6 +147,21 @@ function patched(context: RequestContext, { type, operations }: Patch, before: J
   }
   // The same members in another order make no version, so the stored order is kept.
   return sortedJson(valid) === sortedJson(before) ? before : valid;
+}
+
+/** The patched resource, and its documents where they are apart from it. */
+function patchedApart(
+  context: RequestContext,
+  patch: Patch,
+  found: StoredResource,
+): Pick<CheckedWrite, 'content' | 'withData'> {
+  const data = cutData(found.body);
+  if (data !== undefined) {
+    const operations = patch.operations.map((one) => ('value' in one ? { ...one, value: data.cut(one.value) } : one));
+    const content = patched(context, { ...patch, operations }, { ...found, body: data.body }, data.withData);
+    if (data.isPlaced(printJson(content))) return { content, withData: data.withData };
+  }
+  return { content: patched(context, patch, found, (text) => text) };
 }
 
 /**
@@ -147,8 +176,8 @@ export function checkPatch(context: RequestContext, patch: Patch, [found, other]
   if (found === undefined)
     throw new Fault('not-found', `no ${type} matches the condition, so there is no resource to patch`);
   requirePreconditions(headers, found.version, found.last_updated);
-  const content = patched(context, patch, stored(type, found));
-  const own = { type, interaction: 'patch', expect: [found.version], unmodifiedSince: null, content } as const;
+  const content = patchedApart(context, patch, stored(type, found));
+  const own = { type, interaction: 'patch', expect: [found.version], unmodifiedSince: null, ...content } as const;
   if ('id' in target) return { ...own, id: found.id, foundBy: null, required: null, lockKeys: [] };
   // The write repeats the condition, which must still find this resource and no other.
   return {

@@ -12,7 +12,7 @@ import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { createSurface, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
-import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
+import { cutMessage, type CutMessage, takeMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
@@ -47,7 +47,7 @@ async function readSent(
     await share().reserve(site, needOf('hl7', read));
     return read;
   });
-  if (!isBatch(bytes)) return { kind: 'message', message: await cutMessage(bytes, maxTextBytes) };
+  if (!isBatch(bytes)) return { kind: 'message', message: await takeMessage(bytes, maxTextBytes) };
   const batch = { kind: 'batch', header: salvageHeader(bytes), headers: headersOf(bytes) } as const;
   const parts = messagesOf(bytes);
   if (parts instanceof Fault) return { ...batch, messages: parts };

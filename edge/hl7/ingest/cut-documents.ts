@@ -3,7 +3,7 @@
  * is decoded. So a scan costs as much as the message around it, and the database stores its bytes once in a site
  * (migrations/0003_resource.sql, table document).
  */
-import { joined } from '../../../shared/bytes.ts';
+import { joined, release } from '../../../shared/bytes.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
 import { documentToken, documentTokens } from '../../../shared/hl7/document-token.ts';
@@ -52,6 +52,13 @@ export async function cutMessage(bytes: Uint8Array, maxTextBytes: number): Promi
     throw new TooLong(new Fault('too-large', message), salvageHeader(bytes));
   }
   return cut;
+}
+
+/** As `cutMessage`, for bytes that nothing else needs. */
+export async function takeMessage(bytes: Uint8Array, maxTextBytes: number): Promise<CutMessage> {
+  const message = await cutMessage(bytes, maxTextBytes);
+  if (message.bytes.buffer !== bytes.buffer) release(bytes);
+  return message;
 }
 
 /** The documents of a message that was stored with tokens. */

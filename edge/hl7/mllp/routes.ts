@@ -33,7 +33,7 @@ import type { CountUse } from '../../http/usage.ts';
 import { allowedIps } from '../../store/hl7.ts';
 import { noteConnections, noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
-import { cutMessage, type CutMessage } from '../ingest/cut-documents.ts';
+import { type CutMessage, takeMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
@@ -100,7 +100,7 @@ export function createMllpIngest(
         await deps.share().reserve(address, needOf('hl7', read));
         return read;
       });
-      return cutMessage(bytes, maxTextBytes);
+      return takeMessage(bytes, maxTextBytes);
     };
 
     const refuseSender = (header: Header, refusal: NoKey): Response => {

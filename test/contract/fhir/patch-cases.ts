@@ -176,6 +176,48 @@ export function patchCases(subject: () => Subject): void {
     expect(reply.body['issue'][0].diagnostics).toMatch(/FHIRPath Patch/);
   });
 
+  test('keeps large documents byte for byte in any place', async () => {
+    const p = await made();
+    const [scan, photo] = ['QUJD'.repeat(30_000), `${'eHl6'.repeat(2_000)}eA==`];
+    const attachment = (data: string): Body => ({ attachment: { contentType: 'application/pdf', data } });
+    const body = {
+      resourceType: 'DocumentReference',
+      status: 'current',
+      subject: { reference: `Patient/${p}` },
+      content: [attachment(scan), attachment(photo)],
+    };
+    const created = await call('POST', '/DocumentReference', { body });
+    const path = `/DocumentReference/${String(created.body['id'])}`;
+    const superseded = [
+      { op: 'test', path: '/content/0/attachment/data', value: scan },
+      { op: 'replace', path: '/status', value: 'superseded' },
+      { op: 'move', from: '/content/0', path: '/content/1' },
+    ];
+    const reply = await patch(path, superseded);
+    expect(reply.status, reply.text).toBe(200);
+    expect(reply.body).toMatchObject({ status: 'superseded', content: [attachment(photo), attachment(scan)] });
+    expect((await call('GET', path)).text).toBe(reply.text);
+
+    // The values of other members have other rules.
+    const copied = [{ op: 'copy', from: '/content/0/attachment/data', path: '/description' }];
+    expect((await patch(`/DocumentReference?patient=${p}`, copied)).body).toMatchObject({ description: photo });
+
+    const marked = [
+      {
+        op: 'add',
+        path: '/meta/extension',
+        value: [{ url: 'urn:x', valueAttachment: { contentType: 'application/pdf' } }],
+      },
+      { op: 'copy', from: '/content/1/attachment/data', path: '/meta/extension/0/valueAttachment/data' },
+    ];
+    const batch = await send('batch', [entry(path.slice(1), marked)]);
+    expect(statuses(batch)).toEqual(['200']);
+    const { body: last } = await call('GET', path);
+    expect(last).toMatchObject({ content: [attachment(photo), attachment(scan)] });
+    expect(last['meta']).toMatchObject({ extension: [{ valueAttachment: { data: scan } }] });
+    expectOutcome(await patch(path, superseded), 422, 'conflict');
+  });
+
   test('If-Match, If-Unmodified-Since and If-None-Match', async () => {
     const path = `/Patient/${await made()}`;
     const withHeader = (headers: Record<string, string>, operations: unknown = female) =>
