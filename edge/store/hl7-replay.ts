@@ -82,10 +82,10 @@ export function nextSelected(
   site: string,
   { filter, after, last }: Pick<ReplayCursor, 'filter' | 'after' | 'last'>,
   limit: number,
-): Query<{ message_id: string }> {
+): Query<{ readonly message_id: string; readonly message_type: string; readonly control_id: string }> {
   const { text, params } = isSelected(site, filter);
   return {
-    text: `select m.message_id from hl7_message m where ${text} and m.message_id > $10::uuid and m.message_id <= $11::uuid
+    text: `select m.message_id, m.message_type, m.control_id from hl7_message m where ${text} and m.message_id > $10::uuid and m.message_id <= $11::uuid
       order by m.message_id limit $12::integer`,
     params: [...params, after, last, limit],
   };

@@ -83,7 +83,7 @@ const Line = ({ feed, sender, links }: LineProps) => {
         </Counted>
         {verdict === null
           ? null
-          : `, ${sender.isSingle && verdict === 'too-new' ? 'sent once' : VERDICTS[verdict].text}`}
+          : `, ${sender.isSingle && verdict === 'too-new' && all < 2 ? 'sent once' : VERDICTS[verdict].text}`}
       </span>
       <Mix today={today} />
       <span class="counts">

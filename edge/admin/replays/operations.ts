@@ -57,6 +57,8 @@ export async function countReplay(
 
 export interface ReplaySample {
   readonly messageId: string;
+  /** Its type and control id; empty if it is unreadable. */
+  readonly name: string;
   readonly preview: ReplayPreview;
 }
 
@@ -75,8 +77,9 @@ export async function sampleReplay(
   const position = { filter: toStore(asked), after: NO_ID, last: NO_ID.replaceAll('0', 'f') };
   const rows = await inSite(database, site).run(nextSelected(site, position, SAMPLED));
   const samples: ReplaySample[] = [];
-  for (const { message_id: messageId } of rows) {
-    samples.push({ messageId, preview: await replays.previewReplay(database, site, messageId, requestId) });
+  for (const { message_id: messageId, message_type: type, control_id: controlId } of rows) {
+    const name = `${type} ${controlId}`.trim();
+    samples.push({ messageId, name, preview: await replays.previewReplay(database, site, messageId, requestId) });
   }
   return samples;
 }

@@ -86,10 +86,11 @@ const Sample = ({ samples, messagePath }: { samples: readonly ReplaySample[]; me
       )}{' '}
       with newer data that stays.
     </p>
-    {samples.map(({ messageId, preview }) => (
+    {samples.map(({ messageId, name, preview }) => (
       <details>
         <summary>
-          <Outcome outcome={preview.outcome} /> {counted(changedOf(preview).length, 'change')}
+          <Outcome outcome={preview.outcome} /> {name === '' ? messageId : name},{' '}
+          {counted(changedOf(preview).length, 'change')}
         </summary>
         <p>
           <a href={`${messagePath}/${messageId}/replay`}>The message and its preview</a>

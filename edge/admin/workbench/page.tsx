@@ -100,7 +100,7 @@ export const WorkbenchPage = (props: PropsWithChildren<BenchProps>) => {
       <SampleForm {...props} />
       <form class="record" method="post" action={`${path}/${bench}`} data-bench={bench}>
         {bench === 'message' && keys !== undefined ? (
-          <div class="field">
+          <div class="filter">
             <KeyChoice label="As if sent with" {...{ keys, clientId }} />
           </div>
         ) : null}
