@@ -62,6 +62,17 @@ test('checks that were skipped for lack of input are listed, and are not faults'
   expect([code, stdout.match(/not checked/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not checked')]);
 });
 
+test('a missing database and a wrong password have the next step of their cause', async () => {
+  const missing = new URL(db.url);
+  missing.pathname = '/no_such_database';
+  const wrong = new URL(db.url);
+  wrong.password = 'wrong';
+  const said = await Promise.all([missing, wrong].map(({ href }) => doctor({ DATABASE_URL: href }, stack.baseUrl)));
+  expect(said.map(({ code }) => code)).toEqual([1, 1]);
+  expect(said[0]?.stdout).toMatch(/^BAD +database .*no_such_database.*\n +→ create the database/m);
+  expect(said[1]?.stdout).toMatch(/^BAD +database .*password.*\n +→ check the user and the password/m);
+});
+
 test('the owner’s connection string is rejected as a login for a gateway', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ edge\/docs\/deploy\.md, step 1/m)]);

@@ -37,10 +37,18 @@ export async function findingsOf(
   }
 }
 
+/** PostgreSQL answered, and rejected the connection: the next step by SQLSTATE. */
+const REJECTED: Readonly<Record<string, string>> = {
+  '3D000': 'create the database, then npm run migrate: edge/docs/deploy.md',
+  '28P01': 'check the user and the password of DATABASE_URL: npm run migrate with LOGIN_URL sets them',
+  '28000': 'check the user of DATABASE_URL, and pg_hba.conf of the server',
+};
+
 /** The finding of a check that threw. */
 export function failed(subject: string, error: unknown): Finding {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   const says = error instanceof Fault && error !== cause ? `${error.message} (${text})` : text;
-  return bad(subject, says, 'check that this machine reaches the address, and what answers there');
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return bad(subject, says, REJECTED[code] ?? 'check that this machine reaches the address, and what answers there');
 }
