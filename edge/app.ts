@@ -33,6 +33,7 @@ import { askForRetention } from './store/retention.ts';
 import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
 import { createWorkbench } from './workbench.ts';
+import { viewCheck } from './admin/workbench/operations.ts';
 
 interface Mount {
   readonly baseUrl: string | undefined;
@@ -113,7 +114,7 @@ export function createApp(given: Deps): App {
     {
       baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
       roots: ['hl7'],
-      surface: createHl7(deps, snapshots, countUse('hl7'), noteRefusal('hl7')),
+      surface: createHl7(deps, snapshots, viewCheck, countUse('hl7'), noteRefusal('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     ...referenceBaseUrls(config).map((baseUrl) => ({

@@ -33,8 +33,11 @@ export const titleOf = (status: number): string => TITLES[status] ?? 'Error';
 /** RFC 6901: a field's name, or one of its items (`allowedIps[2]`). */
 const pointer = (at: string): string => `#/${at.replaceAll(/\[(\d+)\]/g, '/$1').replaceAll('.', '/')}`;
 
-/** @param fault undefined for a bug, whose text is not shown */
-export function problem(fault: Fault | undefined, requestId: string): Response {
+/**
+ * @param fault undefined for a bug, whose text is not shown
+ * @param headers instead of those of the fault
+ */
+export function problem(fault: Fault | undefined, requestId: string, headers = fault?.headers): Response {
   const status = fault === undefined ? 500 : statusOf(fault);
   const errors = fault?.issues.map(({ at, message, code }) => {
     const [field] = (at ?? '').split(/[.[]/);
@@ -51,6 +54,6 @@ export function problem(fault: Fault | undefined, requestId: string): Response {
   };
   return new Response(JSON.stringify(body), {
     status,
-    headers: { ...fault?.headers, 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
+    headers: { ...headers, 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
   });
 }

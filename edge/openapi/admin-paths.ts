@@ -16,7 +16,8 @@ import {
   type Schema,
 } from './model.ts';
 
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+/** A schema of zod as JSON Schema. */
+export function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 }

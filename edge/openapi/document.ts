@@ -141,8 +141,8 @@ export function partnerDocument(config: Config): object {
     ]),
     components: {
       headers: HEADER_COMPONENTS,
-      responses: { ...failures('Fhir'), ...failures('Oauth'), ...failures('Hl7') },
-      schemas: { ...fhirSchemas(types), ...SCHEMAS },
+      responses: { ...failures('Fhir'), ...failures('Oauth'), ...failures('Hl7'), ...failures('Problem') },
+      schemas: { ...fhirSchemas(types), ...SCHEMAS, Problem: PROBLEM },
       securitySchemes: {
         accessToken: {
           type: 'http',

@@ -15,6 +15,7 @@ import { RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
 import { lockWaits } from '../stack/tools/lock-waits.ts';
 import { withinOneMinute } from '../stack/tools/one-minute.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
+import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import {
@@ -155,6 +156,16 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       for (let i = 0; i < 5; i += 1)
         expect((await present(subject, await assertion(subject, forged))).status).toBe(401);
       expectToken(await present(subject, await assertion(subject, other)));
+      // Checks of messages have the same limit, and do not use up that of the tokens.
+      const sender = await createApiKey(subject.db.client, { site: subject.site, protocols: ['hl7'] });
+      const token = await getToken(subject.gateway.oauthBaseUrl, sender, { audience: 'svc-hl7-http' });
+      const checks: Response[] = [];
+      for (let i = 0; i < 4; i += 1) {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/plain' };
+        checks.push(await fetch(`${subject.gateway.hl7BaseUrl}/hl7/check`, { method: 'POST', headers, body: 'MSH|' }));
+      }
+      expect(checks.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+      expect(checks[3]?.headers.get('retry-after')).toBe('60');
     };
     await withSubject({ runtime, rateLimits: { tokenPerClient: 3 } }, (subject) =>
       withinOneMinute(() => once(subject)),

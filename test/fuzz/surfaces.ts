@@ -287,13 +287,14 @@ export const hl7: fc.Arbitrary<Draft> = fc
     messages: fc.array(asBytes, { minLength: 1, maxLength: 3 }),
     isBatch: seldom(false, fc.constant(true)),
     isChanging: fc.boolean(),
+    path: fc.constantFrom('/hl7/messages', '/hl7/messages', '/hl7/check'),
     type: seldom('text/plain', fc.constantFrom('application/hl7-v2', 'x-application/hl7-v2+er7; charset=utf-8')),
     headers: oddHeaders,
     method: method('POST'),
   })
-  .map(({ messages, isBatch, isChanging, type, headers, method: how }) => ({ tokens }) => ({
+  .map(({ messages, isBatch, isChanging, path, type, headers, method: how }) => ({ tokens }) => ({
     method: how,
-    path: '/hl7/messages',
+    path,
     headers: {
       authorization: `Bearer ${isChanging ? tokens.changedHl7 : tokens.hl7}`,
       'content-type': type,

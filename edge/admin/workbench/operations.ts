@@ -45,19 +45,55 @@ export function viewExplanation({ accepted, clientId, header, claims, checks }: 
 /** Numbers kept digit for digit become plain ones here: this is for people to look at. */
 const plain = (value: Json): unknown => JSON.parse(printJson(value));
 
-export function viewDryRun(result: DryRunResult, bytes: Uint8Array) {
-  const { segments, moreSegments, problem } = viewMessage(bytes, null);
+type Decided = Pick<DryRunResult, 'outcome' | 'ack' | 'findings' | 'resources'>;
+
+function viewDecided({ outcome, ack, findings, resources }: Decided, bytes: Uint8Array, charset: string | null) {
+  const { segments, moreSegments, problem } = viewMessage(bytes, charset, findings);
   return {
-    outcome: result.outcome,
-    ack: viewAck(result.ack),
-    errors: result.findings,
+    outcome,
+    ack: viewAck(ack),
+    errors: findings,
     segments,
     moreSegments,
     problem,
-    resources: result.resources.map(plain),
-    changes: result.changes,
+    resources: resources.map(plain),
   };
 }
+
+export const viewDryRun = (result: DryRunResult, bytes: Uint8Array) => ({
+  ...viewDecided(result, bytes, null),
+  changes: result.changes,
+});
+
+const decidedAnswer = z.object({
+  outcome: z.enum(['AA', 'AE', 'AR']),
+  ack: text.nullable(),
+  errors: z.array(ackErrorItem),
+  segments: z.array(segmentItem),
+  moreSegments,
+  problem: text.nullable(),
+  resources: z.array(z.looseObject({ resourceType: text })),
+});
+
+/** The resources of a check that are listed. */
+const MAX_CHECKED = 500;
+
+/** The answer of `POST /hl7/check`. */
+export const checkAnswer = decidedAnswer.extend({
+  judgedAs: z.literal('empty-site').meta({
+    description:
+      'The message was judged as in a site without patients, earlier messages and other API keys. In the real site the ' +
+      'answer can differ: a patient may match, differ or be merged.',
+  }),
+  moreResources: z.number().int().meta({ description: 'The resources that are not listed: 500 are.' }),
+});
+
+/** @param charset the key's default */
+export const viewCheck = (checked: Decided & { readonly charset: string }, bytes: Uint8Array) => ({
+  judgedAs: 'empty-site' as const,
+  ...viewDecided({ ...checked, resources: checked.resources.slice(0, MAX_CHECKED) }, bytes, checked.charset),
+  moreResources: Math.max(0, checked.resources.length - MAX_CHECKED),
+});
 
 /** Line feeds of a text area are the segments' ends. */
 export const messageBytes = (pasted: string): Uint8Array =>
@@ -119,14 +155,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
       }),
       maxBodyBytes: 2 * config.HL7_MAX_TEXT_BYTES,
-      answer: z.object({
-        outcome: z.enum(['AA', 'AE', 'AR']),
-        ack: text.nullable(),
-        errors: z.array(ackErrorItem),
-        segments: z.array(segmentItem),
-        moreSegments,
-        problem: text.nullable(),
-        resources: z.array(z.looseObject({ resourceType: text })),
+      answer: decidedAnswer.extend({
         changes: z
           .array(
             z.object({

@@ -1,17 +1,21 @@
 /**
  * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP): one message in, its ACK out, or a batch of them. It lists the
- * checks in their order; `ingest/ingest.ts` processes the message.
+ * checks in their order; `ingest/ingest.ts` processes the message. `POST /hl7/check` only checks a message (`ingest/check.ts`).
  */
 import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
+import type { Context } from 'hono';
+
 import type { Deps } from '../../deps.ts';
-import { FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import { AFTER_THE_WINDOW, FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { needOf } from '../../http/memory.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
-import { createSurface, type Surface } from '../../http/surface.ts';
+import { problem } from '../../http/problem.ts';
+import { createSurface, type GatewayEnv, type Surface } from '../../http/surface.ts';
 import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
-import { authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
+import { challengeOf, type Caller, authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
+import { checkMessage, type Checked } from '../ingest/check.ts';
 import { cutMessage, type CutMessage, takeMessage } from '../ingest/cut-documents.ts';
 import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
 import { ingest, type Ingested } from '../ingest/ingest.ts';
@@ -22,6 +26,7 @@ import { refusalReason, refusalOfFault } from '../ingest/refusal-reason.ts';
 import { MEDIA_TYPES, mediaTypeOf, replyTo, replyToFault, statusOf } from './reply.ts';
 
 const PATH = '/hl7/messages';
+const CHECK_PATH = '/hl7/check';
 
 /** Required of every token (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP). */
 const REQUIRED_SCOPES = ['system/Patient.write', 'system/Observation.write', 'system/DocumentReference.write'];
@@ -34,6 +39,24 @@ type Sent =
       readonly headers: BatchHeaders;
       readonly messages: readonly CutMessage[] | Fault;
     };
+
+/** The decision, its view and the JSON need memory beside the message. */
+const CHECK_COPIES = 3;
+
+/** Reads one message, whose documents count for the limit too: they return in the answer. */
+async function readToCheck(
+  { config, gzip, share }: Pick<Deps, 'config' | 'gzip' | 'share'>,
+  request: Request,
+  site: string,
+): Promise<Uint8Array> {
+  const bytes = await share().read(site, async (expect) => {
+    const read = await readMessageBytes(gzip, request, config.HL7_MAX_TEXT_BYTES, expect, 'HL7_MAX_TEXT_BYTES');
+    await share().reserve(site, CHECK_COPIES * needOf('hl7', read));
+    return read;
+  });
+  if (isBatch(bytes)) throw new Fault('invalid', 'A batch cannot be checked. Send one message, which begins with MSH.');
+  return bytes;
+}
 
 /** A separate function, so that the bytes of documents are not kept in memory beside their text. */
 async function readSent(
@@ -56,30 +79,57 @@ async function readSent(
   return { ...batch, messages };
 }
 
+/** The answer to a check as JSON; it is the console's view, and no slice imports another. */
+export type ViewCheck = (checked: Checked, bytes: Uint8Array) => unknown;
+
 /** @param snapshots the isolate's, shared with the messages of sidecars */
 export function createHl7(
   deps: Deps,
   snapshots: SnapshotCache,
+  viewCheck: ViewCheck,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
   const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
 
-  letReferenceCall(app, PATH, deps.config, ['POST']);
+  /** Checks the token and the media type. */
+  const admit = async (c: Context<GatewayEnv>, messages: AnsweredMessage[]): Promise<[Caller, string]> => {
+    const request = c.req.raw;
+    const caller = await authenticate(deps, request, 'svc-hl7-http', (site, clientId) => {
+      c.set('use', { site, clientId, messages });
+    });
+    requireScopes(caller, REQUIRED_SCOPES);
+    const type = mediaTypeOf(request);
+    if (type !== undefined) return [caller, type];
+    const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
+    throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
+  };
+
+  for (const path of [PATH, CHECK_PATH]) letReferenceCall(app, path, deps.config, ['POST']);
+  app.post(CHECK_PATH, async (c) => {
+    const requestId = c.get('requestId');
+    const [caller] = await admit(c, []);
+    const { site, clientId } = caller;
+    // The bucket of tokens: a person checks a message, not a feed.
+    if (!(await deps.rateLimiter.allow('token-client', `check ${clientId}`)))
+      throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
+    const bytes = await readToCheck(deps, c.req.raw, site);
+    const message = await cutMessage(bytes, Infinity);
+    const checked = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
+      requireScopes(allowed, REQUIRED_SCOPES);
+      return checkMessage(deps, allowed, message, requestId);
+    });
+    return new Response(JSON.stringify(viewCheck(checked, bytes)), {
+      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+    });
+  });
+
   app.post(PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const messages: AnsweredMessage[] = [];
-    const caller = await authenticate(deps, request, 'svc-hl7-http', (site, clientId) => {
-      c.set('use', { site, clientId, messages });
-    });
+    const [caller, type] = await admit(c, messages);
     const { site, clientId } = caller;
-    requireScopes(caller, REQUIRED_SCOPES);
-    const type = mediaTypeOf(request);
-    if (type === undefined) {
-      const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
-      throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
-    }
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
     const receive = async (message: CutMessage): Promise<Ingested> => {
       const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
@@ -115,9 +165,11 @@ export function createHl7(
     return replyToBatch(headers, ingested, type, deps.now());
   });
 
-  app.all(PATH, () => {
-    throw new Fault('method-not-allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } });
-  });
+  for (const path of [PATH, CHECK_PATH]) {
+    app.all(path, () => {
+      throw new Fault('method-not-allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } });
+    });
+  }
 
   app.notFound((c) =>
     replyToFault(
@@ -135,6 +187,9 @@ export function createHl7(
     const type = mediaTypeOf(c.req.raw) ?? 'text/plain';
     const status = fault === undefined ? 500 : FAULT_STATUS[fault.kind];
     noteAnswer(c, noteRefusal, deps.sourceAddress(c.req.raw), status, refusalOfFault(fault));
+    if (c.req.path.endsWith(CHECK_PATH)) {
+      return problem(fault, requestId, fault && challengeOf(fault));
+    }
     if (fault !== undefined) return replyToFault(fault, type, deps.now(), requestId, header);
     return new Response('internal error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
   });

@@ -26,6 +26,7 @@ const HEAD_BYTES = 4096;
 /**
  * @param maxBytes the limit, inclusive
  * @param expect called before much is read
+ * @param limit the name of the limit
  * @throws TooLong with the header; Fault `unsupported-media-type` for a Content-Encoding other than gzip
  */
 export async function readMessageBytes(
@@ -33,6 +34,7 @@ export async function readMessageBytes(
   request: Request,
   maxBytes: number,
   expect: Expect,
+  limit = 'HL7_MAX_MESSAGE_BYTES',
 ): Promise<Uint8Array> {
   let head = new Uint8Array(0);
   const watched = new TransformStream<Uint8Array, Uint8Array>({
@@ -49,7 +51,7 @@ export async function readMessageBytes(
     return await readInflated(gzip, { headers, body }, maxBytes, expect);
   } catch (error) {
     if (error instanceof Fault && error.kind === 'too-large') {
-      const message = `the message is larger than HL7_MAX_MESSAGE_BYTES (${maxBytes} bytes)`;
+      const message = `the message is larger than ${limit} (${maxBytes} bytes)`;
       const isPlain = codingOf(request) === 'identity';
       throw new TooLong(
         new Fault('too-large', message, { cause: error }),

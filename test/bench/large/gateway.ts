@@ -1,4 +1,5 @@
 /** The gateway in this process with one TCP connection to PostgreSQL, and requests of the clients and staff of several sites. */
+import { viewCheck } from '../../../edge/admin/workbench/operations.ts';
 import { randomUUID } from 'node:crypto';
 
 import type { Client } from 'pg';
@@ -87,7 +88,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   };
   const surfaces = {
     fhir: createFhir(deps),
-    hl7: createHl7(deps, createSnapshotCache()),
+    hl7: createHl7(deps, createSnapshotCache(), viewCheck),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
   const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>

@@ -259,6 +259,89 @@ export function httpCases(subject: () => Subject): void {
     },
   );
 
+  const checked = async (message: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(url().replace(/messages$/, 'check'), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${subject().token}`, 'content-type': 'text/plain', ...headers },
+      body: Uint8Array.from(bytesOf(message)),
+    });
+    const type = response.headers.get('content-type');
+    const body = await response.text();
+    return {
+      status: response.status,
+      type,
+      headers: response.headers,
+      body: /json/.test(type ?? '') ? JSON.parse(body) : body,
+    };
+  };
+
+  test('a checked message gets its verdict in one round trip, and leaves nothing', async () => {
+    const { db, key } = subject();
+    await subject().post(`${msh('ADT^A04', 'H-C0')}\n${pid('HC')}`);
+    const left = () =>
+      subject().count(`from (select message_id::text from hl7_message union all select id || version::text from resource
+        union all select audit_id::text from audit) x`);
+    const before = await left();
+    const trips = db.endpoint.requests();
+    // The identifier is that of another person, and the control id was used: the real site would say so.
+    const good = await checked(
+      `${msh('ADT^A08', 'H-C0')}\n${pid('HC').replace('Doe^Jane||19800229', 'Roe^John||19500101')}`,
+    );
+    expect(db.endpoint.requests() - trips).toBe(1);
+    expect([good.status, good.type]).toEqual([200, 'application/json']);
+    expect(good.body).toMatchObject({
+      judgedAs: 'empty-site',
+      outcome: 'AA',
+      errors: [],
+      problem: null,
+      moreResources: 0,
+    });
+    expect(good.body.ack).toContain('MSA|AA|H-C0');
+    expect(good.body.resources).toMatchObject([{ resourceType: 'Patient', name: [{ family: 'Roe' }] }]);
+    const bad = await checked(`${msh('ORU^R01', 'H-C1')}\n${pid('HC')}\nOBR|1||F-1||||2026\nOBX|1|NM|||5`);
+    expect([bad.status, bad.body.outcome, bad.body.resources]).toEqual([200, 'AE', []]);
+    const obr = bad.body.segments.find(({ id }: { id: string }) => id === 'OBR');
+    expect(
+      JSON.stringify(obr.findings.concat(...obr.fields.map((field: { findings: object[] }) => field.findings))),
+    ).toContain('OBR^1^4');
+    expect((await checked('nonsense')).body).toMatchObject({
+      outcome: 'AR',
+      segments: [],
+      problem: expect.any(String),
+    });
+    expect(await left()).toBe(before);
+    expect(await subject().count(`from refusal where client_id = '${key.clientId}' and reason like '%OBR%'`)).toBe(0);
+  });
+
+  test('a check that cannot be done is a problem, not an ACK', async () => {
+    const { db, gateway, site } = subject();
+    const problems = [
+      [await checked(msh('ADT^A01'), { 'content-type': 'application/json' }), 415],
+      [await checked(msh('ADT^A01'), { authorization: '' }), 401],
+      [await checked(`FHS|^~\\&\n${msh('ADT^A01')}\nFTS|1`), 422],
+      [await checked(`${msh('ADT^A01')}\nNTE|1||${'x'.repeat(1024 * 1024)}`), 413],
+    ] as const;
+    for (const [{ status, type, body }, expected] of problems) {
+      expect([status, type]).toEqual([expected, 'application/problem+json']);
+      expect(body).toMatchObject({ status: expected, detail: expect.any(String), requestId: expect.any(String) });
+    }
+    expect(problems[1][0].headers.get('www-authenticate')).toContain('Bearer');
+    const get = await fetch(url().replace(/messages$/, 'check'));
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
+    const authorization = `Bearer ${await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' })}`;
+    await db.client.query(`update api_key set allowed_scopes = '{system/Patient.write}' where client_id = $1`, [
+      key.clientId,
+    ]);
+    expect((await checked(msh('ADT^A01'), { authorization })).status).toBe(403);
+    await db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
+    const disabled = await checked(msh('ADT^A01'), { authorization });
+    expect([disabled.status, disabled.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('invalid_token'),
+    ]);
+  });
+
   test('a disabled key fails at once', async () => {
     const { db, gateway, site } = subject();
     const key = await createApiKey(db.client, { site, protocols: ['hl7'] });

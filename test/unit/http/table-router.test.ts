@@ -1,3 +1,4 @@
+import { viewCheck } from '../../../edge/admin/workbench/operations.ts';
 import fc from 'fast-check';
 import type { Router } from 'hono/router';
 import { TrieRouter } from 'hono/router/trie-router';
@@ -22,7 +23,7 @@ type Routes = ReturnType<typeof routesOf>;
 const SURFACES: Readonly<Record<string, Routes>> = {
   fhir: routesOf(createFhir(deps)),
   oauth: routesOf(createOauth(deps, keyring)),
-  hl7: routesOf(createHl7(deps, createSnapshotCache())),
+  hl7: routesOf(createHl7(deps, createSnapshotCache(), viewCheck)),
   mllp: routesOf(createMllpIngest(deps, createSnapshotCache())),
   admin: routesOf(createAdmin(deps, createWorkbench(deps, keyring))),
 };

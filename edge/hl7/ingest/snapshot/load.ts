@@ -67,6 +67,27 @@ export async function load(deps: LoadDeps, received: Received): Promise<Loaded |
   return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
 }
 
+/** The sender of no message: none is found as sent before, and no control id as used before. */
+const NO_IDENTITY: MessageIdentity = { application: '', facility: '', controlId: '', sha256: '' };
+
+/**
+ * Loads only the settings of the sender. No patient and no earlier message is found.
+ *
+ * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` if the database cannot be reached
+ */
+export async function loadAlone(deps: Pick<LoadDeps, 'database'>, received: Received): Promise<Loaded | NoSender> {
+  const reading = read(received);
+  const found = await answer(deps, received, {
+    reading,
+    identity: NO_IDENTITY,
+    opening: openingOf(received.sender, reading.header, NO_IDENTITY),
+    lookup: { identifierValues: [], keys: [] },
+  });
+  if ('status' in found) return found;
+  const own = reread(received, reading, found.settings.charset) ?? reading;
+  return { ...found, status: 'loaded', reading: own, isCrowded: false };
+}
+
 /** Checks whether a lookup leaves out identifiers that too many patients share. */
 export const isNarrowed = ({ keys }: LookupKeys): boolean => keys.some(({ type }) => type === 'Patient');
 
@@ -139,7 +160,12 @@ function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = read
 }
 
 /** @param row undefined: the database is asked */
-async function answer(deps: LoadDeps, received: Received, lookUp: LookUp, row?: SnapshotRow): Promise<Answer> {
+async function answer(
+  deps: Pick<LoadDeps, 'database'>,
+  received: Received,
+  lookUp: LookUp,
+  row?: SnapshotRow,
+): Promise<Answer> {
   const found = snapshotIn(row ?? (await rowOf(deps.database, received.sender, lookUp)), lookUp.opening);
   if ('key' in found) return answer(deps, received, { ...lookUp, opening: keyOpening(found.key) });
   if ('refused' in found) return { status: 'no-sender', header: lookUp.reading.header, refusal: found };
