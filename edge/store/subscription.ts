@@ -65,7 +65,8 @@ export interface SubscriptionRow {
 }
 
 const COLUMNS = raw(
-  `subscription_id, type, filter, payload, endpoint, reason, heartbeat_seconds, max_count, status, last_answer, version,
+  `subscription_id, type, filter, payload, endpoint, reason, heartbeat_seconds, max_count, last_answer,
+   case when ends_at <= clock_timestamp() then 'off' else status end as status, version,
    last_event::text as last_event, delivered::text as delivered, ${instantsOf(['ends_at', 'since', 'updated_at'])}`,
 );
 
@@ -128,7 +129,8 @@ export const nextCompared = (site: string): Query<ComparedRow> =>
     from subscription s join site t on t.site_id = s.site_id
    where s.site_id = ${site}::uuid and s.matched = (
      select n.matched from subscription n join change_position p on p.site_id = n.site_id
-      where n.site_id = ${site}::uuid and n.matched < p.last_number order by n.matched_at limit 1)`;
+      where n.site_id = ${site}::uuid and n.matched < p.last_number and (n.status <> 'error' or n.last_answer <> 'filter')
+      order by n.matched_at limit 1)`;
 
 export interface ChangeRow {
   readonly number: string;

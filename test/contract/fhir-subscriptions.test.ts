@@ -9,6 +9,7 @@ import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts
 import { until } from '../stack/services/until.ts';
 import { useKeyHost } from '../stack/tools/use-key-host.ts';
 import { type Body, expectOutcome, observation, patient, startSubject } from './fhir/subject.ts';
+import { eventsIn, type NotifiedEvent } from './fhir/notifications.ts';
 import { onRuntimes } from './on-runtimes.ts';
 
 const host = await useKeyHost();
@@ -52,21 +53,7 @@ const parameter = (bundle: Body, name: string): Body | undefined =>
   bundle['entry'][0].resource.parameter.find((one: Body) => one['name'] === name);
 const typeOf = ({ body }: Received): string => String(parameter(body, 'type')?.['valueCode']);
 
-interface Event {
-  readonly event: number;
-  readonly focus: string;
-}
-const eventsIn = (bundle: Body): Event[] =>
-  bundle['entry'][0].resource.parameter
-    .filter(({ name }: Body) => name === 'notification-event')
-    .map(({ part }: Body) => ({
-      event: Number(part.find(({ name }: Body) => name === 'event-number').valueString),
-      focus: String(part.find(({ name }: Body) => name === 'focus').valueReference.reference).replace(
-        /^.*\/fhir\//,
-        '',
-      ),
-    }));
-const eventsOf = ({ received }: Receiver): Event[] => received.flatMap(({ body }) => eventsIn(body));
+const eventsOf = ({ received }: Receiver): NotifiedEvent[] => received.flatMap(({ body }) => eventsIn(body));
 const focusesOf = (receiver: Receiver): string[] => eventsOf(receiver).map(({ focus }) => focus);
 
 onRuntimes(
@@ -415,6 +402,39 @@ onRuntimes(
       expect((await call('PUT', path, { ...made, status: 'active' })).body['status']).toBe('requested');
       await until('it is posted', async () => eventsOf(receiver).length > 0);
       expect(focusesOf(receiver)).toEqual([`Patient/${missed}/_history/1`]);
+
+      // A receiver that is away for three days loses nothing.
+      const state = async () =>
+        (await client.query('select status, last_answer from subscription where subscription_id = $1', [made['id']]))
+          .rows[0];
+      const away = [await subject().create(patient('away'), token)];
+      await until('it is accepted', async () => eventsOf(receiver).length === 2);
+      receiver.answers.push(503, 503, 503, 503);
+      away.push(await subject().create(patient('away'), token));
+      await until('a post fails', async () => (await state()).last_answer === '503');
+      await client.query(
+        `update subscription set next_at = now(), failing_since = failing_since - interval '73 hours' where site_id = $1`,
+        [site],
+      );
+      away.push(await subject().create(patient('away'), token));
+      await until('it is given up', async () => (await state()).status === 'error');
+      const { body: failed } = await call('GET', path);
+      expect(failed).toMatchObject({ status: 'error', error: expect.stringContaining('503') });
+      receiver.answers.length = 0;
+      away.push(await subject().create(patient('away'), token));
+      expect((await call('PUT', path, { ...failed, status: 'requested' })).status).toBe(200);
+      await until('all is posted', async () => eventsOf(receiver).length === 5);
+      expect(focusesOf(receiver).slice(1)).toEqual(away.map((one) => `Patient/${one}/_history/1`));
+      // 410: the receiver wants no more.
+      receiver.answers.push(410);
+      await subject().create(patient('gone'), token);
+      await until('it is given up at once', async () => (await state()).status === 'error');
+
+      const end = new Date(Date.now() - 1000).toISOString();
+      expect((await call('PUT', path, { ...failed, status: 'requested', end })).body).toMatchObject({
+        status: 'off',
+        end,
+      });
       expect((await call('DELETE', path)).status).toBe(200);
       expectOutcome(await call('GET', path), 404, 'not-found');
       expectOutcome(await call('DELETE', path), 404, 'not-found');
