@@ -86,6 +86,14 @@ function matchesJson(bind: Bind, site: string, conditions: readonly Condition[])
   return `(select coalesce(json_agg(json_build_array(f.n, f.id)), '[]'::json) from (${each.join(' union all ')}) f)`;
 }
 
+/**
+ * SQL: the type of a write. Taken from the JSON of the writes, it would be parsed again for each row.
+ *
+ * @param place SQL: the 0-based place of the write
+ */
+const typeSql = (bind: Bind, writes: readonly TransactionWrite[], place: string): string =>
+  `(${bind(writes.map(({ type }) => type))}::text[])[${place} + 1]`;
+
 /** The resource that a conditional create found; the limit forces a look-up by key. */
 function matchedSql(site: string, type: string): string {
   return `select x.*, ${isAnswered('x')} as fits from resource x
@@ -119,7 +127,7 @@ function writeConditionally(
   const text = `select ${WRITTEN}
   from fhir_conditional_write(${site}, ${rows}, ${bind(required === null ? null : JSON.stringify(required))}::json,
          ${bind(JSON.stringify(conditionsJson(conditions)))}::json, ${matchesJson(bind, site, conditions)}) w
-  left join lateral (${matchedSql(site, `${rows} -> w.ordinal ->> 'type'`)}) r on true
+  left join lateral (${matchedSql(site, typeSql(bind, writes, 'w.ordinal'))}) r on true
  order by w.part, w.ordinal`;
   return { text, params };
 }
@@ -165,9 +173,13 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
   let conditions = 0;
+  let writes = 0;
+  const firsts: string[] = [];
   const printed = entries.map((entry) => {
     const from = conditions;
     conditions += entry.conditions.length;
+    firsts.push(String(writes));
+    writes += entry.writes.length;
     return { rows: entry.writes, conditions: conditionsJson(entry.conditions, from) };
   });
   const argument = `${bind(JSON.stringify(printed))}::json`;
@@ -176,9 +188,14 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
     site,
     entries.flatMap((entry) => entry.conditions),
   );
+  const type = typeSql(
+    bind,
+    entries.flatMap((entry) => entry.writes),
+    `(${bind(firsts)}::integer[])[w.entry + 1] + w.ordinal`,
+  );
   const text = `select w.entry, ${WRITTEN}
   from fhir_batch(${site}, ${argument}, ${matches}) w
-  left join lateral (${matchedSql(site, `${argument} -> w.entry -> 'rows' -> w.ordinal ->> 'type'`)}) r on true
+  left join lateral (${matchedSql(site, type)}) r on true
  order by w.entry, w.part, w.ordinal`;
   return lockedFirst(siteId, locks, { text, params });
 }

@@ -9,5 +9,6 @@ begin
     case when json_typeof(p_entry -> 'searched') = 'array'
          then array(select json_array_elements_text(p_entry -> 'searched')) end, audit_noted());
   ignored := set_config('gateway.audit', '', true);
+  ignored := set_config('gateway.audit_kept', '', true);
   ignored := set_config('gateway.versions', '', true);
 end $$;

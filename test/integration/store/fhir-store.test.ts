@@ -16,9 +16,12 @@ import { type Condition, settled, writeBatch, writeTransaction } from '../../../
 import { currentVersion, historyPage, readResource } from '../../../edge/store/resource-by-id.ts';
 import type { Fault } from '../../../shared/fault.ts';
 import type { JsonObject } from '../../../shared/json.ts';
+import { parameter } from '../../../edge/platform/parameter.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { sql } from '../../../edge/store/sql.ts';
 import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
+import { growthFor, LINEAR } from '../../stack/tools/growth.ts';
+import { cpuMsOf } from '../../stack/tools/process-cost.ts';
 import { createSite } from '../../stack/services/seed.ts';
 
 /** The same, about our site. */
@@ -97,6 +100,21 @@ test('an answer has its first resource of any size, and then the resources that 
     kind: 'invalid',
     code: 'too-costly',
   });
+});
+
+test('notes every item for the audit of many statements', async () => {
+  const note = (n: number) =>
+    sql`select audit_note(array[row('read', 'Patient', null, null), null, row('read', ${`"${n},{`}, null, null)]::audit_item[])`;
+  const rows = await database.batch([
+    ...Array.from({ length: 400 }, (_, n) => note(n)),
+    sql`select audit_note(array[null]::audit_item[])`,
+    sql<{
+      types: string;
+    }>`select array_to_json(array(select i.type from unnest(audit_noted()) i where i.type <> 'Patient'))::text as types,
+      cardinality(audit_noted()) as count`,
+  ]);
+  const [row] = rows.at(-1) ?? [];
+  expect(row).toEqual({ types: JSON.stringify(Array.from({ length: 400 }, (_, n) => `"${n},{`)), count: 800 });
 });
 
 describe('resource_write', () => {
@@ -317,6 +335,42 @@ describe('fhir_conditional_write', () => {
       { part: 'failed', ordinal: 1, outcome: 'GW409' },
     ]);
     expect(twice).toMatchObject([{ id }, { id }, {}, {}]);
+  });
+
+  test('the work of conditional creates that find grows in proportion to their number', async () => {
+    const { client } = db;
+    const { rows: pids } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const pid = pids[0]?.pid ?? 0;
+    const MOST = 400;
+    const units = (count: number) =>
+      Array.from({ length: count }, (_, n) => {
+        const c = condition('create', `many-${n}`);
+        return { writes: [conditional(c, patient(`many-${n}`))], conditions: [c] };
+      });
+    await database.run(writeBatch(site, units(MOST)).written);
+    const batch = (count: number) => writeBatch(site, units(count)).written;
+    const transaction = (count: number) => {
+      const all = units(count);
+      const [writes, conditions] = [all.flatMap((unit) => unit.writes), all.flatMap((unit) => unit.conditions)];
+      return writeTransaction(site, { writes, conditions }).written;
+    };
+    for (const statement of [batch, transaction]) {
+      const cpuOf = async (count: number): Promise<number> => {
+        const { text, params } = statement(count);
+        await client.query('begin');
+        await client.query(`select set_config('gateway.site', $1, true)`, [site]);
+        const before = cpuMsOf(pid);
+        const { rows } = await client.query(text, params.map(parameter));
+        const cpuMs = cpuMsOf(pid) - before;
+        await client.query('rollback');
+        expect(rows.filter(({ outcome, body }) => outcome === 'matched' && body !== null)).toHaveLength(count);
+        return cpuMs;
+      };
+      const costs: [number, number][] = [];
+      for (let round = 0; round < 3; round += 1) costs.push([await cpuOf(MOST / 8), await cpuOf(MOST)]);
+      const least = (at: 0 | 1): number => Math.min(...costs.map((cost) => cost[at]));
+      expect(growthFor(least(0), least(1))).toBeLessThan(LINEAR);
+    }
   });
 
   test('a batch writes the entries without faults', async () => {
