@@ -163,7 +163,7 @@ export const SAMPLES: Readonly<Record<Bench, readonly Sample[]>> = {
     },
     {
       name: 'unsupported',
-      title: 'Faulty: a type that is not taken (SIU)',
+      title: 'Faulty: a type that is not supported (SIU)',
       text: lines(msh('SIU^S12^SIU_S12', 'SAMPLE-6'), 'SCH|1', PID),
     },
   ],

@@ -108,7 +108,10 @@ async function start(): Promise<void> {
     await part('Neon endpoint', () => startNeonEndpoint({ databaseUrl: postgres.url, port: ports.NEON_PORT }));
   }
   await part('Migrations', async () => {
-    await prepareDatabase(postgres.url);
+    await prepareDatabase(postgres.url).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${why}\nIf the local data may be deleted: npm run reset, then npm start`, { cause: error });
+    });
     return {};
   });
   const demo = await demoKeys(postgres.url, `${LOCAL_FOLDER}/demo.json`);
