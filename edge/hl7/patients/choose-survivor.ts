@@ -111,7 +111,7 @@ function candidatesOf(request: ChoiceRequest): Candidates {
   };
 }
 
-/** What an identifier of PID may be; the likelier the survivor's, the earlier. */
+/** The ranks of the identifiers of PID. The likelier an identifier is the survivor's, the earlier its rank. */
 const RANKS = [
   /** Its patient agrees with the person of PID or MRG. */
   'agreeing',

@@ -1,4 +1,4 @@
-/** What `resolve` asks about the stored patients of a message. */
+/** The request of `resolve`, and the comparison of its person with stored patients. */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
