@@ -1,6 +1,6 @@
 -- Notes the items that a statement has read or written, for the row that audit_add writes at the end of the
 -- transaction. It ignores nulls among p_items. Always returns true. The settings are the inside of an array literal
--- (audit_noted): PostgreSQL copies a setting each time, so gateway.audit stays short, and gateway.audit_kept has the items before.
+-- (audit_noted). PostgreSQL copies a setting each time, so gateway.audit stays short. gateway.audit_kept has the items before it.
 create or replace function audit_note(p_items audit_item[]) returns boolean language plpgsql as $$
 declare
   items text := nullif(btrim(array_remove(p_items, null)::text, '{}'), '');
