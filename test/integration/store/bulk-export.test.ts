@@ -52,6 +52,7 @@ async function begun(
   { site, clientId, database }: Site,
   types: readonly ResourceType[] = RESOURCE_TYPES,
   since: string | null = null,
+  patients: readonly string[] | null = null,
 ): Promise<Exporting> {
   const key = { site, clientId, id: randomUUID(), database };
   await database.run(
@@ -62,7 +63,7 @@ async function begun(
       ofPatients: false,
       since,
       outcomes: '',
-      patients: null,
+      patients,
       group: null,
       filters: [],
     }),
@@ -299,4 +300,30 @@ test('a page is found by id, for any number of resources', async () => {
     expect(functions).not.toContain('resource_version_at');
     expect([rowsOf('resource'), rowsOf('resource_history')]).toEqual([PAGE_RESOURCES + 1, 0]);
   }
+});
+
+test('a page looks up each resource among the patients of the export once', async () => {
+  const it = await newSite();
+  const [members, resources] = [10_000, 4_000];
+  await db.client.query(
+    `insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id)
+     select $1, t, ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 1, '2026-01-01', '', '"status":"final"',
+            case when t = 'Observation' then ('01900000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid end
+       from unnest(array['Patient', 'Observation']) t cross join generate_series(1, case t when 'Patient' then $2::integer else $3::integer end) i`,
+    [it.site, members, resources],
+  );
+  await db.client.query('analyze resource');
+  const { rows } = await db.client.query<{ id: string }>(
+    `select id from resource where site_id = $1 and type = 'Patient'`,
+    [it.site],
+  );
+  const patients = rows.map(({ id }) => id);
+  const of = await begun(it, ['Observation'], null, patients);
+  await complete(of);
+  const [file] = await it.database.run(openFile(of, 'Observation', 1, RESOURCE_TYPES));
+  if (file?.upto_id == null || file.after_id === null) throw new Error('there is no file');
+  const opened = { ...file, upto_id: file.upto_id };
+  const page = filePage({ ...of, type: 'Observation', number: 1, file: opened, after: file.after_id });
+  const { rows: most } = await explain(writer, it.site, page);
+  expect(most).toBeLessThanOrEqual(members);
 });
