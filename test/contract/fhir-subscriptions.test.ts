@@ -146,6 +146,13 @@ onRuntimes(
       expect(parameter(body, 'subscription')).toMatchObject({
         valueReference: { reference: `${subject().root}/Subscription/${id}` },
       });
+      // The audit says what was sent to whom.
+      const { rows } = await subject().client.query(
+        `select client_id, address, types, ids, patients from audit where site_id = $1 and action = 'notified'`,
+        [site],
+      );
+      const sent = { client_id: key.clientId, address: `127.0.0.1:${host.port}` };
+      expect(rows).toEqual([{ ...sent, types: ['Patient'], ids: [patientId], patients: [patientId] }]);
       const status = await call('GET', `/Subscription/${id}/$status`);
       expect(parameter(status.body, 'events-since-subscription-start')).toMatchObject({ valueString: '1' });
       expect(parameter(status.body, 'type')).toMatchObject({ valueCode: 'query-status' });

@@ -6,6 +6,7 @@ import { isResourceType, type ResourceType } from '../../../shared/resource-type
 import { isTimeZone, offsetsInZone } from '../../../shared/hl7/zone.ts';
 import { searchRows } from '../../store/search/extract.ts';
 import { matchesWrite } from '../../store/search/kinds.ts';
+import type { Searchable } from '../../store/search/rows.ts';
 import { parseStored, type StoredResource } from '../../store/resource.ts';
 import { readCriteria } from '../search/request.ts';
 import type { ValueContext } from '../search/values.ts';
@@ -54,6 +55,15 @@ function instantIn(timeZone: string): (localMs: number) => number {
   };
 }
 
+/** @param zone the time zone of the site @returns a function for the facts of a stored version, which criteria are compared with */
+export function factsIn(zone: string): (type: ResourceType, stored: StoredResource) => Searchable {
+  const instantOf = instantIn(zone);
+  return (type, stored) => {
+    const rows = searchRows(type, parseStored(stored));
+    return { ...rows, id: stored.id, lastUpdated: stored.last_updated, instantOf };
+  };
+}
+
 /**
  * @param filters all `_typeFilter`s
  * @param zone the time zone of the site
@@ -69,11 +79,10 @@ export function filterOf(
     .flatMap((text) => typeFilterOf(text) ?? [])
     .filter((filter) => filter.type === type)
     .map(({ query }) => readCriteria(type, query, context));
-  const instantOf = instantIn(zone);
+  const factsOf = factsIn(zone);
   if (any.length === 0) return undefined;
   return (stored) => {
-    const rows = searchRows(type, parseStored(stored));
-    const facts = { ...rows, id: stored.id, lastUpdated: stored.last_updated, instantOf };
+    const facts = factsOf(type, stored);
     return any.some((criteria) => matchesWrite(facts, criteria));
   };
 }

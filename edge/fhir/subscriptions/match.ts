@@ -5,7 +5,8 @@
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
-import type { StoredResource } from '../../store/resource.ts';
+import { matchesWrite } from '../../store/search/kinds.ts';
+import type { Searchable } from '../../store/search/rows.ts';
 import {
   changePage,
   type ChangeRow,
@@ -14,37 +15,58 @@ import {
   nextCompared,
   storeMatches,
 } from '../../store/subscription.ts';
-import { filterOf } from '../bulk/type-filter.ts';
+import { factsIn } from '../bulk/type-filter.ts';
+import { readCriteria } from '../search/request.ts';
 import type { ValueContext } from '../search/values.ts';
 
 const MAX_CHANGES = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-type Content = Pick<StoredResource, 'meta' | 'body'>;
-
-const contentOf = (meta: string | null, body: string | null): Content[] =>
-  meta === null || body === null ? [] : [{ meta, body }];
+/** The facts of the version and of the version before, made once for all subscriptions. */
+function factsOfChanges(zone: string): (change: ChangeRow) => readonly Searchable[] {
+  const factsOf = factsIn(zone);
+  const known = new Map<ChangeRow, readonly Searchable[]>();
+  return (change) => {
+    const before = known.get(change);
+    if (before !== undefined) return before;
+    const { type, id, version, last_updated } = change;
+    const contents = [
+      [change.meta, change.body],
+      [change.before_meta, change.before_body],
+    ] as const;
+    const facts = contents.flatMap(([meta, body]) =>
+      meta === null || body === null || version === null || last_updated === null
+        ? []
+        : [factsOf(type, { type, id, version, last_updated, meta, body })],
+    );
+    known.set(change, facts);
+    return facts;
+  };
+}
 
 /** @returns true for an event of the subscription. @throws Fault for a filter that cannot be used any more */
-function isEventOf({ type, filter, since, zone }: ComparedRow, context: ValueContext): (change: ChangeRow) => boolean {
-  const isWanted = filter === '' ? undefined : filterOf(type, [`${type}?${filter}`], zone ?? 'UTC', context);
+function isEventOf(
+  { type, filter, since }: ComparedRow,
+  context: ValueContext,
+  factsOf: (change: ChangeRow) => readonly Searchable[],
+): (change: ChangeRow) => boolean {
+  const criteria = filter === '' ? undefined : readCriteria(type, filter, context);
   return (change) => {
     if (change.type !== type) return false;
     if (change.version === null) return true;
-    const { id, version, last_updated } = change;
+    const { last_updated } = change;
     if (last_updated === null || (since !== null && Date.parse(last_updated) <= Date.parse(since))) return false;
-    if (isWanted === undefined) return true;
-    const versions = [...contentOf(change.meta, change.body), ...contentOf(change.before_meta, change.before_body)];
-    return versions.some((content) => isWanted({ type, id, version, last_updated, ...content }));
+    return criteria === undefined || factsOf(change).some((facts) => matchesWrite(facts, criteria));
   };
 }
 
 function compare(subscriptions: readonly ComparedRow[], changes: readonly ChangeRow[], context: ValueContext) {
   const failed: string[] = [];
   const matches: { id: string; numbers: string[] }[] = [];
+  const factsOf = factsOfChanges(subscriptions[0]?.zone ?? 'UTC');
   for (const subscription of subscriptions) {
     try {
-      const numbers = changes.filter(isEventOf(subscription, context)).map(({ number }) => number);
+      const numbers = changes.filter(isEventOf(subscription, context, factsOf)).map(({ number }) => number);
       if (numbers.length > 0) matches.push({ id: subscription.id, numbers });
     } catch (error) {
       // The search parameters of the deployment have changed.
