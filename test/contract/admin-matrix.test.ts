@@ -229,6 +229,12 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       patients: message.patient,
       merges: merges[0]?.merge_id ?? '',
     };
+    await at.db.client.query(
+      `insert into mllp_connection (site_id, client_id, connection_id, sidecar, run, source_address, is_tls, tls_subject, senders,
+           has_sent, connections, opened_at, reported_at)
+         values ($1, $2, gen_random_uuid(), 'ward', $1, '203.0.113.9', false, '', '{THEIRNOWHERE}', true, 1, now(), now())`,
+      [at.otherSite, theirs['api-keys']],
+    );
     browser = await signIn(at);
     before = await snapshot(at.otherSite);
   });
