@@ -146,7 +146,7 @@ onRuntimes(
       expect(parameter(body, 'subscription')).toMatchObject({
         valueReference: { reference: `${subject().root}/Subscription/${id}` },
       });
-      // The audit says what was sent to whom.
+      // The audit names the client, the host and the patient.
       const { rows } = await subject().client.query(
         `select client_id, address, types, ids, patients from audit where site_id = $1 and action = 'notified'`,
         [site],
