@@ -48,6 +48,10 @@ export function unsupportedParameter(
   supported: readonly string[],
 ): Issue {
   const [base = '', modifier = ''] = name.split(':');
+  if (base === '_source') {
+    const { message, ...issue } = unsupported(name, supported);
+    return { ...issue, message: `${message}. The message of a version is in its Provenance (FHIR_PROVENANCE=on)` };
+  }
   const parameter = parameterOf(type, base, set);
   const isTarget =
     parameter !== undefined && typeOf(parameter.kind) === 'reference' && /^[A-Z]\w{0,63}$/.test(modifier);

@@ -35,6 +35,7 @@ const NARROWING: readonly (readonly [type: string, name: string, value: string])
   ['Patient', 'general-practitioner', 'Practitioner/1'],
   ['Patient', '_text', 'q'],
   ['Patient', '_tag', 'trial'],
+  ['Observation', '_source', 'urn:lab'],
   ['Patient', 'patient', '1'],
 ];
 const DROPPED = ['foo', '_', 'utm_source', '_contained', '_score', '_profile', '_include:iterate', '_revinclude'];
@@ -62,6 +63,14 @@ export function lenientCases(subject: () => Subject): void {
       body: { resourceType: 'Bundle', type: 'batch', entry: [{ request }] },
     });
     expect(batch.body['entry'][0].response.status).toBe('400 Bad Request');
+  });
+
+  test('_source says where the source is, with either handling', async () => {
+    for (const headers of [{}, LENIENT]) {
+      const reply = await call('GET', '/Observation?_source=urn:lab', { headers });
+      expectOutcome(reply, 400, 'not-supported', 'http._source');
+      expect(reply.text).toContain('The message of a version is in its Provenance');
+    }
   });
 
   test.each(DROPPED)('%s is left out and reported', async (name) => {
