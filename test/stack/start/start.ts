@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
 import { VARIABLES } from '../../../edge/config.ts';
-import { webhookSecret } from '../../../edge/http/webhook-signature.ts';
+import { alertPurpose, webhookSecret } from '../../../edge/http/webhook-signature.ts';
 import { helpOn } from '../../../edge/platform/node/program.ts';
 import { asApplication, prepareDatabase } from '../services/application-login.ts';
 import { demoData, demoKeys, demoWebhook } from './demo.ts';
@@ -120,7 +120,9 @@ async function start(): Promise<void> {
     startOidcProvider({ port: ports.OIDC_PORT, adminBaseUrl: edgeUrl, site: demo.site }),
   );
 
-  const secretsOfSites = [demo.site, demo.otherSite].map((site) => webhookSecret([secrets.env.GATEWAY_SECRET], site));
+  const secretsOfSites = [demo.site, demo.otherSite].map((site) =>
+    webhookSecret([secrets.env.GATEWAY_SECRET], alertPurpose(site)),
+  );
   const receiver = await part('Receiver of alerts', async () =>
     startWebhookReceiver({
       port: ports.WEBHOOK_PORT,
