@@ -479,7 +479,7 @@ const MESSAGES: readonly (readonly [
 /** A message with documents has up to 10 MiB, of which the text has 1 MiB. */
 const DOCUMENT_BYTES = 10_000_000;
 /** The memory holds the message, its documents as text and the statement that stores them: 63 MiB and 1.3 s measured. */
-const DOCUMENT_LIMITS: CostLimits = { cpuMs: 2_000, databaseMs: 4_000, mebibytes: 96 };
+const DOCUMENT_LIMITS: CostLimits = { cpuMs: 2_000, databaseMs: 3_000, mebibytes: 96 };
 /** Base64 that no other message has, of a multiple of four characters. */
 const base64Of = (characters: number, at: number): string =>
   `${String(sent).padStart(8, '0')}${String(at).padStart(8, '0')}`.padEnd(
