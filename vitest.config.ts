@@ -16,7 +16,7 @@ const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
 const ALONE = [
   'test/integration/*.test.ts',
   'test/integration/{oauth,platform,stack}/**/*.test.ts',
-  'test/contract/{admin-jwks-uri,alerts,oauth-jwks-uri}.test.ts',
+  'test/contract/{admin-jwks-uri,alerts,fhir-subscriptions,hl7-exactly-once,oauth-jwks-uri}.test.ts',
   'test/e2e/outages.test.ts',
 ];
 

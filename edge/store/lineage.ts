@@ -73,17 +73,23 @@ export interface RegistersRow {
   readonly fields: string;
   /** JSON: the messages that the registers name (readMessages). */
   readonly messages: string;
+  /** JSON: the first version of the resource that each of them made or kept. Some wrote only to other resources. */
+  readonly versions: string;
 }
 
 /** The registers of a resource: which message stated each value, also if another message made it count. */
 export const registersOf = (site: string, type: ResourceType, id: string): Query<RegistersRow> =>
-  read<RegistersRow>`select p.fields,
-      (select coalesce(json_agg(${raw(messageFacts('m'))}), '[]')::text
-         from hl7_message m
-        where m.site_id = ${site}::uuid
-          and m.message_id = any (array(
-            select distinct x[1]::uuid
-              from hl7_precedence q cross join regexp_matches(q.fields, '\\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"', 'g') x
-             where q.site_id = ${site}::uuid and q.type = ${type} and q.id = ${id}::uuid))) as messages
+  read<RegistersRow>`select p.fields, m.messages, m.versions
     from hl7_precedence p
+   cross join lateral (
+     select coalesce(json_agg(${raw(messageFacts('m'))}), '[]')::text as messages,
+            coalesce(json_object_agg(m.message_id, r.version) filter (where r.version is not null), '{}')::text as versions
+       from hl7_message m
+      cross join lateral (
+        select min(r.version) as version from hl7_message_resource r
+         where r.site_id = ${site}::uuid and r.message_id = m.message_id and r.type = ${type} and r.id = ${id}::uuid) r
+      where m.site_id = ${site}::uuid
+        and m.message_id = any (array(
+          select distinct x[1]::uuid
+            from regexp_matches(p.fields, '\\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"', 'g') x))) m
    where p.site_id = ${site}::uuid and p.type = ${type} and p.id = ${id}::uuid`;

@@ -2,6 +2,8 @@
  * The origin of each value of a resource: the version that last changed the value, and what that version replaced. An item of a
  * list keeps its origin if another item moves it. Pure.
  */
+import * as z from 'zod';
+
 import { isJsonObject, type Json, parseJson, printJson, sortedJson } from '../../../shared/json.ts';
 import type { RegistersRow, VersionRow } from '../../store/lineage.ts';
 import {
@@ -236,6 +238,8 @@ interface Statement {
   /** `birthDate`, `value[x]`, `name PID-5`. */
   readonly name: string;
   readonly message: MessageFacts | undefined;
+  /** The version in which the message wrote to this resource first; undefined: the statement is from another record. */
+  readonly version: number | undefined;
   /** The items of a list, as texts. */
   readonly items: ReadonlySet<string>;
 }
@@ -243,14 +247,17 @@ interface Statement {
 function statementsIn(registers: RegistersRow | undefined): readonly Statement[] {
   if (registers === undefined) return [];
   const messages = new Map(readMessages(registers.messages).map((message) => [message.id, message]));
+  const versions = z.record(z.string(), z.number()).parse(JSON.parse(registers.versions));
   const byPrecedence = parseJson(registers.fields);
-  return Object.entries(isJsonObject(byPrecedence) ? byPrecedence : {}).flatMap(([precedence, held]) =>
-    Object.entries(isJsonObject(held) ? held : {}).map(([name, items]) => ({
+  return Object.entries(isJsonObject(byPrecedence) ? byPrecedence : {}).flatMap(([precedence, held]) => {
+    const id = precedence.split('|').at(-1) ?? '';
+    return Object.entries(isJsonObject(held) ? held : {}).map(([name, items]) => ({
       name,
-      message: messages.get(precedence.split('|').at(-1) ?? ''),
+      message: messages.get(id),
+      version: versions[id],
       items: new Set(Array.isArray(items) ? items.map(sortedJson) : []),
-    })),
-  );
+    }));
+  });
 }
 
 function viewTraced(leaf: Leaf, origin: Origin | undefined, stated: readonly Statement[]): Traced {
@@ -260,20 +267,21 @@ function viewTraced(leaf: Leaf, origin: Origin | undefined, stated: readonly Sta
   const isCut = (text: string | null | undefined): boolean => (text?.length ?? 0) > MAX_VALUE;
   const isLong = isDocument(leaf.value) || isDocument(origin?.replaced ?? null) || isCut(value) || isCut(replaced);
   const fields = origin === undefined ? [] : fieldsOf(leaf, origin.version.facts, stated);
-  const statedBy = origin === undefined ? null : earlierMessage(leaf, origin.version.facts, stated);
+  const statedBy = origin === undefined ? null : earlierMessage(leaf, origin.version, stated);
   return {
     path: leaf.path,
     value: isCut(value) ? null : (value ?? null),
     version: origin?.version,
     statedBy,
-    // A merge has no field with the value.
-    fields: statedBy !== null && fields.includes(MERGED) ? [] : fields,
+    // The fields of the earlier message are not on record.
+    fields: statedBy !== null && fields.some((field) => EVENTS.has(field)) ? [] : fields,
     replaced: isCut(replaced) ? null : (replaced ?? null),
     isLong,
   };
 }
 
-const MERGED = 'MRG-1';
+/** The fields of changes that no field states: a merge of two records, or of their results. */
+const EVENTS: ReadonlySet<string> = new Set(['MRG-1', 'MSH-9']);
 
 /** The fields of the message that state a value. If several fields feed a list, only those that now state the item. */
 function fieldsOf(
@@ -305,12 +313,14 @@ const RULED: ReadonlySet<string> = new Set([
 /** A withdrawal, or a merge of two records, can make an earlier statement count. */
 function earlierMessage(
   { element }: Leaf,
-  { message }: VersionFacts,
+  { version, facts: { message } }: Version,
   stated: readonly Statement[],
 ): MessageFacts | null {
   const isOfElement = ({ name }: Statement): boolean =>
     name === element || (name.endsWith('[x]') && element.replace('_', '').startsWith(name.slice(0, -3)));
-  const source = stated.find(isOfElement)?.message;
-  // Ids of messages sort by receipt. A later message states the value again.
-  return message !== null && source !== undefined && source.id < message.id && !RULED.has(element) ? source : null;
+  const source = stated.find(isOfElement);
+  if (message === null || source?.message === undefined || source.message.id === message.id || RULED.has(element))
+    return null;
+  // A later message only states the value again.
+  return source.version === undefined || source.version < version ? source.message : null;
 }

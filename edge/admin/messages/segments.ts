@@ -57,8 +57,10 @@ export interface MessageView {
   readonly problem: string | null;
 }
 
-/** The limits of a message; segments with findings are always listed. The text has all of them. */
+/** The limits of a message. The text has all segments. */
 const MAX_SEGMENTS = 1000;
+/** Segments with findings are listed also beyond the other limits, so many at most. */
+const MAX_FAULTY = 1000;
 const MAX_FIELDS = 10_000;
 const MAX_COMPONENTS = 20_000;
 /** For one segment, field or repetition. */
@@ -69,6 +71,7 @@ const MAX_COMPONENTS_OF_REPETITION = 50;
 /** How many more of each may be listed. */
 interface Room {
   segments: number;
+  faulty: number;
   fields: number;
   components: number;
 }
@@ -116,15 +119,15 @@ function viewSegments(
   { segments }: Message,
   findings: readonly Finding[],
 ): Pick<MessageView, 'segments' | 'moreSegments'> {
-  const room: Room = { segments: MAX_SEGMENTS, fields: MAX_FIELDS, components: MAX_COMPONENTS };
+  const room: Room = { segments: MAX_SEGMENTS, faulty: MAX_FAULTY, fields: MAX_FIELDS, components: MAX_COMPONENTS };
   const found = byPlace(findings);
   const faulty = Map.groupBy(found.keys(), (place) => place.split('^').slice(0, 2).join('^'));
   const listed = segments.flatMap((segment): SegmentView[] => {
     const place = `${segment.id}^${segment.sequence}`;
     const places = faulty.get(place) ?? [];
     const hasRoom = room.segments > 0 && room.fields > 0;
-    if (!hasRoom && places.length === 0) return [];
-    room.segments -= 1;
+    if (!hasRoom && (places.length === 0 || room.faulty === 0)) return [];
+    room[hasRoom ? 'segments' : 'faulty'] -= 1;
     return [viewSegment(segment, place, places, found, room)];
   });
   return { segments: listed, moreSegments: segments.length - listed.length };

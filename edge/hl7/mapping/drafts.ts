@@ -277,12 +277,18 @@ function writeOf(draft: Draft, source: string, event: string): DraftWrite {
     stored === undefined
       ? Object.keys(content)
       : elementDifferences(parseStored(stored), content).map(({ element }) => element);
-  const elements = changed.map((member) => [member, ...originsOf(member, draft, event)].join(' ')).join(',');
+  const elements = changed.map((member) => [member, ...originsOf(member, draft, source, event)].join(' ')).join(',');
   const write: DraftWrite = { ...made, writer: 'message', known, elements };
   return stored !== undefined && changed.length === 0 ? { ...write, meta: stored.meta, body: stored.body } : write;
 }
 
-function originsOf(member: string, { origins }: Draft, event: string): string[] {
+function originsOf(member: string, draft: Draft, source: string, event: string): string[] {
+  const { origins, remembered, content } = draft;
+  // A message can make an earlier one's statement count, such as that of another record of the same result. Lists join
+  // statements.
+  const winner = [...remembered.registers].find(([name]) => isOfElement(name, member))?.[1].precedence;
+  const isOfSource = winner === undefined || source.startsWith(`urn:uuid:${winner.split('|').at(-1)}`);
+  if (!isOfSource && !Array.isArray(content[member])) return [event];
   const isOf = (element: string): boolean => isOfElement(element, member) || element.startsWith(`${member} `);
   const fields = new Set(origins.flatMap(({ element, field }) => (isOf(element) ? (field || event).split(' ') : [])));
   return fields.size === 0 ? [event] : [...fields];

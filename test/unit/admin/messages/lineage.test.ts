@@ -29,7 +29,7 @@ function traced(versions: readonly (string | null)[], { oldest = 1, fields = '{}
     const version = oldest + at;
     return [{ version, at: '', key_name: null, facts: facts(version), changes: printJson([change]), oldest }];
   });
-  return traceValues([element], rows.toReversed(), { fields, messages: '[]' }).map(
+  return traceValues([element], rows.toReversed(), { fields, messages: '[]', versions: '{}' }).map(
     ({ path, value, version, replaced, isLong }) =>
       [path, isLong ? 'long' : value, version?.version ?? '?', ...(replaced === null ? [] : ['<', replaced])].join(' '),
   );
@@ -76,7 +76,7 @@ test('only the fields that now state the item are named', () => {
   const change: Json = ['name', parseJson(items), true];
   const row = { version: 1, at: '', key_name: null, facts: facts(1), changes: printJson([change]), oldest: 1 };
   const fieldsWith = (fields: string) =>
-    traceValues(['name'], [row], { fields, messages: '[]' }).map((each) => each.fields.join(' '));
+    traceValues(['name'], [row], { fields, messages: '[]', versions: '{}' }).map((each) => each.fields.join(' '));
   const [a, b] = ['[{"family":"A"}]', '[{"family":"B"}]'];
   expect(fieldsWith(`{"1|x|m":{"name PID-5":${a},"name PID-9":${b}}}`)).toEqual(['PID-5', 'PID-9']);
   // Both fields state the item now.
