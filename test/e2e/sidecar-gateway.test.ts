@@ -2,10 +2,10 @@
  * Sidecar and gateway together: the site of a message, the answer to a stranger, and the effect of a changed key.
  * Several sidecars run without knowledge of each other. Source addresses arrive by PROXY protocol.
  */
-import { ONE_RUNTIME } from '../contract/on-runtimes.ts';
-import { addSiteAddress } from '../../edge/store/site-address.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { addSiteAddress } from '../../edge/store/site-address.ts';
+import { ONE_RUNTIME } from '../contract/on-runtimes.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
