@@ -288,7 +288,8 @@ test('each value has its message with the field, or its client, in one round tri
           const text = isMerged ? [...texts.values()].join() : fields.length === 0 ? source : textOf(source, fields);
           // Two results were joined, and the message's own value does not count.
           const isJoined = fields.join() === 'MSH-9' && !isStated(path, value ?? '', source, []);
-          if (!isJoined && !isStated(path, value ?? '', text, fields)) wrong.push(`${reference} ${path} ${value} ${fields.join()}`);
+          if (!isJoined && !isStated(path, value ?? '', text, fields))
+            wrong.push(`${reference} ${path} ${value} ${fields.join()}`);
         }
       }
     }
