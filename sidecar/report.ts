@@ -26,9 +26,11 @@ export function startReporter(history: ConnectionHistory, edge: EdgeClient, log:
   let reporting: Promise<void> | undefined;
 
   const report = async (isLast: boolean): Promise<void> => {
-    const { report: body, hasNews, sent } = history.report();
     const now = performance.now();
-    if (!isLast && now < (hasNews ? newsAt : nextAt)) return;
+    // A report without news is never due earlier.
+    if (!isLast && now < newsAt) return;
+    const { report: body, hasNews, sent } = history.report();
+    if (!isLast && !hasNews && now < nextAt) return;
     newsAt = now + SPACING_MS;
     nextAt = now + WITHOUT_NEWS_MS;
     const exchange = beginExchange();

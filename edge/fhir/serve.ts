@@ -71,12 +71,14 @@ async function ask(request: Request, { audited, queries }: Pick<Interaction, 'au
 }
 
 async function run(request: Request, interaction: Interaction): Promise<Answer> {
+  const { deps, context } = request;
   const { explain, answer } = interaction;
   const rows = await ask(request, interaction).catch((error: unknown) => {
     // After the loss of a scope the request is served again without it, so the interaction does not explain that Fault.
     const isOfInteraction = error instanceof Fault && error.kind !== 'forbidden';
     throw isOfInteraction && explain !== undefined ? explain(error) : error;
   });
+  if (interaction.queries.some(({ reads }) => reads !== true)) deps.wake?.(context.caller.site);
   return answer(rows);
 }
 
@@ -159,7 +161,6 @@ export function createServe(deps: Deps, root: string): Serve {
       return [contentType, await ('prepare' in asked ? runAfterLookup(running, asked) : run(running, asked))];
     };
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
-    if (!['GET', 'HEAD'].includes(request.method)) deps.wake?.(site);
     const isPretty = parameter('_pretty') === 'true';
     // A HEAD has no body for the client to read.
     const kept = body === null || request.method === 'HEAD' ? undefined : share.keep(body.length);
