@@ -73,7 +73,7 @@ export function createConnectionHistory(isTls: boolean, now: () => number = Date
     }
   };
 
-  const add = ({ peer, openedAt, senders, id }: Open, reason: CloseReason): void => {
+  const add = ({ peer, openedAt, senders }: Omit<Open, 'id'>, reason: CloseReason): void => {
     const closedAt = now();
     const named = sorted(senders);
     const key = JSON.stringify([sourceOf(peer), named, reason, quarterOf(closedAt)]);
@@ -86,7 +86,7 @@ export function createConnectionHistory(isTls: boolean, now: () => number = Date
     const isOfStranger = isStranger({ senders: named });
     if (closed.size >= MAX_CLOSED || (isOfStranger && strangers >= MAX_CLOSED_OF_STRANGERS)) return;
     if (isOfStranger) strangers += 1;
-    const record = { ...recordOf(id, peer, openedAt, named, 1), closedAt, reason };
+    const record = { ...recordOf(randomUUID(), peer, openedAt, named, 1), closedAt, reason };
     closed.set(key, { record, isNew: true });
   };
 
@@ -126,12 +126,12 @@ export function createConnectionHistory(isTls: boolean, now: () => number = Date
           if (entry.senders.size < MAX_SENDERS && sender.length <= MAX_SENDER_LENGTH) entry.senders.add(sender);
         },
         close(reason) {
-          if (open.delete(entry)) add({ ...entry, id: randomUUID() }, reason);
+          if (open.delete(entry)) add(entry, reason);
         },
       };
     },
     refused(address, reason) {
-      add({ id: randomUUID(), peer: { address }, openedAt: now(), senders: new Set() }, reason);
+      add({ peer: { address }, openedAt: now(), senders: new Set() }, reason);
     },
     report() {
       tidy();

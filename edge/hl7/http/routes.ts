@@ -2,10 +2,10 @@
  * `POST /hl7/messages` (edge/docs/behaviour.md, HL7 v2, HL7 over HTTP): one message in, its ACK out, or a batch of them. It lists the
  * checks in their order; `ingest/ingest.ts` processes the message. `POST /hl7/check` only checks a message (`ingest/check.ts`).
  */
-import { Fault } from '../../../shared/fault.ts';
-import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import type { Context } from 'hono';
 
+import { Fault } from '../../../shared/fault.ts';
+import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { AFTER_THE_WINDOW, FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { needOf } from '../../http/memory.ts';

@@ -144,7 +144,7 @@ export function effectsOf(request: MapRequest): Effects {
   const merges = mapped.flatMap((each) => each.merges);
   const met = mergeRecords(merges, drafts, results, context.attend);
   return {
-    ...drafts.result(source, MOVES.has(rule.patient) ? 'MRG-1' : 'MSH-9'),
+    ...drafts.result(source, MOVES.has(rule.patient) ? 'MRG-1' : 'MSH-9', context.messageId),
     results: results.rows(),
     merges,
     met: [...joined, ...met],

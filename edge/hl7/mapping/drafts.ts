@@ -12,7 +12,7 @@ import { combined, filled } from '../precedence/combine.ts';
 import type { Recorded } from '../precedence/stated-value.ts';
 import { isOfElement } from '../precedence/element.ts';
 import { editIdentifiers, isListed } from '../precedence/identifiers.ts';
-import type { Precedence } from '../precedence/precedence.ts';
+import { messageIdOf, type Precedence } from '../precedence/precedence.ts';
 import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 import { keyOf } from './key.ts';
@@ -107,7 +107,7 @@ export interface Drafts {
     change: (items: readonly JsonObject[], isListed: (item: JsonObject) => boolean) => readonly JsonObject[],
   ) => void;
   /** @param event the origin of changes that no field makes, such as `MSH-9` */
-  readonly result: (source: string, event: string) => DraftResult;
+  readonly result: (source: string, event: string, messageId: string) => DraftResult;
 }
 
 /** The write of a resource, and its record of effects. */
@@ -237,9 +237,9 @@ export function createDrafts(
       const registers = editIdentifiers(items, identifier, remembered.registers, names);
       change(draft, { content: { ...content, identifier }, remembered: { ...remembered, registers } });
     },
-    result: (source, event) => ({
+    result: (source, event, messageId) => ({
       resources: [...touched].map((draft) => ({ ...asResource(draft, source) })),
-      writes: [...touched].map((draft) => writeOf(draft, source, event)),
+      writes: [...touched].map((draft) => writeOf(draft, source, event, messageId)),
       identities: newKeys,
       precedences: [...touched].map(({ type, id, remembered }) => ({
         type,
@@ -256,7 +256,7 @@ function asResource({ type, id, stored, content }: Draft, source: string): JsonO
 }
 
 /** An unchanged resource keeps its stored text, and so its version and source. */
-function writeOf(draft: Draft, source: string, event: string): DraftWrite {
+function writeOf(draft: Draft, source: string, event: string, messageId: string): DraftWrite {
   const { stored, id, content, taught, said } = draft;
   const resource = asResource(draft, source);
   const made = toWrite(
@@ -277,18 +277,18 @@ function writeOf(draft: Draft, source: string, event: string): DraftWrite {
     stored === undefined
       ? Object.keys(content)
       : elementDifferences(parseStored(stored), content).map(({ element }) => element);
-  const elements = changed.map((member) => [member, ...originsOf(member, draft, source, event)].join(' ')).join(',');
+  const elements = changed.map((member) => [member, ...originsOf(member, draft, event, messageId)].join(' ')).join(',');
   const write: DraftWrite = { ...made, writer: 'message', known, elements };
   return stored !== undefined && changed.length === 0 ? { ...write, meta: stored.meta, body: stored.body } : write;
 }
 
-function originsOf(member: string, draft: Draft, source: string, event: string): string[] {
+function originsOf(member: string, draft: Draft, event: string, messageId: string): string[] {
   const { origins, remembered, content } = draft;
   // A message can make an earlier one's statement count, such as that of another record of the same result. Lists join
   // statements.
-  const winner = [...remembered.registers].find(([name]) => isOfElement(name, member))?.[1].precedence;
-  const isOfSource = winner === undefined || source.startsWith(`urn:uuid:${winner.split('|').at(-1)}`);
-  if (!isOfSource && !Array.isArray(content[member])) return [event];
+  const winner = remembered.registers.entries().find(([name]) => isOfElement(name, member))?.[1];
+  const isOfOther = winner !== undefined && !['', messageId].includes(messageIdOf(winner.precedence));
+  if (isOfOther && !Array.isArray(content[member])) return [event];
   const isOf = (element: string): boolean => isOfElement(element, member) || element.startsWith(`${member} `);
   const fields = new Set(origins.flatMap(({ element, field }) => (isOf(element) ? (field || event).split(' ') : [])));
   return fields.size === 0 ? [event] : [...fields];

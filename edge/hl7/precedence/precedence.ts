@@ -26,6 +26,9 @@ export function precedenceOf({ tier, timeMs, rank, sentMs, messageId }: Preceden
   return [tier, time(timeMs), String(rank).padStart(2, '0'), time(sentMs), messageId].join('|');
 }
 
+/** The message of a statement; `''` without one. */
+export const messageIdOf = (precedence: Precedence): string => precedence.slice(precedence.lastIndexOf('|') + 1);
+
 /** An update by a FHIR client wins over messages of its time. */
 export const MAX_RANK = 99;
 

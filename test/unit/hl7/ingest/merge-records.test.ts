@@ -29,7 +29,7 @@ const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): st
   const drafts = createDrafts(found);
   mergeRecords(merges, drafts, filedResults(found, drafts), () => undefined);
   return drafts
-    .result('urn:x', 'MRG-1')
+    .result('urn:x', 'MRG-1', '')
     .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))
     .toSorted();
 };
