@@ -3,6 +3,7 @@ import type { Issue } from '../../shared/fault.ts';
 import { type JsonObject, printJson } from '../../shared/json.ts';
 import { parseStored, renderResource, type StoredResource } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
+import type { Config } from '../config.ts';
 import { etagOf, lastModifiedOf } from './conditional-headers.ts';
 import { type Part, subset } from './subset.ts';
 import type { Answer, RequestContext } from './interaction.ts';
@@ -20,6 +21,11 @@ export function versionHeaders({ version, last_updated }: Pick<StoredResource, '
 } {
   return { ETag: etagOf(version), 'Last-Modified': lastModifiedOf(last_updated) };
 }
+
+/** `{base}/fhir` of the deployment. */
+export const rootOf = ({
+  INTEGRATION_FHIR_PUBLIC_BASE_URL: base,
+}: Pick<Config, 'INTEGRATION_FHIR_PUBLIC_BASE_URL'>): string => `${base ?? ''}/fhir`;
 
 export const urlOf = (root: string, type: string, id: string): string => `${root}/${type}/${id}`;
 

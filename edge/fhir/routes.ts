@@ -28,6 +28,7 @@ import { outcomeOf } from './outcome.ts';
 import { PREPARE } from './prepare.ts';
 import { pretty } from '../../shared/pretty-json.ts';
 import { refusalReason } from './refused-request.ts';
+import { rootOf } from './resource-answer.ts';
 import { readJson } from './resource-body.ts';
 import { createServe, PRIVATE, type Serve } from './serve.ts';
 import { addSubscriptions, refuseSubscriptions } from './subscriptions/routes.ts';
@@ -146,7 +147,7 @@ function addTypes(app: Surface, serve: Serve, types: readonly ResourceType[], se
 export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRefusal): Surface {
   const { config } = deps;
   const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
-  const root = `${base ?? ''}/fhir`;
+  const root = rootOf(config);
   const app = createSurface(deps, 'fhir', base, countUse);
   const serve = createServe(deps, root);
   const types = typesOn(config);

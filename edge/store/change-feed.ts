@@ -12,8 +12,6 @@ export const sitesWithChanges = (): Query<{ readonly site: string }> =>
   sql<{ site: string }>`select change_sites() as site`;
 
 export interface NumberedRow {
-  readonly numbered: number;
-  readonly last_number: string;
   readonly has_more: boolean;
   /** Versions remain that are not settled. */
   readonly is_waiting: boolean;
@@ -21,5 +19,4 @@ export interface NumberedRow {
 
 /** Numbers settled versions of a site, about `limit`. No row while another runner does so. */
 export const numberChanges = (site: string, limit: number): Query<NumberedRow> =>
-  sql<NumberedRow>`select numbered, last_number::text as last_number, has_more, is_waiting
-    from change_number(${site}::uuid, ${limit}::integer)`;
+  sql<NumberedRow>`select has_more, is_waiting from change_number(${site}::uuid, ${limit}::integer)`;

@@ -17,7 +17,7 @@ export interface VersionRow {
   readonly key_name: string | null;
   /** JSON `[[member, value, isNew]]`. isNew: the version before it has no such member. */
   readonly changes: string;
-  /** The oldest version that was compared, and how many were: equal in all rows. */
+  /** The oldest version that was compared: equal in all rows. */
   readonly oldest: number;
 }
 

@@ -173,7 +173,6 @@ export interface ClaimedSubscription {
   readonly subscription_id: string;
   readonly client_id: string;
   readonly type: ResourceType;
-  readonly payload: Payload;
   readonly endpoint: string;
   readonly host: string;
   readonly max_count: number;
@@ -188,7 +187,7 @@ export const claimSubscriptions = (
   seconds: number,
   limit: number,
 ): Query<ClaimedSubscription> =>
-  sql<ClaimedSubscription>`select subscription_id, client_id, type, payload, endpoint, host, max_count, status,
+  sql<ClaimedSubscription>`select subscription_id, client_id, type, endpoint, host, max_count, status,
       last_event::text as last_event, delivered::text as delivered
     from subscription_claim(${site}::uuid, ${lease}::uuid, ${seconds}::integer, ${limit}::integer)`;
 

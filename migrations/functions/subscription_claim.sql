@@ -1,7 +1,7 @@
 -- Claims the subscriptions of a site that have something to post, the longest due first. No other runner claims them until their
 -- lease ends or subscription_tried releases them.
 create or replace function subscription_claim(p_site uuid, p_lease uuid, p_seconds integer, p_limit integer)
-returns table (subscription_id uuid, client_id text, type text, payload text, endpoint text, host text, max_count integer, status text,
+returns table (subscription_id uuid, client_id text, type text, endpoint text, host text, max_count integer, status text,
   last_event bigint, delivered bigint)
 language sql as $$
   update subscription s
@@ -15,5 +15,5 @@ language sql as $$
           and (d.status = 'requested' or d.delivered < d.last_event
             or d.tried_at + make_interval(secs => d.heartbeat_seconds) <= clock_timestamp())
         order by d.next_at, d.subscription_id limit p_limit for update skip locked)
-  returning s.subscription_id, s.client_id, s.type, s.payload, s.endpoint, s.host, s.max_count, s.status, s.last_event, s.delivered
+  returning s.subscription_id, s.client_id, s.type, s.endpoint, s.host, s.max_count, s.status, s.last_event, s.delivered
 $$;

@@ -10,6 +10,7 @@ import { subscriptionPurpose } from '../../http/webhook-signature.ts';
 import { addAudit } from '../../store/audit.ts';
 import { type ClaimedSubscription, findEvents, refusalOf, subscriptionTried } from '../../store/subscription.ts';
 import { FHIR_JSON } from '../media-type.ts';
+import { rootOf } from '../resource-answer.ts';
 import { PAGE_BYTES } from './interactions.ts';
 import { type NotificationType, notificationText } from './notification.ts';
 
@@ -63,7 +64,7 @@ async function deliverOne(
   const notification = kindOf(claimed, position);
   const { refusal, events } = await nextOf(database, claim, position, bundleId);
   const post = (): Promise<WebhookAnswer> => {
-    const root = `${deps.config.INTEGRATION_FHIR_PUBLIC_BASE_URL ?? ''}/fhir`;
+    const root = rootOf(deps.config);
     const status = notification === 'handshake' ? 'requested' : 'active';
     const notified = { root, id, type, status, lastEvent: position.upto, notification, events } as const;
     const body = notificationText(notified, bundleId, new Date(nowMs).toISOString());

@@ -23,7 +23,7 @@ import type { Call } from '../prepare.ts';
 import { readJson } from '../resource-body.ts';
 import { versionHeaders } from '../resource-answer.ts';
 import { notificationText, statusOf, subscriptionUrl } from './notification.ts';
-import { errorOf, MAX_EVENTS, readSubscription, showSubscription } from './resource.ts';
+import { errorOf, faultAt, MAX_EVENTS, readSubscription, showSubscription } from './resource.ts';
 
 const HINT = 'a Subscription has no other parameters';
 /** The limit of a page of `$events`; a larger event is alone on its page. */
@@ -61,12 +61,17 @@ const REFUSED: Readonly<
 function requireWritten(outcome: SubscriptionWritten | undefined): void {
   if (outcome === 'created' || outcome === 'updated') return;
   if (outcome === undefined || outcome === 'missing') throw unknown();
-  const [message, at] = REFUSED[outcome];
-  throw new Fault('invalid', message, { issues: [{ code: 'business-rule', message, at: `Subscription.${at}` }] });
+  throw faultAt(...REFUSED[outcome]);
 }
 
-function shown(root: string, row: SubscriptionRow | undefined, status: 200 | 201, secret?: string): Answer {
+/** @throws Fault `not-found` without a row */
+function required(row: SubscriptionRow | undefined): SubscriptionRow {
   if (row === undefined) throw unknown();
+  return row;
+}
+
+function shown(root: string, found: SubscriptionRow | undefined, status: 200 | 201, secret?: string): Answer {
+  const row = required(found);
   const headers = versionHeaders({ version: row.version, last_updated: row.updated_at });
   const location = { Location: `${subscriptionUrl(root, row.subscription_id)}/_history/${row.version}` };
   return {
@@ -162,8 +167,7 @@ export function prepareStatus({ context, id, pairs }: Call): Interaction {
     audited: 'none',
     queries: [found],
     answer: (rowsOf) => {
-      const [row] = rowsOf(found);
-      if (row === undefined) throw unknown();
+      const row = required(rowsOf(found)[0]);
       const { type, status, last_event: lastEvent } = row;
       const notified = { root, id, type, status, lastEvent, notification: 'query-status', events: [] } as const;
       const resource = statusOf({ ...notified, error: errorOf(row) ?? null });
@@ -201,19 +205,10 @@ export function prepareEvents({ context, id, pairs }: Call): Interaction {
     audited: NOTED,
     queries: [found, events],
     answer: (rowsOf) => {
-      const [row] = rowsOf(found);
-      if (row === undefined) throw unknown();
-      requireScopes(caller, [readScope(row.type)]);
-      const { type, status, last_event: lastEvent } = row;
-      const notified = {
-        root,
-        id,
-        type,
-        status,
-        lastEvent,
-        notification: 'query-event',
-        events: rowsOf(events),
-      } as const;
+      const { type, status, last_event: lastEvent } = required(rowsOf(found)[0]);
+      requireScopes(caller, [readScope(type)]);
+      const listed = { notification: 'query-event', events: rowsOf(events) } as const;
+      const notified = { root, id, type, status, lastEvent, ...listed };
       const now = new Date(context.now).toISOString();
       return { status: 200, headers: {}, body: notificationText(notified, uuidv7(context.now), now) };
     },

@@ -85,9 +85,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 function issueOf(path: readonly PropertyKey[], keys: readonly string[] = []): Issue {
   const names = [...path, ...keys.slice(0, 1)].filter((step) => typeof step === 'string');
-  const at =
-    ['channel', names[0]].includes('channel') && names[0] === 'channel' ? names.slice(0, 2) : names.slice(0, 1);
-  const place = at.join('.');
+  const place = names.slice(0, names[0] === 'channel' ? 2 : 1).join('.');
   const known = TEXTS[place];
   const what =
     known ?? (keys.length > 0 ? 'is not supported' : 'is missing, or has another form than the gateway supports');
@@ -98,7 +96,8 @@ function issueOf(path: readonly PropertyKey[], keys: readonly string[] = []): Is
   };
 }
 
-const fault = (message: string, at: string): Fault =>
+/** A Fault about a member of the Subscription. */
+export const faultAt = (message: string, at: string): Fault =>
   new Fault('invalid', message, { issues: [{ code: 'business-rule', message, at: `Subscription.${at}` }] });
 
 export interface SentSubscription {
@@ -112,13 +111,13 @@ function filterOf(context: RequestContext, type: ResourceType, text: string | un
   if (text === undefined) return '';
   const at = 'criteria.extension';
   if (!text.startsWith(`${type}?`))
-    throw fault(`the filter must be ${type}?[parameters], as the topic names ${type}`, at);
+    throw faultAt(`the filter must be ${type}?[parameters], as the topic names ${type}`, at);
   const query = text.slice(type.length + 1);
   try {
     readCriteria(type, query, context);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    throw fault(`the filter cannot be used: ${error.issues[0]?.message ?? error.message}`, at);
+    throw faultAt(`the filter cannot be used: ${error.issues[0]?.message ?? error.message}`, at);
   }
   return query;
 }
@@ -142,13 +141,13 @@ export function readSubscription(
   const type = types.find((one) => isStored(one) && topicUrl(root, one) === criteria);
   if (type === undefined) {
     const supported = types.filter(isStored).map((one) => topicUrl(root, one));
-    throw fault(`criteria must be one of the topics: ${supported.join(', ')}`, 'criteria');
+    throw faultAt(`criteria must be one of the topics: ${supported.join(', ')}`, 'criteria');
   }
   const problem = checkForeignUrl(config, channel.endpoint);
-  if (problem !== undefined) throw fault(`the endpoint cannot be used: ${problem}`, 'channel.endpoint');
+  if (problem !== undefined) throw faultAt(`the endpoint cannot be used: ${problem}`, 'channel.endpoint');
   const start = own.find((one) => 'valueInstant' in one);
   const since = start === undefined ? null : instantInterval(`ge${start.valueInstant}`, context.now)?.from;
-  if (since === undefined) throw fault('subscription-start must be an instant', 'extension');
+  if (since === undefined) throw faultAt('subscription-start must be an instant', 'extension');
   const heartbeat = channel.extension?.find((one) => 'valueUnsignedInt' in one);
   const maxCount = channel.extension?.find((one) => 'valuePositiveInt' in one);
   return {

@@ -7,6 +7,7 @@ import type { Database, Deps } from '../../deps.ts';
 import { numberChanges } from '../../store/change-feed.ts';
 import { inSite } from '../../store/in-site.ts';
 import { claimSubscriptions } from '../../store/subscription.ts';
+import { rootOf } from '../resource-answer.ts';
 import { deliver, type Delivering, LEASE_SECONDS } from './deliver.ts';
 import { matchChanges } from './match.ts';
 
@@ -40,7 +41,7 @@ async function startDeliveries(deps: ServingSites, database: Database, site: str
 export async function serveSite(deps: ServingSites, site: string, until: number): Promise<boolean> {
   const { config, now } = deps;
   const database = inSite(deps.database, site);
-  const root = `${config.INTEGRATION_FHIR_PUBLIC_BASE_URL ?? ''}/fhir`;
+  const root = rootOf(config);
   let isWaiting = false;
   for (let hasMore = true; hasMore;) {
     const [row] = await database.run(numberChanges(site, MAX_NUMBERED));

@@ -20,6 +20,8 @@ const isOneOf = (value: Json | undefined, codes: readonly string[]): boolean =>
   typeof value === 'string' && codes.includes(value);
 const hasValue = (e: JsonObject): boolean => hasChoice(e, 'value') || has(e, 'dataAbsentReason');
 const resultOrParts = (e: JsonObject): boolean => has(e, 'component') || has(e, 'hasMember') || hasValue(e);
+const effectiveIfReported = (e: JsonObject): boolean =>
+  implies(isOneOf(e['status'], REPORTED), hasChoice(e, 'effective'));
 const hasDay = (value: Json): boolean => typeof value !== 'string' || value.length >= DAY;
 
 const NO_RESULT = 'without component and hasMember, a value or a dataAbsentReason is required';
@@ -51,13 +53,13 @@ const OF_OBJECTS: readonly Rule[] = [
     'performed is required if the status is completed or in-progress',
     (e) => implies(isOneOf(e['status'], ['completed', 'in-progress']), hasChoice(e, 'performed')),
   ],
-  ['us-core-8', NO_EFFECTIVE, (e) => implies(isOneOf(e['status'], REPORTED), hasChoice(e, 'effective'))],
+  ['us-core-8', NO_EFFECTIVE, effectiveIfReported],
   [
     'us-core-9',
     `issued is required if the status is one of ${REPORTED.join(', ')}`,
     (e) => implies(isOneOf(e['status'], REPORTED), has(e, 'issued')),
   ],
-  ['us-core-10', NO_EFFECTIVE, (e) => implies(isOneOf(e['status'], REPORTED), hasChoice(e, 'effective'))],
+  ['us-core-10', NO_EFFECTIVE, effectiveIfReported],
   [
     // The required binding to detailed codes has 900 of them: the form of the code is checked.
     'cdc-race',
