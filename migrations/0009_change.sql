@@ -81,6 +81,7 @@ create table subscription (
   tried_at timestamptz,
   delivered_at timestamptz,
   version integer not null default 1,
+  created_at timestamptz(3) not null default clock_timestamp(),
   updated_at timestamptz(3) not null default clock_timestamp(),
   primary key (site_id, subscription_id),
   foreign key (site_id, client_id) references api_key

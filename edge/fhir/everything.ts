@@ -2,8 +2,7 @@
  * `Patient/[id]/$everything` (FHIR R4 patient-operation-everything): the patient, the patients that were merged
  * into it, and the resources about any of them, in pages.
  */
-import { Fault, type Issue } from '../../shared/fault.ts';
-import { isJsonObject, type Json, JsonNumber } from '../../shared/json.ts';
+import type { Issue } from '../../shared/fault.ts';
 import { isResourceType, isStored, RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { requireScopes } from '../oauth/bearer.ts';
@@ -18,38 +17,6 @@ import { type Interaction, NOTED, readScope, type RequestContext } from './inter
 import { provenanceEntries } from './provenance.ts';
 import { notFound, unknownResource } from './read.ts';
 import { resourceEntry, warningEntries } from './searchset.ts';
-
-/** The value of a parameter, if it is a string or a number. */
-export function textOf(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || value instanceof JsonNumber ? String(value.valueOf()) : undefined;
-}
-
-/**
- * The parameters of a POST, in the form of those of a GET.
- *
- * @param content null: none
- * @throws Fault `malformed` for anything but a Parameters resource with such parameters
- */
-export function everythingParameters(content: Json): Pair[] {
-  if (content === null) return [];
-  const refuse = (message: string, at: string): Fault =>
-    new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
-  if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') {
-    throw refuse('the body must be empty or a Parameters resource', 'Parameters');
-  }
-  const { parameter = [] } = content;
-  if (!Array.isArray(parameter)) throw refuse('parameter must be an array', 'Parameters.parameter');
-  return parameter.map((one, index): Pair => {
-    const { name, ...rest } = isJsonObject(one) ? one : {};
-    const [[member, value] = [], ...more] = Object.entries(rest);
-    const text = textOf(value);
-    if (typeof name === 'string' && text !== undefined && member?.startsWith('value') === true && more.length === 0) {
-      return [name, text];
-    }
-    throw refuse('a parameter has a name and one value[x] of a primitive type', `Parameters.parameter[${index}]`);
-  });
-}
 
 /**
  * The types of `_type`, in the order of the answer; null: `_type` is absent.

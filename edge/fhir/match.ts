@@ -8,9 +8,8 @@ import { searchRows } from '../store/search/extract.ts';
 import { bundleText } from './bundle-text.ts';
 import { type RequestHeaders, requireNoConditions } from './conditional-headers.ts';
 import type { Pair } from './controls/faults.ts';
-import { textOf } from './everything.ts';
 import type { Interaction, RequestContext } from './interaction.ts';
-import { located, type OperationInput, readOperationInput } from './operation-input.ts';
+import { located, type OperationInput, readOperationInput, textOf } from './operation-input.ts';
 import { requireResource } from './resource-body.ts';
 import { resourceEntry } from './searchset.ts';
 

@@ -3,7 +3,7 @@
  * are in the URL or in the Parameters.
  */
 import { Fault } from '../../shared/fault.ts';
-import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../shared/json.ts';
+import { isJsonObject, type Json, JsonNumber, type JsonObject, objectsOf } from '../../shared/json.ts';
 import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { strictControls } from './controls/write-controls.ts';
@@ -59,4 +59,36 @@ export function readOperationInput(content: Json, pairs: readonly Pair[], names:
   }
   if (resource === undefined) throw located('malformed', 'required', 'Parameters needs a parameter resource', at);
   return { resource, options };
+}
+
+/** The value of a parameter, if it is a string or a number. */
+export function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || value instanceof JsonNumber ? String(value.valueOf()) : undefined;
+}
+
+/**
+ * The parameters of an operation's POST, in the form of those of a GET.
+ *
+ * @param content null: none
+ * @throws Fault `malformed` for anything but a Parameters resource with such parameters
+ */
+export function primitiveParameters(content: Json): Pair[] {
+  if (content === null) return [];
+  const refuse = (message: string, at: string): Fault =>
+    new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
+  if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') {
+    throw refuse('the body must be empty or a Parameters resource', 'Parameters');
+  }
+  const { parameter = [] } = content;
+  if (!Array.isArray(parameter)) throw refuse('parameter must be an array', 'Parameters.parameter');
+  return parameter.map((one, index): Pair => {
+    const { name, ...rest } = isJsonObject(one) ? one : {};
+    const [[member, value] = [], ...more] = Object.entries(rest);
+    const text = textOf(value);
+    if (typeof name === 'string' && text !== undefined && member?.startsWith('value') === true && more.length === 0) {
+      return [name, text];
+    }
+    throw refuse('a parameter has a name and one value[x] of a primitive type', `Parameters.parameter[${index}]`);
+  });
 }

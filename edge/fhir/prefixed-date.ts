@@ -57,3 +57,12 @@ export function instantInterval(text: string, nowMs: number): Interval | undefin
       return { from, before, outside: false };
   }
 }
+
+const INSTANT = /T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[ +-]\d\d:\d\d)$/;
+
+/**
+ * @param text a date and a time to the second or more precise, with a zone
+ * @returns the instant in UTC, to the millisecond; undefined for another text, also for a date alone, whose day depends on the zone
+ */
+export const readInstant = (text: string): string | undefined =>
+  INSTANT.test(text) ? (instantInterval(text, 0)?.from ?? undefined) : undefined;

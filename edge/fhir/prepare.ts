@@ -7,9 +7,10 @@ import type { Interaction, Lookup, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { checkPatch, foundBy, lookUpPatched, type PatchTarget, patchOf } from './patch/patch.ts';
 import { readPatch } from './patch/patch-body.ts';
-import { everythingParameters, prepareEverything } from './everything.ts';
+import { prepareEverything } from './everything.ts';
 import { prepareHistory, prepareTypeHistory } from './history.ts';
 import { prepareMatch } from './match.ts';
+import { primitiveParameters } from './operation-input.ts';
 import { prepareProvenanceRead } from './provenance.ts';
 import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
@@ -88,7 +89,7 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   },
   everythingByPost: async ({ context, id, pairs, request, body }) => {
     refuseNoneExist(request.headers);
-    const asked = everythingParameters(await readJsonIfAny({ request, body }));
+    const asked = primitiveParameters(await readJsonIfAny({ request, body }));
     return prepareEverything(context, id, [...pairs, ...asked]);
   },
   match: async ({ context, pairs, request, body }) =>

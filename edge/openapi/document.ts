@@ -16,6 +16,7 @@ import { HL7_PATHS } from './hl7-paths.ts';
 import { HEADER_COMPONENTS, type PathItem, type Paths, type Schema } from './model.ts';
 import { oauthPaths } from './oauth-paths.ts';
 import { withSamples } from './sampled.ts';
+import { SUBSCRIPTION_PATHS } from './subscription-paths.ts';
 
 const DESCRIPTION = `FHIR R4, OAuth 2.0 (SMART Backend Services) and HL7 v2 for the integrations of a site.
 
@@ -99,6 +100,21 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   OauthError: object({ error: text, error_description: text }, ['error']),
 };
 
+const SUBSCRIPTION: Schema = {
+  ...object(
+    {
+      resourceType: { const: 'Subscription' },
+      status: text,
+      reason: text,
+      criteria: text,
+      end: { type: 'string', format: 'date-time' },
+      channel: object({ type: text, endpoint: text, payload: text }, ['type', 'endpoint', 'payload']),
+    },
+    ['resourceType', 'status', 'reason', 'criteria', 'channel'],
+  ),
+  description: 'As the Subscriptions R5 Backport IG 1.1 describes it for R4.',
+};
+
 const PROBLEM: Schema = {
   ...object(
     {
@@ -135,14 +151,22 @@ export function partnerDocument(config: Config): object {
     info: info('Integration gateway', DESCRIPTION),
     paths: Object.fromEntries([
       ...withServer(oauthPaths(types), config.INTEGRATION_OAUTH_PUBLIC_BASE_URL),
-      ...withServer(fhirPaths(config.FHIR_SEARCH, types), config.INTEGRATION_FHIR_PUBLIC_BASE_URL),
+      ...withServer(
+        { ...fhirPaths(config.FHIR_SEARCH, types), ...(config.FHIR_SUBSCRIPTIONS ? SUBSCRIPTION_PATHS : {}) },
+        config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
+      ),
       ...withServer(HL7_PATHS, config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL),
       ...withServer(PROBE_PATHS, surfaceUrls(config)[0]),
     ]),
     components: {
       headers: HEADER_COMPONENTS,
       responses: { ...failures('Fhir'), ...failures('Oauth'), ...failures('Hl7'), ...failures('Problem') },
-      schemas: { ...fhirSchemas(types), ...SCHEMAS, Problem: PROBLEM },
+      schemas: {
+        ...fhirSchemas(types),
+        ...SCHEMAS,
+        ...(config.FHIR_SUBSCRIPTIONS ? { Subscription: SUBSCRIPTION } : {}),
+        Problem: PROBLEM,
+      },
       securitySchemes: {
         accessToken: {
           type: 'http',

@@ -130,6 +130,7 @@ export const FUNCTIONS: readonly string[] = [
   'site_write',
   'subscription_claim',
   'subscription_events',
+  'subscription_first',
   'subscription_match',
   'subscription_refusal',
   'subscription_tried',

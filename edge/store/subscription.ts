@@ -97,8 +97,10 @@ export interface EventRow {
 export interface EventRange extends SubscriptionKey {
   /** Only for a subscription of one of these types; null: only while it may be posted. */
   readonly types: readonly string[] | null;
-  /** The events behind this one. */
+  /** The events behind this one. With `time`, those before its event are left out too. */
   readonly after: string;
+  /** Instant; null: any. As `firstEvent`. */
+  readonly time: string | null;
   readonly upto: string;
   readonly limit: number;
   /** Null: as the subscription. */
@@ -109,8 +111,22 @@ export interface EventRange extends SubscriptionKey {
 /** Fewer than `limit` where their content is larger than `maxBytes`. */
 export const findEvents = (it: EventRange): Query<EventRow> =>
   sql<EventRow>`select event::text as event, type, id, version, last_updated, reached, meta, body
-    from subscription_events(${it.site}::uuid, ${it.id}::uuid, ${it.clientId}, ${it.types}::text[], ${it.after}::bigint,
+    from subscription_events(${it.site}::uuid, ${it.id}::uuid, ${it.clientId}, ${it.types}::text[],
+      greatest(${it.after}::bigint,
+        (select f.event - 1 from subscription_first(${it.site}::uuid, ${it.id}::uuid, ${it.clientId}, ${it.time}::timestamptz) f)),
       ${it.upto}::bigint, ${it.limit}::integer, ${it.content}, ${it.maxBytes}::bigint)`;
+
+export interface FirstEventRow {
+  readonly event: string;
+  /** Instant. */
+  readonly starts_at: string;
+  readonly is_future: boolean;
+}
+
+/** The first event whose change has a time or a later one (migrations/functions/subscription_first.sql). */
+export const firstEvent = ({ site, clientId, id }: SubscriptionKey, time: string): Query<FirstEventRow> =>
+  read<FirstEventRow>`select event::text as event, ${raw(instantsOf(['starts_at']))}, is_future
+    from subscription_first(${site}::uuid, ${id}::uuid, ${clientId}, ${time}::timestamptz)`;
 
 export interface ComparedRow {
   readonly id: string;

@@ -221,12 +221,84 @@ onRuntimes(
       expect(eventsIn(await eventsAsked(id, '?eventsSinceNumber=2&eventsUntilNumber=3'))).toEqual(all.slice(1, 3));
       const full = await eventsAsked(id, '?eventsSinceNumber=4&content=full-resource');
       expect(full['entry'][1]).toMatchObject({ resource: { resourceType: 'Patient', id: ids[3] } });
+      const parameters = (parameter: Body[]): Body => ({ resourceType: 'Parameters', parameter });
+      const posted = await call(
+        'POST',
+        `/Subscription/${id}/$events`,
+        parameters([
+          { name: 'eventsSinceNumber', valueString: '2' },
+          { name: 'eventsUntilNumber', valueInteger: 3 },
+          { name: 'content', valueCode: 'id-only' },
+        ]),
+      );
+      expect(eventsIn(posted.body)).toEqual(all.slice(1, 3));
+      const asked = await call('POST', `/Subscription/${id}/$status`, parameters([]));
+      expect(parameter(asked.body, 'events-since-subscription-start')).toMatchObject({ valueString: '4' });
+      const bare = await subject().call('POST', `/Subscription/${id}/$status`, { token });
+      expect(parameter(bare.body, 'type')).toMatchObject({ valueCode: 'query-status' });
+      const wrong = await call(
+        'POST',
+        `/Subscription/${id}/$events`,
+        parameters([{ name: 'since', valueString: '1' }]),
+      );
+      expectOutcome(wrong, 400, 'not-supported', 'http.since');
       // Another key of the site sees neither the subscription nor its events.
       const stranger = await tokenOf(await createApiKey(subject().client, { site, subscriptionHosts: hosts }));
       for (const path of ['', '/$events', '/$status'])
         expectOutcome(await call('GET', `/Subscription/${id}${path}`, undefined, stranger), 404, 'not-found');
       expect((await call('GET', '/Subscription', undefined, stranger)).body['total']).toBe(0);
       expect((await call('GET', '/Subscription')).body['total']).toBe(1);
+    });
+
+    test('$events from a time has each later event, and says the number of its first', async () => {
+      const { client } = subject();
+      const receiver = newReceiver();
+      const { id } = await subscribe('Patient', receiver);
+      for (let n = 0; n < 4; n += 1) await create(patient(String(n)));
+      await hasEvents(receiver, 4);
+      const { rows } = await client.query<{ starts: Date; reached: Date[] }>(
+        `select s.created_at as starts, array(select c.reached from change c where c.site_id = s.site_id order by c.number) as reached
+           from subscription s where s.subscription_id = $1`,
+        [id],
+      );
+      const { starts = new Date(), reached = [] } = rows[0] ?? {};
+      expect(reached).toHaveLength(4);
+      const linksOf = (page: Body) =>
+        Object.fromEntries((page['link'] as Body[]).map(({ relation, url }) => [relation, new URL(url).search]));
+      for (const time of [starts, ...reached]) {
+        const first = 1 + reached.filter((one) => one < time).length;
+        // A zone of +02:00, whose plus a client may leave as it is.
+        const local = new Date(time.getTime() + 7_200_000).toISOString().replace('Z', '+02:00');
+        for (const text of [time.toISOString(), local]) {
+          const page = await eventsAsked(id, `?eventsSinceTime=${text}&content=id-only`);
+          expect(eventsIn(page).map(({ event }) => event)).toEqual([1, 2, 3, 4].slice(first - 1));
+          expect(linksOf(page)).toEqual({ self: `?eventsSinceNumber=${first}&content=id-only` });
+        }
+      }
+      const now = (await client.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]?.now.toISOString();
+      const none = await eventsAsked(id, `?eventsSinceTime=${now}`);
+      expect([eventsIn(none), linksOf(none)]).toEqual([[], { self: '?eventsSinceNumber=5' }]);
+      const two = await eventsAsked(id, '?eventsUntilNumber=2');
+      expect(linksOf(two)).toEqual({ self: '?eventsSinceNumber=1&eventsUntilNumber=2' });
+
+      for (const query of [
+        `eventsSinceTime=${now}&eventsSinceNumber=1`,
+        `eventsSinceTime=${new Date(Date.now() + 60_000).toISOString()}`,
+        `eventsSinceTime=${new Date(starts.getTime() - 1000).toISOString()}`,
+        // Without a zone, the day and the hour may be others at the client.
+        `eventsSinceTime=${now?.slice(0, 10)}`,
+        `eventsSinceTime=${now?.slice(0, 19)}`,
+        'eventsSinceTime=2026-13-01T00:00:00Z',
+        'eventsSinceTime=yesterday',
+        'eventsSinceTime=',
+      ])
+        expectOutcome(await call('GET', `/Subscription/${id}/$events?${query}`), 400, 'value', 'http.eventsSinceTime');
+      const { rows: notes } = await client.query(
+        `select count(*)::int as n from audit where site_id = $1 and client_id = $2 and action = 'notified' and address <> $3 and ids <> '{}'`,
+        [site, key.clientId, hosts[0]],
+      );
+      // Ten pages from a time, and one by number. The page without events and the rejected requests showed nothing.
+      expect(notes).toEqual([{ n: 11 }]);
     });
 
     test('scopes, status and hosts of the key are asked at each post', async () => {
@@ -349,6 +421,11 @@ onRuntimes(
       for (const [change, place] of [
         [{ criteria: 'Patient?name=x' }, 'criteria'],
         [{ contact: [] }, 'contact'],
+        // The day depends on a zone.
+        [
+          { extension: [{ url: `${root}/StructureDefinition/subscription-start`, valueInstant: '2026-01-01' }] },
+          'extension',
+        ],
         [{ reason: undefined }, 'reason'],
         [filter('Observation?code=x'), 'criteria.extension'],
         [filter('Patient?nothing=x'), 'criteria.extension'],

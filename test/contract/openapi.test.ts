@@ -30,7 +30,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
   let administration: Document;
   let operations: { path: string; method: string; operation: Operation; server: string }[];
 
-  const at = useConsole(runtime, { prefix: '/gateway' });
+  const at = useConsole(runtime, { prefix: '/gateway', env: { FHIR_SUBSCRIPTIONS: 'on' } });
   beforeAll(async () => {
     const documentAt = async (path: string): Promise<Document> => {
       const response = await fetch(`${at.baseUrl}${path}`);
@@ -76,6 +76,12 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     expect(Object.keys(administration.paths).filter((path) => !isOfStaff(path))).toEqual([]);
     expect(JSON.stringify(partner)).not.toContain('staffToken');
     expect(JSON.stringify(administration)).not.toContain('accessToken');
+  });
+
+  test('has Subscriptions while they are on', () => {
+    const ofSubscriptions = Object.keys(partner.paths).filter((path) => path.startsWith('/fhir/Subscription'));
+    const one = '/fhir/Subscription/{id}';
+    expect(ofSubscriptions).toEqual(['/fhir/Subscription', one, `${one}/$status`, `${one}/$events`]);
   });
 
   test('names no path and no method that the gateway does not have', async () => {

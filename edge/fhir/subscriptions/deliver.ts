@@ -38,7 +38,18 @@ const kindOf = ({ status }: ClaimedSubscription, { after, upto }: Position): Not
 /** The next events, and why they may not be posted now. The audit row names the client and the host. */
 async function nextOf(database: Database, { site, claimed }: Claim, { after, upto }: Position, requestId: string) {
   const { subscription_id: id, client_id: clientId, host, max_count: limit } = claimed;
-  const range = { site, id, clientId, types: null, after, upto, limit, content: null, maxBytes: PAGE_BYTES } as const;
+  const range = {
+    site,
+    id,
+    clientId,
+    types: null,
+    after,
+    time: null,
+    upto,
+    limit,
+    content: null,
+    maxBytes: PAGE_BYTES,
+  };
   const actor = { kind: 'key', name: null, clientId, address: host, requestId } as const;
   const audit = addAudit(site, actor, { action: null, searched: null });
   const [[row], events] = await database.batch([refusalOf(site, id), findEvents(range), audit] as const);

@@ -8,6 +8,8 @@ import {
   deleteSubscription,
   findEvents,
   findSubscriptions,
+  firstEvent,
+  type FirstEventRow,
   MAX_SUBSCRIPTIONS_OF_KEY,
   type SubscriptionRow,
   type SubscriptionWritten,
@@ -16,11 +18,13 @@ import {
 import { bundleText } from '../bundle-text.ts';
 import { refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
 import { FORM_CONTROLS } from '../controls/controls.ts';
-import { badParameter } from '../controls/faults.ts';
+import { badParameter, type Pair } from '../controls/faults.ts';
 import { strictControls } from '../controls/write-controls.ts';
 import { type Answer, type Interaction, NOTED, readScope, type RequestContext } from '../interaction.ts';
 import type { Call } from '../prepare.ts';
-import { readJson } from '../resource-body.ts';
+import { primitiveParameters } from '../operation-input.ts';
+import { readInstant } from '../prefixed-date.ts';
+import { readJson, readJsonIfAny } from '../resource-body.ts';
 import { versionHeaders } from '../resource-answer.ts';
 import { notificationText, statusOf, subscriptionUrl } from './notification.ts';
 import { errorOf, faultAt, MAX_EVENTS, readSubscription, showSubscription } from './resource.ts';
@@ -157,9 +161,17 @@ function eventNumber(given: ReadonlyMap<string, string>, name: string): string |
   throw badParameter(name, `${name} must be the number of an event`);
 }
 
+/** The parameters of the URL and, of a POST, of its body. */
+async function parametersOf({ pairs, request, body }: Call): Promise<readonly Pair[]> {
+  refuseNoneExist(request.headers);
+  if (request.method !== 'POST') return pairs;
+  return [...pairs, ...primitiveParameters(await readJsonIfAny({ request, body }))];
+}
+
 /** `$status`: how far the subscription is. */
-export function prepareStatus({ context, id, pairs }: Call): Interaction {
-  strictControls(pairs, FORM_CONTROLS, HINT);
+export async function prepareStatus(call: Call): Promise<Interaction> {
+  const { context, id } = call;
+  strictControls(await parametersOf(call), FORM_CONTROLS, HINT);
   if (!isUuid(id)) return refuseUnknown();
   const { root, caller } = context;
   const found = findSubscriptions(caller.site, caller.clientId, id);
@@ -177,40 +189,81 @@ export function prepareStatus({ context, id, pairs }: Call): Interaction {
   };
 }
 
-const EVENTS = ['eventsSinceNumber', 'eventsUntilNumber', 'content'];
+const TIME = 'eventsSinceTime';
+const EVENTS = ['eventsSinceNumber', 'eventsUntilNumber', TIME, 'content'];
 
-/**
- * `$events`: stored events again, at most 100, with `eventsSinceNumber` the first of them. The client asks again behind the
- * last number until it has `events-since-subscription-start`.
- */
-export function prepareEvents({ context, id, pairs }: Call): Interaction {
-  const given = strictControls(pairs, [...EVENTS, ...FORM_CONTROLS], `the parameters are ${EVENTS.join(', ')}`);
+/** @returns an instant; null: not given */
+function eventTime(given: ReadonlyMap<string, string>): string | null {
+  const value = given.get(TIME);
+  if (value === undefined) return null;
+  if (given.has('eventsSinceNumber'))
+    throw badParameter(TIME, `${TIME} and eventsSinceNumber cannot be used together: send one of them`);
+  const time = readInstant(value);
+  if (time !== undefined) return time;
+  throw badParameter(TIME, `${TIME} must be an instant, such as 2026-01-31T08:00:00Z: a date, a time and a zone`);
+}
+
+/** @throws Fault `malformed` for a time before which, or from which, the events cannot be known */
+function requireKnownTime(time: string, { is_future: isFuture, starts_at: start }: FirstEventRow): void {
+  if (isFuture) throw badParameter(TIME, `${TIME} is in the future: send an earlier time`);
+  if (Date.parse(time) >= Date.parse(start)) return;
+  const all = 'for all its events, send eventsSinceNumber=1';
+  throw badParameter(TIME, `${TIME} must not be before ${start}, when this Subscription begins: ${all}`);
+}
+
+/** The addresses of the page, whose first event has the number `first`, and of the next page. */
+function linksOf(path: string, first: string, given: ReadonlyMap<string, string>, next: string | undefined) {
+  const urlFrom = (number: string): string => {
+    const kept = [...given].filter(([name]) => name === 'eventsUntilNumber' || name === 'content');
+    return `${path}/$events?${new URLSearchParams([['eventsSinceNumber', number], ...kept]).toString()}`;
+  };
+  const self = { relation: 'self', url: urlFrom(first) };
+  return next === undefined ? [self] : [self, { relation: 'next', url: urlFrom(next) }];
+}
+
+/** `$events`: stored events again, at most 100. The link `self` has the number of the first, `next` that of the next page. */
+export async function prepareEvents(call: Call): Promise<Interaction> {
+  const { context, id } = call;
+  const hint = `the parameters are ${EVENTS.join(', ')}`;
+  const given = strictControls(await parametersOf(call), [...EVENTS, ...FORM_CONTROLS], hint);
   if (!isUuid(id)) return refuseUnknown();
   const { root, caller } = context;
-  const first = eventNumber(given, 'eventsSinceNumber') ?? '1';
+  const number = eventNumber(given, 'eventsSinceNumber') ?? '1';
+  const upto = eventNumber(given, 'eventsUntilNumber') ?? LAST;
+  const time = eventTime(given);
   const content = given.get('content');
   if (content !== undefined && content !== 'id-only' && content !== 'full-resource')
     throw badParameter('content', 'content must be id-only or full-resource');
+  const key = keyOf(context, id);
   const found = findSubscriptions(caller.site, caller.clientId, id);
+  const from = time === null ? undefined : firstEvent(key, time);
   const events = findEvents({
-    ...keyOf(context, id),
+    ...key,
     types: context.types.filter((type) => caller.scopes.has(readScope(type))),
-    after: String(BigInt(first) - 1n),
-    upto: eventNumber(given, 'eventsUntilNumber') ?? LAST,
+    after: String(BigInt(number) - 1n),
+    time,
+    upto,
     limit: MAX_EVENTS,
     content: content ?? null,
     maxBytes: PAGE_BYTES,
   });
   return {
     audited: NOTED,
-    queries: [found, events],
+    queries: [found, ...(from === undefined ? [] : [from]), events],
     answer: (rowsOf) => {
       const { type, status, last_event: lastEvent } = required(rowsOf(found)[0]);
       requireScopes(caller, [readScope(type)]);
-      const listed = { notification: 'query-event', events: rowsOf(events) } as const;
-      const notified = { root, id, type, status, lastEvent, ...listed };
+      const at = from === undefined ? undefined : rowsOf(from)[0];
+      if (at !== undefined && time !== null) requireKnownTime(time, at);
+      const page = rowsOf(events);
+      const notified = { root, id, type, status, lastEvent, notification: 'query-event', events: page } as const;
+      const last = page.at(-1)?.event;
+      const hasMore = last !== undefined && BigInt(last) < BigInt(lastEvent) && BigInt(last) < BigInt(upto);
+      const next = hasMore ? String(BigInt(last) + 1n) : undefined;
+      const first = at === undefined ? number : (page[0]?.event ?? at.event);
+      const links = linksOf(subscriptionUrl(root, id), first, given, next);
       const now = new Date(context.now).toISOString();
-      return { status: 200, headers: {}, body: notificationText(notified, uuidv7(context.now), now) };
+      return { status: 200, headers: {}, body: notificationText(notified, uuidv7(context.now), now, links) };
     },
   };
 }

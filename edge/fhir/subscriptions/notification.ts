@@ -5,7 +5,7 @@
 import { type JsonObject, printJson } from '../../../shared/json.ts';
 import type { EventRow, SubscriptionStatus } from '../../store/subscription.ts';
 import { renderResource } from '../../store/resource.ts';
-import { bundleText } from '../bundle-text.ts';
+import { type BundleLink, bundleText } from '../bundle-text.ts';
 import { etagOf } from '../conditional-headers.ts';
 import { urlOf } from '../resource-answer.ts';
 
@@ -75,7 +75,12 @@ function entryOf(root: string, event: EventRow): string[] {
 }
 
 /** The Bundle, as JSON text. @param now an instant */
-export function notificationText(notified: Notified, bundleId: string, now: string): string {
+export function notificationText(
+  notified: Notified,
+  bundleId: string,
+  now: string,
+  links: readonly BundleLink[] = [],
+): string {
   const { root, id, events } = notified;
   const status = printJson({
     fullUrl: `urn:uuid:${bundleId}`,
@@ -84,5 +89,5 @@ export function notificationText(notified: Notified, bundleId: string, now: stri
     response: { status: '200' },
   });
   const head = { id: bundleId, meta: { profile: [NOTIFICATION_PROFILE] }, type: 'history', timestamp: now };
-  return bundleText(head, [], [status, ...events.flatMap((event) => entryOf(root, event))]);
+  return bundleText(head, links, [status, ...events.flatMap((event) => entryOf(root, event))]);
 }

@@ -10,7 +10,7 @@ import { PAYLOADS, type SubscriptionRecord, type SubscriptionRow } from '../../s
 import type { RequestContext } from '../interaction.ts';
 import { FHIR_JSON } from '../media-type.ts';
 import { readCriteria } from '../search/request.ts';
-import { instantInterval } from '../prefixed-date.ts';
+import { readInstant } from '../prefixed-date.ts';
 import { BACKPORT, topicUrl } from './notification.ts';
 
 const PROFILE = `${BACKPORT}/backport-subscription`;
@@ -146,8 +146,8 @@ export function readSubscription(
   const problem = checkForeignUrl(config, channel.endpoint);
   if (problem !== undefined) throw faultAt(`the endpoint cannot be used: ${problem}`, 'channel.endpoint');
   const start = own.find((one) => 'valueInstant' in one);
-  const since = start === undefined ? null : instantInterval(`ge${start.valueInstant}`, context.now)?.from;
-  if (since === undefined) throw faultAt('subscription-start must be an instant', 'extension');
+  const since = start === undefined ? null : readInstant(start.valueInstant);
+  if (since === undefined) throw faultAt('subscription-start must be an instant: send a transactionTime', 'extension');
   const heartbeat = channel.extension?.find((one) => 'valueUnsignedInt' in one);
   const maxCount = channel.extension?.find((one) => 'valuePositiveInt' in one);
   return {

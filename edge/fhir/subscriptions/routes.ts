@@ -29,10 +29,14 @@ export function addSubscriptions(app: Surface, serve: Serve, notAllowed: (allow:
   app.put(ONE, (c) => serve(c, prepareUpdate));
   app.delete(ONE, (c) => serve(c, prepareDelete));
   app.all(ONE, notAllowed('GET, HEAD, PUT, DELETE'));
-  app.get(STATUS, (c) => serve(c, prepareStatus));
-  app.all(STATUS, notAllowed('GET, HEAD'));
-  app.get(EVENTS, (c) => serve(c, prepareEvents));
-  app.all(EVENTS, notAllowed('GET, HEAD'));
+  for (const [path, prepare] of [
+    [STATUS, prepareStatus],
+    [EVENTS, prepareEvents],
+  ] as const) {
+    app.get(path, (c) => serve(c, prepare));
+    app.post(path, (c) => serve(c, prepare));
+    app.all(path, notAllowed('GET, HEAD, POST'));
+  }
 }
 
 /** Without FHIR_SUBSCRIPTIONS=on. */

@@ -8,6 +8,7 @@ import { audited } from '../../../edge/store/audit.ts';
 import { askForChanges, numberChanges } from '../../../edge/store/change-feed.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
+import { firstEvent } from '../../../edge/store/subscription.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
@@ -243,4 +244,54 @@ test('a database restored into a server with lower transaction ids loses no chan
   const recovered = [`${early} 1`, `${late} 1`, `${early} 2`, `${later} 1`];
   expect(await numberedOf(site)).toEqual([...recovered, `${newest} 1`, `${late} 2`]);
   expect((await db.client.query('select change_recover() as sites')).rows).toEqual([{ sites: 0 }]);
+});
+
+test('the first event from a time is the first with this time or a later one, for any division into rows', async () => {
+  const next = randomFrom(11);
+  const below = (most: number) => Math.floor(next() * most);
+  const start = Date.parse('2026-01-01T00:00:00Z');
+  const at = (ms: number) => new Date(start + ms);
+  for (let round = 0; round < 5; round += 1) {
+    const site = await newSite();
+    const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+    const id = newId();
+    const count = round * 20;
+    let time = 0;
+    const times = Array.from({ length: count }, () => (time += below(3)));
+    // Some of the changes are events, in rows of one event or several.
+    const events = times.flatMap((reached, n) => (below(3) === 0 ? [] : [{ number: n + 1, reached }]));
+    const ends = events.flatMap((_, n) => (below(3) === 0 || n === events.length - 1 ? [n + 1] : []));
+    await db.client.query('update change_position set started_at = $2, last_number = $3 where site_id = $1', [
+      site,
+      at(-1),
+      count,
+    ]);
+    await db.client.query(
+      `insert into change (site_id, number, type, id, version, reached)
+         select $1, n, 'Patient', gen_random_uuid(), 1, t from unnest($2::timestamptz[]) with ordinality u(t, n)`,
+      [site, times.map(at)],
+    );
+    await db.client.query(
+      `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, since,
+           matched, last_event)
+         values ($1, $2, $3, 'Patient', '', 'id-only', 'x', 'x', 'x', 1, $4, $5, $6)`,
+      [site, id, clientId, at(0), count, events.length],
+    );
+    for (const [n, end] of ends.entries())
+      await db.client.query('insert into subscription_event values ($1, $2, $3, $4)', [
+        site,
+        id,
+        end,
+        events.slice(ends[n - 1] ?? 0, end).map(({ number: one }) => one),
+      ]);
+    for (let ms = 0; ms <= time + 1; ms += 1) {
+      const [found] = await inSite(gateway, site).run(firstEvent({ site, clientId, id }, at(ms).toISOString()));
+      const before = events.filter(({ reached }) => reached < ms).length;
+      expect(found, `${round} ${ms}`).toEqual({
+        event: String(before + 1),
+        starts_at: at(0).toISOString(),
+        is_future: false,
+      });
+    }
+  }
 });

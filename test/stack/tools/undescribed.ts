@@ -29,6 +29,7 @@ async function describedPaths(): Promise<Described[]> {
   const env = {
     ADMIN_PUBLIC_BASE_URL: 'https://console.test',
     INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: 'https://hl7.test',
+    FHIR_SUBSCRIPTIONS: 'on',
   };
   const deps = testDeps({ env });
   const documents = [

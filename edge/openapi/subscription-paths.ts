@@ -1,0 +1,172 @@
+/** Subscriptions in the OpenAPI document, with FHIR_SUBSCRIPTIONS=on. */
+import { FHIR_JSON } from '../fhir/media-type.ts';
+import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
+import {
+  type HeaderName,
+  headersOf,
+  type OperationObject,
+  type Parameter,
+  type PathItem,
+  pathParameter,
+  type Paths,
+  queryParameter,
+  ref,
+  type ResponseObject,
+  uuid,
+} from './model.ts';
+
+const OPERATION = { tags: ['FHIR Subscription'], security: [{ accessToken: [] }] };
+
+const answer = (description: string, schema: string, ...headers: readonly HeaderName[]): ResponseObject => ({
+  description,
+  headers: headersOf('X-Request-Id', ...headers),
+  content: { [FHIR_JSON]: { schema: ref(schema) } },
+});
+const refusals = (...more: readonly Kind[]) =>
+  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
+
+const OF_VERSION = ['ETag', 'Last-Modified'] as const;
+const ID = pathParameter('id', 'The Subscription.', uuid);
+
+const FHIR_ROOT = 'https://fhir.example.org/fhir';
+const BACKPORT = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition';
+const BODY = {
+  required: true,
+  content: {
+    [FHIR_JSON]: {
+      schema: ref('Subscription'),
+      example: {
+        resourceType: 'Subscription',
+        status: 'requested',
+        reason: 'copy of laboratory results',
+        criteria: `${FHIR_ROOT}/SubscriptionTopic/Observation-changed`,
+        _criteria: {
+          extension: [
+            { url: `${BACKPORT}/backport-filter-criteria`, valueString: 'Observation?code=http://loinc.org|2951-2' },
+          ],
+        },
+        channel: { type: 'rest-hook', endpoint: 'https://hooks.example.org/observations', payload: FHIR_JSON },
+      },
+    },
+  },
+};
+
+const EVENTS: readonly Parameter[] = [
+  queryParameter('eventsSinceNumber', 'The first event. Default: 1.', { type: 'integer', minimum: 0 }),
+  queryParameter('eventsUntilNumber', 'The last event.', { type: 'integer', minimum: 0 }),
+  queryParameter(
+    'eventsSinceTime',
+    'Instead of `eventsSinceNumber`: each event whose resource changed at this instant or after it is in the answer or on a later page. ' +
+      'A few earlier events may be too. It must not be before the Subscription begins, nor in the future.',
+    { type: 'string', format: 'date-time' },
+  ),
+  queryParameter('content', 'Default: the payload of the Subscription.', {
+    type: 'string',
+    enum: ['id-only', 'full-resource'],
+  }),
+];
+
+/** GET with parameters in the URL, POST with Parameters. */
+const operation = (
+  name: string,
+  described: Pick<OperationObject, 'summary' | 'description'>,
+  parameters: readonly Parameter[],
+  example: readonly object[],
+  answers: string,
+): PathItem => ({
+  get: {
+    ...OPERATION,
+    ...described,
+    operationId: `${name}Subscription`,
+    parameters: [ID, ...parameters],
+    responses: { '200': answer(answers, 'Bundle'), ...refusals('not-found') },
+  },
+  post: {
+    ...OPERATION,
+    ...described,
+    summary: `${described.summary}, by Parameters`,
+    operationId: `${name}SubscriptionByPost`,
+    parameters: [ID],
+    requestBody: {
+      required: false,
+      content: {
+        [FHIR_JSON]: { schema: ref('Parameters'), example: { resourceType: 'Parameters', parameter: example } },
+      },
+    },
+    responses: { '200': answer(answers, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
+  },
+});
+
+export const SUBSCRIPTION_PATHS: Paths = {
+  '/fhir/Subscription': {
+    get: {
+      ...OPERATION,
+      summary: 'List the Subscriptions of the API key',
+      operationId: 'searchSubscription',
+      responses: { '200': answer('All of them.', 'Bundle'), ...refusals() },
+    },
+    post: {
+      ...OPERATION,
+      summary: 'Create a Subscription',
+      description:
+        'Needs the `.read` of the topic’s type. The host of the endpoint must be one of the API key’s subscription hosts. Only this answer ' +
+        'has the secret of the signatures.',
+      operationId: 'createSubscription',
+      requestBody: BODY,
+      responses: {
+        '201': answer('It is created; see `Location`.', 'Subscription', 'Location', ...OF_VERSION),
+        ...refusals('invalid', ...WITH_BODY),
+      },
+    },
+  },
+  '/fhir/Subscription/{id}': {
+    get: {
+      ...OPERATION,
+      summary: 'Read a Subscription',
+      operationId: 'readSubscription',
+      parameters: [ID],
+      responses: { '200': answer('The Subscription.', 'Subscription', ...OF_VERSION), ...refusals('not-found') },
+    },
+    put: {
+      ...OPERATION,
+      summary: 'Update a Subscription',
+      description:
+        'The topic and the filter cannot be changed. The status `off` pauses it. `requested` starts it again where it ended.',
+      operationId: 'updateSubscription',
+      parameters: [ID],
+      requestBody: BODY,
+      responses: {
+        '200': answer('It is updated.', 'Subscription', ...OF_VERSION),
+        ...refusals('invalid', 'not-found', ...WITH_BODY),
+      },
+    },
+    delete: {
+      ...OPERATION,
+      summary: 'Delete a Subscription and its events',
+      operationId: 'deleteSubscription',
+      parameters: [ID],
+      responses: {
+        '200': { description: 'It is deleted.', headers: headersOf('X-Request-Id') },
+        ...refusals('not-found'),
+      },
+    },
+  },
+  '/fhir/Subscription/{id}/$status': operation(
+    'status',
+    { summary: 'Read the status of a Subscription, and the number of its events' },
+    [],
+    [],
+    'A Bundle with one Parameters.',
+  ),
+  '/fhir/Subscription/{id}/$events': operation(
+    'events',
+    {
+      summary: 'Read the events of a Subscription again',
+      description:
+        'At most 100. The link `self` has the number of the first event, and `next` is the address of the events that follow.',
+    },
+    EVENTS,
+    [{ name: 'eventsSinceNumber', valueString: '1' }],
+    'A notification with these events.',
+  ),
+};
