@@ -30,7 +30,7 @@ import { noteRefusals } from './store/refusal.ts';
 import { askForAlike } from './store/alike.ts';
 import { askForChanges } from './store/change-feed.ts';
 import { askForRetention } from './store/retention.ts';
-import { JOB_LIMITS, withLimits } from './store/time-limits.ts';
+import { forJobs } from './store/time-limits.ts';
 import { LATENCY_BOUNDS_MS, noteUsage } from './store/usage.ts';
 import { createWorkbench } from './workbench.ts';
 import { viewCheck } from './admin/workbench/operations.ts';
@@ -151,7 +151,7 @@ export function createApp(given: Deps): App {
       return (route?.surface ?? probes).fetch(request);
     },
     serveChanges(site): Promise<boolean> {
-      const database = withLimits(deps.database, JOB_LIMITS);
+      const database = forJobs(deps.database);
       return serveSite({ ...deps, database }, site, deps.now() + WAKE_UP_BUDGET_MS).catch((error: unknown) => {
         deps.log({ level: 'warn', event: 'changes.failed', site, error });
         return false;
@@ -160,7 +160,7 @@ export function createApp(given: Deps): App {
     async tick(): Promise<void> {
       snapshots.sweep(deps.now());
       try {
-        const database = withLimits(deps.database, JOB_LIMITS);
+        const database = forJobs(deps.database);
         const changes = config.FHIR_SUBSCRIPTIONS ? [askForChanges()] : [];
         await database.batch([askForRetention(), askForAlerts(), askForAlike(), ...changes]);
         const kinds = jobKinds(deps).map(({ kind, step }): JobKind => ({

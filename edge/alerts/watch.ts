@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Config } from '../config.ts';
 import { jobKind, type JobKind } from '../jobs/kind.ts';
 import { ALERTS_KIND, readAlertFacts, writeAlerts } from '../store/alert.ts';
+import { JOB_LIMITS } from '../store/time-limits.ts';
 import { alertFactsOf, firingAlerts } from './facts.ts';
 import { changeAlerts } from './transition.ts';
 
@@ -33,7 +34,7 @@ export const watchAlerts = (
     step: async ({ database, log }, job) => {
       // Only the first key signs.
       const signing = config.TOKEN_SIGNING_KEYS.keys.slice(0, 1).map(({ kid }) => kid);
-      const [[row], isAway] = await Promise.all([database.run(readAlertFacts(signing)), isProviderAway()]);
+      const [[row], isAway] = await Promise.all([database.run(readAlertFacts(signing), JOB_LIMITS), isProviderAway()]);
       if (row === undefined) throw new TypeError('alert_facts returns a row');
       const facts = alertFactsOf(row.facts);
       const { checkedAt } = job.cursor;

@@ -14,7 +14,17 @@ export interface Job<Cursor> {
   /** The position after the last step, or the argument of `addJob`. */
   readonly cursor: Cursor;
   readonly progress: Progress;
+  /** The attempts of this step, including this one. */
+  readonly attempts: number;
 }
+
+/**
+ * The rows of a step that may have been cut off for its time (edge/store/time-limits.ts): a quarter of them with each attempt.
+ *
+ * @param usual so few that they need a fraction of the time
+ */
+export const rowsOfAttempt = (usual: number, { attempts }: Pick<Job<unknown>, 'attempts'>): number =>
+  Math.max(1, Math.floor(usual / 4 ** (attempts - 1)));
 
 /** The result of a step. */
 export interface Step<Cursor> {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 import { inSite } from '../store/in-site.ts';
 import { type Forgotten, RETENTION_KIND, retentionStep, sumOf } from '../store/retention.ts';
-import { jobKind } from './kind.ts';
+import { jobKind, rowsOfAttempt } from './kind.ts';
 
 /** Rows of each kind per step, so that other statements do not wait long for locked rows. */
 export const STEP_ROWS = 200;
@@ -31,11 +31,14 @@ const plus = (a: Forgotten, b: Forgotten): Forgotten => ({
 export const RETENTION = jobKind({
   kind: RETENTION_KIND,
   cursor: retentionCursor,
-  step: async ({ database, now, log }, { site, cursor, progress }) => {
+  step: async ({ database, now, log }, job) => {
+    const { site, cursor, progress } = job;
     if (site === null) throw new TypeError('a retention job must have a site');
     // Not among the step's writes, which could not return the numbers. Deleting again is harmless; if the runner ends right
     // here, one step's rows are missing from the numbers.
-    const [step] = await inSite(database, site).run(retentionStep(site, now(), cursor.attemptsAfter, STEP_ROWS));
+    const [step] = await inSite(database, site).run(
+      retentionStep(site, now(), cursor.attemptsAfter, rowsOfAttempt(STEP_ROWS, job)),
+    );
     if (step === undefined) throw new RangeError('retention_step must return one row');
     const forgotten = plus(cursor, step);
     const done = sumOf(forgotten);

@@ -49,6 +49,7 @@ async function runStep(deps: JobDeps, kind: JobKind, row: ClaimedRow, lease: str
       site: row.site_id,
       cursor: JSON.parse(row.cursor),
       progress: { done: row.progress_done, total: row.progress_total },
+      attempts: row.attempts,
     });
     const advance = { cursor, progress, pauseSeconds: isDone ? null : (pauseSeconds ?? 0) };
     await inSite(deps.database, row.site_id).batch([advanceJob(row.job_id, lease, advance), ...writes]);

@@ -24,7 +24,7 @@ export interface AlikeDue extends AlikePosition {
 
 /** The site that was compared least recently, of those with changed records. No row: no site has any. */
 export const alikeDue = (): Query<AlikeDue> =>
-  sql<AlikeDue>`select site_id, after_at::text as after_at, after_id, until_at::text as until_at from alike_due()`;
+  read<AlikeDue>`select site_id, after_at::text as after_at, after_id, until_at::text as until_at from alike_due()`;
 
 /**
  * Sets the moment before which records are compared next. The transaction has read the clock (`now()`) before it gets its id, so

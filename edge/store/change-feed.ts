@@ -1,6 +1,6 @@
 /** The change feeds of the sites (migrations/0009_change.sql). */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { read, sql } from './sql.ts';
 
 export const CHANGES_KIND = 'changes';
 
@@ -9,7 +9,7 @@ export const askForChanges = (): Query => sql`select change_ask()`;
 
 /** The sites with a change feed. */
 export const sitesWithChanges = (): Query<{ readonly site: string }> =>
-  sql<{ site: string }>`select change_sites() as site`;
+  read<{ site: string }>`select change_sites() as site`;
 
 export interface NumberedRow {
   readonly has_more: boolean;

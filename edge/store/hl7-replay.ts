@@ -88,6 +88,7 @@ export function nextSelected(
     text: `select m.message_id, m.message_type, m.control_id from hl7_message m where ${text} and m.message_id > $10::uuid and m.message_id <= $11::uuid
       order by m.message_id limit $12::integer`,
     params: [...params, after, last, limit],
+    reads: true,
   };
 }
 
@@ -168,11 +169,12 @@ export function dueForRetry(site: string, limit: number): Query<{ readonly messa
        and a.last <= clock_timestamp() - make_interval(mins => ($2::integer[])[a.tries + 1])
      order by m.message_id limit $3::integer`,
     params: [site, RETRY_AFTER_MINUTES, limit],
+    reads: true,
   };
 }
 
 export function isAnyWaiting(site: string): Query<{ readonly waiting: boolean }> {
-  return { text: `select exists (select ${WAITING}) as waiting`, params: [site, RETRY_AFTER_MINUTES] };
+  return { text: `select exists (select ${WAITING}) as waiting`, params: [site, RETRY_AFTER_MINUTES], reads: true };
 }
 
 /**

@@ -1,6 +1,6 @@
--- Deletes the data whose retention at a site has ended, the oldest first, p_limit of each kind at most. Rows that
--- another transaction has locked stay until another day. It runs with the owner's rights, since the application cannot
--- delete, and only follows the settings of the site.
+-- Deletes the data whose retention at a site has ended, the oldest first, p_limit of each kind at most. It deletes 64 MiB of messages
+-- with their documents, but at least one message. Rows that another transaction has locked stay until another day. It runs with the owner's
+-- rights, since the application cannot delete, and only follows the settings of the site.
 --   - p_now: of retention_until.
 --   - p_after: the position of the last step in the attempts, null at first.
 --
@@ -14,7 +14,10 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  -- PostgreSQL deletes so many bytes of documents in a fraction of a second (edge/store/time-limits.ts).
+  most_bytes constant bigint := 64 * 1024 * 1024;
   until record;
+  due integer;
   ids uuid[];
   numbers integer[];
   old timestamptz[];
@@ -30,9 +33,18 @@ begin
   end if;
 
   -- Messages that failed because of a gateway error wait for the fix.
-  ids := array(select m.message_id from hl7_message m
-                where m.site_id = p_site and m.raw is not null and m.received_at < until.messages and not m.has_failed
-                order by m.received_at, m.message_id limit p_limit for update skip locked);
+  select array_agg(x.message_id) filter (where x.bytes <= most_bytes or x.place = 1), count(*) into ids, due
+    from (
+      select d.message_id, row_number() over w as place, sum(octet_length(d.raw) + (
+               select coalesce(sum(octet_length(c.content)), 0) from document_use u
+                 join document c on c.site_id = u.site_id and c.sha256 = u.sha256
+                where u.site_id = p_site and u.type = 'Hl7Message' and u.id = d.message_id)) over w as bytes
+        from (
+          select m.message_id, m.received_at, m.raw from hl7_message m
+           where m.site_id = p_site and m.raw is not null and m.received_at < until.messages and not m.has_failed
+           order by m.received_at, m.message_id limit p_limit for update skip locked) d
+      window w as (order by d.received_at, d.message_id)) x;
+  ids := coalesce(ids, '{}');
   messages := cardinality(ids);
   documents := hl7_messages_forget(p_site, ids);
 
@@ -80,6 +92,6 @@ begin
   audit := audit_forget(p_site, until.audit, p_limit);
   perform documents_forget(p_site, documents);
 
-  is_done := greatest(messages, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit;
+  is_done := greatest(due, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit and messages = due;
   return next;
 end $$;

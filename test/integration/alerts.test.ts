@@ -13,10 +13,12 @@ import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { askForAlerts } from '../../edge/store/alert.ts';
-import { askForChanges } from '../../edge/store/change-feed.ts';
+import { askForChanges, numberChanges } from '../../edge/store/change-feed.ts';
+import { inSite } from '../../edge/store/in-site.ts';
 import { noteUsage } from '../../edge/store/usage.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
+import { until } from '../stack/services/until.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import { testDeps } from '../stack/tools/test-deps.ts';
@@ -121,14 +123,19 @@ test('each cause opens an alert of the affected site only', async () => {
   const reason = 'any text';
   await db.client.query(...noteRefusalsSql(refusalOf(mllp.clientId, { code: 'jwks_uri', reason, requests: 3 })));
   await db.client.query(`insert into sidecar_seen (issuer, last_seen) values ('ward', now() - interval '10 minutes')`);
-  // A version has waited for a quarter of an hour.
+  // A version has waited for a quarter of an hour, behind a transaction that does not end.
   await createApiKey(db.client, { site: stalled, subscriptionHosts: ['hooks.example.org'] });
   await database.run(askForChanges());
+  const old = await db.connect();
+  await old.query('begin');
+  await old.query('select pg_current_xact_id()');
+  const numbered = async () => (await inSite(database, stalled).run(numberChanges(stalled, 100)))[0];
   await db.client.query(
     `insert into resource (site_id, type, id, version, last_updated, meta, body)
      values ($1, 'Patient', gen_random_uuid(), 1, now() - interval '15 minutes', '', '')`,
     [stalled],
   );
+  expect(await numbered()).toEqual({ has_more: false, is_waiting: true });
   // The job has checked without a break for an hour.
   await db.client.query(
     `update job set cursor = json_build_object('checkedAt', extract(epoch from now() - interval '1 minute') * 1000, 'since', 0)
@@ -144,6 +151,12 @@ test('each cause opens an alert of the affected site only', async () => {
     { kind: 'sidecar-silent', subject: 'ward', notified: 'firing' },
   ]);
   expect((await db.client.query('select from alert where site_id = $1', [other])).rowCount).toBe(0);
+  await old.query('commit');
+  await until('the version has its number', async () => (await numbered())?.is_waiting === false);
+  const isClear = 'select clear_since is not null as clear from alert where site_id = $1';
+  expect((await db.client.query(isClear, [stalled])).rows).toEqual([{ clear: false }]);
+  await turn('watch');
+  expect((await db.client.query(isClear, [stalled])).rows).toEqual([{ clear: true }]);
   const { rows: measured } = await db.client.query<{ kind: string; numbers: object }>(
     'select kind, numbers from alert where site_id = $1 and resolved_at is null',
     [site],

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 
-import { jobKind } from '../../jobs/kind.ts';
+import { jobKind, rowsOfAttempt } from '../../jobs/kind.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { NewJob } from '../../store/job.ts';
 import { toPage } from '../../store/page.ts';
@@ -25,12 +25,14 @@ export const REINDEX = jobKind({
   // Each table of parameters has a job kind, so a release does not run a job that was begun for another table.
   kind: `reindex-${INDEX_FINGERPRINT}`,
   cursor: z.object({ type: z.string(), id: z.uuid() }),
-  step: async ({ database }, { id, site, cursor, progress }) => {
+  step: async ({ database }, job) => {
+    const { id, site, cursor, progress } = job;
+    const limit = rowsOfAttempt(STEP_RESOURCES, job);
     if (site === null) throw new TypeError('a reindexing needs a site');
     // Before the first page, so that the job waits for the writes of an older release and reindexes them.
     if (cursor.type === REINDEX_START.type) await inSite(database, site).run(beginFilling(site, id));
-    const rows = await inSite(database, site).run(resourcesAfter(site, cursor, STEP_RESOURCES, STEP_BYTES));
-    const { resources, more } = toPage(rows, STEP_RESOURCES);
+    const rows = await inSite(database, site).run(resourcesAfter(site, cursor, limit, STEP_BYTES));
+    const { resources, more } = toPage(rows, limit);
     const last = resources.at(-1);
     const done = progress.done + resources.length;
     return {

@@ -27,7 +27,11 @@ export function resourcesAfter(
   const rows = `select r.type, r.id, r.version, r.last_updated, r.meta, r.body, r.patient_id, null::text as sort_key
     from resource r where r.site_id = $1::uuid and (r.type, r.id) > ($2, $3::uuid)
    order by r.type, r.id limit $4::integer`;
-  return { text: withinBudget(rows, 'p.type, p.id', 'gateway', maxBytes), params: [site, type, id, limit + 1] };
+  return {
+    text: withinBudget(rows, 'p.type, p.id', 'gateway', maxBytes),
+    params: [site, type, id, limit + 1],
+    reads: true,
+  };
 }
 
 /** Skips resources with another version, whose writer has written their search rows. */

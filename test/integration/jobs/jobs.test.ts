@@ -5,12 +5,13 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import type { Query } from '../../../edge/deps.ts';
-import { type Job, type JobDeps, jobKind, type Step } from '../../../edge/jobs/kind.ts';
+import { type Job, type JobDeps, jobKind, rowsOfAttempt, type Step } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { addJob, findJobs, type JobRow, type NewJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { sql } from '../../../edge/store/sql.ts';
+import { forJobs } from '../../../edge/store/time-limits.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -232,6 +233,39 @@ describe('a step that fails', () => {
     expect(await run(divides)).toEqual({ advanced: 0, failed: 1 });
     expect(await counted()).toEqual([]);
     expect(await jobOf(id)).toMatchObject({ state: 'open', attempts: 1, last_error: '22012' });
+  });
+
+  test('is cut off after two seconds, and is repeated with fewer rows', async () => {
+    const id = await ask();
+    const seconds: number[] = [];
+    const sleeps = jobKind({
+      kind: 'count',
+      cursor,
+      step: async (_, job) => {
+        seconds.push(rowsOfAttempt(4, job));
+        return {
+          cursor: job.cursor,
+          progress: job.progress,
+          isDone: true,
+          writes: [sql`select pg_sleep(${seconds.at(-1) ?? 0})`],
+        };
+      },
+    });
+    const limited = { ...deps, database: forJobs(deps.database) };
+    expect(await tick(limited, [sleeps], ONE_STEP)).toEqual({ advanced: 0, failed: 1 });
+    expect(
+      (
+        await db.client.query(
+          "select from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()",
+        )
+      ).rowCount,
+    ).toBe(0);
+    expect(await jobOf(id)).toMatchObject({ state: 'open', attempts: 1, last_error: 'unavailable' });
+    await timePasses();
+    expect(await tick(limited, [sleeps], ONE_STEP)).toEqual({ advanced: 1, failed: 0 });
+    expect(seconds).toEqual([4, 1]);
+    // A transaction that only reads delays no change feed.
+    expect(await limited.database.run({ ...sql`select pg_sleep(2.5)`, reads: true })).toHaveLength(1);
   });
 
   test('as when its cursor cannot be read', async () => {

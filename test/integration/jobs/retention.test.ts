@@ -227,6 +227,24 @@ test('a step deletes a few rows, the oldest first, and returns true if more rema
   expect(await stepAt(Date.now(), 2)).toMatchObject({ messages: 1, is_done: true });
 });
 
+test('a step deletes few messages with large documents, and the next steps the others', async () => {
+  for (const control of ['1', '2', '3']) await site.send(admit(control));
+  await db.client.query(
+    `insert into document (site_id, sha256, content) select $1, n::text, convert_to(repeat('x', 40000000), 'UTF8') from generate_series(1, 3) n`,
+    [site.site],
+  );
+  await db.client.query(
+    `insert into document_use (site_id, type, id, sha256)
+       select m.site_id, 'Hl7Message', m.message_id, m.control_id from hl7_message m where m.site_id = $1`,
+    [site.site],
+  );
+  await age(500);
+  for (const left of [2, 1, 0]) {
+    expect(await stepAt(Date.now())).toMatchObject({ messages: 1, is_done: left === 0 });
+    expect(await count('document')).toBe(left);
+  }
+});
+
 test('a runner whose clock is ahead deletes nothing too early, and a runner whose clock is behind deletes later', async () => {
   await site.send(admit('M-1'));
   const year = 365 * 86_400_000;

@@ -318,7 +318,13 @@ describe('an update between the read and the write of a step', () => {
     const id = newId();
     await write(site, [[id, observation('old')]]);
     const job = await ask();
-    const step = await REINDEX.step(deps, { id: job, site, cursor: REINDEX_START, progress: { done: 0, total: 1 } });
+    const step = await REINDEX.step(deps, {
+      id: job,
+      site,
+      cursor: REINDEX_START,
+      attempts: 1,
+      progress: { done: 0, total: 1 },
+    });
     expect(step.progress.done).toBe(1);
     await write(site, [[id, observation('new')]]);
     await inSite(database, site).batch(step.writes);
