@@ -1,6 +1,7 @@
 /** The parts of other slices that the console's workbench needs, assembled here because slices do not import each other. */
 import type { Workbench } from './admin/workbench/workbench.ts';
 import type { Deps } from './deps.ts';
+import { filterProblem, testNotification, topicTypes } from './fhir/subscriptions/administer.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun } from './hl7/ingest/replay/dry-run.ts';
 import { previewReplay, reprocess } from './hl7/ingest/replay/replay.ts';
@@ -22,5 +23,8 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
     previewUndo: (database, site, mergeId) => previewUndo({ ...deps, database }, site, mergeId),
     undoMerge: (database, site, mergeId, asked) => applyUndo({ ...deps, database }, site, mergeId, asked),
     validate: (resource) => validate(resource),
+    topicTypes: () => topicTypes(deps.config),
+    filterProblem: (type, filter) => filterProblem(deps.config, deps.now(), type, filter),
+    testNotification: (subscription) => testNotification(deps.config, deps.now(), subscription),
   };
 }

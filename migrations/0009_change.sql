@@ -80,6 +80,11 @@ create table subscription (
   last_answer text,
   tried_at timestamptz,
   delivered_at timestamptz,
+  -- When it was saved, resumed or sent again: it may be behind for some time after that.
+  restarted_at timestamptz not null default clock_timestamp(),
+  -- Posts since it was created.
+  accepted bigint not null default 0,
+  failed bigint not null default 0,
   version integer not null default 1,
   created_at timestamptz(3) not null default clock_timestamp(),
   updated_at timestamptz(3) not null default clock_timestamp(),
@@ -101,3 +106,24 @@ create table subscription_event (
 );
 select table_of_site('subscription_event');
 grant select, insert on subscription_event to gateway_app;
+
+-- Accepted events by quarters of an hour, of two days (subscription_tried).
+create table subscription_usage (
+  site_id uuid not null,
+  subscription_id uuid not null,
+  bucket timestamptz not null,
+  events bigint not null,
+  primary key (site_id, subscription_id, bucket),
+  foreign key (site_id, subscription_id) references subscription on delete cascade
+);
+select table_of_site('subscription_usage');
+grant select, insert, update, delete on subscription_usage to gateway_app;
+
+-- Posts of deleted subscriptions: a counter of /metrics never falls.
+create table subscription_deleted (
+  site_id uuid primary key references site,
+  accepted bigint not null,
+  failed bigint not null
+);
+select table_of_site('subscription_deleted');
+grant select, insert, update on subscription_deleted to gateway_app;

@@ -41,6 +41,7 @@ import { peopleOperations } from './people/operations.ts';
 import { addPeoplePages } from './people/routes.tsx';
 import { signingKeyOperations } from './signing-keys/operations.ts';
 import { addSigningKeyPage } from './signing-keys/routes.tsx';
+import { subscriptionOperations } from './subscriptions/operations.ts';
 import { createAccess } from './staff/access.ts';
 import { addBackChannelLogout, LOGOUT_PATH } from './sign-in/back-channel-logout.ts';
 import { createBearer } from './staff/bearer-token.ts';
@@ -73,6 +74,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...endpointOperations(deps),
     ...healthOperations(deps),
     ...feedOperations(deps),
+    ...subscriptionOperations(deps, workbench),
     ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),

@@ -10,6 +10,13 @@ export type Payload = (typeof PAYLOADS)[number];
 export type SubscriptionStatus = 'requested' | 'active' | 'error' | 'off';
 
 export const MAX_SUBSCRIPTIONS_OF_KEY = 100;
+/** Events of one notification. */
+export const MAX_EVENTS = 100;
+/** A heartbeat is noticed by the minute's job. */
+export const MIN_HEARTBEAT_SECONDS = 60;
+export const MAX_HEARTBEAT_SECONDS = 86_400;
+/** Characters of a reason, a filter or an endpoint. */
+export const MAX_SUBSCRIPTION_TEXT = 1000;
 
 export interface SubscriptionRecord {
   readonly type: ResourceType;
@@ -76,10 +83,13 @@ export const findSubscriptions = (site: string, clientId: string, id: string | n
      where s.site_id = ${site}::uuid and s.client_id = ${clientId}
        and (${id}::uuid is null or s.subscription_id = ${id}::uuid) order by s.subscription_id`;
 
-export const deleteSubscription = ({ site, clientId, id }: SubscriptionKey): Query<{ readonly id: string }> =>
-  sql<{ id: string }>`delete from subscription s
-     where s.site_id = ${site}::uuid and s.client_id = ${clientId} and s.subscription_id = ${id}::uuid
-    returning s.subscription_id as id`;
+/** @param clientId null for any API key of the site. @returns no row if there is no such subscription */
+export const deleteSubscription = ({
+  site,
+  clientId,
+  id,
+}: Omit<SubscriptionKey, 'clientId'> & { readonly clientId: string | null }): Query<{ readonly id: string }> =>
+  sql<{ id: string }>`select id from subscription_delete(${site}::uuid, ${clientId}, ${id}::uuid)`;
 
 export interface EventRow {
   readonly event: string;

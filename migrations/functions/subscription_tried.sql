@@ -1,21 +1,47 @@
 -- Stores the result of a post. p_upto: the last event of an accepted post; null: it was not accepted, or had no events. A
 -- failed post is repeated after 10 s, then after twice the time each, an hour at most. After three days, or for the answer 410, the
--- status is error. The lease ends if the post failed or no event is left. Returns no row if the lease was lost: then nothing is
--- stored.
+-- status is error. A subscription that was paused meanwhile, or got the status error, keeps its status. For p_answer key, scope,
+-- host or off (subscription_refusal) nothing was posted. The lease ends if the post failed or no event is left. Returns no row if
+-- the lease was lost: then nothing is stored.
 create or replace function subscription_tried(p_site uuid, p_id uuid, p_lease uuid, p_upto bigint, p_answer text, p_is_delivered boolean)
-returns table (status text, last_event bigint, is_released boolean) language sql as $$
-  update subscription s
-     set delivered = greatest(s.delivered, coalesce(p_upto, s.delivered)), last_answer = p_answer, tried_at = clock_timestamp(),
+returns table (status text, last_event bigint, is_released boolean) language plpgsql as $$
+#variable_conflict use_column
+declare
+  s subscription;
+  is_on boolean;
+  has_more boolean;
+  quarter timestamptz := date_bin('15 minutes', clock_timestamp(), 'epoch');
+begin
+  select x.* into s from subscription x
+   where x.site_id = p_site and x.subscription_id = p_id and x.lease = p_lease for no key update;
+  if not found then
+    return;
+  end if;
+  is_on := s.status in ('requested', 'active');
+  has_more := is_on and p_is_delivered and coalesce(p_upto, s.delivered) < s.last_event;
+  return query update subscription x
+     set delivered = greatest(s.delivered, coalesce(p_upto, s.delivered)),
+         last_answer = case when s.status = 'error' or p_answer = 'off' then s.last_answer else p_answer end,
+         tried_at = case when p_answer = 'off' then s.tried_at else clock_timestamp() end,
          delivered_at = case when p_is_delivered then clock_timestamp() else s.delivered_at end,
+         accepted = s.accepted + p_is_delivered::integer,
+         failed = s.failed + (not p_is_delivered and p_answer not in ('key', 'scope', 'host', 'off'))::integer,
          attempts = case when p_is_delivered then 0 else s.attempts + 1 end,
          failing_since = case when not p_is_delivered then coalesce(s.failing_since, clock_timestamp()) end,
          next_at = case when p_is_delivered then clock_timestamp()
                    else clock_timestamp() + least(interval '1 hour', interval '10 seconds' * 2 ^ least(s.attempts, 12)) end,
-         status = case when p_is_delivered then 'active'
+         status = case when not is_on then s.status
+                       when p_is_delivered then 'active'
                        when p_answer = '410' or s.failing_since < clock_timestamp() - interval '72 hours' then 'error'
                        else s.status end,
-         lease = case when p_is_delivered and coalesce(p_upto, s.delivered) < s.last_event then s.lease end,
-         lease_until = case when p_is_delivered and coalesce(p_upto, s.delivered) < s.last_event then s.lease_until end
-   where s.site_id = p_site and s.subscription_id = p_id and s.lease = p_lease
-  returning s.status, s.last_event, s.lease is null
-$$;
+         lease = case when has_more then s.lease end, lease_until = case when has_more then s.lease_until end
+   where x.site_id = p_site and x.subscription_id = p_id
+  returning x.status, x.last_event, x.lease is null;
+  if p_upto > s.delivered then
+    insert into subscription_usage as u (site_id, subscription_id, bucket, events)
+      values (p_site, p_id, quarter, p_upto - s.delivered)
+      on conflict (site_id, subscription_id, bucket) do update set events = u.events + excluded.events;
+    delete from subscription_usage u
+     where u.site_id = p_site and u.subscription_id = p_id and u.bucket < quarter - interval '2 days';
+  end if;
+end $$;

@@ -64,7 +64,7 @@ begin
   update subscription x
      set payload = r.payload, endpoint = r.endpoint, host = r.host, reason = r.reason, heartbeat_seconds = r."heartbeatSeconds",
          max_count = r."maxCount", ends_at = r."endsAt", status = r.status, attempts = 0, failing_since = null,
-         next_at = clock_timestamp(), lease = null, lease_until = null, version = x.version + 1, updated_at = clock_timestamp()
+         next_at = clock_timestamp(), restarted_at = clock_timestamp(), lease = null, lease_until = null, version = x.version + 1, updated_at = clock_timestamp()
    where x.site_id = p_site and x.subscription_id = p_id;
   perform audit_note(array[row('update', 'Subscription', p_id, null)::audit_item]);
   return query select 'updated';

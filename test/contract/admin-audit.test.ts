@@ -66,6 +66,9 @@ const WITHOUT_AUDIT = [
   'get /alerts/webhook',
   'post /alerts/webhook/test',
   'get /site/changes',
+  'get /subscriptions',
+  'get /subscriptions/{id}',
+  'post /subscriptions/{id}/test',
   'get /people',
   'get /signing-keys',
   'get /sessions',
@@ -91,8 +94,12 @@ const WITHOUT_AUDIT = [
   'post /workbench/resource',
 ];
 
-/** Tested in admin-merges.test.ts: it needs a preview first. */
-const IN_OTHER_FILES: readonly string[] = ['post /merges/{id}/undo'];
+/** Tested in admin-merges.test.ts, which has a preview, and in alerts.test.ts, which has a receiver. */
+const IN_OTHER_FILES: readonly string[] = [
+  'post /merges/{id}/undo',
+  'post /subscriptions',
+  ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
+];
 
 describe.each(RUNTIMES)('the audit on %s', (runtime) => {
   let patient: string;

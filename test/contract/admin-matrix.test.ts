@@ -37,7 +37,16 @@ const NAMES_NOTHING = [
 ];
 
 /** The kinds of objects of the other site, each named by the segment of the path before its id. */
-type Kind = 'api-keys' | 'messages' | 'replays' | 'attention' | 'alerts' | 'sessions' | 'patients' | 'merges';
+type Kind =
+  | 'api-keys'
+  | 'messages'
+  | 'replays'
+  | 'attention'
+  | 'alerts'
+  | 'sessions'
+  | 'patients'
+  | 'merges'
+  | 'subscriptions';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
   'api-keys': 'api-keys',
@@ -48,13 +57,14 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   attention: 'attention',
   merges: 'merges',
   alerts: 'alerts',
+  subscriptions: 'subscriptions',
   sessions: 'sessions',
   people: 'sessions',
   Patient: 'patients',
 };
 
 /** Bodies for paths that refuse an empty body, for any object. */
-const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | null>>>> = {
+const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | number | null>>>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
   'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
   'POST /admin/api/authority-aliases/decide': (ids) => ({
@@ -79,6 +89,13 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
     clientId: ids['api-keys'],
     message: 'MSH|^~\\&|LAB|EAST|GW|GW|20260701||ADT^A04|THEIRCTRL|P|2.5.1\rPID|1||P1^^^THEIRNS^MR||Other^Jane',
   }),
+  'POST /admin/api/subscriptions': (ids) => ({
+    clientId: ids['api-keys'],
+    type: 'Patient',
+    endpoint: 'https://hooks.example.org/',
+    reason: 'x',
+  }),
+  'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/keys/:clientId/status': () => ({ status: 'disabled', version: '1' }),
@@ -127,10 +144,16 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     sessions: randomUUID(),
     patients: randomUUID(),
     merges: randomUUID(),
+    subscriptions: randomUUID(),
   });
   const token = (site?: string) => at.oidc.signToken(site === undefined ? {} : { site });
 
-  const ask = async (method: string, path: string, body?: Readonly<Record<string, string | null>>, site?: string) => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: Readonly<Record<string, string | number | null>>,
+    site?: string,
+  ) => {
     const url = `${at.baseUrl}${path}`;
     // The answer to an error names its request.
     const common = { 'x-request-id': 'matrix-00000001', origin: new URL(at.baseUrl).origin };
@@ -138,7 +161,9 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       const init =
         method === 'GET'
           ? {}
-          : { body: new URLSearchParams(Object.entries(body ?? {}).map(([name, value]) => [name, value ?? ''])) };
+          : {
+              body: new URLSearchParams(Object.entries(body ?? {}).map(([name, value]) => [name, String(value ?? '')])),
+            };
       const answer = await browser.ask(url, { method, headers: common, ...init });
       return { status: answer.status, text: await answer.text() };
     }
@@ -216,6 +241,12 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       `select console_session_begin($1, $2, 'theireve', 'Theireve', 'sid', '192.0.2.1', 'x', '{}', null, null)`,
       [at.otherSite, session],
     );
+    const subscription = randomUUID();
+    await at.db.client.query(
+      `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, matched)
+         values ($1, $2, $3, 'Patient', 'name=Theirname', 'id-only', 'https://hooks.example.org/', 'hooks.example.org', 'theirreason', 10, 0)`,
+      [at.otherSite, subscription, key.clientId],
+    );
     const replay = await ask('POST', '/admin/api/replays', { apply: 'newest', comment: 'theirreason' }, at.otherSite);
     expect(replay.status, replay.text).toBe(200);
     const { replay: begun } = JSON.parse(replay.text) as { replay: { replayId: string } };
@@ -228,6 +259,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       sessions: session,
       patients: message.patient,
       merges: merges[0]?.merge_id ?? '',
+      subscriptions: subscription,
     };
     await at.db.client.query(
       `insert into mllp_connection (site_id, client_id, connection_id, sidecar, run, source_address, is_tls, tls_subject, senders,

@@ -1,9 +1,14 @@
-/** An alert from its cause to a receiver with a certificate, and what staff can do about it, on workerd and on Deno. */
+/**
+ * The gateway posts alerts and notifications of subscriptions to receivers with a certificate, and staff act on them. On
+ * workerd and on Deno.
+ */
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, test } from 'vitest';
 
+import { getToken } from '../stack/services/client.ts';
+import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
@@ -12,11 +17,17 @@ import { useKeyHost } from '../stack/tools/use-key-host.ts';
 
 const isDelivered = (webhook: unknown): boolean => (webhook as { state?: string } | undefined)?.state === 'delivered';
 
+interface Parameter {
+  readonly name: string;
+  readonly valueCode?: string;
+  readonly part?: readonly { readonly valueString?: string }[];
+}
+
 const host = await useKeyHost();
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
   const at = useConsole(runtime, {
-    env: { JWKS_TRUSTED_HOSTS: '127.0.0.1', JOB_TICK_SECONDS: '0.2' },
+    env: { FHIR_SUBSCRIPTIONS: 'on', JWKS_TRUSTED_HOSTS: '127.0.0.1', JOB_TICK_SECONDS: '0.2' },
     caCertificate: host.caCertificate,
   });
 
@@ -116,5 +127,166 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await api('POST', '/alerts/webhook/test')).status).toBe(422);
     const reader = await at.oidc.signToken({ permissions: ['site.endpoints.read', 'site.alerts.update'] });
     expect((await at.ask('POST', '/alerts/webhook/test', undefined, {}, reader)).status).toBe(403);
+  });
+
+  test('staff create, watch, pause, resume, repeat, test and delete a subscription; the audit has each', async () => {
+    const { client } = at.db;
+    const scopes = ['system/Patient.read', 'system/Patient.write'];
+    const hosts = [`127.0.0.1:${host.port}`];
+    const key = await createApiKey(client, { site: at.site, name: 'Registry', scopes, subscriptionHosts: hosts });
+    const fhirToken = await getToken(at.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' });
+    const fhir = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${at.gateway.fhirBaseUrl}/fhir${path}`, {
+        method,
+        headers: { authorization: `Bearer ${fhirToken}`, 'content-type': 'application/fhir+json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const write = async (family: string) =>
+      expect((await fhir('POST', '/Patient', { resourceType: 'Patient', name: [{ family }] })).status).toBe(201);
+
+    const received: { type: string; events: number[] }[] = [];
+    const answers: (number | Promise<number>)[] = [];
+    const url = host.serve('/registry/secret-path', (response, request) => {
+      let text = '';
+      request.on('data', (chunk) => (text += String(chunk)));
+      request.on('end', () => {
+        const { entry } = JSON.parse(text) as { entry: { resource: { parameter: Parameter[] } }[] };
+        const all = entry[0]?.resource.parameter ?? [];
+        const events = all.flatMap(({ name, part = [] }) =>
+          name === 'notification-event' ? [Number(part[0]?.valueString)] : [],
+        );
+        received.push({ type: all.find(({ name }) => name === 'type')?.valueCode ?? '', events });
+        void Promise.resolve(answers.shift() ?? 200).then((status) => response.writeHead(status).end());
+      });
+    });
+    const got = (first = 0) => received.slice(first).flatMap(({ events }) => events);
+
+    const wanted = { clientId: key.clientId, type: 'Patient', filter: 'name=Ada', endpoint: url, reason: 'registry' };
+    for (const [change, place] of [
+      [{ filter: 'nothing=x' }, 'filter'],
+      [{ type: 'Observation', filter: '' }, 'type'],
+      [{ type: 'Provenance', filter: '' }, 'type'],
+      [{ endpoint: 'https://hooks.example.org/' }, 'endpoint'],
+      [{ endpoint: 'https://10.0.0.1/' }, 'endpoint'],
+      [{ heartbeatSeconds: 5 }, 'heartbeatSeconds'],
+      [{ reason: ' ' }, 'reason'],
+      [{ since: '2001-01-01T00:00:00Z' }, 'since'],
+    ] as const) {
+      const refused = await at.ask('POST', '/subscriptions', { ...wanted, ...change });
+      expect([refused.status, refused.body['errors']], JSON.stringify(change)).toEqual([
+        422,
+        [expect.objectContaining({ field: place })],
+      ]);
+    }
+    const created = await at.ask('POST', '/subscriptions', wanted);
+    expect([created.status, created.body]).toEqual([201, expect.objectContaining({ status: 'requested' })]);
+    expect(created.body['secret']).toMatch(/^whsec_/);
+    const id = String(created.body['subscriptionId']);
+    const show = async (as?: string) => (await at.ask('GET', `/subscriptions/${id}`, undefined, {}, as)).body;
+    const change = async (what: string, body?: object) => at.ask('POST', `/subscriptions/${id}/${what}`, body);
+    const is = (expected: object) =>
+      until(JSON.stringify(expected), async () => {
+        const shown = await show();
+        return Object.entries(expected).every(([name, value]) => shown[name] === value);
+      });
+    await is({ status: 'active' });
+    // The client sees it as its own.
+    expect((await fhir('GET', '/Subscription')).body).toMatchObject({ total: 1, entry: [{ resource: { id } }] });
+    await write('Ada');
+    await is({ delivered: 1 });
+    expect(await show()).toMatchObject({
+      ...wanted,
+      keyName: 'Registry',
+      host: hosts[0],
+      blockedBy: null,
+      lag: { events: 0, seconds: 0 },
+      throughput: { hour: 1, day: 1 },
+      lastAnswer: '200',
+      nextAt: null,
+      error: null,
+    });
+    expect(await show()).not.toHaveProperty('secret');
+    // The filter may name a patient, the address may hold a secret.
+    const watcher = await at.oidc.signToken({ permissions: ['site.endpoints.read'] });
+    expect(await show(watcher)).toMatchObject({ filter: null, filterParameters: ['name'], endpoint: null });
+    for (const what of ['pause', 'resume', 'test', 'delete'])
+      expect((await at.ask('POST', `/subscriptions/${id}/${what}`, undefined, {}, watcher)).status).toBe(403);
+
+    // Paused while a post is under way: its result counts, and nothing follows it.
+    const held = Promise.withResolvers<number>();
+    answers.push(held.promise);
+    await write('Ada');
+    await until('the post is under way', async () => received.length === 3);
+    expect((await change('pause')).body).toMatchObject({ status: 'off', isPosting: true });
+    await write('Ada');
+    held.resolve(200);
+    await is({ delivered: 2, lastEvent: 3, isPosting: false });
+    expect(await show()).toMatchObject({ status: 'off', lag: { events: 1 }, nextAt: null });
+    expect(got()).toEqual([1, 2]);
+    expect((await change('pause')).status).toBe(200);
+    expect((await change('resume')).body).toMatchObject({ status: 'requested' });
+    await is({ delivered: 3, status: 'active' });
+    expect(got()).toEqual([1, 2, 3]);
+
+    // Sent again from a number.
+    for (const from of [0, 4, 1.5, '1', undefined]) expect((await change('resend', { from })).status).toBe(422);
+    const again = received.length;
+    expect((await change('resend', { from: 2 })).body).toMatchObject({ delivered: 1, lag: { events: 2 } });
+    await is({ delivered: 3 });
+    expect(got(again)).toEqual([2, 3]);
+
+    // A test changes nothing.
+    const tests = received.length;
+    answers.push(200, 500);
+    expect((await change('test')).body).toEqual({ notification: 'heartbeat', isDelivered: true, answer: '200' });
+    expect((await change('test')).body).toEqual({ notification: 'heartbeat', isDelivered: false, answer: '500' });
+    expect(received.slice(tests)).toEqual([
+      { type: 'heartbeat', events: [] },
+      { type: 'heartbeat', events: [] },
+    ]);
+    expect(await show()).toMatchObject({ status: 'active', lastAnswer: '200', attempts: 0 });
+
+    // A receiver that wants no more, and a resume after the error.
+    answers.push(410);
+    await write('Ada');
+    await is({ status: 'error' });
+    expect(await show()).toMatchObject({ lastAnswer: '410', error: expect.stringContaining('410'), nextAt: null });
+    expect((await change('resume')).status).toBe(200);
+    await is({ delivered: 4, status: 'active', error: null });
+
+    // The key has lost the host: nothing may be posted, not by a test either.
+    await client.query(`update api_key set subscription_hosts = '{}' where client_id = $1`, [key.clientId]);
+    const before = received.length;
+    expect((await change('pause')).body).toMatchObject({ status: 'off', blockedBy: 'host' });
+    for (const what of ['resume', 'test']) expect((await change(what)).status).toBe(409);
+    expect(received).toHaveLength(before);
+    await client.query('update api_key set subscription_hosts = $2 where client_id = $1', [key.clientId, hosts]);
+    await client.query(`update subscription set ends_at = now() where subscription_id = $1`, [id]);
+    expect((await change('resume')).status).toBe(409);
+    expect(await show()).toMatchObject({ status: 'off', hasEnded: true });
+
+    const listed = async (query: string) => (await at.ask('GET', `/subscriptions?${query}`)).body['items'];
+    expect(await listed(`clientId=${key.clientId}&status=off`)).toMatchObject([{ subscriptionId: id }]);
+    expect(await listed('status=active')).toEqual([]);
+    expect((await change('delete')).body).toEqual({ subscriptionId: id });
+    expect((await at.ask('GET', `/subscriptions/${id}`)).status).toBe(404);
+    expect((await change('delete')).status).toBe(404);
+    const { rows } = await client.query<{ action: string }>(
+      `select action from audit where site_id = $1 and 'Subscription' = any (types) order by at`,
+      [at.site],
+    );
+    const [pause, resume] = ['subscription-paused', 'subscription-resumed'];
+    expect(rows.map(({ action }) => action)).toEqual([
+      'create',
+      pause,
+      pause,
+      resume,
+      'subscription-resent',
+      resume,
+      pause,
+      'subscription-deleted',
+    ]);
   });
 });

@@ -359,3 +359,61 @@ test('lists, acknowledges and silences alerts and ends the silence, with an audi
     ]);
   }
 });
+
+test('lists, pauses, resumes, repeats and deletes subscriptions, with an audit event each', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Subscribed'));
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  const [id, lease] = [randomUUID(), randomUUID()];
+  await db.client.query(
+    `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, matched,
+         status, last_event, delivered, lease, lease_until)
+       values ($1, $2, $3, 'Patient', 'name=Ada', 'id-only', 'https://hooks.example.org/x', 'hooks.example.org', 'test', 10, 0,
+         'active', 3, 2, $4, now() + interval '60 seconds')`,
+    [site, id, clientId, lease],
+  );
+  const list = async (...more: string[]) => json(await admin('subscription', 'list', '--site', site, ...more));
+  expect(await list()).toMatchObject([{ subscriptionId: id, status: 'active', filter: 'name=Ada', delivered: 2 }]);
+  expect(await list('--status', 'off')).toEqual([]);
+  const act = async (change: string, ...more: string[]) => json(await admin('subscription', change, site, id, ...more));
+  expect(await act('show')).toMatchObject({
+    lag: { events: 1 },
+    isPosting: true,
+    endpoint: 'https://hooks.example.org/x',
+  });
+  expect(await act('pause')).toMatchObject({ status: 'off', isPosting: true, nextAt: null });
+  expect(await act('resume')).toMatchObject({ status: 'requested', nextAt: expect.any(String) });
+  // The result of the post under way does not count, and the next post waits for its end.
+  expect(await act('resend', '--from', '1')).toMatchObject({ delivered: 0, lag: { events: 3 }, isPosting: true });
+  const late = await db.client.query('select * from subscription_tried($1, $2, $3, 3, $4, true)', [
+    site,
+    id,
+    lease,
+    '200',
+  ]);
+  expect(late.rows).toEqual([]);
+  const claim = () => db.client.query('select * from subscription_claim($1, $2, 60, 9)', [site, randomUUID()]);
+  expect((await claim()).rows).toEqual([]);
+  await db.client.query(`update subscription set lease_until = lease_until - interval '10 seconds'`);
+  expect((await claim()).rows).toMatchObject([{ delivered: '0' }]);
+  expect(await act('delete')).toEqual({ subscriptionId: id });
+  const { rows } = await db.client.query(
+    `select action, actor_kind from audit where site_id = $1 and action like 'subscription-%' order by at`,
+    [site],
+  );
+  expect(rows).toEqual(
+    ['paused', 'resumed', 'resent', 'deleted'].map((what) => ({
+      action: `subscription-${what}`,
+      actor_kind: 'operator',
+    })),
+  );
+  for (const [args, says] of [
+    [['show', site, id], /no such subscription/],
+    [['resend', site, id, '--from', 'x'], /--from must be the number of an event/],
+    [['list', '--site', site, '--status', 'on'], /--status must be requested, active, error or off/],
+  ] as const) {
+    expect([args, await admin('subscription', ...args)]).toEqual([
+      args,
+      expect.objectContaining({ code: 1, stderr: expect.stringMatching(says) }),
+    ]);
+  }
+});

@@ -220,6 +220,8 @@ const ROWS: readonly Row[] = [
   ['edge/platform/postgres/pipeline.ts', ['createPipeline', 'checked'], ['integration/platform/postgres-driver']],
   ['edge/platform/postgres/postgres.ts', ['postgresDatabase', 'siteOf'], ['integration/platform/postgres-driver']],
   ['edge/platform/postgres/tls.ts', ['tlsOptions'], ['contract/deno-program']],
+  ['edge/admin/subscriptions/view.ts', ['viewSubscription', 'nextAt', 'errorOf'], ['contract/alerts']],
+  ['edge/store/admin-subscription.ts', ['listSubscriptions'], ['contract/alerts']],
   ['edge/store/admin-alert.ts', ['listAlerts', 'acknowledgeAlert'], ['integration/store/admin-isolation']],
   [
     'edge/store/admin-attention.ts',

@@ -6,6 +6,7 @@ import type { AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Database } from '../../deps.ts';
 import type { MergeUndo } from '../merges/merges.ts';
 import type { MessageReplay, ResourceDifference } from '../messages/message-replay.ts';
+import type { Notifications } from '../subscriptions/notifications.ts';
 
 export interface DryRunResult {
   readonly outcome: 'AA' | 'AE' | 'AR';
@@ -17,7 +18,7 @@ export interface DryRunResult {
 }
 
 /** Each function uses the database with the rights of its caller. */
-export interface Workbench extends MessageReplay, MergeUndo {
+export interface Workbench extends MessageReplay, MergeUndo, Notifications {
   /** Checks an assertion of a key of the site; its `jti` stays unused. */
   explainAssertion(database: Database, site: string, assertion: string): Promise<AssertionExplanation>;
   /** Runs a message as if the key had sent it now; nothing is stored. @throws Fault `not-found` for another site's key */

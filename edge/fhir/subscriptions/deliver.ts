@@ -89,7 +89,7 @@ async function deliverOne(
   const [row] = await database.run(subscriptionTried({ site, id, lease, upto, answer, isDelivered }));
   const entry = { site, subject: id, result: answer };
   if (row?.status === 'error') deps.log({ level: 'error', event: 'subscription.error', ...entry });
-  else if (!isDelivered) deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
+  else if (!isDelivered && answer !== 'off') deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
   if (row === undefined || row.is_released) return undefined;
   return { after: upto ?? position.after, upto: row.last_event };
 }

@@ -10,6 +10,7 @@ import {
   findSubscriptions,
   firstEvent,
   type FirstEventRow,
+  MAX_EVENTS,
   MAX_SUBSCRIPTIONS_OF_KEY,
   type SubscriptionRow,
   type SubscriptionWritten,
@@ -27,7 +28,7 @@ import { readInstant } from '../prefixed-date.ts';
 import { readJson, readJsonIfAny } from '../resource-body.ts';
 import { versionHeaders } from '../resource-answer.ts';
 import { notificationText, statusOf, subscriptionUrl } from './notification.ts';
-import { errorOf, faultAt, MAX_EVENTS, readSubscription, showSubscription } from './resource.ts';
+import { errorOf, faultAt, readSubscription, showSubscription } from './resource.ts';
 
 const HINT = 'a Subscription has no other parameters';
 /** The limit of a page of `$events`; a larger event is alone on its page. */
@@ -144,7 +145,7 @@ export function prepareDelete({ context, id, pairs, request }: Call): Interactio
   if (!isUuid(id)) return refuseUnknown();
   const deleted = deleteSubscription(keyOf(context, id));
   return {
-    audited: 'none',
+    audited: NOTED,
     queries: [deleted],
     answer: (rowsOf) => {
       if (rowsOf(deleted).length === 0) throw unknown();

@@ -6,7 +6,15 @@ import { type Json, type JsonObject } from '../../../shared/json.ts';
 import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Config } from '../../config.ts';
 import { checkForeignUrl, type GuardedFetching } from '../../http/guarded-fetch.ts';
-import { PAYLOADS, type SubscriptionRecord, type SubscriptionRow } from '../../store/subscription.ts';
+import {
+  MAX_EVENTS,
+  MAX_HEARTBEAT_SECONDS,
+  MAX_SUBSCRIPTION_TEXT,
+  MIN_HEARTBEAT_SECONDS,
+  PAYLOADS,
+  type SubscriptionRecord,
+  type SubscriptionRow,
+} from '../../store/subscription.ts';
 import type { RequestContext } from '../interaction.ts';
 import { FHIR_JSON } from '../media-type.ts';
 import { readCriteria } from '../search/request.ts';
@@ -18,13 +26,6 @@ const FILTER = `${BACKPORT}/backport-filter-criteria`;
 const HEARTBEAT = `${BACKPORT}/backport-heartbeat-period`;
 const MAX_COUNT = `${BACKPORT}/backport-max-count`;
 const CONTENT = `${BACKPORT}/backport-payload-content`;
-
-/** Events of one notification. */
-export const MAX_EVENTS = 100;
-/** A heartbeat is noticed by the minute's job. */
-const MIN_HEARTBEAT_SECONDS = 60;
-const MAX_HEARTBEAT_SECONDS = 86_400;
-const MAX_TEXT = 1000;
 
 /** The gateway's own extensions. @param root our own `{base}/fhir` */
 const startUrl = (root: string): string => `${root}/StructureDefinition/subscription-start`;
@@ -49,10 +50,12 @@ const schemaOf = (root: string) =>
     ),
     status: z.enum(['requested', 'active', 'error', 'off']),
     end: z.iso.datetime({ offset: true }).optional(),
-    reason: z.string().min(1).max(MAX_TEXT),
-    criteria: z.string().max(MAX_TEXT),
+    reason: z.string().min(1).max(MAX_SUBSCRIPTION_TEXT),
+    criteria: z.string().max(MAX_SUBSCRIPTION_TEXT),
     _criteria: z
-      .strictObject({ extension: z.array(extension(FILTER, { valueString: z.string().max(MAX_TEXT) })).max(1) })
+      .strictObject({
+        extension: z.array(extension(FILTER, { valueString: z.string().max(MAX_SUBSCRIPTION_TEXT) })).max(1),
+      })
       .optional(),
     error: z.string().optional(),
     channel: z.strictObject({
@@ -65,7 +68,7 @@ const schemaOf = (root: string) =>
         ]),
       ),
       type: z.literal('rest-hook'),
-      endpoint: z.string().max(MAX_TEXT),
+      endpoint: z.string().max(MAX_SUBSCRIPTION_TEXT),
       payload: z.enum([FHIR_JSON, 'application/json']),
       _payload: z
         .strictObject({ extension: z.array(extension(CONTENT, { valueCode: z.enum(PAYLOADS) })).max(1) })

@@ -43,6 +43,7 @@ import {
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
+import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
 import { runProgram, UsageError } from './program.ts';
@@ -228,6 +229,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   ...REPLAY_COMMANDS,
   ...ALERT_COMMANDS,
+  ...SUBSCRIPTION_COMMANDS,
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };

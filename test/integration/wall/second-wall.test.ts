@@ -50,6 +50,7 @@ const KEPT: Readonly<Record<string, string>> = {
   site: 'SELECT UPDATE',
   site_address: 'SELECT',
   site_change: 'INSERT SELECT',
+  subscription_deleted: 'INSERT SELECT UPDATE',
   subscription_event: 'INSERT SELECT',
   usage: 'SELECT',
   usage_total: '',
