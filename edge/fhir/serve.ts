@@ -162,8 +162,7 @@ export function createServe(deps: Deps, root: string): Serve {
     };
     const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
     const isPretty = parameter('_pretty') === 'true';
-    // A HEAD has no body for the client to read.
-    const kept = body === null || request.method === 'HEAD' ? undefined : share.keep(body.length);
+    const kept = body === null ? undefined : share.keep(body.length);
     const sent =
       body !== null && (isPretty || kept !== undefined)
         ? textStream(isPretty ? prettyPieces(body) : piecesOf(body), kept)

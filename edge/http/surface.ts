@@ -77,6 +77,8 @@ export function createSurface(
     c.set('requestId', requestId);
     const span = continueTrace(c.req.header('traceparent'), deps.exportedSpan?.());
     const { database } = await deps.measured(next);
+    // The client of a HEAD gets no body, and the body would hold its memory.
+    if (c.req.method === 'HEAD') await c.res.body?.cancel();
     changeHeaders(c, (headers) => {
       headers.set('X-Request-Id', requestId);
       headers.set('X-Content-Type-Options', 'nosniff');

@@ -76,7 +76,13 @@ const Line = ({ feed, sender, links }: LineProps) => {
       {verdict === null ? null : <Badge tone={VERDICTS[verdict].tone}>{VERDICTS[verdict].badge}</Badge>}
       {name === '' ? null : <code title="MSH-3 / MSH-4">{name}</code>}
       <span>
-        <When at={sender.lastAt} relative />
+        {isFhir ? (
+          <>
+            last in the 15 minutes from <When at={sender.lastAt} />
+          </>
+        ) : (
+          <When at={sender.lastAt} relative />
+        )}
         {', '}
         <Counted to={ofAll}>
           {text(all)} {isFhir ? 'requests ' : ''}today

@@ -133,6 +133,10 @@ export function bulkStreamCases(subject: () => Subject): void {
       expect(gunzipSync(bytes).toString() === fullText).toBe(true);
     });
 
+    test('holds no memory after a HEAD, which has no body to read', async () => {
+      for (let n = 0; n < 20; n += 1) expect(await fetchStatus(url, token)).toBe(200);
+    });
+
     test('continues when the token expires, and the expired token begins no other download', async () => {
       const { gateway } = subject();
       const readWith = async (ttlSeconds: number): Promise<{ token: string; response: Response }> => {
