@@ -3,6 +3,9 @@
  * separate gateway, on free ports, then requests that grow. Ends with 1 where an answer was a 5xx, something hung, a bug was
  * logged, or a request used too much CPU or memory.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { Client } from 'pg';
@@ -11,6 +14,7 @@ import { helpOn } from '../../edge/platform/node/program.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
+import { BUILD_FOLDER } from '../stack/tools/edge-workerd.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { LIMITS, lineOf, measureCosts } from './cost.ts';
 import { runFuzz, summaryOf } from './fuzz.ts';
@@ -48,6 +52,8 @@ if (
 }
 console.log(`seed ${seed}, ${requests} requests, ${runtime}`);
 
+const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
+process.env[BUILD_FOLDER] = buildFolder;
 const postgres = await startPostgres({ settings: UNSAFE_BUT_FAST });
 const endpoint = await startDatabaseEndpoints({ databaseUrl: postgres.url });
 const url = await prepareDatabase(postgres.url);
@@ -75,4 +81,5 @@ try {
   await client.end();
   await endpoint.close();
   await postgres.stop();
+  await rm(buildFolder, { recursive: true, force: true });
 }

@@ -7,10 +7,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { inject } from 'vitest';
-
 import { buildWorker } from '../services/build.ts';
 import type { Edge, EdgeOptions } from '../services/edge.ts';
+
+/** The environment variable with the folder in which the first process that needs the Worker builds it. */
+export const BUILD_FOLDER = 'TEST_BUILD_FOLDER';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
 function workerdChildren(): Set<number> {
@@ -45,7 +46,7 @@ export async function startWorkerdEdge(options: EdgeOptions): Promise<Edge & { r
   if (options.caCertificate !== undefined) process.env['NODE_EXTRA_CA_CERTS'] = options.caCertificate;
   const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import('miniflare');
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
-  const { script, settings } = await buildWorker(inject('buildFolder'));
+  const { script, settings } = await buildWorker(process.env[BUILD_FOLDER] ?? '');
   const { compatibilityDate, assets } = settings;
   const requestsAMinute: Readonly<Record<string, number>> = {
     TOKEN_CLIENT_LIMIT: tokenPerClient,

@@ -11,6 +11,7 @@ import type { TestProject } from 'vitest/node';
 import { prepareDatabase } from '../services/application-login.ts';
 import { type PgBouncer, startPgBouncer } from '../services/pgbouncer.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
+import { BUILD_FOLDER } from './edge-workerd.ts';
 import { isFull } from './size.ts';
 
 declare module 'vitest' {
@@ -19,13 +20,11 @@ declare module 'vitest' {
     templateDatabaseUrl: string;
     /** The target of the databases' TCP ports: PostgreSQL itself, or the PgBouncer that PGBOUNCER_MODE requests. */
     wireTargetPort: number;
-    /** The folder in which the first test that needs the Worker builds it (build.ts). */
-    buildFolder: string;
   }
 }
 
 interface Started {
-  readonly provided: Pick<ProvidedContext, 'templateDatabaseUrl' | 'wireTargetPort' | 'buildFolder'>;
+  readonly provided: Pick<ProvidedContext, 'templateDatabaseUrl' | 'wireTargetPort'>;
   stop(): Promise<void>;
 }
 
@@ -64,11 +63,12 @@ async function start(): Promise<Started> {
     throw error;
   }
   const buildFolder = await mkdtemp(join(tmpdir(), 'gateway-build-'));
+  process.env[BUILD_FOLDER] = buildFolder;
   // For the workers and the programs that they start, which would otherwise each compile the same modules.
   process.env['NODE_COMPILE_CACHE'] = join(buildFolder, 'compiled');
   const wireTargetPort = pooler === undefined ? postgres.port : Number(new URL(pooler.url).port);
   return {
-    provided: { templateDatabaseUrl: postgres.url, wireTargetPort, buildFolder },
+    provided: { templateDatabaseUrl: postgres.url, wireTargetPort },
     async stop() {
       await pooler?.stop();
       await postgres.stop();
@@ -79,10 +79,9 @@ async function start(): Promise<Started> {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   globalThis.startedForTests ??= start();
-  const { templateDatabaseUrl, wireTargetPort, buildFolder } = (await globalThis.startedForTests).provided;
+  const { templateDatabaseUrl, wireTargetPort } = (await globalThis.startedForTests).provided;
   project.provide('templateDatabaseUrl', templateDatabaseUrl);
   project.provide('wireTargetPort', wireTargetPort);
-  project.provide('buildFolder', buildFolder);
   return async () => {
     const started = globalThis.startedForTests;
     globalThis.startedForTests = undefined;
