@@ -157,6 +157,27 @@ export const TOKEN_REFUSALS = {
 
 export type RefusalCode = keyof typeof TOKEN_REFUSALS;
 
+/**
+ * The codes of a token request that only the holder of the client's private key or of its access token can cause. A stranger
+ * who knows a Client ID can cause the others: their requests only claim the client.
+ */
+export const AUTHENTICATED_REFUSALS: readonly RefusalCode[] = [
+  'form',
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'nbf',
+  'iat',
+  'jti',
+  'replay',
+  'status',
+  'scope',
+  'audience',
+  'owner',
+  'rate',
+];
+
 /** The reasons why an MLLP message has no API key; its sender gets an ACK (edge/docs/behaviour.md, MLLP). */
 export const MLLP_REFUSALS = {
   'no-key': {
@@ -339,6 +360,15 @@ export const labelFor = (code: string): string => DESCRIBED.get(code)?.label ?? 
  */
 export function hintFor(code: string): string | null {
   return DESCRIBED.get(code)?.hint ?? null;
+}
+
+/** A client has no access to the console. */
+const OF_CONSOLE = /\b(?:Messages|workbench)\b/;
+
+/** @returns `hintFor` without its sentences about the console; null if nothing is left */
+export function clientHintFor(code: string): string | null {
+  const sentences = hintFor(code)?.split(/(?<=\.) /) ?? [];
+  return sentences.filter((sentence) => !OF_CONSOLE.test(sentence)).join(' ') || null;
 }
 
 /** The reason for refusing a token request. A caller sees it only after its signature has been verified. */

@@ -55,12 +55,13 @@ export function parseForm(body: string): Form {
 }
 
 /**
- * Reads the form of a request.
+ * Reads the form of a POST; the form of a GET is empty.
  *
  * @throws Refused `invalid_request` (400; 413 over 16 KiB, 415 for a Content-Encoding)
  */
 export async function readForm(request: Request): Promise<Form> {
   if (new URL(request.url).search !== '') throw refuse('send the parameters in the body, not in the query');
+  if (request.method !== 'POST') return parseForm('');
   const textOf = decoderOf(request);
   try {
     return parseForm(textOf(await readBody(request, MAX_FORM_BYTES)));

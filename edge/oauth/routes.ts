@@ -1,4 +1,4 @@
-/** The routes of the token service: discovery, keys, token, introspection, revocation. */
+/** The routes of the token service: discovery, keys, token, introspection, revocation, refusals. */
 import type { Handler } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
@@ -19,6 +19,7 @@ import { type Attempt, beginAttempt, keepRefusal } from './attempt.ts';
 import type { ClientKeyring } from './client-keys.ts';
 import { authorizationServerMetadata, JWKS_CACHE_CONTROL, publishedJwks } from './discovery.ts';
 import { errorResponse, NO_STORE } from './oauth-error.ts';
+import { listOwnRefusals } from './own-refusals.ts';
 import { asRefused } from './refused.ts';
 import { introspect, revoke } from './token-status.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
@@ -63,9 +64,9 @@ export function createOauth(
   }
   publishJson('/oauth2/jwks', JWKS_CACHE_CONTROL, () => publishedJwks(config));
 
-  const accept = (path: string, endpoint: Endpoint) => {
-    letReferenceCall(app, path, config, ['POST']);
-    app.post(path, async (c) => {
+  const accept = (path: string, endpoint: Endpoint, methods: readonly string[] = ['POST']) => {
+    letReferenceCall(app, path, config, methods);
+    app.on([...methods], path, async (c) => {
       const attempt = beginAttempt(deps, c);
       try {
         const answer = await endpoint(deps, clientKeys, attempt);
@@ -79,11 +80,12 @@ export function createOauth(
         throw refused.fault;
       }
     });
-    app.all(path, notAllowed('POST'));
+    app.all(path, notAllowed(methods.join(', ')));
   };
   accept('/oauth2/token', tokenEndpoint);
   accept('/oauth2/introspect', introspect);
   accept('/oauth2/revoke', revoke);
+  accept('/oauth2/refusals', listOwnRefusals, ['GET', 'POST']);
 
   app.notFound((c) => errorResponse(nothingHere(c.req.path), c.req.raw));
   app.onError((error, c) => errorResponse(faultOf(error, deps.log, 'oauth', c.get('requestId')), c.req.raw));

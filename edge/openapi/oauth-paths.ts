@@ -4,6 +4,8 @@ import { AUDIENCES } from '../../shared/oauth/audience.ts';
 import { scopesOf } from '../../shared/oauth/scope.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { ASSERTION_TYPE } from '../oauth/assertion/credentials.ts';
+import { ownRefusals } from '../oauth/own-refusals.ts';
+import { toSchema } from './admin-paths.ts';
 import { ALWAYS, failuresOf, WITH_BODY } from './answers.ts';
 import { headersOf, type OperationObject, type Paths, type ResponseObject, type Schema, text } from './model.ts';
 import { publicDocument } from './public-document.ts';
@@ -44,6 +46,14 @@ const document = (operationId: string, summary: string): OperationObject => ({
   tags: TAGS,
   ...publicDocument(operationId, summary),
 });
+
+const OWN_REFUSALS = {
+  tags: TAGS,
+  summary: 'The rejected and failed requests of this client, with reasons',
+  description:
+    'Lists only requests that the private key or an access token of the client authenticated, without MLLP. A request appears after some seconds.',
+} as const;
+const OWN_REFUSALS_ANSWER = json('The reasons, the newest first.', toSchema(ownRefusals, 'output'));
 
 /** @param types the types of the deployment */
 export const oauthPaths = (types: readonly ResourceType[]): Paths => ({
@@ -119,6 +129,22 @@ export const oauthPaths = (types: readonly ResourceType[]): Paths => ({
         '200': { description: 'The token is revoked, or was not active.', headers: headersOf('X-Request-Id') },
         ...REFUSALS,
       },
+    },
+  },
+  '/oauth2/refusals': {
+    get: {
+      ...OWN_REFUSALS,
+      operationId: 'ownRefusals',
+      security: [{ accessToken: [] }],
+      responses: { '200': OWN_REFUSALS_ANSWER, ...failuresOf('Oauth', [...ALWAYS, 'unauthenticated']) },
+    },
+    post: {
+      ...OWN_REFUSALS,
+      summary: 'The same for a client without an access token',
+      operationId: 'ownRefusalsByAssertion',
+      security: [{}, { accessToken: [] }],
+      requestBody: form(clientAuthentication, [], {}),
+      responses: { '200': OWN_REFUSALS_ANSWER, ...REFUSALS },
     },
   },
 });

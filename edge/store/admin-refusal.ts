@@ -1,5 +1,6 @@
 /** The log of refused and failed requests as administrators search it; it is written by edge/store/refusal.ts. */
 import type { Query } from '../deps.ts';
+import { AUTHENTICATED_REFUSALS } from '../refusals.ts';
 import { instantOf, raw, read } from './sql.ts';
 import type { UsageSurface } from './usage.ts';
 
@@ -17,6 +18,8 @@ export interface RefusalFilter {
   /** Instants, '' for open. A quarter of an hour counts that has a part of the time. */
   readonly from: string;
   readonly to: string;
+  /** Only requests that the key's private key or its access token authenticated. */
+  readonly isAuthenticated: boolean;
 }
 
 export const ANY_REFUSAL: RefusalFilter = {
@@ -27,6 +30,7 @@ export const ANY_REFUSAL: RefusalFilter = {
   text: '',
   from: '',
   to: '',
+  isAuthenticated: false,
 };
 
 /** All requests of one key, surface, answer and reason. */
@@ -68,7 +72,7 @@ const MAX_OF_ID = 1_000;
  */
 export function findRefusals(
   site: string,
-  { clientId, surface, answer, code, text, from, to }: RefusalFilter,
+  { clientId, surface, answer, code, text, from, to, isAuthenticated }: RefusalFilter,
   after: readonly string[] | null,
   limit: number,
 ): Query<FoundRefusal> {
@@ -86,6 +90,8 @@ export function findRefusals(
          and r.since >= coalesce(${start}::timestamptz - interval '15 minutes', '-infinity')
          and r.since >= (select k.since from kept k)
          and (${end}::timestamptz is null or r.since < ${end}::timestamptz)
+         and (not ${isAuthenticated}::boolean or r.surface in ('fhir', 'hl7')
+              or (r.surface = 'token' and r.code = any(${AUTHENTICATED_REFUSALS}::text[])))
          and not exists (select from named)
        order by r.since desc limit ${MAX_ROWS}::int
     ), meant as (

@@ -44,6 +44,7 @@ interface Asked {
 const SURFACES: readonly Asked[] = [
   { host: 'auth.example.org', path: '/oauth2/token', method: 'POST' },
   { host: 'auth.example.org', path: '/oauth2/introspect', method: 'POST' },
+  { host: 'auth.example.org', path: '/oauth2/refusals', method: 'GET' },
   { host: 'fhir.example.org', path: '/r4/fhir/Patient', method: 'GET' },
   { host: 'fhir.example.org', path: '/r4/fhir/Patient', method: 'POST' },
   { host: 'fhir.example.org', path: '/r4/fhir', method: 'POST' },

@@ -82,7 +82,7 @@ const claims: fc.Arbitrary<Readonly<Record<string, unknown>>> = seldom(
 
 export const token: fc.Arbitrary<Draft> = fc
   .record({
-    path: fc.constantFrom('/oauth2/token', '/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'),
+    path: fc.constantFrom('/oauth2/token', '/oauth2/token', '/oauth2/introspect', '/oauth2/revoke', '/oauth2/refusals'),
     claims,
     fields: seldom(
       {},

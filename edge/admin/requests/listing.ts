@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 import type { Database } from '../../deps.ts';
 import { inSite } from '../../store/in-site.ts';
-import { findRefusals, type FoundRefusal } from '../../store/admin-refusal.ts';
+import { ANY_REFUSAL, findRefusals, type FoundRefusal } from '../../store/admin-refusal.ts';
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
 import { instant } from '../api/instant.ts';
@@ -49,7 +49,12 @@ export async function findRequests(
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   const back = range === '' ? '' : new Date(nowMs - RANGES[range] * 3_600_000).toISOString();
   const rows = await inSite(database, site).run(
-    findRefusals(site, { ...filter, answer: status, text: q, from: from === '' ? back : from }, after, limit + 1),
+    findRefusals(
+      site,
+      { ...ANY_REFUSAL, ...filter, answer: status, text: q, from: from === '' ? back : from },
+      after,
+      limit + 1,
+    ),
   );
   return toList(rows, limit, (row) => [row.place, row.id]);
 }

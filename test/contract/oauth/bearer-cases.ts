@@ -7,7 +7,19 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { ApiKey } from '../../stack/services/seed.ts';
 import { forgedToken } from '../../stack/tools/access-token.ts';
-import { assertion, expectC, expectRefusal, expectToken, formOf, now, post, present, type Subject } from './subject.ts';
+import { until } from '../../stack/services/until.ts';
+import {
+  assertion,
+  expectC,
+  expectRefusal,
+  expectToken,
+  formOf,
+  now,
+  post,
+  present,
+  reasonKept,
+  type Subject,
+} from './subject.ts';
 
 const MESSAGE = 'MSH|^~\\&|A|B|C|D|20260101000000||ADT^A01|1|P|2.5.1\r';
 
@@ -248,6 +260,76 @@ export function bearerCases(subject: () => Subject): void {
     test('without authentication is rejected', async () => {
       const none = await post(subject(), { token: 'abc' }, { path: REVOKE });
       expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, null]);
+    });
+  });
+
+  describe('refusals', () => {
+    const REFUSALS = '/oauth2/refusals';
+    const list = (token: string) => fetch(`${subject().gateway.oauthBaseUrl}${REFUSALS}`, { headers: bearer(token) });
+    type Listed = { refusals: { surface: string; code: string; reason: string; requestId: string }[] };
+    const listed = async (token: string): Promise<Listed['refusals']> => {
+      const answer = await list(token);
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      const body: Listed = await answer.json();
+      return body.refusals;
+    };
+
+    test('lists what the key signed or sent with a token, and no attempt of a stranger', async () => {
+      const [client, neighbour] = [await subject().createKey(), await subject().createKey()];
+      const strangers = await Promise.all([
+        present(subject(), await assertion(subject(), { ...neighbour, clientId: client.clientId })),
+        present(subject(), await assertion(subject(), client, {}, { alg: 'none' })),
+        present(subject(), await assertion(subject(), client, {}, { kid: 'stranger' })),
+        present(subject(), await assertion(subject(), client), { grant_type: 'password' }),
+        present(subject(), await assertion(subject(), client), { client_secret: 'x' }),
+      ]);
+      const neighbours = await present(subject(), await assertion(subject(), neighbour, { aud: 'of-the-neighbour' }));
+      const own = [
+        await present(subject(), await assertion(subject(), client, { aud: 'mine' })),
+        await present(subject(), await assertion(subject(), client), { scope: 'openid' }),
+      ];
+      const token = await tokenOf(client);
+      expect((await SURFACES.hl7(bearer(token))).status).toBe(401);
+      for (const answer of [...strangers, neighbours, ...own]) await reasonKept(subject(), answer);
+      const refusals = await until('three reasons', async () => {
+        const found = await listed(token);
+        return found.length < 3 ? undefined : found;
+      });
+      expect(refusals.map(({ surface, code }) => `${surface} ${code}`).toSorted()).toEqual([
+        'hl7 invalid_token',
+        'token aud',
+        'token scope',
+      ]);
+      expect(refusals.find(({ code }) => code === 'aud')).toEqual({
+        surface: 'token',
+        answer: '401',
+        outcome: 'refused',
+        code: 'aud',
+        reason: expect.stringContaining('mine'),
+        hint: expect.stringContaining('token_endpoint'),
+        requests: 1,
+        firstAt: expect.any(String),
+        lastAt: expect.any(String),
+        requestId: own[0]?.requestId,
+      });
+
+      const byAssertion = await asked(REFUSALS, undefined, client);
+      expect(byAssertion.body).toEqual({ refusals });
+      const itsUrl = `${subject().gateway.oauthBaseUrl}${REFUSALS}`;
+      expect((await asked(REFUSALS, undefined, client, itsUrl)).body).toEqual({ refusals });
+      expect((await listed(await tokenOf(neighbour))).map(({ code }) => code)).toEqual(['aud']);
+    });
+
+    test('needs the client, alive', async () => {
+      const url = `${subject().gateway.oauthBaseUrl}${REFUSALS}`;
+      expect((await fetch(url)).status).toBe(401);
+      expect((await fetch(`${url}?access_token=${await tokenOf(key)}`)).status).toBe(400);
+      expect((await fetch(url, { method: 'PUT' })).headers.get('allow')).toBe('GET, POST');
+      const client = await subject().createKey();
+      const dead = await tokenOf(client);
+      await subject().db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [client.clientId]);
+      expect((await list(dead)).status).toBe(401);
+      expectC(await asked(REFUSALS, undefined, client));
     });
   });
 }

@@ -171,6 +171,26 @@ test('pages follow one another, filters hold, and what is older than the site ke
   expect(await by({ code: 'kid' })).toEqual([]);
 });
 
+test('a client sees its authenticated requests behind a flood of requests that only claim it', async () => {
+  const clientId = await newKey();
+  const at = Date.now() - HOUR_MS;
+  await note(
+    refusalOf(clientId, { code: 'aud', firstAt: at, lastAt: at }),
+    refusalOf(clientId, { surface: 'hl7', answer: '422', code: '101', firstAt: at, lastAt: at }),
+    refusalOf(clientId, { surface: 'mllp', answer: 'AR', code: 'no-key', firstAt: at, lastAt: at }),
+  );
+  await db.client.query(
+    `insert into refusal (site_id, client_id, since, surface, answer, code, reason, requests, first_at, last_at, request_ids,
+         source_address)
+       select $1, $2, now(), 'token', '401', 'signature', 'reason ' || n, 1, now(), now(), array['x'], 'a'
+         from generate_series(1, 20001) n`,
+    [site, clientId],
+  );
+  const own = await found({ clientId, isAuthenticated: true }, null, 50);
+  expect(own.map(({ surface, code }) => `${surface} ${code}`).toSorted()).toEqual(['hl7 101', 'token aud']);
+  await db.client.query(`delete from refusal where client_id = $1`, [clientId]);
+});
+
 test('the cost of a page depends on the site and the time, among a hundred sites with a year of refusals', async () => {
   const crowd = await createSite(db.client);
   const clientId = await newKey(crowd);

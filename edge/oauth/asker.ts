@@ -1,0 +1,81 @@
+/**
+ * Authenticates the client of a request by a client assertion in its form, or by one of its access tokens.
+ */
+import type { Deps, Query } from '../deps.ts';
+import { oauthAddresses } from '../http/smart-configuration.ts';
+import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
+import { enterSite } from '../store/in-site.ts';
+import type { AccessTokenClaims } from './access-token.ts';
+import { authenticateClient } from './assertion/authenticate.ts';
+import { hasAssertion, type Presented, readPresented } from './assertion/credentials.ts';
+import { type Attempt, limitAddress, overClientLimit } from './attempt.ts';
+import { readBearer } from './bearer.ts';
+import type { ClientKeyring } from './client-keys.ts';
+import type { Form } from './form.ts';
+import { inNameOf, refuse } from './refused.ts';
+
+/** The calling client, and the access token that authenticated it, if any. */
+export interface Asker {
+  readonly site: string;
+  readonly clientId: string;
+  readonly bearer: CallerIdentity | undefined;
+}
+
+export const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
+  site: claims.site,
+  clientId: claims.client_id,
+  tokenId: claims.jti,
+  audience: claims.aud,
+  // No endpoint of the token service requires a scope.
+  scopes: new Set(),
+});
+
+/** The first statement of a batch about the asker's client. */
+export const openingOf = ({ bearer, site }: Asker): Query =>
+  bearer === undefined ? enterSite(site) : assertCaller(bearer);
+
+async function authenticateAsker(
+  deps: Deps,
+  clientKeys: ClientKeyring,
+  attempt: Attempt,
+  presented: Presented,
+  endpoint: string,
+): Promise<Asker> {
+  if (hasAssertion(presented)) {
+    const audiences = [oauthAddresses(deps.config).tokenEndpoint, endpoint];
+    const client = await authenticateClient(deps, clientKeys, attempt, presented, audiences);
+    return { site: client.site_id, clientId: client.client_id, bearer: undefined };
+  }
+  // Without a Bearer token, client authentication has failed (RFC 7662 §2.3, RFC 6749 §5.2).
+  if (!/^Bearer /i.test(attempt.request.headers.get('authorization') ?? '')) {
+    throw refuse({ code: 'authentication', reason: 'send a client_assertion or a Bearer token' });
+  }
+  const { claims } = await readBearer(deps, attempt.request);
+  return { site: claims.site, clientId: claims.client_id, bearer: identityOf(claims) };
+}
+
+/**
+ * Authenticates the asker, and calls `answer`.
+ *
+ * @param endpoint its URL, which `aud` may be
+ * @throws Refused or Fault, as client authentication and the bearer check do
+ */
+export async function answerAsker<Answer>(
+  deps: Deps,
+  clientKeys: ClientKeyring,
+  attempt: Attempt,
+  endpoint: string,
+  answer: (asker: Asker, form: Form) => Promise<Answer>,
+): Promise<Answer> {
+  await limitAddress(deps, attempt);
+  const presented = await readPresented(attempt.request);
+  const asker = await inNameOf(presented.claimedClient, () =>
+    authenticateAsker(deps, clientKeys, attempt, presented, endpoint),
+  );
+  return inNameOf(asker.clientId, async () => {
+    // The check of a client assertion has already counted its client.
+    const over = asker.bearer === undefined ? undefined : await overClientLimit(deps, asker.clientId);
+    if (over !== undefined) throw refuse(over);
+    return answer(asker, presented.form);
+  });
+}
