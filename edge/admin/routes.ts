@@ -42,6 +42,7 @@ import { addPeoplePages } from './people/routes.tsx';
 import { signingKeyOperations } from './signing-keys/operations.ts';
 import { addSigningKeyPage } from './signing-keys/routes.tsx';
 import { subscriptionOperations } from './subscriptions/operations.ts';
+import { addSubscriptionPages } from './subscriptions/routes.tsx';
 import { createAccess } from './staff/access.ts';
 import { addBackChannelLogout, LOGOUT_PATH } from './sign-in/back-channel-logout.ts';
 import { createBearer } from './staff/bearer-token.ts';
@@ -139,6 +140,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addAttentionPages(app, console);
   addNamePages(app, console);
   addAlertPages(app, console);
+  addSubscriptionPages(app, console, workbench);
   addWorkbench(app, console, workbench);
   addAuditPages(app, console);
   addSettingsPages(app, console);

@@ -112,3 +112,14 @@ export const switchSubscription = (
   sql<{
     outcome: SwitchOutcome;
   }>`select outcome from subscription_switch(${site}::uuid, ${id}::uuid, ${change}, ${from}::bigint)`;
+
+export interface SubscribingKeyRow {
+  readonly client_id: string;
+  readonly name: string;
+}
+
+/** The API keys that may have subscriptions, by name. */
+export const subscribingKeys = (site: string): Query<SubscribingKeyRow> =>
+  read<SubscribingKeyRow>`select client_id, name from api_key
+    where site_id = ${site}::uuid and status = 'active' and subscription_hosts <> '{}'
+    order by lower(name), client_id limit 500`;

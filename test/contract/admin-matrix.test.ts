@@ -95,6 +95,13 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
     endpoint: 'https://hooks.example.org/',
     reason: 'x',
   }),
+  'POST /admin/subscriptions': (ids) => ({
+    clientId: ids['api-keys'],
+    type: 'Patient',
+    endpoint: 'https://hooks.example.org/',
+    reason: 'x',
+  }),
+  'POST /admin/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/search': () => ({ text: 'THEIRCTRL' }),

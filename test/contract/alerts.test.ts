@@ -289,4 +289,52 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       'subscription-deleted',
     ]);
   });
+
+  test('the pages create a subscription, show its secret once, test, pause, repeat and delete it', async () => {
+    const hosts = [`127.0.0.1:${host.port}`];
+    const key = await createApiKey(at.db.client, { site: at.site, name: 'Paged', subscriptionHosts: hosts });
+    const url = host.serve('/paged', (response) => void response.writeHead(204).end());
+    const browser = await signIn(at);
+    const page = async (path: string, form?: Readonly<Record<string, string>>) => {
+      const init = form && {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        headers: { origin: new URL(at.baseUrl).origin },
+      };
+      const answer = await browser.go(`${at.baseUrl}/admin${path}`, init);
+      return { status: answer.status, text: await answer.text() };
+    };
+    expect((await page(`/keys/${key.clientId}`)).text).toContain(`/admin/subscriptions?clientId=${key.clientId}`);
+    expect((await page(`/subscriptions/new?clientId=${key.clientId}`)).text).toContain('Create subscription');
+    const wanted = {
+      clientId: key.clientId,
+      type: 'Patient',
+      filter: '',
+      endpoint: url,
+      payload: 'id-only',
+      reason: 'x',
+    };
+    const more = { heartbeatSeconds: '', since: '' };
+    const refused = await page('/subscriptions', {
+      ...wanted,
+      ...more,
+      endpoint: 'https://10.0.0.1/',
+      heartbeatSeconds: '5',
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('must be a whole number from 60 to 86400');
+    const created = await page('/subscriptions', { ...wanted, ...more });
+    expect(created.text).toMatch(/whsec_[\w+/=]+/);
+    const id = /\/admin\/subscriptions\/([0-9a-f-]{36})\/test/.exec(created.text)?.[1] ?? '';
+    const shown = () => page(`/subscriptions/${id}`);
+    expect((await shown()).text).not.toContain('whsec_');
+    await until('it is active', async () => (await shown()).text.includes('>active<'));
+    expect((await page(`/subscriptions/${id}/test`, {})).text).toContain('The receiver accepted the heartbeat (204).');
+    expect((await page(`/subscriptions/${id}/pause`, {})).text).toContain('The subscription is paused.');
+    expect((await page(`/subscriptions?clientId=${key.clientId}`)).text).toContain('>paused<');
+    expect((await page(`/subscriptions/${id}/resume`, {})).text).toContain('>requested<');
+    expect((await page(`/subscriptions/${id}/resend`, { from: '7' })).status).toBe(422);
+    expect((await page(`/subscriptions/${id}/delete`, {})).text).toContain('The subscription is deleted.');
+    expect((await shown()).status).toBe(404);
+  });
 });

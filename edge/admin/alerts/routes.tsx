@@ -62,9 +62,11 @@ function countedAt(
       return to('messages', 'Messages with errors', { outcome: 'errors', from });
     case 'sidecar-silent':
     case 'provider-away':
-    case 'changes-stalled':
-    case 'subscription-failing':
       return to('health', 'Health');
+    case 'changes-stalled':
+      return to('subscriptions', 'Subscriptions');
+    case 'subscription-failing':
+      return to('subscriptions', 'Its subscriptions', { clientId: subject });
     case 'signing-key-old':
       return to('signingKeys', 'Signing keys');
   }

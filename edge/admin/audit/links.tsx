@@ -13,6 +13,7 @@ export interface AuditLinks {
   readonly messages: string | undefined;
   readonly keys: string | undefined;
   readonly alerts: string | undefined;
+  readonly subscriptions: string | undefined;
   readonly settings: string | undefined;
   readonly people: string | undefined;
   readonly search: string | undefined;
@@ -48,6 +49,8 @@ export function pageOf(links: AuditLinks, type: string, id: string): string | un
       return links.people;
     case 'Alert':
       return links.alerts;
+    case 'Subscription':
+      return links.subscriptions === undefined ? undefined : `${links.subscriptions}/${id}`;
     case 'Site':
       return links.settings;
     case 'BulkExport':

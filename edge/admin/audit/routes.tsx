@@ -60,6 +60,7 @@ export function addAuditPages(app: Surface, { deps, access, queries }: Console):
       messages: to('messages'),
       keys: to('keys'),
       alerts: to('alerts'),
+      subscriptions: to('subscriptions'),
       settings: to('settings'),
       people: to('people'),
       search: mayName || permissions.has('site.api_keys.read') ? linkTo(config, SEARCH_PATH) : undefined,

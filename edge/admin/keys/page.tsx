@@ -33,6 +33,8 @@ export interface KeyPageProps {
   readonly path: string;
   readonly config: Config;
   readonly refusalsPath: string;
+  /** Undefined if the key has none, or without the permission. */
+  readonly subscriptionsPath: string | undefined;
   /** Null for a JWKS URI that was not fetched. */
   readonly findings: JwksFindings | null;
   readonly problems: readonly string[];
@@ -208,6 +210,11 @@ export const KeyPage = (props: KeyPageProps) => (
         <a href={props.refusalsPath}>All rejected and failed requests of this API key</a>
       </p>
     </section>
+    {props.subscriptionsPath === undefined ? null : (
+      <p>
+        <a href={props.subscriptionsPath}>Subscriptions of this API key</a>
+      </p>
+    )}
     <UnusedFacts keyRow={props.keyRow} />
     <History members={KEY_MEMBERS} changes={props.changes} />
   </>

@@ -46,6 +46,11 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
         keyRow={key}
         path={`${linkTo(config, PLACES.keys.path)}/${clientId}`}
         refusalsPath={linkTo(config, `${PLACES.requests.path}?clientId=${clientId}&range=`)}
+        subscriptionsPath={
+          key.subscription_hosts.length > 0 && permissions.has(PLACES.subscriptions.permission)
+            ? linkTo(config, `${PLACES.subscriptions.path}?clientId=${clientId}`)
+            : undefined
+        }
         {...{ config, findings, problems, refusals, changes, activity, kids }}
         nowMs={deps.now()}
         examples={examplesFor(key, findings?.keys ?? [], config)}

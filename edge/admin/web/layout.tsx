@@ -51,8 +51,10 @@ const Brand = ({ config, name }: { config: Config; name: string }) => (
 );
 
 const Group = ({ config, session, place, group }: NavigationProps & { group: (typeof GROUPS)[number] }) => {
+  const isOn = ({ path }: { readonly path: PlacePath }): boolean =>
+    config.FHIR_SUBSCRIPTIONS || path !== PLACES.subscriptions.path;
   const places = Object.values(PLACES).filter(
-    (each) => each.group === group && session.actor.permissions.has(each.permission),
+    (each) => each.group === group && isOn(each) && session.actor.permissions.has(each.permission),
   );
   const docs = group === 'Connect' ? config.INTEGRATION_DOCS_URL : undefined;
   if (places.length === 0 && docs === undefined) return null;

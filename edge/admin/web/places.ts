@@ -20,6 +20,12 @@ export const PLACES = {
   alerts: { group: 'Watch', path: '/admin/alerts', title: 'Alerts', permission: 'site.endpoints.read' },
   traffic: { group: 'Watch', path: '/admin/traffic', title: 'Traffic', permission: 'site.endpoints.read' },
   keys: { group: 'Connect', path: '/admin/keys', title: 'API keys', permission: 'site.api_keys.read' },
+  subscriptions: {
+    group: 'Connect',
+    path: '/admin/subscriptions',
+    title: 'Subscriptions',
+    permission: 'site.endpoints.read',
+  },
   workbench: { group: 'Connect', path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
   names: { group: 'Connect', path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
   audit: { group: 'Site', path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },

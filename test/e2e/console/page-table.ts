@@ -13,6 +13,7 @@ interface Shown {
   readonly mergeId: string;
   /** An API key with MLLP connections. */
   readonly senderId: string;
+  readonly subscriptionId: string;
 }
 
 export interface PageRow {
@@ -99,6 +100,13 @@ export const PAGES: readonly PageRow[] = [
   { route: '/admin/health', name: 'health' },
   { route: '/admin/signing-keys', name: 'signing-keys' },
   { route: '/admin/workbench/:bench', name: 'workbench', path: () => '/admin/workbench/message' },
+  { route: '/admin/subscriptions', name: 'subscriptions' },
+  { route: '/admin/subscriptions/new', name: 'subscription-new' },
+  {
+    route: '/admin/subscriptions/:id',
+    name: 'subscription',
+    path: ({ subscriptionId }) => `/admin/subscriptions/${subscriptionId}`,
+  },
   { route: '/admin/site', name: 'choose-site' },
   { route: '/admin/signed-out', name: 'signed-out', isPublic: true },
   { route: '*', name: 'not-found', path: () => '/admin/nowhere' },
@@ -156,6 +164,24 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
   return senderId;
 }
 
+/** A subscription of each status. @returns the id of a failing subscription */
+async function fillSubscriptions(client: ConsoleInBrowser['db']['client'], site: string): Promise<string> {
+  const { clientId } = await createApiKey(client, { site, name: 'Registry', subscriptionHosts: ['hooks.example.org'] });
+  const { rows } = await client.query<{ id: string; status: string }>(
+    `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, matched,
+         heartbeat_seconds, ends_at, since, status, last_event, delivered, attempts, failing_since, last_answer, tried_at, delivered_at)
+       select $1, gen_random_uuid(), $2, 'Observation', 'code=8867-4&patient=8ebc1e8a-6e3f-4c9f-a0f4-0e1d2c3b4a59', 'full-resource',
+              'https://hooks.example.org/receivers/fhir/north/a-long-path-of-one-receiver', 'hooks.example.org',
+              'Trends of the heart rate', 100, 0, 600, now() + interval '90 days', now() - interval '9 days', s, 4711, 4700,
+              case s when 'active' then 7 else 0 end, case s when 'active' then now() - interval '50 minutes' end, '503',
+              now() - interval '9 minutes', now() - interval '1 hour'
+         from unnest('{requested,active,error,off}'::text[]) s
+     returning subscription_id as id, status`,
+    [site, clientId],
+  );
+  return rows.find(({ status }) => status === 'active')?.id ?? '';
+}
+
 /** Adds an entry to every list: accepted and rejected messages, and issues. */
 export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site }: ConsoleInBrowser): Promise<Shown> {
   await listDuplicates('PAIR-1', 'PAIR-2');
@@ -205,6 +231,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     [site],
   );
   const senderId = await fillFeeds(db.client, site);
+  const subscriptionId = await fillSubscriptions(db.client, site);
   await sendMessage(
     admission('E2E-4', 'M-2~M-2b^^^WEST^PI')
       .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')
@@ -231,5 +258,6 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     patientId: sent('E2E-4')?.patient_id ?? '',
     mergeId: merges[0]?.merge_id ?? '',
     senderId,
+    subscriptionId,
   };
 }

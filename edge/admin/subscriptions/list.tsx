@@ -1,0 +1,93 @@
+/** The list of subscriptions: how far each is, and its last answer. */
+import { SUBSCRIPTION_STATUSES } from '../../store/admin-subscription.ts';
+import type { List } from '../api/cursor.ts';
+import { counted } from '../web/counted.ts';
+import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import type { SubscriptionView } from './view.ts';
+
+const TONES = { requested: 'warn', active: 'good', error: 'bad', off: 'plain' } as const;
+
+export const Status = ({ of: { status, hasEnded, blockedBy, attempts } }: { of: SubscriptionView }) => (
+  <>
+    <Badge tone={TONES[status]}>{hasEnded ? 'ended' : status === 'off' ? 'paused' : status}</Badge>
+    {blockedBy === null ? null : (
+      <>
+        {' '}
+        <Badge tone="bad">blocked</Badge>
+      </>
+    )}
+    {status === 'off' || status === 'error' || attempts === 0 ? null : (
+      <>
+        {' '}
+        <Badge tone="warn">failing</Badge>
+      </>
+    )}
+  </>
+);
+
+/** `3 events, 2 min`. */
+export function lagText({ lag: { events, seconds } }: SubscriptionView): string {
+  if (events === 0) return 'none';
+  const [unit, size] =
+    seconds < 120 ? (['s', 1] as const) : seconds < 7200 ? (['min', 60] as const) : (['h', 3600] as const);
+  return `${counted(events, 'event')}, ${Math.floor(seconds / size)} ${unit}`;
+}
+
+/** `Observation?code=x`; with names of parameters only, `Observation by code`. */
+export function topicText({ type, filter, filterParameters }: SubscriptionView): string {
+  if (filterParameters.length === 0) return type;
+  return filter === null ? `${type} by ${filterParameters.join(', ')}` : `${type}?${filter}`;
+}
+
+interface SubscriptionListProps {
+  readonly list: List<SubscriptionView>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+export const SubscriptionList = ({ list, query, path }: SubscriptionListProps) => (
+  <>
+    <Filter label="Subscriptions">
+      <Select
+        name="status"
+        label="Status"
+        value={query['status'] ?? ''}
+        options={[
+          { value: '', label: 'any' },
+          ...SUBSCRIPTION_STATUSES.map((value) => ({ value, label: value === 'off' ? 'paused or ended' : value })),
+        ]}
+      />
+      {(query['clientId'] ?? '') === '' ? null : (
+        <label>
+          <span>Client ID</span>
+          <input name="clientId" value={query['clientId']} />
+        </label>
+      )}
+    </Filter>
+    {list.items.length === 0 ? (
+      <Empty>No subscription matches.</Empty>
+    ) : (
+      <Table
+        label="Subscriptions"
+        head={['Subscription', 'API key', 'Status', 'Receiver', 'Lag', 'Last accepted', 'Last answer']}
+      >
+        {list.items.map((item) => (
+          <Row>
+            <th scope="row">
+              <a href={`${path}/${item.subscriptionId}`}>{topicText(item)}</a>
+            </th>
+            <td>{item.keyName}</td>
+            <td>
+              <Status of={item} />
+            </td>
+            <td class="value">{item.host}</td>
+            <td>{lagText(item)}</td>
+            <td>{item.deliveredAt === null ? 'never' : <When at={item.deliveredAt} relative />}</td>
+            <td>{item.lastAnswer ?? ''}</td>
+          </Row>
+        ))}
+      </Table>
+    )}
+    <Pager path={path} query={query} next={list.next} />
+  </>
+);
