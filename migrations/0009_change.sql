@@ -9,7 +9,10 @@ create table change_position (
   below bigint not null,
   last_number bigint not null default 0,
   -- The latest time of the numbered versions.
-  reached timestamptz(3) not null
+  reached timestamptz(3) not null,
+  -- The numbers that most subscriptions have compared (subscription_match), and when.
+  matched bigint not null default 0,
+  matched_at timestamptz not null default clock_timestamp()
 );
 select table_of_site('change_position');
 grant select, insert, update on change_position to gateway_app;
@@ -64,8 +67,8 @@ create table subscription (
   since timestamptz(3),
   -- requested: the endpoint has not accepted a notification yet. Nothing is posted while it is `off` or `error`.
   status text not null default 'requested' check (status in ('requested', 'active', 'error', 'off')),
-  -- The numbers of the change feed that were compared with the filter, and when.
-  matched bigint not null,
+  -- The numbers of the change feed that were compared with the filter, and when. Null: as far as change_position.matched.
+  matched bigint,
   matched_at timestamptz not null default clock_timestamp(),
   -- Its events have the numbers 1 to last_event. Those up to `delivered` were accepted.
   last_event bigint not null default 0,

@@ -67,7 +67,7 @@ export const listSubscriptions = (
   read<AdminSubscriptionRow>`select s.subscription_id, s.client_id, k.name as key_name, s.type, s.filter, s.payload, s.endpoint, s.host, s.reason,
       s.heartbeat_seconds, s.max_count, ${raw(STATUS)} as status, ${raw(ENDED)} as has_ended,
       subscription_refusal(s.site_id, s.subscription_id) as refusal, s.last_event::text as last_event,
-      s.delivered::text as delivered, greatest(coalesce(p.last_number, 0) - s.matched, 0)::text as uncompared,
+      s.delivered::text as delivered, greatest(coalesce(p.last_number - coalesce(s.matched, p.matched), 0), 0)::text as uncompared,
       ${raw(instantOf('w.since'))} as waiting_since,
       greatest(extract(epoch from clock_timestamp() - w.since), 0)::int as waiting_seconds,
       u.hour_events::text as hour_events, u.day_events::text as day_events,

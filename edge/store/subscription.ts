@@ -150,13 +150,18 @@ export interface ComparedRow {
 
 /** The subscriptions that compare next: those at one number, which has waited longest, so that one far behind delays no other. */
 export const nextCompared = (site: string): Query<ComparedRow> =>
-  read<ComparedRow>`select s.subscription_id as id, s.type, s.filter, s.matched::text as matched, t.time_zone as zone,
-         ${raw(instantsOf(['s.since']))}
-    from subscription s join site t on t.site_id = s.site_id
-   where s.site_id = ${site}::uuid and s.matched = (
-     select n.matched from subscription n join change_position p on p.site_id = n.site_id
-      where n.site_id = ${site}::uuid and n.matched < p.last_number and (n.status <> 'error' or n.last_answer <> 'filter')
-      order by n.matched_at limit 1)`;
+  read<ComparedRow>`with p as materialized (
+       select c.matched, c.matched_at, c.last_number from change_position c where c.site_id = ${site}::uuid),
+     s as materialized (
+       select x.subscription_id, x.type, x.filter, x.since, coalesce(x.matched, p.matched) as matched,
+              case when x.matched is null then p.matched_at else x.matched_at end as matched_at
+         from subscription x cross join p
+        where x.site_id = ${site}::uuid and (x.status <> 'error' or x.last_answer <> 'filter'))
+     select s.subscription_id as id, s.type, s.filter, s.matched::text as matched, t.time_zone as zone,
+            ${raw(instantsOf(['s.since']))}
+       from s join site t on t.site_id = ${site}::uuid
+      where s.matched = (
+        select n.matched from s n cross join p where n.matched < p.last_number order by n.matched_at limit 1)`;
 
 export interface ChangeRow {
   readonly number: string;

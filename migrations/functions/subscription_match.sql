@@ -3,24 +3,40 @@
 --   - p_matches [{ id, numbers }]: the changes that are events.
 --   - p_failed: the subscriptions with a filter that cannot be used any more.
 --
--- A subscription that another runner has compared meanwhile is left out.
+-- The subscriptions without a number (`matched`) have compared as far as change_position.matched, so one row says it for all of them.
+-- Those that reach this number lose their number. A subscription that another runner has compared meanwhile is left out.
 create or replace function subscription_match(p_site uuid, p_ids uuid[], p_from bigint, p_upto bigint, p_matches json, p_failed uuid[])
-returns void language sql as $$
-  with failed as (
-    update subscription s
-       set status = 'error', last_answer = 'filter', matched_at = clock_timestamp()
-     where s.site_id = p_site and s.subscription_id = any (p_failed)
+returns void language plpgsql as $$
+declare
+  common bigint;
+  is_common boolean;
+begin
+  -- One runner at a time; the next statements see what the one before has stored.
+  select c.matched into common from change_position c where c.site_id = p_site for no key update;
+  is_common := common = p_from or not exists (select from subscription s where s.site_id = p_site and s.matched is null);
+  if is_common then
+    update change_position c set matched = p_upto, matched_at = clock_timestamp() where c.site_id = p_site;
+  end if;
+  update subscription s
+     set status = 'error', last_answer = 'filter', matched = p_from, matched_at = clock_timestamp()
+   where s.site_id = p_site and s.subscription_id = any (p_failed) and coalesce(s.matched, common) = p_from;
+  with found as (
+    select x.id, array(select json_array_elements_text(x.numbers)::bigint) as numbers
+      from json_to_recordset(p_matches) as x(id uuid, numbers json)
+  ), touched as (
+    select f.id, f.numbers from found f
+    union all
+    select s.subscription_id, '{}' from subscription s
+     where s.site_id = p_site and s.matched = p_from and s.subscription_id = any (p_ids)
+       and s.subscription_id not in (select f.id from found f)
   ), matched as (
     update subscription s
-       set matched = p_upto, matched_at = clock_timestamp(),
-           last_event = s.last_event + coalesce(cardinality(m.numbers), 0)
-      from unnest(p_ids) i (id)
-      left join lateral (
-        select array(select json_array_elements_text(x.numbers)::bigint) as numbers
-          from json_to_recordset(p_matches) as x(id uuid, numbers json) where x.id = i.id) m on true
-     where s.site_id = p_site and s.subscription_id = i.id and s.matched = p_from
-    returning s.subscription_id, s.last_event, m.numbers
+       set matched = case when not is_common then p_upto end, matched_at = clock_timestamp(),
+           last_event = s.last_event + cardinality(x.numbers)
+      from touched x
+     where s.site_id = p_site and s.subscription_id = x.id and coalesce(s.matched, common) = p_from
+    returning s.subscription_id, s.last_event, x.numbers
   )
   insert into subscription_event (site_id, subscription_id, last_event, numbers)
-    select p_site, m.subscription_id, m.last_event, m.numbers from matched m where m.numbers <> '{}'
-$$;
+    select p_site, m.subscription_id, m.last_event, m.numbers from matched m where m.numbers <> '{}';
+end $$;

@@ -64,7 +64,9 @@ function compare(subscriptions: readonly ComparedRow[], changes: readonly Change
   const failed: string[] = [];
   const matches: { id: string; numbers: string[] }[] = [];
   const factsOf = factsOfChanges(subscriptions[0]?.zone ?? 'UTC');
+  const types = new Set(changes.map(({ type }) => type));
   for (const subscription of subscriptions) {
+    if (!types.has(subscription.type)) continue;
     try {
       const numbers = changes.filter(isEventOf(subscription, context, factsOf)).map(({ number }) => number);
       if (numbers.length > 0) matches.push({ id: subscription.id, numbers });

@@ -1,14 +1,29 @@
 /** The change feed: each version that commits gets one number, in the order of each resource, for any order of commits. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { expect, test } from 'vitest';
 
+import { matchChanges } from '../../../edge/fhir/subscriptions/match.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { erase } from '../../../edge/platform/node/erase-patient.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited } from '../../../edge/store/audit.ts';
+import {
+  beginExport,
+  type ExportFile,
+  type ExportKey,
+  filePage,
+  findExport,
+  openFile,
+  PAGE_RESOURCES,
+  stepExport,
+} from '../../../edge/store/bulk-export.ts';
 import { askForChanges, numberChanges } from '../../../edge/store/change-feed.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
+import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { firstEvent } from '../../../edge/store/subscription.ts';
+import { findEvents, firstEvent, writeSubscription } from '../../../edge/store/subscription.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
@@ -16,6 +31,7 @@ import { useTestDatabase } from '../../stack/tools/database.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { randomFrom } from '../../stack/tools/random.ts';
+import { sized } from '../../stack/tools/size.ts';
 
 const db = await useTestDatabase();
 const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
@@ -35,7 +51,8 @@ async function begin(site: string) {
 const newSite = async () => begin(await createSite(db.client));
 
 const patient = (name: string) => ({ resourceType: 'Patient', name: [{ family: name }] });
-const write = (site: string, id: string, name: string) => writeResources(site, [toWrite(patient(name), id, 'upsert')]);
+const write = (site: string, id: string, name: string, mode: 'upsert' | 'update' = 'upsert') =>
+  writeResources(site, [toWrite(patient(name), id, mode)]);
 const save = (site: string, id: string, name: string) => inSite(gateway, site).run(write(site, id, name));
 const newId = () => uuidv7(Date.now());
 
@@ -74,12 +91,13 @@ async function openTransaction(site: string) {
   await client.query(`select set_config('gateway.site', $1, true)`, [site]);
   return {
     getId: () => client.query('select pg_current_xact_id()'),
-    save: (id: string, name: string) => {
-      const { text, params } = write(site, id, name);
+    save: (id: string, name: string, mode?: 'update') => {
+      const { text, params } = write(site, id, name, mode);
       return client.query(text, [...params]);
     },
     commit: () => client.query('commit'),
     rollback: () => client.query('rollback'),
+    end: () => client.end(),
   };
 }
 
@@ -294,4 +312,264 @@ test('the first event from a time is the first with this time or a later one, fo
       });
     }
   }
+});
+
+/** The versions of an export, by type and id. */
+async function exported(
+  of: ExportKey,
+  types: readonly ResourceType[],
+): Promise<{ since: string; versions: Map<string, number> }> {
+  const at = inSite(gateway, of.site);
+  await at.run(
+    beginExport({
+      ...of,
+      request: '',
+      types,
+      ofPatients: false,
+      since: null,
+      outcomes: '',
+      patients: null,
+      group: null,
+      filters: [],
+    }),
+  );
+  const row = await until('the export is complete', async () => {
+    const [, [found]] = await at.batch([stepExport(of), findExport(of)] as const);
+    if (found === undefined) throw new Error('the export is gone');
+    return found.is_complete && found;
+  });
+  const versions = new Map<string, number>();
+  for (const { type, number: file } of JSON.parse(row.files) as ExportFile[]) {
+    const [opened] = await at.run(openFile(of, type, file, types));
+    if (opened?.after_id == null || opened.upto_id === null) throw new Error('the file is gone');
+    const selection = { ...of, type, number: file, file: { ...opened, upto_id: opened.upto_id } };
+    for (let { after_id: after } = opened, more = true; more;) {
+      const page = toPage(await at.run(filePage({ ...selection, after })), PAGE_RESOURCES);
+      for (const { id, version } of page.resources) versions.set(`${type}/${id}`, version);
+      after = page.resources.at(-1)?.id ?? after;
+      ({ more } = page);
+    }
+  }
+  return { since: row.transaction_time, versions };
+}
+
+test('an export and a subscription from its transactionTime have each version once, under writers, merges and erasures', async () => {
+  const types = ['Patient', 'Observation', 'DiagnosticReport'] as const;
+  for (let round = 0; round < sized(1, 25); round += 1) {
+    const next = randomFrom(100 + round);
+    const below = (most: number) => Math.floor(next() * most);
+    const hl7 = await createHl7Site({ database: db, key: { subscriptionHosts: ['hooks.example.org'] } });
+    const { site, clientId } = hl7;
+    await gateway.run(askForChanges());
+    const at = inSite(gateway, site);
+    const context = { root: 'https://fhir.example/fhir', now: Date.now(), searches: 'listed' } as const;
+    const compare = async () => {
+      await at.run(numberChanges(site, 1 + below(40)));
+      return matchChanges(at, site, context);
+    };
+    const ends = new AbortController();
+    const sequencers = [1, 2].map(async () => {
+      while (!ends.signal.aborted) await compare();
+    });
+
+    // FHIR clients, whose transactions commit in another order than they began. An update of an erased resource fails.
+    const ids = Array.from({ length: 6 }, newId);
+    for (const id of ids) await save(site, id, 'first');
+    const rounds = sized(12, 60);
+    const clients = Array.from({ length: 3 }, async (_, writer) => {
+      for (let n = 0; n < rounds; n += 1) {
+        const one = await openTransaction(site);
+        await one.getId();
+        await delay(below(40));
+        const update = async () => {
+          for (const id of ids.filter(() => below(3) === 0).toSorted()) await one.save(id, `${writer} ${n}`, 'update');
+          await delay(below(40));
+          await (below(5) === 0 ? one.rollback() : one.commit());
+        };
+        await update().catch(() => one.rollback());
+        await one.end();
+      }
+    });
+    const senders = Array.from({ length: 3 }, async (_, sender) => {
+      for (let n = 0; n < rounds; n += 1) {
+        const [a, b] = [below(8), below(8)];
+        const pid = `PID|1||P${a}^^^HOSP^MR||Doe^Jane||1980010${1 + below(9)}|F`;
+        const control = `S${sender}-${n}`;
+        if (below(4) > 0)
+          await hl7.send(
+            `${msh('ORU^R01', control)}\n${pid}\nOBR|1|P|F${a}-${below(3)}|GLU^Glucose^L|||20260101080000+0000|||||||||||||||||LAB|F\n` +
+              `OBX|1|NM|GLU^Glucose^L||${n}.${sender}|mmol/L|||||F|||2026010108${10 + n}00+0000`,
+          );
+        else if (a !== b) await hl7.send(`${msh('ADT^A40', control)}\n${pid}\nMRG|P${b}^^^HOSP^MR`);
+        await delay(below(10));
+      }
+    });
+    const owner = await connectDatabase(db.ownerUrl);
+    const eraser = (async () => {
+      for (let n = 0; n < 3; n += 1) {
+        await delay(20 + below(80));
+        const { rows } = await db.client.query<{ id: string }>(
+          `select id from resource where site_id = $1 and type = 'Patient' and replaced_by is null order by id`,
+          [site],
+        );
+        const id = rows[below(rows.length)]?.id;
+        if (id === undefined) continue;
+        const answers = [id, 'erase'];
+        const operator = {
+          kind: 'operator',
+          name: 'root',
+          clientId: null,
+          address: null,
+          requestId: `e-${n}`,
+        } as const;
+        // It may have been merged meanwhile.
+        await erase(audited(owner, site, operator), site, id, () => Promise.resolve(answers.shift())).catch(
+          () => undefined,
+        );
+      }
+    })();
+
+    await delay(below(150));
+    // An erasure ends an export that is not read yet; then the client begins another.
+    const first = await until('an export is read', () =>
+      exported({ site, clientId, id: newId() }, types).catch((error: unknown) => {
+        if (error instanceof Error && error.message.endsWith(' is gone')) return undefined;
+        throw error;
+      }),
+    );
+    await delay(below(50));
+    const record = {
+      filter: '',
+      payload: 'id-only',
+      endpoint: 'https://hooks.example.org/',
+      host: 'hooks.example.org',
+      reason: 'x',
+    } as const;
+    const rest = { heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'requested' } as const;
+    const subscriptions = new Map<string, string>();
+    for (const type of types) {
+      const id = newId();
+      const written = await at.run(
+        writeSubscription({ site, clientId, id }, true, { type, ...record, ...rest }, first.since),
+      );
+      expect(written).toEqual([{ outcome: 'created' }]);
+      subscriptions.set(type, id);
+    }
+    await Promise.all([...clients, ...senders, eraser]);
+    ends.abort();
+    await Promise.all(sequencers);
+    await owner.close();
+    await numberAll(site);
+    while (await compare());
+
+    const { rows } = await db.client.query<{ name: string; versions: number[] }>(
+      `select type || '/' || id as name, array_agg(version order by version) as versions from (
+         select type, id, version from resource where site_id = $1
+         union all select type, id, version from resource_history where site_id = $1) v
+        where type = any ($2) group by type, id`,
+      [site, types],
+    );
+    const stored = new Map(rows.map(({ name, versions }) => [name, versions]));
+    const reported = new Map<string, (number | null)[]>();
+    for (const [type, id] of subscriptions) {
+      const range = {
+        site,
+        id,
+        clientId,
+        types: [type],
+        time: null,
+        upto: '1000000',
+        limit: 100,
+        content: null,
+        maxBytes: 1e6,
+      };
+      let after = '0';
+      for (;;) {
+        const page = await at.run(findEvents({ ...range, after }));
+        if (page.length === 0) break;
+        expect(page.map(({ event }) => Number(event))).toEqual(page.map((_, n) => Number(after) + n + 1));
+        for (const one of page)
+          reported.set(`${type}/${one.id}`, [...(reported.get(`${type}/${one.id}`) ?? []), one.version]);
+        after = page.at(-1)?.event ?? after;
+      }
+    }
+    let events = 0;
+    for (const name of new Set([...stored.keys(), ...first.versions.keys(), ...reported.keys()])) {
+      const versions = reported.get(name) ?? [];
+      events += versions.length;
+      if (stored.has(name)) {
+        const known = first.versions.get(name) ?? 0;
+        expect(versions, `${round} ${name}`).toEqual(stored.get(name)?.filter((version) => version > known));
+      } else {
+        // Erased: each version once, and the erasure last.
+        expect(versions.at(-1), `${round} ${name}`).toBe(null);
+        const before = versions.slice(0, -1);
+        expect(before, `${round} ${name}`).toEqual(before.map((_, n) => (first.versions.get(name) ?? 0) + n + 1));
+      }
+    }
+    expect(first.versions.size, String(round)).toBeGreaterThan(0);
+    expect(events, String(round)).toBeGreaterThan(5);
+  }
+});
+
+test('a change costs no write for the subscriptions that it does not concern, and each subscription has its events once', async () => {
+  const site = await newSite();
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  const at = inSite(gateway, site);
+  const context = { root: 'https://fhir.example/fhir', now: Date.now(), searches: 'listed' } as const;
+  const subscribe = async (filter: string): Promise<string> => {
+    const id = newId();
+    await at.run(
+      writeSubscription(
+        { site, clientId, id },
+        true,
+        {
+          type: 'Patient',
+          filter,
+          payload: 'id-only',
+          endpoint: 'https://hooks.example.org/',
+          host: 'hooks.example.org',
+          reason: 'x',
+          heartbeatSeconds: null,
+          maxCount: 100,
+          endsAt: null,
+          status: 'requested',
+        },
+        null,
+      ),
+    );
+    return id;
+  };
+  const rowsOf = async () =>
+    (
+      await db.client.query<{ id: string; row: string; last: number }>(
+        'select subscription_id as id, xmin::text as row, last_event::int as last from subscription where site_id = $1',
+        [site],
+      )
+    ).rows;
+  const compareAll = async (): Promise<void> => {
+    await numberAll(site);
+    // Two runners, of which one may come too late.
+    while ((await Promise.all([matchChanges(at, site, context), matchChanges(at, site, context)])).includes(true));
+  };
+  const all = await subscribe('');
+  for (let n = 0; n < 20; n += 1) await subscribe(`name=only-${n}-x`);
+  await save(site, newId(), 'a');
+  await compareAll();
+  const before = new Map((await rowsOf()).map(({ id, row }) => [id, row]));
+  for (let n = 0; n < 3; n += 1) {
+    await save(site, newId(), 'a');
+    await compareAll();
+  }
+  const after = await rowsOf();
+  expect(after.filter(({ id, row }) => before.get(id) !== row).map(({ id, last }) => [id, last])).toEqual([[all, 4]]);
+  // A later one has what follows, and an older one loses nothing by it.
+  const late = await subscribe('');
+  await save(site, newId(), 'a');
+  await compareAll();
+  await save(site, newId(), 'only-3-x');
+  await compareAll();
+  const lasts = new Map((await rowsOf()).map(({ id, last }) => [id, last]));
+  expect([lasts.get(all), lasts.get(late)]).toEqual([6, 2]);
+  expect([...lasts.values()].toSorted((a, b) => b - a).slice(0, 4)).toEqual([6, 2, 1, 0]);
 });
