@@ -4,6 +4,7 @@ interface Parameter {
   readonly name: string;
   readonly part?: readonly Parameter[];
   readonly valueString?: string;
+  readonly valueInstant?: string;
   readonly valueReference?: { readonly reference: string };
 }
 
@@ -13,15 +14,26 @@ export interface NotifiedEvent {
   readonly focus: string;
 }
 
-/** The events of a notification, or of an answer of `$events`. */
-export function eventsIn(bundle: unknown): NotifiedEvent[] {
+/** The parts of each event, by name. */
+function partsIn(bundle: unknown): ReadonlyMap<string, Parameter>[] {
   const { entry } = bundle as {
     readonly entry: readonly { readonly resource: { readonly parameter: readonly Parameter[] } }[];
   };
   return (entry[0]?.resource.parameter ?? [])
     .filter(({ name }) => name === 'notification-event')
-    .map(({ part = [] }) => ({
-      event: Number(part.find(({ name }) => name === 'event-number')?.valueString),
-      focus: (part.find(({ name }) => name === 'focus')?.valueReference?.reference ?? '').replace(/^.*\/fhir\//, ''),
-    }));
+    .map(({ part = [] }) => new Map(part.map((one) => [one.name, one])));
 }
+
+/** The events of a notification, or of an answer of `$events`. */
+export const eventsIn = (bundle: unknown): NotifiedEvent[] =>
+  partsIn(bundle).map((parts) => ({
+    event: Number(parts.get('event-number')?.valueString),
+    focus: (parts.get('focus')?.valueReference?.reference ?? '').replace(/^.*\/fhir\//, ''),
+  }));
+
+/** The time of each event's version, in milliseconds since the epoch. */
+export const eventTimesIn = (bundle: unknown) =>
+  partsIn(bundle).map((parts) => ({
+    event: parts.get('event-number')?.valueString ?? '',
+    time: Date.parse(parts.get('timestamp')?.valueInstant ?? ''),
+  }));

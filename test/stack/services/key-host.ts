@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { JWK } from 'jose';
 
@@ -14,6 +15,8 @@ export interface KeyHost {
   /** Gives a path its behaviour, and returns the URI. */
   serve(path: string, behaviour: Behaviour): string;
   fetches(path: string): number;
+  /** Ends all connections, and accepts none for a time. */
+  restart(awayMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -33,8 +36,16 @@ export async function startKeyHost({ certificate, privateKey }: Certificate): Pr
     if (behaviour === undefined) response.writeHead(404).end();
     else behaviour(response, request);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const listen = async (at: number): Promise<void> => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const close = async (): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  await listen(0);
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
   return {
@@ -44,10 +55,11 @@ export async function startKeyHost({ certificate, privateKey }: Certificate): Pr
       return `https://127.0.0.1:${port}${path}`;
     },
     fetches: (path) => counts.get(path) ?? 0,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+    async restart(awayMs) {
+      await close();
+      await delay(awayMs);
+      await listen(port);
     },
+    stop: close,
   };
 }

@@ -7,6 +7,12 @@ export const isFull = process.env['TEST_SIZE'] === 'full';
 /** One of two sizes of the same case. */
 export const sized = <Size>(small: Size, full: Size): Size => (isFull ? full : small);
 
+/** `TEST_PART=0.1`: a tenth of the longest cases of the full size. */
+const part = Number(process.env['TEST_PART'] ?? 1);
+
+/** The number of the longest cases, which the full size may run in part. */
+export const partOf = (full: number): number => Math.max(1, Math.round(full * part));
+
 /** How many inputs a property is tried with: at full size 100,000. */
 export const inputs = (small: number): number => sized(small, 100_000);
 
