@@ -191,9 +191,9 @@ export const ALERT_KINDS = {
     measured: ({ subscriptions = 0, since = 0 }, firedAt) =>
       `${subscriptions === 1 ? '1 subscription' : `${text(subscriptions)} subscriptions`}, the first one for ${minutesFrom(since, firedAt)}.`,
     todo:
-      'Ask the client to check its receiver. The gateway tries again for three days, then the client switches the Subscription on ' +
-      'again. No event is lost. Check the scopes and the subscription hosts of the API key too.',
-    /** By API key: subscriptions with the status error, or without an accepted notification for an hour. */
+      'The page Subscriptions shows the last answer and has a test. Ask the client to check its receiver, then resume the ' +
+      'subscription. Pause or delete a subscription that is not needed. No event is lost.',
+    /** By API key: subscriptions with the status error, without an accepted notification for an hour, or an hour behind. */
     facts: z.array(z.object({ ...of, subscriptions: z.number(), since: ms })),
     firing: (keys) => keys,
   }),

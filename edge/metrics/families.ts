@@ -23,6 +23,17 @@ const LISTS = {
   alerts: listOf({ site: z.string(), kind: z.string(), state: z.string(), alerts: z.number() }),
   signingKeys: listOf({ kid: z.string(), at: z.number() }),
   sites: listOf({ site: z.string(), name: z.string() }),
+  subscriptions: listOf({
+    site: z.string(),
+    requested: z.number(),
+    active: z.number(),
+    error: z.number(),
+    off: z.number(),
+    events: z.number(),
+    seconds: z.number(),
+    accepted: z.number(),
+    failed: z.number(),
+  }),
   counted: z.object({ usage: z.number(), answers: z.number(), feeds: z.number() }),
 };
 
@@ -119,6 +130,7 @@ export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
   const feeds = parsed(LISTS.feeds, row.feeds);
   const jobs = parsed(LISTS.jobs, row.jobs);
   const counted = parsed(LISTS.counted, row.counted);
+  const subscriptions = parsed(LISTS.subscriptions, row.subscriptions);
   const seen = new Map(parsed(LISTS.signingKeys, row.signing_keys).map(({ kid, at }) => [kid, at]));
   const answered = (label: string, is: (answer: string) => boolean): Sample[] =>
     answers
@@ -171,6 +183,40 @@ export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
       type: 'gauge',
       help: 'Messages that are not processed because the gateway failed.',
       samples: parsed(LISTS.failed, row.failed).map(({ site, messages }) => ({ labels: { site }, value: messages })),
+    },
+    {
+      name: 'gateway_subscriptions',
+      type: 'gauge',
+      help: 'Subscriptions of API keys by status.',
+      samples: subscriptions.flatMap((of) =>
+        (['requested', 'active', 'error', 'off'] as const).map((status) => ({
+          labels: { site: of.site, status },
+          value: of[status],
+        })),
+      ),
+    },
+    {
+      name: 'gateway_subscription_lag_events',
+      type: 'gauge',
+      help: 'Events of subscriptions that are not delivered, without those of paused ones.',
+      samples: subscriptions.map(({ site, events }) => ({ labels: { site }, value: events })),
+    },
+    {
+      name: 'gateway_subscription_lag_seconds',
+      type: 'gauge',
+      help: 'The age of the oldest of these events.',
+      samples: subscriptions.map(({ site, seconds }) => ({ labels: { site }, value: seconds })),
+    },
+    {
+      name: 'gateway_notifications_total',
+      type: 'counter',
+      help: 'Notifications of subscriptions that were posted: accepted with 2xx, or failed.',
+      samples: subscriptions.flatMap((of) =>
+        (['accepted', 'failed'] as const).map((outcome) => ({
+          labels: { site: of.site, outcome },
+          value: of[outcome],
+        })),
+      ),
     },
     {
       name: 'gateway_sidecar_last_seen_timestamp_seconds',

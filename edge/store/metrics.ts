@@ -14,11 +14,13 @@ export interface MetricsRow {
   readonly signing_keys: string;
   readonly counted: string;
   readonly sites: string;
+  /** As migrations/functions/metrics_subscriptions.sql says. */
+  readonly subscriptions: string;
 }
 
 /** @param limit the maximum for each list @param kids of the keys that are published */
 export function readMetrics(limit: number, kids: readonly string[]): Query<MetricsRow> {
   return read<MetricsRow>`select usage, answers, feeds, failed, sidecars, jobs, alerts, signing_keys, counted,
-      metrics_sites(${limit}::integer) as sites
+      metrics_sites(${limit}::integer) as sites, metrics_subscriptions(${limit}::integer) as subscriptions
     from metrics_now(${limit}::integer, ${kids}::text[])`;
 }

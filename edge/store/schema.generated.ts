@@ -87,6 +87,7 @@ export const FUNCTIONS: readonly string[] = [
   'lock_patients',
   'metrics_now',
   'metrics_sites',
+  'metrics_subscriptions',
   'mllp_candidates',
   'mllp_connections_note',
   'mllp_covered',

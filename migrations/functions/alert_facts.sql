@@ -64,9 +64,16 @@ begin
            and (w.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x),
       'subscription-failing', (select coalesce(json_agg(x), '[]') from (
         select s.site_id as site, s.client_id as subject, count(*) as subscriptions,
-               floor(extract(epoch from min(coalesce(s.failing_since, s.matched_at))) * 1000) as since
+               floor(extract(epoch from min(coalesce(s.failing_since, w.since, s.matched_at))) * 1000) as since
           from subscription s
-         where (s.status = 'error' or s.status <> 'off' and s.failing_since < clock_timestamp() - interval '1 hour')
+         -- Behind although nothing failed: the receiver is slow. Not soon after a pause, or a start at an export.
+         cross join lateral (
+           select case when s.status in ('requested', 'active') and s.delivered < s.last_event
+                            and s.restarted_at < clock_timestamp() - interval '1 hour'
+                       then subscription_waiting_since(s.site_id, s.subscription_id, s.delivered) end as since) w
+         where (s.status = 'error' or s.status <> 'off' and s.failing_since < clock_timestamp() - interval '1 hour'
+             or w.since < clock_timestamp() - interval '1 hour')
+           and (s.ends_at is null or s.ends_at > clock_timestamp())
            and exists (select from job j where j.kind = 'changes' and j.state = 'open')
          group by s.site_id, s.client_id) x)),
     'alerts', (select coalesce(json_agg(x), '[]') from (

@@ -173,6 +173,53 @@ test('each cause opens an alert of the affected site only', async () => {
   expect(received).toHaveLength(5);
 });
 
+test('subscriptions that fail or are an hour behind, not those that are paused, have ended or began again lately', async () => {
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  await database.run(askForChanges());
+  await db.client.query(
+    `insert into change (site_id, number, type, id, version, reached)
+       values ($1, 1, 'Patient', gen_random_uuid(), 1, now() - interval '2 hours'), ($1, 2, 'Patient', gen_random_uuid(), 1, now())`,
+    [site],
+  );
+  const minutes = (count: number): string => new Date(Date.now() - count * 60_000).toISOString();
+  /** @returns the number of subscriptions in the alert */
+  const alerted = async (given: {
+    readonly status: string;
+    readonly failing?: number;
+    readonly ended?: number;
+    readonly restarted?: number;
+    readonly delivered?: number;
+  }): Promise<number> => {
+    const { status, failing: since, ended, restarted = 300, delivered = 0 } = given;
+    const times = [since, ended, restarted].map((count) => (count === undefined ? null : minutes(count)));
+    await db.client.query('delete from subscription where site_id = $1', [site]);
+    await db.client.query(
+      `with made as (
+         insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count,
+             matched, status, last_event, delivered, failing_since, ends_at, restarted_at)
+           values ($1, gen_random_uuid(), $2, 'Patient', '', 'id-only', 'https://hooks.example.org/', 'hooks.example.org', 'test', 10,
+             2, $3, 2, $4, $5, $6, $7) returning subscription_id)
+       insert into subscription_event (site_id, subscription_id, last_event, numbers) select $1, subscription_id, 2, '{1,2}' from made`,
+      [site, clientId, status, delivered, ...times],
+    );
+    const { rows } = await db.client.query<{ found: { subject: string; subscriptions: number }[] }>(
+      `select alert_facts('{}') -> 'kinds' -> 'subscription-failing' as found`,
+    );
+    return rows[0]?.found.find(({ subject }) => subject === clientId)?.subscriptions ?? 0;
+  };
+  expect(await alerted({ status: 'error' })).toBe(1);
+  expect(await alerted({ status: 'active', failing: 61, restarted: 5 })).toBe(1);
+  // Accepted, but too slowly: its first event has waited for two hours.
+  expect(await alerted({ status: 'active' })).toBe(1);
+  expect(await alerted({ status: 'active', delivered: 1 })).toBe(0);
+  expect(await alerted({ status: 'active', failing: 59, restarted: 5 })).toBe(0);
+  // Resumed after a pause, sent again, or from an export on.
+  expect(await alerted({ status: 'active', restarted: 30 })).toBe(0);
+  expect(await alerted({ status: 'off', failing: 90 })).toBe(0);
+  expect(await alerted({ status: 'active', failing: 90, ended: 1 })).toBe(0);
+  expect(await alerted({ status: 'error', ended: 1 })).toBe(0);
+});
+
 test.each([
   ['of another client since', 'other', 2, true],
   ['one a minute after, perhaps with kept keys', 'own', 11, true],

@@ -65,6 +65,9 @@ const families = [
       signing_keys: JSON.stringify([{ kid: 'k', at: 1 }]),
       counted: JSON.stringify({ usage: 1, answers: 3, feeds: 1 }),
       sites: JSON.stringify([{ site, name: 'Site' }]),
+      subscriptions: JSON.stringify([
+        { site, requested: 0, active: 1, error: 0, off: 0, events: 1, seconds: 1, accepted: 1, failed: 0 },
+      ]),
     },
     deployment,
   ),

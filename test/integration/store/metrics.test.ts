@@ -149,3 +149,41 @@ test('returns alerts by state, and the creation times of signing keys', async ()
   await db.client.query("insert into signing_key_seen (kid, first_seen) values ('old-ring', to_timestamp(1700000000))");
   expect(await created()).toEqual([day, { labels: { kid: 'old-ring', use: 'published' }, value: 1_700_000_000 }]);
 });
+
+test('subscriptions: status, lag and posts of a site, also after they are deleted, and paused ones without lag', async () => {
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  await db.client.query(
+    `insert into change (site_id, number, type, id, version, reached)
+       values ($1, 1, 'Patient', gen_random_uuid(), 1, now() - interval '90 seconds')`,
+    [site],
+  );
+  await db.client.query(
+    `with made as (
+       insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count,
+           matched, status, last_event, accepted, failed, ends_at)
+         select $1, gen_random_uuid(), $2, 'Patient', '', 'id-only', 'https://hooks.example.org/', 'hooks.example.org', 'test', 10, 1,
+                s, 1, 5, 2, case s when 'requested' then now() end
+           from unnest('{requested,active,off}'::text[]) s returning subscription_id)
+     insert into subscription_event (site_id, subscription_id, last_event, numbers) select $1, subscription_id, 1, '{1}' from made`,
+    [site, clientId],
+  );
+  const status = async () =>
+    Object.fromEntries(
+      (await samplesOf('gateway_subscriptions')).map(({ labels, value }) => [labels['status'], value]),
+    );
+  expect(await status()).toEqual({ requested: 0, active: 1, error: 0, off: 2 });
+  expect(await samplesOf('gateway_subscription_lag_events')).toEqual([{ labels: { site }, value: 1 }]);
+  const [lag] = await samplesOf('gateway_subscription_lag_seconds');
+  expect(lag?.value).toBeGreaterThanOrEqual(90);
+  expect(lag?.value).toBeLessThan(3600);
+  const posts = [
+    { labels: { site, outcome: 'accepted' }, value: 15 },
+    { labels: { site, outcome: 'failed' }, value: 6 },
+  ];
+  expect(await samplesOf('gateway_notifications_total')).toEqual(posts);
+  await db.client.query(
+    'select d.id from subscription s cross join subscription_delete(s.site_id, null, s.subscription_id) d',
+  );
+  expect(await status()).toEqual({ requested: 0, active: 0, error: 0, off: 0 });
+  expect(await samplesOf('gateway_notifications_total')).toEqual(posts);
+});

@@ -78,6 +78,7 @@ const FOR_THE_OWNER = [
   'key_kids_note',
   'metrics_now',
   'metrics_sites',
+  'metrics_subscriptions',
   'mllp_candidates',
   'mllp_connections_note',
   'mllp_ranges',
