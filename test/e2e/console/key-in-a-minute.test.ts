@@ -20,7 +20,7 @@ const makePair = async (page: Page): Promise<{ pem: string; name: string }> => {
     page.waitForEvent('download'),
     page.click('button:has-text("Make a key pair")'),
   ]);
-  await page.waitForSelector('.said:has-text("was saved as private.pem")');
+  await page.waitForSelector('.said:has-text("was saved as private")');
   return { pem: await readFile(await download.path(), 'utf8'), name: download.suggestedFilename() };
 };
 
@@ -60,9 +60,10 @@ test('a second key is added to the present keys, for a rotation, and another tex
   const { context, page } = await signIn(stack.oidc.admin);
   await page.goto(`${stack.baseUrl}/admin/keys/new`);
   await page.fill('#jwks', JSON.stringify({ keys: [{ kty: 'OKP', kid: 'old' }] }));
-  await makePair(page);
+  const { name } = await makePair(page);
   const { keys } = JSON.parse(await page.inputValue('#jwks')) as { keys: JWK[] };
   expect(keys.map(({ kid }) => kid)).toEqual(['old', expect.stringMatching(/^[\w-]{43}$/)]);
+  expect(name).toBe(`private-${keys[1]?.kid?.slice(0, 8)}.pem`);
   await page.fill('#jwks', '-----BEGIN PUBLIC KEY-----');
   await page.click('button:has-text("Make a key pair")');
   await page.waitForSelector('.said:has-text("empty it first")');

@@ -84,13 +84,16 @@ function addMaker(maker) {
     say('Making the key pair …');
     try {
       const { jwk, pem } = await makePair(kind.value);
-      save('private.pem', pem);
       // A second pair replaces the first one; earlier keys stay, for a rotation.
-      field.value = JSON.stringify({ keys: [...keys.filter(({ kid }) => kid !== made), jwk] }, null, 2);
+      const earlier = keys.filter(({ kid }) => kid !== made);
+      // The client may still need the file of the earlier key.
+      const file = earlier.length === 0 ? 'private.pem' : `private-${jwk.kid.slice(0, 8)}.pem`;
+      save(file, pem);
+      field.value = JSON.stringify({ keys: [...earlier, jwk] }, null, 2);
       made = jwk.kid;
       const both = uri?.value.trim() ? ' Clear the JWKS URI: a key has one or the other.' : '';
       say(
-        'Your private key was saved as private.pem: give it only to the client, there is no second copy. ' +
+        `Your private key was saved as ${file}: give it only to the client, there is no second copy. ` +
           `Its public key, ${jwk.kid}, is in the field above.${both}`,
       );
     } catch {
