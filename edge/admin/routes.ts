@@ -39,6 +39,7 @@ import { replayOperations } from './replays/operations.ts';
 import { addReplayPages } from './replays/routes.tsx';
 import { peopleOperations } from './people/operations.ts';
 import { addPeoplePages } from './people/routes.tsx';
+import { siteFileOperations } from './site-file/operations.ts';
 import { signingKeyOperations } from './signing-keys/operations.ts';
 import { addSigningKeyPage } from './signing-keys/routes.tsx';
 import { subscriptionOperations } from './subscriptions/operations.ts';
@@ -86,6 +87,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
     ...settingsOperations(deps),
+    ...siteFileOperations(deps),
     ...peopleOperations(),
     ...signingKeyOperations(deps),
   ];

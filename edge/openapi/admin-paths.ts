@@ -39,6 +39,7 @@ function queryParameters(schema: z.ZodType | undefined): Parameter[] {
 
 function toOperation(operation: Operation): OperationObject {
   const { method, path, permission, summary, description, query, body, answer, status = 200, needsIfMatch } = operation;
+  const mayBeStale = needsIfMatch === true || operation.needsFingerprint === true;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const [tag = ''] = path.slice(1).split('/');
   const parameters = [
@@ -72,7 +73,7 @@ function toOperation(operation: Operation): OperationObject {
         'conflict',
         'invalid',
         ...(names.length === 0 && body === undefined ? [] : (['not-found'] as const)),
-        ...(needsIfMatch === true ? (['precondition-failed'] as const) : []),
+        ...(mayBeStale ? (['precondition-failed'] as const) : []),
         ...(body === undefined ? [] : WITH_BODY),
       ]),
       // RFC 6585 §3.

@@ -6,10 +6,13 @@ import type { Query } from '../deps.ts';
 import type { ChangeRow } from './change.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
-/** The columns of a row beside the members of the record. */
-export interface StoredKey {
+export interface KeyVersion {
   readonly client_id: string;
   readonly version: number;
+}
+
+/** The columns of a row beside the members of the record. */
+export interface StoredKey extends KeyVersion {
   /** The name as the list is ordered by it. */
   readonly name_key: string;
   readonly created_at: string;
@@ -117,6 +120,14 @@ export function keyStatements<Row extends object>(columns: readonly (keyof Row &
       reads: true,
     }),
 
+    /** The records of a site's keys with their versions, by name. */
+    readRecords: (site: string, limit: number): Query<KeyVersion & Row> => ({
+      text: `select k.client_id, k.version, ${columns.map((column) => `k.${column}`).join(', ')} from api_key k
+     where k.site_id = $1::uuid order by lower(k.name), k.name, k.created_at, k.client_id limit $2::int`,
+      params: [site, limit],
+      reads: true,
+    }),
+
     /**
      * Creates or changes a key (migrations/functions/api_key_write.sql). A public key that another API key has is a Fault
      * `conflict` with its position among the owned, then the foreign thumbprints.
@@ -138,6 +149,7 @@ export interface KeyConflictsRow {
 }
 
 export interface KeyToCheck {
+  readonly clientId: string;
   readonly thumbprints: readonly string[];
   /** Allowed IPs of a key for MLLP; empty if they need no check. */
   readonly allowedIps: readonly string[];
@@ -146,11 +158,13 @@ export interface KeyToCheck {
   readonly tlsSubject: string | null;
 }
 
-/** All reasons for which `writeKey` would reject a key. */
-export function findKeyConflicts(site: string, clientId: string, asked: KeyToCheck): Query<KeyConflictsRow> {
-  const { thumbprints, allowedIps, application, facility, tlsSubject } = asked;
-  return read<KeyConflictsRow>`select thumbprints_foreign(${clientId}, ${thumbprints}::text[])::text as foreign_keys,
-      site_addresses_foreign(${site}::uuid, ${allowedIps}::text[], ${application}, ${facility}, ${tlsSubject})::text as foreign_addresses`;
+/** All reasons for which `writeKey` would reject these keys: a row for each, in their order. */
+export function findKeyConflicts(site: string, asked: readonly KeyToCheck[]): Query<KeyConflictsRow> {
+  return read<KeyConflictsRow>`select thumbprints_foreign(x."clientId", x.thumbprints)::text as foreign_keys,
+      site_addresses_foreign(${site}::uuid, x."allowedIps", x.application, x.facility, x."tlsSubject")::text as foreign_addresses
+    from json_to_recordset(${JSON.stringify(asked.map((key, at) => ({ ...key, at })))}::json) as x(at integer, "clientId" text,
+      thumbprints text[], "allowedIps" text[], application text, facility text, "tlsSubject" text)
+    order by x.at`;
 }
 
 /** The changes of a key, the newest first. */

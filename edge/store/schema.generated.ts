@@ -128,6 +128,7 @@ export const FUNCTIONS: readonly string[] = [
   'site_address_lock',
   'site_address_remove',
   'site_addresses_foreign',
+  'site_apply',
   'site_write',
   'subscription_claim',
   'subscription_delete',

@@ -61,6 +61,32 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
   /** PID-5, and a time without an offset in PID-29. */
   const DIED = `Doe^Jane${'|'.repeat(24)}202607010930`;
 
+  test('are one file that is exported, planned and applied, with a row of the audit', async () => {
+    const file = await at.json<{ settings: Readonly<Record<string, unknown>>; apiKeys: readonly object[] }>('/export');
+    expect(file).toMatchObject({
+      format: 1,
+      site: at.site,
+      settings: { usCore: false },
+      apiKeys: [{ protocols: ['fhir', 'hl7'] }],
+    });
+    expect(JSON.stringify(file)).not.toMatch(/"d"|alertWebhook/);
+    const none = await at.json<{ changes: object[]; fingerprint: string }>('/plan', { file });
+    expect(none).toMatchObject({ changes: [], notInFile: { apiKeys: [] } });
+    const changed = { format: 1, settings: { usCore: true } };
+    const { fingerprint, changes } = await at.json<typeof none>('/plan', { file: changed });
+    expect(changes).toMatchObject([{ kind: 'settings', permissions: ['site.settings.update'] }]);
+    await at.json('/apply', { file: changed, fingerprint: none.fingerprint }, 412);
+    await at.json('/apply', { file: changed }, 422);
+    expect(await at.json('/apply', { file: changed, fingerprint })).toMatchObject({ clientIds: [] });
+    const audited = await at.db.client.query<{ action: string }>(`select action from audit where 'Site' = any (types)`);
+    expect(audited.rows).toEqual([{ action: 'settings-changed' }]);
+    const back = { format: 1, settings: { usCore: false } };
+    const again = await at.json<typeof none>('/plan', { file: back });
+    await at.json('/apply', { file: back, fingerprint: again.fingerprint });
+    await at.db.client.query('delete from site_change where site_id = $1 and version > 1', [at.site]);
+    await at.db.client.query('update site set version = 1 where site_id = $1', [at.site]);
+  });
+
   test('are read with their version, changed, and every change is kept', async () => {
     const response = await call('GET', '/site');
     expect([response.status, response.headers.get('etag')]).toEqual([200, '"1"']);

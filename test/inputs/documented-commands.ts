@@ -52,6 +52,7 @@ export const ON_DEPLOYMENT: readonly string[] = [
   'edge/docs/operate.md, Upgrade and roll back',
   'edge/docs/operate.md, Rotate the signing keys',
   'edge/docs/operate.md, Who saw what',
+  'edge/docs/operate.md, Sites as code',
 ];
 
 /** Sections that box.test.ts follows with two processes behind a proxy, in this order. */

@@ -15,7 +15,7 @@ const ROWS: readonly Row[] = [
   ['edge/admin/keys/edit.tsx', ['create', 'change'], ['contract/admin-keys']],
   [
     'edge/admin/keys/keys.ts',
-    ['save', 'requirePermissions'],
+    ['save', 'permissionsOfChange'],
     ['contract/admin-keys', 'unit/admin/staff/rights', 'contract/admin-api', 'integration/store/site-address'],
   ],
   [
@@ -393,6 +393,7 @@ const ROWS: readonly Row[] = [
   ],
   ['migrations/functions/search_lag.sql', ['search_lag'], ['integration/store/reindex']],
   ['migrations/functions/search_require.sql', ['search_require'], ['integration/store/reindex']],
+  ['migrations/functions/site_apply.sql', ['site_apply'], ['integration/admin/site-file']],
   ['migrations/functions/site_address_add.sql', ['site_address_add'], ['integration/store/site-address']],
   ['migrations/functions/site_address_remove.sql', ['site_address_remove'], ['integration/store/site-address']],
   ['migrations/functions/site_addresses_foreign.sql', ['site_addresses_foreign'], ['integration/store/site-address']],

@@ -10,6 +10,7 @@ import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
 import { parseMembers } from '../api/parse.ts';
 import { newRecord, recordChange, toColumns } from '../../members/member.ts';
+import type { Permission } from '../../permissions.ts';
 import { noSuchSite } from '../settings/site.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from '../../members/api-key.ts';
@@ -49,23 +50,42 @@ export async function requireKey(database: Database, site: string, clientId: str
   return key;
 }
 
-/** @throws Fault `invalid` with an issue for each field; `forbidden` without the permission */
-export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {
-  requirePermission(actor, 'site.api_keys.create');
+/** The valid members of a record, and the issues of the others. */
+export interface ReadKey {
+  readonly record: Partial<KeyRecord>;
+  readonly issues: readonly Issue[];
+}
+
+/** The record of a new key. @throws Fault `invalid` if `body` is not an object */
+export function readNewKey(body: unknown): ReadKey {
   const { data, issues } = parseMembers(newKey, body, 'the API key');
   const given = toColumns(KEY_MEMBERS, data);
   // An empty list counts as left out.
   const protocols = given.protocols?.length === 0 ? DEFAULT_PROTOCOLS : given.protocols;
-  const record = protocols === undefined ? given : { ...given, protocols };
-  return save(deps, actor, { clientId: `svc-${crypto.randomUUID()}`, current: null, expected: null, record, issues });
+  return { record: protocols === undefined ? given : { ...given, protocols }, issues };
 }
 
-/** Checks the permissions of a change: disabling has its own. */
-function requirePermissions(actor: Actor, { status, ...others }: Partial<KeyRecord>): void {
-  if (status === 'disabled') requirePermission(actor, 'site.api_keys.disable');
-  if (status === 'active' || Object.keys(others).length > 0 || status === undefined) {
-    requirePermission(actor, 'site.api_keys.update');
-  }
+/** The record of a change. @throws Fault `invalid` if `body` is not an object */
+export function readKeyChange(body: unknown): ReadKey {
+  const { data, issues } = parseMembers(keyChange, body, 'the change');
+  return { record: toColumns(KEY_MEMBERS, data), issues };
+}
+
+export const newClientId = (): string => `svc-${crypto.randomUUID()}`;
+
+/** @throws Fault `invalid` with an issue for each field; `forbidden` without the permission */
+export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {
+  requirePermission(actor, 'site.api_keys.create');
+  return save(deps, actor, { clientId: newClientId(), current: null, expected: null, ...readNewKey(body) });
+}
+
+/** The permissions of a change: disabling has its own. */
+export function permissionsOfChange({ status, ...others }: Partial<KeyRecord>): Permission[] {
+  const isUpdate = status === 'active' || Object.keys(others).length > 0 || status === undefined;
+  return [
+    ...(status === 'disabled' ? (['site.api_keys.disable'] as const) : []),
+    ...(isUpdate ? (['site.api_keys.update'] as const) : []),
+  ];
 }
 
 /**
@@ -80,38 +100,50 @@ export async function changeKey(
   body: unknown,
 ): Promise<SavedKey> {
   const current = await requireKey(deps.database, actor.site, clientId);
-  const { data, issues } = parseMembers(keyChange, body, 'the change');
-  const record = toColumns(KEY_MEMBERS, data);
-  requirePermissions(actor, record);
+  const { record, issues } = readKeyChange(body);
+  for (const permission of permissionsOfChange(record)) requirePermission(actor, permission);
   if (expected.length > 0 && !expected.includes(current.version))
     throw changedMeanwhile('the API key', current.version);
   return save(deps, actor, { clientId, current, expected, record, issues });
 }
 
-interface Saving {
+interface Saving extends ReadKey {
   readonly clientId: string;
   /** Null for a new key. */
   readonly current: KeyRow | null;
   readonly expected: readonly number[] | null;
-  /** The valid members of the request. */
-  readonly record: Partial<KeyRecord>;
-  /** The issues of the other members. */
-  readonly issues: readonly Issue[];
 }
 
-/** Converts inline public keys to the JWKS that is stored. */
-async function withJwks(record: Partial<KeyRecord>): Promise<{ record: Partial<KeyRecord>; issues: readonly Issue[] }> {
-  if (typeof record.jwks !== 'string' || record.jwks.length > MAX_JWKS_CHARACTERS) return { record, issues: [] };
+/** Converts inline public keys to the JWKS that is stored. Converting it again changes nothing. */
+export async function withJwks({ record, issues }: ReadKey): Promise<ReadKey> {
+  if (typeof record.jwks !== 'string' || record.jwks.length > MAX_JWKS_CHARACTERS) return { record, issues };
   const read = await readPublicKeys(record.jwks);
-  if ('jwks' in read) return { record: { ...record, jwks: read.jwks }, issues: [] };
-  return { record, issues: [{ code: 'invalid', message: read.problem, at: 'jwks' }] };
+  if ('jwks' in read) return { record: { ...record, jwks: read.jwks }, issues };
+  return { record, issues: [...issues, { code: 'invalid', message: read.problem, at: 'jwks' }] };
 }
 
-/** Reports all issues at once, those that only the database finds included. */
-async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedKey> {
-  const { clientId, current, expected } = saving;
-  const { record, issues } = await withJwks(saving.record);
-  const found = [...saving.issues, ...issues];
+/** A record that was checked except by the database. */
+export interface PreparedKey extends ReadKey {
+  readonly findings: JwksFindings;
+  /** As `writeKey` has them. */
+  readonly ownedThumbprints: readonly string[] | null;
+  readonly foreignThumbprints: readonly string[];
+  readonly check: DatabaseCheck;
+}
+
+/**
+ * Checks a record by all rules that need no database.
+ *
+ * @param current null for a new key
+ */
+export async function prepareKey(
+  deps: GuardedFetching,
+  clientId: string,
+  current: KeyRecord | null,
+  read: ReadKey,
+  inspect = inspectKeys,
+): Promise<PreparedKey> {
+  const { record, issues: found } = await withJwks(read);
   const merged = { ...current, ...record };
   const rules = rulesOf(merged, found);
   // Unchanged keys are not inspected again, so that a key whose JWKS is no longer acceptable can be disabled.
@@ -123,29 +155,32 @@ async function save(deps: KeyDeps, actor: Actor, saving: Saving): Promise<SavedK
     jwksUri: located.has('jwksUri') ? null : rules.jwksUri,
     jwks: located.has('jwks') ? null : rules.jwks,
   };
-  const { issues: ofKeys, findings } = isInspected ? await inspectKeys(deps, inspected) : NOT_INSPECTED;
-  const wrong = [...found, ...broken.filter(({ at }) => !located.has(at)), ...ofKeys];
-
-  const database = inSite(deps.database, actor.site);
+  const { issues: ofKeys, findings } = isInspected ? await inspect(deps, inspected) : NOT_INSPECTED;
   const { owned, foreign, names } = await thumbprintsOf(findings, rules.jwks !== null);
-  const databaseIssues = () =>
-    issuesOfDatabase(database, actor.site, clientId, {
+  return {
+    record,
+    issues: [...found, ...broken.filter(({ at }) => !located.has(at)), ...ofKeys],
+    findings,
+    ownedThumbprints: isInspected ? owned : null,
+    foreignThumbprints: foreign,
+    check: {
+      clientId,
       thumbprints: [...owned, ...foreign],
       names,
       keysField: rules.jwks === null ? 'jwksUri' : 'jwks',
       sender: isSenderValid(found) && isSenderChanged(current, record) ? merged : undefined,
-    });
-  if (wrong.length > 0) throw refusal([...wrong, ...(await databaseIssues())]);
+    },
+  };
+}
 
-  const write = writeKey({
-    site: actor.site,
-    clientId,
-    expected,
-    by: authorOf(actor),
-    record,
-    ownedThumbprints: isInspected ? owned : null,
-    foreignThumbprints: foreign,
-  });
+/** Reports all issues at once, those that only the database finds included. */
+async function save(deps: KeyDeps, actor: Actor, { clientId, current, expected, ...read }: Saving): Promise<SavedKey> {
+  const { record, issues, findings, check, ...thumbprints } = await prepareKey(deps, clientId, current, read);
+  const database = inSite(deps.database, actor.site);
+  const databaseIssues = async () => (await issuesOfDatabase(database, actor.site, [check])).flat();
+  if (issues.length > 0) throw refusal([...issues, ...(await databaseIssues())]);
+
+  const write = writeKey({ site: actor.site, clientId, expected, by: authorOf(actor), record, ...thumbprints });
   const [[written], [key]] = await database
     .batch([write, readKey(actor.site, clientId)])
     .catch(async (error: unknown) => {
@@ -193,12 +228,14 @@ const isSenderValid = (found: readonly Issue[]): boolean =>
   !found.some(({ at }) => SENDER.some(([, field]) => field === fieldAt(at)));
 
 /** The same as in api_key_write.sql: unchanged columns are not checked again, unless the key is enabled. */
-const isSenderChanged = (current: KeyRow | null, record: Partial<KeyRecord>): boolean =>
+const isSenderChanged = (current: KeyRecord | null, record: Partial<KeyRecord>): boolean =>
   current === null ||
   (current.status !== 'active' && record.status === 'active') ||
   SENDER.some(([column]) => column in record && String(record[column]) !== String(current[column]));
 
-interface DatabaseCheck {
+/** The parts of a record that only the database can check. */
+export interface DatabaseCheck {
+  readonly clientId: string;
   readonly thumbprints: readonly string[];
   /** The kid of each thumbprint, or its number. */
   readonly names: readonly string[];
@@ -207,39 +244,41 @@ interface DatabaseCheck {
   readonly sender: Partial<KeyRecord> | undefined;
 }
 
-/** The issues that only the database finds: public keys of other clients, and addresses that are not the site's. */
-async function issuesOfDatabase(
+/**
+ * The issues of each key that only the database finds: public keys of other clients, and addresses that are not the site's.
+ */
+export async function issuesOfDatabase(
   database: Database,
   site: string,
-  clientId: string,
-  { thumbprints, names, keysField, sender }: DatabaseCheck,
-): Promise<Issue[]> {
-  const allowedIps = sender?.protocols?.includes('hl7-mllp') === true ? (sender.allowed_ips ?? []) : [];
-  if (thumbprints.length === 0 && allowedIps.length === 0) return [];
-  const asked = {
+  checks: readonly DatabaseCheck[],
+): Promise<Issue[][]> {
+  const asked = checks.map(({ clientId, thumbprints, sender }) => ({
+    clientId,
     thumbprints,
-    allowedIps,
+    allowedIps: sender?.protocols?.includes('hl7-mllp') === true ? (sender.allowed_ips ?? []) : [],
     application: sender?.hl7_sender_application ?? null,
     facility: sender?.hl7_sender_facility ?? null,
     tlsSubject: sender?.tls_subject ?? null,
-  };
-  const [[conflicts], own] = await database.batch([findKeyConflicts(site, clientId, asked), siteAddresses(site)]);
+  }));
+  if (asked.every(({ thumbprints, allowedIps }) => thumbprints.length === 0 && allowedIps.length === 0))
+    return checks.map(() => []);
+  const [conflicts, own] = await database.batch([findKeyConflicts(site, asked), siteAddresses(site)]);
   const ranges = own.map(({ range, ...only }) => [range, ...senderFilters(only)].join(' '));
   const known = ranges.length === 0 ? 'none so far' : ranges.join(', ');
-  return [
-    ...positionsIn(conflicts?.foreign_keys).map((position) => ({
+  return checks.map(({ names, keysField }, at) => [
+    ...positionsIn(conflicts[at]?.foreign_keys).map((position) => ({
       code: 'duplicate',
       message: `the public key ${names[position] ?? ''} already belongs to another API key: make a new key pair`,
       at: keysField,
     })),
-    ...positionsIn(conflicts?.foreign_addresses).map((position) => ({
+    ...positionsIn(conflicts[at]?.foreign_addresses).map((position) => ({
       code: 'invalid',
       message:
-        `${allowedIps[position] ?? ''} is outside the addresses that the operator has assigned to this site for such ` +
+        `${asked[at]?.allowedIps[position] ?? ''} is outside the addresses that the operator has assigned to this site for such ` +
         `senders (${known}): choose one of them, or ask the operator`,
       at: 'allowedIps',
     })),
-  ];
+  ]);
 }
 
 const positionsIn = (json: string | null | undefined): number[] => z.array(z.number()).parse(JSON.parse(json ?? '[]'));

@@ -35,7 +35,7 @@ const viewAddress = ({ site_id: site, range, application, facility, tls_subject:
 export type ViewedAddress = ReturnType<typeof viewAddress>;
 
 /** @throws Fault `invalid` for a text that is not a range */
-function toAddress({ range, application = '', facility = '', tlsSubject = '' }: GivenAddress): SiteAddress {
+export function toAddress({ range, application = '', facility = '', tlsSubject = '' }: GivenAddress): SiteAddress {
   const problem = checkIpRange(range.trim());
   const canonical = canonicalRange(range.trim());
   if (problem !== undefined || canonical === undefined) throw new Fault('invalid', problem ?? 'is not a range');

@@ -23,7 +23,7 @@ const given = z.object({ alertWebhook: SITE_MEMBERS.alertWebhook.schema });
 const LOOKUP_MS = 2_000;
 
 /** The reason to reject a webhook; undefined also for a host without an address, which may get one later. */
-async function webhookProblem({ config, resolveHost }: WebhookDeps, body: unknown): Promise<string | undefined> {
+export async function webhookProblem({ config, resolveHost }: WebhookDeps, body: unknown): Promise<string | undefined> {
   // `changeSite` reports a text that is not a URL.
   const url = given.safeParse(body).data?.alertWebhook ?? null;
   if (url === null) return undefined;

@@ -2,7 +2,6 @@
  * `npm run admin`: the first steps of a deployment, without a browser and without SQL. Only this command creates sites. API
  * keys follow the rules and checks of the console.
  */
-import { readFile } from 'node:fs/promises';
 import { lookup } from 'node:dns/promises';
 import { parseArgs } from 'node:util';
 
@@ -19,6 +18,7 @@ import { viewMessageRow } from '../../admin/messages/view.ts';
 import { findRequests, requestQuery } from '../../admin/requests/listing.ts';
 import { viewRequest } from '../../admin/requests/view.ts';
 import { bodyOfFlags, optionsOf, usageOf } from '../../members/flags.ts';
+import { YES } from '../../members/input.ts';
 import { SITE_MEMBERS } from '../../admin/settings/record.ts';
 import { assignAddress, type GivenAddress, listAddresses, withdrawAddress } from '../../admin/settings/addresses.ts';
 import { requireWebhook, saveSettings } from '../../admin/settings/save.ts';
@@ -31,6 +31,7 @@ import {
   asOperator,
   type Command,
   type CommandDeps,
+  isSwitch,
   need,
   NEWEST,
   operandCount,
@@ -43,6 +44,7 @@ import {
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
+import { readText, SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';
@@ -62,17 +64,6 @@ async function connect(): Promise<CommandDeps> {
 }
 
 const CLIENT_ID = '--client-id svc-…';
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw new UsageError(isMissing ? `the file ${path} does not exist` : `the file ${path} is not readable`, {
-      cause: error,
-    });
-  }
-}
 
 const setStatus = (status: 'active' | 'disabled'): Command => ({
   usage: [SITE, CLIENT_ID],
@@ -227,6 +218,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       }
     },
   },
+  ...SITE_FILE_COMMANDS,
   ...REPLAY_COMMANDS,
   ...ALERT_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,
@@ -240,6 +232,11 @@ const OPTIONS = {
     Object.values(COMMANDS)
       .flatMap(optionsIn)
       .map((name) => [name, { type: 'string', multiple: false } as const]),
+  ),
+  ...Object.fromEntries(
+    Object.values(COMMANDS)
+      .flatMap(({ usage }) => usage.filter(isSwitch))
+      .map((usage) => [usage.slice(3, -1), { type: 'boolean', multiple: false } as const]),
   ),
   ...optionsOf(SITE_MEMBERS),
   ...optionsOf(KEY_MEMBERS),
@@ -266,7 +263,7 @@ function usageFor(start: string): string {
 ${named.map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage)).join('\n')}
 
 SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting. The
-output is JSON; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
+output is JSON, except of export and plan; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
 `;
 }
 
@@ -279,9 +276,9 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Finds the command whose name of two or three words begins the arguments; the rest are its operands. */
+/** Finds the command whose name of one to three words begins the arguments; the rest are its operands. */
 function findCommand(words: readonly string[]): { name: string; command: Command; operands: readonly string[] } {
-  for (const count of [3, 2]) {
+  for (const count of [3, 2, 1]) {
     const name = words.slice(0, count).join(' ');
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command !== undefined) return { name, command, operands: words.slice(count) };
@@ -314,11 +311,20 @@ async function withSite(
   return command.usage[0] === 'SITE' ? [options, [await idOf(first), ...rest]] : [options, operands];
 }
 
+const textOfAnswer = ({ print }: Command, answer: unknown): string =>
+  print === undefined ? `${JSON.stringify(answer, null, 2)}\n` : print(answer);
+
 async function main(): Promise<void> {
   const {
-    values: { print, ...values },
+    values: { print, ...given },
     positionals,
   } = parseArgs({ options: { ...OPTIONS, print: { type: 'string' } }, allowPositionals: true });
+  const values: Options = Object.fromEntries(
+    Object.entries<Options[string] | boolean>(given).map(([option, value]) => [
+      option,
+      typeof value === 'boolean' ? YES : value,
+    ]),
+  );
   const { name, command, operands } = findCommand(positionals);
   if (operands.length !== operandCount(command)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !optionsIn(command).includes(option));
@@ -326,7 +332,7 @@ async function main(): Promise<void> {
   const deps = await connect();
   try {
     const answer = await command.run(deps, ...(await withSite(deps.database, command, values, operands)));
-    process.stdout.write(`${print === undefined ? JSON.stringify(answer, null, 2) : printed(answer, print)}\n`);
+    process.stdout.write(print === undefined ? textOfAnswer(command, answer) : `${printed(answer, print)}\n`);
     // Only for people: scripts that read standard error do not get it.
     if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
   } finally {

@@ -43,6 +43,8 @@ export interface Command {
   readonly usage: readonly string[];
   /** The next step for the operator. */
   readonly next?: string;
+  /** The text of its answer, instead of JSON. */
+  readonly print?: (answer: unknown) => string;
   readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
 
@@ -51,6 +53,9 @@ const isOption = (usage: string): boolean => usage.includes('--');
 /** The names of a command's options. */
 export const optionsIn = ({ usage }: Command): string[] =>
   usage.filter(isOption).map((each) => /--([\w-]+)/.exec(each)?.[1] ?? '');
+
+/** True for an option without a value, such as `[--prune]`. */
+export const isSwitch = (usage: string): boolean => /^\[--[\w-]+\]$/.test(usage);
 
 /** The number of words after a command's name. */
 export const operandCount = ({ usage }: Command): number => usage.filter((each) => !isOption(each)).length;

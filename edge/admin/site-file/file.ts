@@ -1,0 +1,100 @@
+/**
+ * The file of a site: settings, source addresses and API keys by the members of their forms. It never has a secret: API keys
+ * have public keys only. An export leaves the webhook out, because chat services put a secret in its address.
+ */
+import * as z from 'zod';
+
+import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
+import { KEY_MEMBERS } from '../../members/api-key.ts';
+import { recordChange } from '../../members/member.ts';
+import { isUnredacted } from '../../members/redact.ts';
+import { textOf } from '../../members/input.ts';
+import { SITE_MEMBERS } from '../settings/record.ts';
+
+export const FORMAT = 1;
+/** Also of a site: a larger one is administered by its forms and by `/admin/api/api-keys`. */
+export const MAX_KEYS = 2000;
+const MAX_ADDRESSES = 1000;
+export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+
+const address = z.strictObject({
+  range: z.string({ error: 'is required: an address, a CIDR range or *' }),
+  senderApplication: z.string().optional(),
+  senderFacility: z.string().optional(),
+  tlsSubject: z.string().optional(),
+});
+
+/** The schema of a file without the members of its records, each of which is checked separately. */
+export const siteFile = z.strictObject({
+  format: z.literal(FORMAT, { error: `must be ${FORMAT}, the format of this gateway` }),
+  site: z.uuid({ error: 'must be the id of the site' }).optional(),
+  settings: z.record(z.string(), z.unknown(), { error: 'must be an object with settings' }).optional(),
+  addresses: z.array(address).max(MAX_ADDRESSES, `at most ${MAX_ADDRESSES} addresses`).optional(),
+  apiKeys: z
+    .array(z.looseObject({ clientId: z.string().optional(), name: z.string({ error: 'is required' }).optional() }), {
+      error: 'must be a list of API keys',
+    })
+    .max(MAX_KEYS, `at most ${MAX_KEYS} API keys`)
+    .optional(),
+});
+export type SiteFile = z.infer<typeof siteFile>;
+
+/** The complete schema, for editors and the API reference. */
+export const documentedFile = siteFile.extend({
+  site: z.uuid().optional().meta({ description: 'The id of the site. A file of another site is rejected.' }),
+  settings: recordChange(SITE_MEMBERS).optional().meta({
+    description:
+      'Settings that are left out stay. Entries of assigningAuthorities and codeSystems that are left out stay too.',
+  }),
+  addresses: z
+    .array(address)
+    .max(MAX_ADDRESSES)
+    .optional()
+    .meta({ description: 'Source addresses of MLLP. Only the operator (npm run admin) can add them.' }),
+  apiKeys: z
+    .array(
+      recordChange(KEY_MEMBERS).extend({
+        clientId: z
+          .string()
+          .optional()
+          .meta({ description: 'Finds the API key, also to rename it. Without it, the name finds it.' }),
+      }),
+    )
+    .max(MAX_KEYS)
+    .optional()
+    .meta({ description: 'API keys that are left out stay. Members that are left out stay too.' }),
+});
+
+/** The JSON Schema of a file. */
+export const fileSchema = (): object => z.toJSONSchema(documentedFile, { io: 'input', unrepresentable: 'any' });
+
+/** Settings whose value may be a secret: never exported, and shown without their path. */
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set(['alertWebhook']);
+
+const LABELS = ['kid', 'use', 'alg', 'key_ops'] as const;
+
+/** The public members and the labels of each key. */
+function publicJwks(jwks: unknown): unknown {
+  const { data } = z.object({ keys: z.array(z.custom<Json>()) }).safeParse(jwks);
+  if (data === undefined) return null;
+  const keys = data.keys.flatMap((jwk) => {
+    if (!isJsonObject(jwk)) return [];
+    const labels = LABELS.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]] as const]));
+    return [{ ...publicMembersOf(jwk), ...Object.fromEntries(labels) }];
+  });
+  return { keys };
+}
+
+function exportedMember(name: string, value: unknown): unknown {
+  if (name === 'jwks') return value === null ? null : publicJwks(value);
+  return typeof value !== 'string' || isUnredacted(name, textOf(value)) ? value : null;
+}
+
+/** The answered members of a record as a file has them. */
+export const exportedMembers = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members)
+      .filter(([name]) => !SECRET_SETTINGS.has(name))
+      .map(([name, value]) => [name, exportedMember(name, value)]),
+  );

@@ -1,0 +1,69 @@
+/** The text of a plan for people: a line for each member that would change. Pure. */
+import * as z from 'zod';
+
+import type { PlannedItem, PlannedMember, Unmentioned } from './planned.ts';
+
+const texts = z.array(z.string());
+const entries = z.array(z.record(z.string(), z.string()));
+const jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string().optional(), kty: z.string().optional() })) });
+
+/** The items of a list as texts; undefined for another value. */
+function itemsOf(member: string, value: unknown): string[] | undefined {
+  if (member === 'jwks' && value !== null)
+    return jwks.safeParse(value).data?.keys.map(({ kid, kty }) => `${kty ?? 'key'} ${kid ?? 'without kid'}`);
+  const list = texts.safeParse(value);
+  if (list.success) return list.data;
+  return entries.safeParse(value).data?.map((entry) => Object.values(entry).join(' = '));
+}
+
+const shown = (member: string, value: unknown): string =>
+  itemsOf(member, value)?.join(', ') || (value === null ? 'nothing' : JSON.stringify(value));
+
+function memberLines({ member, before, after }: PlannedMember, isNew: boolean): string[] {
+  if (isNew) return [`    + ${member}: ${shown(member, after)}`];
+  const [old, now] = [itemsOf(member, before), itemsOf(member, after)];
+  if (old === undefined || now === undefined || (old.length === 0 && now.length === 0))
+    return [`    ~ ${member}: ${shown(member, before)} → ${shown(member, after)}`];
+  const changed = [
+    ...old.filter((item) => !now.includes(item)).map((item) => `        - ${item}`),
+    ...now.filter((item) => !old.includes(item)).map((item) => `        + ${item}`),
+  ];
+  return [`    ~ ${member}:`, ...(changed.length === 0 ? [`        ${now.join(', ')} (in another order)`] : changed)];
+}
+
+const SIGNS = { create: '+', update: '~', disable: '-' } as const;
+const KINDS = { settings: 'settings', address: 'address', 'api-key': 'API key' } as const;
+
+function itemLines({ kind, action, name, clientId, members }: PlannedItem): string[] {
+  const id = clientId === null ? '' : ` (${clientId})`;
+  const end =
+    action === 'create' ? ': new' : action === 'disable' ? ': disabled, because the file does not have it' : '';
+  return [
+    `${SIGNS[action]} ${KINDS[kind]} ${JSON.stringify(name)}${id}${end}`,
+    ...members.flatMap((each) => memberLines(each, action === 'create')),
+  ];
+}
+
+/** A plan as text. @param warnings sentences */
+export function printPlan(
+  items: readonly PlannedItem[],
+  warnings: readonly string[],
+  { apiKeys, addresses, assigningAuthorities, codeSystems }: Unmentioned,
+): string {
+  const count = (action: PlannedItem['action']): number => items.filter((item) => item.action === action).length;
+  const left = [
+    ...apiKeys.map(({ name, clientId }) => `API key ${JSON.stringify(name)} (${clientId})`),
+    ...addresses.map((range) => `address ${range}`),
+    ...assigningAuthorities.map((name) => `assigning authority ${name}`),
+    ...codeSystems.map((name) => `code system ${name}`),
+  ];
+  const lines = [
+    ...items.flatMap(itemLines),
+    ...(items.length === 0
+      ? ['No changes: the site is as the file says.']
+      : [`${count('create')} to create, ${count('update')} to change, ${count('disable')} to disable.`]),
+    ...warnings.map((warning) => `! ${warning}`),
+    ...(left.length === 0 ? [] : ['Not in the file, and unchanged:', ...left.map((each) => `    ${each}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,53 @@
+-- Applies the changes of a site's file, all or none, each with its row of the audit.
+--   - p_audit: as the argument of audit_add.
+--   - p_changes: an array of { kind, … } in the order of writing. "settings" has the arguments expected and record of
+--     site_write. "api-key" has those of api_key_write: clientId, expected, record, owned and foreign; a new one also has
+--     "known", the Client IDs that may have its name. "address" has range, application, facility and tlsSubject.
+-- Returns the number of changes.
+--
+-- Raises GW412 with the position of a change whose record is another one than the plan had. Raises GW409 for an address that
+-- is another site's, and the errors of api_key_write.
+create or replace function site_apply(p_site uuid, p_by text, p_audit json, p_changes json) returns integer
+language plpgsql as $$
+declare
+  change json;
+  n integer := 0;
+  v_outcome text;
+  v_expected integer[];
+  v_taken integer;
+begin
+  -- Two files for one site are applied one after the other.
+  perform from site s where s.site_id = p_site for no key update;
+  with made as materialized (
+    select e.n - 1 as n, e.x -> 'record' ->> 'name' as name, array(select json_array_elements_text(e.x -> 'known')) as known
+      from json_array_elements(p_changes) with ordinality e(x, n)
+     where e.x ->> 'kind' = 'api-key' and json_typeof(e.x -> 'expected') = 'null')
+  select min(m.n) into v_taken from made m join api_key k on k.site_id = p_site and k.name = m.name
+   where k.client_id <> all (m.known);
+  if v_taken is not null then
+    raise exception 'the site changed since the plan' using errcode = 'GW412', detail = json_build_array(v_taken)::text;
+  end if;
+  for change in select x from json_array_elements(p_changes) x loop
+    v_expected := case when json_typeof(change -> 'expected') = 'array'
+      then array(select v::integer from json_array_elements_text(change -> 'expected') v) end;
+    if change ->> 'kind' = 'settings' then
+      select w.outcome into v_outcome from site_write(p_site, v_expected, p_by, change -> 'record') w;
+    elsif change ->> 'kind' = 'address' then
+      select a.outcome into v_outcome from site_address_add(p_site, change ->> 'range', change ->> 'application',
+        change ->> 'facility', change ->> 'tlsSubject', p_by) a limit 1;
+    else
+      select w.outcome into v_outcome from api_key_write(p_site, change ->> 'clientId', v_expected, p_by, change -> 'record',
+        case when json_typeof(change -> 'owned') = 'array'
+             then array(select json_array_elements_text(change -> 'owned')) end,
+        array(select json_array_elements_text(change -> 'foreign'))) w;
+    end if;
+    if v_outcome in ('version', 'missing') then
+      raise exception 'the site changed since the plan' using errcode = 'GW412', detail = json_build_array(n)::text;
+    elsif v_outcome = 'conflict' then
+      raise exception 'an address is another site''s' using errcode = 'GW409', detail = json_build_array(n)::text;
+    end if;
+    perform audit_add(p_site, p_audit);
+    n := n + 1;
+  end loop;
+  return n;
+end $$;

@@ -1,0 +1,469 @@
+/** A site as a file: exported, planned and applied, beside colleagues, CI retries and files of other sites. */
+import { randomUUID } from 'node:crypto';
+
+import fc from 'fast-check';
+import { exportJWK, generateKeyPair } from 'jose';
+import { beforeEach, expect, test } from 'vitest';
+
+import { changeKey, createKey } from '../../../edge/admin/keys/keys.ts';
+import { saveSettings } from '../../../edge/admin/settings/save.ts';
+import { applyFile } from '../../../edge/admin/site-file/apply.ts';
+import { exportFile } from '../../../edge/admin/site-file/export.ts';
+import { planFile, type PlanOptions } from '../../../edge/admin/site-file/plan.ts';
+import { readState } from '../../../edge/admin/site-file/state.ts';
+import { toActor } from '../../../edge/admin/staff/actor.ts';
+import { PERMISSIONS } from '../../../edge/permissions.ts';
+import { connectDatabase } from '../../../edge/platform/node/database.ts';
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { audited, type AuditActor } from '../../../edge/store/audit.ts';
+import { createSite } from '../../stack/services/seed.ts';
+import { type TestDatabase, useTestDatabase } from '../../stack/tools/database.ts';
+import { sized } from '../../stack/tools/size.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
+
+const [here, there] = [await useTestDatabase(), await useTestDatabase()];
+beforeEach(async () => {
+  for (const { client } of [here, there]) await client.query('truncate site cascade');
+});
+
+const ADA: AuditActor = { kind: 'person', name: 'ada', clientId: null, address: '192.0.2.7', requestId: randomUUID() };
+const ALL = Object.keys(PERMISSIONS);
+
+type File = Readonly<Record<string, unknown>> & { readonly apiKeys?: readonly Readonly<Record<string, unknown>>[] };
+
+/** A site as an administrator with these permissions uses it. @param isOperator with the owner's rights */
+async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL, site = '' } = {}) {
+  const id = site === '' ? await createSite(db.client, { name: 'North' }) : site;
+  const owner = isOperator ? await connectDatabase(db.ownerUrl) : undefined;
+  const database = owner ?? neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const deps = testDeps({
+    database: audited(database, id, ADA),
+    // The host of a client's JWKS is away.
+    fetch: async () => new Response('', { status: 503 }),
+    resolveHost: async () => ['93.184.216.34'],
+  });
+  const actor = toActor({ sub: 'ada', name: 'Ada', site: id, permissions });
+  const withDefaults = (options: Partial<PlanOptions>): PlanOptions => ({
+    prune: false,
+    copy: false,
+    maxFetches: 40,
+    ...options,
+  });
+  const plan = (file: unknown, options: Partial<PlanOptions> = {}) =>
+    planFile(deps, actor, file, withDefaults(options));
+  const apply = (file: unknown, fingerprint: string, options: Partial<PlanOptions> = {}) =>
+    applyFile(deps, actor, ADA, file, { ...withDefaults(options), fingerprint, isOperator });
+  return {
+    site: id,
+    deps,
+    actor,
+    plan,
+    apply,
+    now: async (file: unknown, options: Partial<PlanOptions> = {}) =>
+      apply(file, (await plan(file, options)).fingerprint, options),
+    // As the caller of the API gets it.
+    file: async () => JSON.parse(JSON.stringify(exportFile(await readState(deps.database, actor)))) as File,
+    /** The rows that changes write. */
+    rows: async () => {
+      const { rows } = await db.client.query<{ rows: string }>(
+        `select json_build_array((select count(*) from site_change where site_id = $1),
+           (select count(*) from api_key_change where site_id = $1), (select count(*) from audit where site_id = $1),
+           (select sum(version) from api_key where site_id = $1))::text as rows`,
+        [id],
+      );
+      return rows[0]?.rows;
+    },
+    close: () => owner?.close(),
+  };
+}
+
+const jwkOf = async (kid: string) => ({
+  ...(await exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey)),
+  kid,
+  alg: 'ES256',
+});
+const POOL = await Promise.all(Array.from({ length: 8 }, (_, at) => jwkOf(`k${at}`)));
+const key = (name: string, at: number, more: object = {}) => ({
+  name,
+  jwks: { keys: [POOL[at]] },
+  tokenTtlSeconds: 300,
+  ...more,
+});
+const issuesOf = async (refused: Promise<unknown>) => {
+  const error: unknown = await refused.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toMatchObject({ kind: 'invalid' });
+  return (error as { issues: { at: string; message: string }[] }).issues;
+};
+
+const text = fc
+  .string({
+    unit: fc.constantFrom('a', 'Z', '0', ' ', '.', ':', '#', '-', '"', "'", '&', '*', '!', '|', 'é', '名'),
+    minLength: 1,
+    maxLength: 12,
+  })
+  .filter((t) => t.trim() !== '');
+const table = (label: string) =>
+  fc
+    .uniqueArray(fc.tuple(text, fc.webUrl()), { maxLength: 4, selector: ([name]) => name.trim().toLowerCase() })
+    .map((rows) =>
+      rows.map(([name, system]) => ({ [label]: name, system: encodeURI(system).replaceAll(/[^\w:/.-]/g, '') })),
+    );
+const anySite = fc.record({
+  settings: fc.record({
+    name: text,
+    timeZone: fc.constantFrom(null, 'Europe/Berlin', 'America/New_York'),
+    defaultCharset: fc.constantFrom(null, 'iso-8859-1'),
+    processingIds: fc.constantFrom(['P'], ['T', 'P']),
+    assigningAuthorities: table('namespace'),
+    codeSystems: table('name'),
+    alertErrorPercent: fc.constantFrom(null, 1, 100),
+    identifyingTypes: fc.constantFrom([], ['NH', 'NI']),
+    placeholders: fc.constantFrom([], ['NOMRN', '1234567']),
+    placeholderBirthDates: fc.constantFrom([], ['1899-12-30']),
+    usCore: fc.boolean(),
+    legalHold: fc.boolean(),
+    keepMessagesDays: fc.integer({ min: 30, max: 36_500 }),
+  }),
+  addresses: fc.constantFrom([], [{ range: '10.0.0.0/8', senderFacility: 'EAST' }]),
+  // Several keys may have one name: the first application gives each its Client ID.
+  apiKeys: fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('Lab', 'lab', 'Röntgen: a', 'yes', '123', 'null'),
+      at: fc.nat(POOL.length - 1),
+      isByUri: fc.boolean(),
+      status: fc.constantFrom('active', 'disabled'),
+      tokenTtlSeconds: fc.integer({ min: 60, max: 3600 }),
+      allowedScopes: fc.constantFrom([], ['system/Patient.read', 'system/Observation.read']),
+      protocols: fc.constantFrom(['fhir'], ['hl7', 'fhir'], ['hl7-mllp']),
+      hl7SenderApplication: fc.constantFrom(null, 'LAB'),
+      silentHours: fc.constantFrom(null, '22:00-06:00'),
+      notes: fc.constantFrom(null, 'line 1\nline 2: # no comment'),
+    }),
+    { selector: ({ at }) => at, maxLength: 6 },
+  ),
+});
+
+const withoutIds = ({ apiKeys = [], ...rest }: File): File => ({
+  ...rest,
+  site: '',
+  apiKeys: apiKeys
+    .map((each) => ({ ...each, clientId: '' }))
+    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+});
+
+test('an export that is applied to an empty site and exported again is equal except for ids', async () => {
+  await fc.assert(
+    fc.asyncProperty(anySite, async ({ settings, addresses, apiKeys }) => {
+      for (const { client } of [here, there]) await client.query('truncate site cascade');
+      const [first, second] = [await siteIn(here, { isOperator: true }), await siteIn(there, { isOperator: true })];
+      try {
+        const keys = apiKeys.map(({ at, isByUri, ...members }) => ({
+          ...members,
+          ...(isByUri ? { jwksUri: `https://client-${at}.example/jwks` } : { jwks: { keys: [POOL[at]] } }),
+          ...(members.protocols.some((protocol) => protocol === 'hl7-mllp') ? { allowedIps: ['10.1.2.3'] } : {}),
+        }));
+        const made = await first.now({ format: 1, settings, addresses, apiKeys: keys }, { copy: true });
+        expect(made.clientIds).toHaveLength(keys.length);
+        const file = await first.file();
+        expect(file.apiKeys).toHaveLength(keys.length);
+        await second.now(file, { copy: true });
+        const again = await second.file();
+        expect(withoutIds(again)).toEqual(withoutIds(file));
+        const rows = [await first.rows(), await second.rows()];
+        for (const [of, its] of [
+          [first, file],
+          [second, again],
+        ] as const) {
+          const { items, fingerprint } = await of.plan(its, { prune: true });
+          expect(items).toEqual([]);
+          await of.apply(its, fingerprint, { prune: true });
+        }
+        expect([await first.rows(), await second.rows()]).toEqual(rows);
+      } finally {
+        await Promise.all([first.close(), second.close()]);
+      }
+    }),
+    { numRuns: sized(5, 200) },
+  );
+});
+
+test('plans and applies each change with its row of the audit, and returns the Client IDs', async () => {
+  const at = await siteIn(here);
+  const old = await createKey(at.deps, at.actor, key('Old', 0));
+  await createKey(at.deps, at.actor, key('Kept', 1));
+  await here.client.query('truncate audit');
+  const file = {
+    format: 1,
+    settings: { timeZone: 'Europe/Berlin', alertWebhook: 'https://hooks.example/services/SECRET-TOKEN' },
+    apiKeys: [key('Lab', 2, { allowedScopes: ['system/Patient.read'] }), { name: 'Kept', tokenTtlSeconds: 600 }],
+  };
+  const plan = await at.plan(file, { prune: true });
+  expect(plan.diff).toBe(`~ settings "North"
+    ~ timeZone: nothing → "Europe/Berlin"
+    ~ alertWebhook: nothing → "https://hooks.example/…"
++ API key "Lab": new
+    + name: "Lab"
+    + status: "active"
+${plan.diff.split('\n').slice(6, -6).join('\n')}
+~ API key "Kept" (${plan.items[2]?.clientId})
+    ~ tokenTtlSeconds: 300 → 600
+- API key "Old" (${old.key.client_id}): disabled, because the file does not have it
+    ~ status: "active" → "disabled"
+1 to create, 2 to change, 1 to disable.
+`);
+  expect(JSON.stringify([plan.items, plan.diff])).not.toContain('SECRET');
+  expect(plan.diff).toContain('    + jwks: EC k2\n');
+  const { clientIds } = await at.apply(file, plan.fingerprint, { prune: true });
+  expect(clientIds).toMatchObject([{ name: 'Lab', clientId: expect.stringMatching(/^svc-/) }, { name: 'Kept' }]);
+  const { rows } = await here.client.query<{ action: string; actor: string }>(
+    'select action, actor, ids::text[] from audit order by at, action',
+  );
+  expect(rows.map(({ action }) => action).toSorted()).toEqual([
+    'key-changed',
+    'key-changed',
+    'key-created',
+    'settings-changed',
+  ]);
+  expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['ada']));
+  const exported = await at.file();
+  expect(JSON.stringify(exported)).not.toContain('SECRET');
+  expect(exported.apiKeys?.map(({ name, status }) => [name, status])).toEqual([
+    ['Kept', 'active'],
+    ['Lab', 'active'],
+    ['Old', 'disabled'],
+  ]);
+  // A CI job that runs again after its answer was lost: nothing to change, and the same Client IDs.
+  const before = await at.rows();
+  expect(await at.apply(file, plan.fingerprint, { prune: true })).toMatchObject({ items: [], clientIds });
+  expect(await at.rows()).toBe(before);
+});
+
+test('leaves alone what the file does not have', async () => {
+  const at = await siteIn(here);
+  await at.now({
+    format: 1,
+    settings: { usCore: true, assigningAuthorities: [{ namespace: 'Hosp', system: 'urn:a:1' }] },
+    apiKeys: [key('Lab', 0, { contact: 'Ada' })],
+  });
+  const plan = await at.plan({
+    format: 1,
+    settings: {
+      assigningAuthorities: [
+        { namespace: 'HOSP', system: 'urn:a:2' },
+        { namespace: 'EAST', system: 'urn:a:3' },
+      ],
+    },
+    apiKeys: [],
+  });
+  expect(plan.unmentioned.apiKeys).toMatchObject([{ name: 'Lab' }]);
+  expect(plan.warnings).toMatchObject([expect.stringMatching(/URI of the assigning authority HOSP changes/)]);
+  expect(plan.items).toMatchObject([{ kind: 'settings', members: [{ member: 'assigningAuthorities' }] }]);
+  await at.apply(
+    {
+      format: 1,
+      settings: {
+        assigningAuthorities: [
+          { namespace: 'HOSP', system: 'urn:a:2' },
+          { namespace: 'EAST', system: 'urn:a:3' },
+        ],
+      },
+      apiKeys: [],
+    },
+    plan.fingerprint,
+  );
+  expect(await at.file()).toMatchObject({
+    settings: {
+      usCore: true,
+      assigningAuthorities: [
+        { namespace: 'EAST', system: 'urn:a:3' },
+        { namespace: 'Hosp', system: 'urn:a:2' },
+      ],
+    },
+    apiKeys: [{ name: 'Lab', contact: 'Ada', status: 'active' }],
+  });
+  // `prune` of a file without API keys disables none.
+  expect((await at.plan({ format: 1, settings: {} }, { prune: true })).items).toEqual([]);
+});
+
+test('rejects a plan after a colleague saved the form of a record that it changes, and only then', async () => {
+  const at = await siteIn(here);
+  const lab = await createKey(at.deps, at.actor, key('Lab', 0));
+  const other = await createKey(at.deps, at.actor, key('Other', 1));
+  const file = { format: 1, apiKeys: [{ name: 'Lab', tokenTtlSeconds: 900 }] };
+  const { fingerprint } = await at.plan(file);
+  await changeKey(at.deps, at.actor, other.key.client_id, [], { contact: 'Bob' });
+  await saveSettings(at.deps, at.actor, [], { usCore: true });
+  await changeKey(at.deps, at.actor, lab.key.client_id, [], { contact: 'Bob' });
+  const rows = await at.rows();
+  await expect(at.apply(file, fingerprint)).rejects.toMatchObject({ kind: 'precondition-failed' });
+  expect(await at.rows()).toBe(rows);
+  const again = await at.plan(file);
+  await changeKey(at.deps, at.actor, other.key.client_id, [], { contact: 'Eve' });
+  await at.apply(file, again.fingerprint);
+  expect((await at.file()).apiKeys?.[0]).toMatchObject({ contact: 'Bob', tokenTtlSeconds: 900 });
+});
+
+test('rejects a change that a colleague makes between the check and the write, and writes nothing', async () => {
+  const at = await siteIn(here);
+  const lab = await createKey(at.deps, at.actor, key('Lab', 0));
+  const file = { format: 1, settings: { usCore: true }, apiKeys: [{ name: 'Lab', tokenTtlSeconds: 900 }] };
+  const { fingerprint } = await at.plan(file);
+  const real = at.deps.database;
+  let rows: string | undefined;
+  const interrupted: typeof real = {
+    run: (query, limits) => real.run(query, limits),
+    async batch(queries, limits) {
+      if (queries.some(({ text: statement }) => statement.includes('site_apply'))) {
+        await changeKey(at.deps, at.actor, lab.key.client_id, [], { contact: 'Bob' });
+        rows = await at.rows();
+      }
+      return real.batch(queries, limits);
+    },
+  };
+  const options = { prune: false, copy: false, maxFetches: 1, fingerprint, isOperator: false };
+  await expect(applyFile({ ...at.deps, database: interrupted }, at.actor, ADA, file, options)).rejects.toMatchObject({
+    kind: 'precondition-failed',
+  });
+  expect(rows).toBeDefined();
+  expect(await at.rows()).toBe(rows);
+  // Two CI jobs at once make one key.
+  const twice = { format: 1, apiKeys: [{ name: 'New', jwksUri: 'https://client.example/jwks', tokenTtlSeconds: 300 }] };
+  const planned = await at.plan(twice);
+  const ended = await Promise.allSettled([at.apply(twice, planned.fingerprint), at.apply(twice, planned.fingerprint)]);
+  expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
+  expect((await at.file()).apiKeys?.filter(({ name }) => name === 'New')).toHaveLength(1);
+});
+
+test('finds keys of one name by their Client ID, and a renamed key only by it', async () => {
+  const at = await siteIn(here);
+  const [one, two] = [
+    await createKey(at.deps, at.actor, key('Lab', 0)),
+    await createKey(at.deps, at.actor, key('Lab', 1)),
+  ];
+  expect(await issuesOf(at.plan({ format: 1, apiKeys: [{ name: 'Lab', contact: 'Ada' }] }))).toMatchObject([
+    { at: 'apiKeys[0].name', message: expect.stringContaining('several API keys have the name "Lab"') },
+  ]);
+  expect(await issuesOf(at.plan({ format: 1, apiKeys: [key('Two', 2), key('Two', 3)] }))).toHaveLength(2);
+  const file = await at.file();
+  expect(file.apiKeys?.map(({ clientId }) => clientId)).toEqual([one.key.client_id, two.key.client_id]);
+  const renamed = { format: 1, apiKeys: [{ clientId: one.key.client_id, name: 'Laboratory' }] };
+  expect((await at.plan(renamed)).items).toMatchObject([{ members: [{ member: 'name', after: 'Laboratory' }] }]);
+  await at.now(renamed);
+  // Without a Client ID a new name would be a second key, and the first would go on.
+  const [issue] = await issuesOf(at.plan({ format: 1, apiKeys: [key('Renamed', 0)] }));
+  expect(issue).toMatchObject({ at: 'apiKeys[0].name' });
+  expect(issue?.message).toContain(`add clientId: ${one.key.client_id}`);
+  const uri = { jwksUri: 'https://client.example/jwks', tokenTtlSeconds: 300 };
+  await at.now({ format: 1, apiKeys: [{ name: 'By URI', ...uri }] });
+  expect(await issuesOf(at.plan({ format: 1, apiKeys: [{ name: 'By address', ...uri }] }))).toHaveLength(1);
+  const both = { format: 1, apiKeys: [{ name: 'By URI' }, { name: 'By address', ...uri }] };
+  expect((await at.plan(both)).items).toMatchObject([{ action: 'create', name: 'By address' }]);
+});
+
+test('rejects a file of another site or deployment unless it is to be copied', async () => {
+  const at = await siteIn(here);
+  await expect(at.plan({ format: 1, site: randomUUID() })).rejects.toMatchObject({ kind: 'conflict' });
+  const foreign = { format: 1, site: at.site, apiKeys: [{ clientId: `svc-${randomUUID()}`, ...key('Lab', 0) }] };
+  expect(await issuesOf(at.plan(foreign))).toMatchObject([{ at: 'apiKeys[0].clientId' }]);
+  const { items } = await at.plan({ ...foreign, site: randomUUID() }, { copy: true });
+  expect(items).toMatchObject([{ action: 'create', name: 'Lab', clientId: null }]);
+});
+
+test('accepts a file that is older than the members of today, and rejects unknown ones at their place', async () => {
+  const at = await siteIn(here);
+  await at.now({ format: 1, apiKeys: [key('Lab', 0)] });
+  expect((await at.file()).apiKeys?.[0]).toMatchObject({ hl7IdentityCheck: 'refuse-results', protocols: ['fhir'] });
+  expect(await issuesOf(at.plan({ format: 2 }))).toMatchObject([{ at: 'format' }]);
+  const wrong = {
+    format: 1,
+    settings: { colour: 'red', keepAuditDays: 1, alertWebhook: 'https://10.0.0.1/x' },
+    addresses: [{ range: '10.0.0.0/33' }],
+    apiKeys: [
+      key('A', 1, { version: 3, allowedScopes: ['x'] }),
+      key('B', 1),
+      { name: 'C', jwksUri: 'http://c.example' },
+    ],
+  };
+  const places = (await issuesOf(at.plan(wrong))).map(({ at: place }) => place);
+  expect(places.toSorted()).toEqual([
+    'addresses[0].range',
+    'apiKeys[0].allowedScopes',
+    'apiKeys[0].version',
+    'apiKeys[1].jwks',
+    'apiKeys[2].jwksUri',
+    'apiKeys[2].tokenTtlSeconds',
+    'settings.alertWebhook',
+    'settings.colour',
+    'settings.keepAuditDays',
+  ]);
+});
+
+test('warns when a file takes away a public key that was rotated in the console, and rejects an older plan', async () => {
+  const at = await siteIn(here);
+  const lab = await createKey(at.deps, at.actor, key('Lab', 0));
+  const file = { format: 1, apiKeys: [{ ...key('Lab', 0), contact: 'Ada' }] };
+  const before = await at.plan(file);
+  expect(before.warnings).toEqual([]);
+  await changeKey(at.deps, at.actor, lab.key.client_id, [], { jwks: { keys: [POOL[5]] } });
+  await expect(at.apply(file, before.fingerprint)).rejects.toMatchObject({ kind: 'precondition-failed' });
+  const after = await at.plan(file);
+  expect(after.warnings).toMatchObject([expect.stringContaining('"Lab" loses a public key')]);
+  expect(after.diff).toContain('    ~ jwks:\n        - EC k5\n        + EC k0\n');
+});
+
+test('checks the permission of each change, and that of the operator for addresses', async () => {
+  const { site, ...at } = await siteIn(here);
+  await createKey(at.deps, at.actor, key('Lab', 0));
+  const as = (...permissions: string[]) =>
+    siteIn(here, { site, permissions: ['site.settings.read', 'site.api_keys.read', ...permissions] });
+  const file = {
+    format: 1,
+    settings: { usCore: true },
+    apiKeys: [{ name: 'Lab', contact: 'Ada' }, key('New', 1)],
+  };
+  const rows = await at.rows();
+  const rights = ['site.settings.update', 'site.api_keys.update', 'site.api_keys.create'];
+  for (const missing of rights) {
+    const by = await as(...rights.filter((right) => right !== missing));
+    await expect(by.now(file)).rejects.toMatchObject({ kind: 'forbidden', message: expect.stringContaining(missing) });
+  }
+  const pruning = await as('site.api_keys.update');
+  await expect(pruning.now({ format: 1, apiKeys: [] }, { prune: true })).rejects.toMatchObject({
+    message: expect.stringContaining('site.api_keys.disable'),
+  });
+  const address = { format: 1, addresses: [{ range: '10.0.0.1' }] };
+  await expect(at.now(address)).rejects.toMatchObject({ kind: 'forbidden' });
+  expect(await at.rows()).toBe(rows);
+  await expect((await siteIn(here, { site, permissions: ['site.settings.read'] })).file()).rejects.toMatchObject({
+    kind: 'forbidden',
+  });
+});
+
+test('plans and applies 1,000 API keys in as many round trips as one', async () => {
+  const at = await siteIn(here);
+  const COUNT = sized(300, 1000);
+  const keys = Array.from({ length: COUNT }, (_, n) => ({
+    name: `Sender ${n}`,
+    jwksUri: `https://client.example/jwks`,
+    tokenTtlSeconds: 300,
+  }));
+  let trips = 0;
+  const counted: typeof at.deps.database = {
+    run: (query, limits) => at.deps.database.run(query, limits),
+    batch(queries, limits) {
+      trips += 1;
+      return at.deps.database.batch(queries, limits);
+    },
+  };
+  const deps = { ...at.deps, database: counted };
+  const options = { prune: false, copy: false, maxFetches: 1 };
+  const { fingerprint } = await planFile(deps, at.actor, { format: 1, apiKeys: keys }, options);
+  const started = process.cpuUsage();
+  await applyFile(deps, at.actor, ADA, { format: 1, apiKeys: keys }, { ...options, fingerprint, isOperator: false });
+  expect(process.cpuUsage(started).user / 1e6).toBeLessThan(10);
+  expect(trips).toBeLessThanOrEqual(5);
+  expect((await at.file()).apiKeys).toHaveLength(COUNT);
+});
