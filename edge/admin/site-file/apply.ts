@@ -6,7 +6,8 @@ import { inSite } from '../../store/in-site.ts';
 import { authoritiesNamed } from '../../store/site.ts';
 import { applySiteFile } from '../../store/site-apply.ts';
 import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
-import { type Plan, type PlanDeps, planFile, type PlanOptions } from './plan.ts';
+import type { PlanDeps, PlanOptions } from './part.ts';
+import { type Plan, planFile } from './plan.ts';
 
 const planAgain = (): Fault =>
   new Fault(

@@ -41,10 +41,11 @@ import {
   type Options,
   SITE,
   textOf,
+  readText,
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
-import { readText, SITE_FILE_COMMANDS } from './admin-site-file.ts';
+import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
 import { erase, openTerminal } from './erase-patient.ts';

@@ -1,4 +1,5 @@
 /** The parts of every command of `npm run admin`: its options, the operator, and the site. */
+import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
 import { type Actor, toActor } from '../../admin/staff/actor.ts';
@@ -22,6 +23,17 @@ export const textOf = (options: Options, name: string): string => {
   const value = options[name];
   return typeof value === 'string' ? value : '';
 };
+
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new UsageError(isMissing ? `the file ${path} does not exist` : `the file ${path} is not readable`, {
+      cause: error,
+    });
+  }
+}
 
 /** An id or a name. */
 export const SITE = '--site SITE';

@@ -1,6 +1,4 @@
 /** `npm run admin -- export | plan | apply`: a site as a YAML file, like `/admin/api/export`, `/plan` and `/apply`. */
-import { readFile } from 'node:fs/promises';
-
 import { isNode, LineCounter, parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 
@@ -9,21 +7,10 @@ import { applyFile } from '../../admin/site-file/apply.ts';
 import { exportFile } from '../../admin/site-file/export.ts';
 import { fileSchema, MAX_FILE_BYTES } from '../../admin/site-file/file.ts';
 import { viewApplied, viewPlan } from '../../admin/site-file/operations.ts';
-import { planFile, type PlanOptions } from '../../admin/site-file/plan.ts';
+import type { PlanOptions } from '../../admin/site-file/part.ts';
+import { planFile } from '../../admin/site-file/plan.ts';
 import { readState } from '../../admin/site-file/state.ts';
-import { type Command, need, operator, operatorAsks, type Options, SITE } from './admin-command.ts';
-import { UsageError } from './program.ts';
-
-export async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw new UsageError(isMissing ? `the file ${path} does not exist` : `the file ${path} is not readable`, {
-      cause: error,
-    });
-  }
-}
+import { type Command, need, operator, operatorAsks, type Options, readText, SITE } from './admin-command.ts';
 
 /** The steps to a place such as `apiKeys[0].name`. */
 const stepsOf = (at: string): (string | number)[] =>
