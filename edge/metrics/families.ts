@@ -5,6 +5,7 @@
 import * as z from 'zod';
 
 import { madeAt } from '../../shared/oauth/signing-kid.ts';
+import { SUBSCRIPTION_STATUSES } from '../store/subscription.ts';
 import { LATENCY_BOUNDS_MS } from '../store/usage.ts';
 import type { ProcessUse } from '../deps.ts';
 import type { MetricsRow } from '../store/metrics.ts';
@@ -189,7 +190,7 @@ export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
       type: 'gauge',
       help: 'Subscriptions of API keys by status.',
       samples: subscriptions.flatMap((of) =>
-        (['requested', 'active', 'error', 'off'] as const).map((status) => ({
+        SUBSCRIPTION_STATUSES.map((status) => ({
           labels: { site: of.site, status },
           value: of[status],
         })),

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Deps } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { clientHintFor } from '../refusals.ts';
-import { ANY_REFUSAL, findRefusals, type FoundRefusal } from '../store/admin-refusal.ts';
+import { ANY_REFUSAL, findRefusals, type FoundRefusal, outcomeOf } from '../store/admin-refusal.ts';
 import { USAGE_SURFACES } from '../store/usage.ts';
 import { answerAsker, openingOf } from './asker.ts';
 import type { Attempt } from './attempt.ts';
@@ -34,7 +34,7 @@ export const ownRefusals = z.object({
 const view = (row: FoundRefusal): z.infer<typeof ownRefusal> => ({
   surface: row.surface,
   answer: row.answer,
-  outcome: row.answer.startsWith('5') ? 'failed' : 'refused',
+  outcome: outcomeOf(row),
   code: row.code,
   reason: row.reason,
   hint: clientHintFor(row.code),

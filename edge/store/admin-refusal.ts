@@ -33,6 +33,10 @@ export const ANY_REFUSAL: RefusalFilter = {
   isAuthenticated: false,
 };
 
+/** `failed` is an error of the gateway (5xx). */
+export const outcomeOf = ({ answer }: Pick<FoundRefusal, 'answer'>): 'refused' | 'failed' =>
+  answer.startsWith('5') ? 'failed' : 'refused';
+
 /** All requests of one key, surface, answer and reason. */
 export interface FoundRefusal {
   /** Stays the same as long as these do. */

@@ -4,8 +4,6 @@ import type { Query } from '../deps.ts';
 import { instantOf, instantsOf, raw, read, sql } from './sql.ts';
 import type { Payload, SubscriptionStatus } from './subscription.ts';
 
-export const SUBSCRIPTION_STATUSES = ['requested', 'active', 'error', 'off'] as const;
-
 export interface AdminSubscriptionRow {
   readonly subscription_id: string;
   readonly client_id: string;

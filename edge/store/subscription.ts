@@ -7,7 +7,8 @@ export const PAYLOADS = ['id-only', 'full-resource'] as const;
 export type Payload = (typeof PAYLOADS)[number];
 
 /** As FHIR R4 names it. */
-export type SubscriptionStatus = 'requested' | 'active' | 'error' | 'off';
+export const SUBSCRIPTION_STATUSES = ['requested', 'active', 'error', 'off'] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 export const MAX_SUBSCRIPTIONS_OF_KEY = 100;
 /** Events of one notification. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { hintFor } from '../../refusals.ts';
-import type { FoundRefusal } from '../../store/admin-refusal.ts';
+import { type FoundRefusal, outcomeOf } from '../../store/admin-refusal.ts';
 import { USAGE_SURFACES } from '../../store/usage.ts';
 
 const quarters = z.array(z.object({ since: z.iso.datetime(), requests: z.number().int() }));
@@ -41,7 +41,7 @@ export function viewRequest(row: FoundRefusal): z.infer<typeof requestItem> {
     surface: row.surface,
     status: /^\d/.test(answer) ? Number(answer) : null,
     ack: answer === 'AE' || answer === 'AR' ? answer : null,
-    outcome: answer.startsWith('5') ? 'failed' : 'refused',
+    outcome: outcomeOf(row),
     code: row.code,
     reason: row.reason,
     hint: hintFor(row.code),

@@ -1,5 +1,5 @@
 /** The list of subscriptions: how far each is, and its last answer. */
-import { SUBSCRIPTION_STATUSES } from '../../store/admin-subscription.ts';
+import { SUBSCRIPTION_STATUSES } from '../../store/subscription.ts';
 import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
 import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';

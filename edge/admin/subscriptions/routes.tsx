@@ -24,6 +24,7 @@ import {
   requireSubscription,
   resendBody,
   subscriptionQuery,
+  SUBSCRIPTIONS_OFF,
   testSubscription,
 } from './subscriptions.ts';
 import { viewSubscription } from './view.ts';
@@ -54,11 +55,7 @@ export function addSubscriptionPages(app: Surface, { deps, access }: Console, no
     const of = query['clientId'] ?? '';
     const page = (
       <Page title="Subscriptions" config={config} session={session} place={PLACE}>
-        {config.FHIR_SUBSCRIPTIONS ? null : (
-          <Notice tone="warn">
-            Subscriptions are off at this gateway: its operator can set FHIR_SUBSCRIPTIONS=on.
-          </Notice>
-        )}
+        {config.FHIR_SUBSCRIPTIONS ? null : <Notice tone="warn">{SUBSCRIPTIONS_OFF}</Notice>}
         {DONE[done ?? ''] === undefined ? null : <Notice tone="good">{DONE[done ?? '']}</Notice>}
         <p class="lead">The gateway posts changes of resources to the receivers of API keys.</p>
         {permissions.has(CHANGE) ? (

@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { ALL_RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
-import type { Config } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { checkForeignUrl } from '../../http/guarded-fetch.ts';
@@ -13,7 +12,6 @@ import { subscriptionPurpose, webhookSecret } from '../../http/webhook-signature
 import {
   type AdminSubscriptionRow,
   listSubscriptions,
-  SUBSCRIPTION_STATUSES,
   type SubscriptionChange,
   type SwitchOutcome,
   switchSubscription,
@@ -27,6 +25,7 @@ import {
   MAX_SUBSCRIPTIONS_OF_KEY,
   MIN_HEARTBEAT_SECONDS,
   PAYLOADS,
+  SUBSCRIPTION_STATUSES,
   type SubscriptionWritten,
   writeSubscription,
 } from '../../store/subscription.ts';
@@ -203,11 +202,7 @@ function requireWritten(outcome: SubscriptionWritten | undefined): void {
 const invalid = (issues: readonly Issue[]): Fault =>
   new Fault('invalid', `the subscription is not valid: ${issues.map(({ at }) => at).join(', ')}`, { issues });
 
-/** @throws Fault `conflict` if the deployment has no subscriptions */
-export function requireOn({ FHIR_SUBSCRIPTIONS: isOn }: Pick<Config, 'FHIR_SUBSCRIPTIONS'>): void {
-  if (!isOn)
-    throw new Fault('conflict', 'Subscriptions are off at this gateway: its operator can set FHIR_SUBSCRIPTIONS=on.');
-}
+export const SUBSCRIPTIONS_OFF = 'Subscriptions are off at this gateway: its operator can set FHIR_SUBSCRIPTIONS=on.';
 
 export interface CreatedSubscription {
   readonly row: AdminSubscriptionRow;
@@ -229,7 +224,7 @@ export async function createSubscription(
   requirePermission(actor, 'site.api_keys.update');
   const { clientId, type, filter, endpoint, since, endsAt, ...rest } = given;
   const key = await requireKey(database, actor.site, clientId);
-  requireOn(deps.config);
+  if (!deps.config.FHIR_SUBSCRIPTIONS) throw new Fault('conflict', SUBSCRIPTIONS_OFF);
   const issues: Issue[] = [];
   const wrong = (at: string, message: string) => void issues.push({ code: 'invalid', at, message });
   if (key.status !== 'active' || !key.protocols.includes('fhir')) wrong('clientId', BLOCKED.key);

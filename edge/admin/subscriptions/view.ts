@@ -3,8 +3,8 @@ import * as z from 'zod';
 
 import { ALL_RESOURCE_TYPES } from '../../../shared/resource-type.ts';
 import type { Permission } from '../../permissions.ts';
-import { type AdminSubscriptionRow, SUBSCRIPTION_STATUSES } from '../../store/admin-subscription.ts';
-import { PAYLOADS } from '../../store/subscription.ts';
+import type { AdminSubscriptionRow } from '../../store/admin-subscription.ts';
+import { PAYLOADS, SUBSCRIPTION_STATUSES } from '../../store/subscription.ts';
 
 const instant = z.iso.datetime();
 const count = z.number().int();

@@ -12,6 +12,7 @@ import {
   MAX_SUBSCRIPTION_TEXT,
   MIN_HEARTBEAT_SECONDS,
   PAYLOADS,
+  SUBSCRIPTION_STATUSES,
   type SubscriptionRecord,
   type SubscriptionRow,
 } from '../../store/subscription.ts';
@@ -48,7 +49,7 @@ const schemaOf = (root: string) =>
         extension(secretUrl(root), { valueString: z.string() }),
       ]),
     ),
-    status: z.enum(['requested', 'active', 'error', 'off']),
+    status: z.enum(SUBSCRIPTION_STATUSES),
     end: z.iso.datetime({ offset: true }).optional(),
     reason: z.string().min(1).max(MAX_SUBSCRIPTION_TEXT),
     criteria: z.string().max(MAX_SUBSCRIPTION_TEXT),

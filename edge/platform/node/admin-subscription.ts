@@ -9,17 +9,21 @@ import {
 } from '../../admin/subscriptions/subscriptions.ts';
 import { viewSubscription } from '../../admin/subscriptions/view.ts';
 import type { SubscriptionChange } from '../../store/admin-subscription.ts';
-import { asOperator, type Command, need, NEWEST, operator, SITE, textOf } from './admin-command.ts';
+import { asOperator, type Command, need, NEWEST, operator, type Options, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
+
+function firstEventOf(options: Options): number {
+  const { data } = resendBody.safeParse({ from: Number(textOf(options, 'from')) });
+  if (data === undefined) throw new UsageError('--from must be the number of an event');
+  return data.from;
+}
 
 /** A change of one subscription of a site, with a row of the audit. The background work notices it within a minute. */
 const changing = (change: SubscriptionChange, options: readonly string[] = []): Command => ({
   usage: ['SITE', 'ID', ...options],
   async run(deps, given, [site = '', id = '']) {
     const actor = operator(site);
-    const { data } = resendBody.safeParse({ from: Number(textOf(given, 'from')) });
-    if (change === 'resend' && data === undefined) throw new UsageError('--from must be the number of an event');
-    const from = change === 'resend' ? (data?.from ?? null) : null;
+    const from = change === 'resend' ? firstEventOf(given) : null;
     const { database } = asOperator(deps, actor);
     return viewSubscription(await changeSubscription({}, database, actor, id, change, from), actor.permissions);
   },

@@ -5,7 +5,6 @@ import type { AuditBy } from '../../../store/audit.ts';
 import { jobKind, type JobKind } from '../../../jobs/kind.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { nextSelected, REPLAY_KIND } from '../../../store/hl7-replay.ts';
-import { REQUEST_LIMITS, withLimits } from '../../../store/time-limits.ts';
 import { NAME_KINDS } from '../../../store/unmapped-name.ts';
 import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
@@ -40,12 +39,10 @@ export const replayMany = ({ config, share }: Pick<IngestDeps, 'config' | 'share
     step: async (deps, { id, site, cursor: at, progress }) => {
       if (site === null) throw new TypeError('a replay is of one site');
       const rows = await inSite(deps.database, site).run(nextSelected(site, at, STEP_MESSAGES));
-      // One transaction, as when it was received.
-      const processing = { ...deps, config, share, database: withLimits(deps.database, REQUEST_LIMITS) };
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'replayed', actor: at.actor, comment: at.comment, jobId: id, by: personOf(at) } as const;
         // A repeated step finds its earlier attempts.
-        await reprocess(processing, site, messageId, attempt, `replay-${id}`);
+        await reprocess({ ...deps, config, share }, site, messageId, attempt, `replay-${id}`);
       }
       const done = progress.done + rows.length;
       const isDone = rows.length < STEP_MESSAGES;

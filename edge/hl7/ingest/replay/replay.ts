@@ -9,6 +9,7 @@ import { bytesOfHex, storedMessage } from '../../../store/hl7.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { storedDocuments } from '../cut-documents.ts';
 import { decide, type DecisionInput } from '../decide.ts';
+import { REQUEST_LIMITS, withLimits } from '../../../store/time-limits.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import { decisionInput, processMessage, type IngestDeps, type Ingested, type IngestRequest } from '../ingest.ts';
 import type { Attempt } from '../commit.ts';
@@ -72,12 +73,14 @@ export interface Replay extends Omit<Attempt, 'messageId'> {
  * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
  */
 export async function reprocess(
-  deps: IngestDeps,
+  given: IngestDeps,
   site: string,
   messageId: string,
   { by, ...attempt }: Replay,
   requestId: string,
 ): Promise<Ingested> {
+  // A job has no more time for a message than its sender had: its one transaction writes.
+  const deps = { ...given, database: withLimits(given.database, REQUEST_LIMITS) };
   const request = await requestOf(deps, site, messageId, requestId, { by, shown: null });
   const ingested = await processMessage(deps, request, { messageId, ...attempt });
   if (ingested.status === 'no-sender') throw new Fault('not-found', 'no such API key');

@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { jobKind, type JobKind } from '../../../jobs/kind.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { addRetryIfWaiting, dueForRetry, isAnyWaiting, RETRY_KIND } from '../../../store/hl7-replay.ts';
-import { REQUEST_LIMITS, withLimits } from '../../../store/time-limits.ts';
 import type { IngestDeps } from '../ingest.ts';
 import { reprocess } from './replay.ts';
 
@@ -21,11 +20,9 @@ export const retryFailed = ({ config, share }: Pick<IngestDeps, 'config' | 'shar
     step: async (deps, { id, site, progress }) => {
       if (site === null) throw new TypeError('messages are of one site');
       const rows = await inSite(deps.database, site).run(dueForRetry(site, STEP_MESSAGES));
-      // One transaction, as when it was received.
-      const processing = { ...deps, config, share, database: withLimits(deps.database, REQUEST_LIMITS) };
       for (const { message_id: messageId } of rows) {
         const attempt = { why: 'retried', actor: null, jobId: null, by: GATEWAY } as const;
-        await reprocess(processing, site, messageId, attempt, `retry-${id}`);
+        await reprocess({ ...deps, config, share }, site, messageId, attempt, `retry-${id}`);
       }
       const [left] = await inSite(deps.database, site).run(isAnyWaiting(site));
       const isDone = left?.waiting !== true;
