@@ -202,7 +202,6 @@ const ROWS: readonly Row[] = [
   ['edge/oauth/client-keys.ts', ['createClientKeyring'], ['unit/oauth/client-keys']],
   ['edge/oauth/token-endpoint.ts', ['checkGrantType', 'chooseGrant'], ['contract/oauth', 'contract/oauth-operations']],
   ['edge/oauth/asker.ts', ['answerAsker'], ['contract/oauth']],
-  ['edge/oauth/own-refusals.ts', ['view'], ['contract/oauth']],
   ['edge/oauth/token-status.ts', ['introspect', 'revoke'], ['contract/oauth']],
   ['edge/platform/claim.ts', ['attemptClaim'], ['unit/platform/claim']],
   ['edge/platform/cloudflare/jti-store.ts', ['JtiStore'], ['integration/platform/jti-store']],
@@ -237,7 +236,7 @@ const ROWS: readonly Row[] = [
   ],
   ['edge/store/admin-key.ts', ['keyStatements', 'changesOf'], ['integration/store/admin-isolation']],
   ['edge/store/admin-message.ts', ['readStoredMessage', 'resourcesOfMessage'], ['integration/store/admin-isolation']],
-  ['edge/store/admin-refusal.ts', ['findRefusals'], ['integration/store/refusals']],
+  ['edge/store/admin-refusal.ts', ['findRefusals', 'outcomeOf'], ['integration/store/refusals', 'contract/oauth']],
   ['edge/store/admin-unmapped-name.ts', ['listUnmappedNames'], ['integration/store/admin-isolation']],
   ['edge/store/authority-synonyms.ts', ['authorityNames'], ['integration/hl7/message-keys']],
   [
