@@ -8,8 +8,10 @@ import type { FaultKind } from '../shared/fault.ts';
 interface Described {
   /** The check as a noun, for lists and filters. */
   readonly label: string;
-  /** The recommended change, shown beside the exact reason. */
-  readonly hint: string;
+  /** The recommended change, shown beside the exact reason. Null: only the console has a hint. */
+  readonly hint: string | null;
+  /** A sentence about the console, to which clients have no access. */
+  readonly consoleHint?: string;
 }
 
 /** RFC 6749 §5.2; `invalid_target` is from RFC 8707 §2, `temporarily_unavailable` from RFC 6749 §4.1.2.1. */
@@ -240,13 +242,19 @@ const BEARER_REFUSALS = {
 export const FHIR_ISSUES = {
   structure: {
     label: 'the structure is not valid R4',
-    hint: 'Check the element: in R4 it does not exist there, or has another type. The workbench checks a resource.',
+    hint: 'Check the element: in R4 it does not exist there, or has another type.',
+    consoleHint: 'The workbench checks a resource.',
   },
-  required: { label: 'a required element is missing', hint: 'Send it. The workbench checks a resource.' },
+  required: {
+    label: 'a required element is missing',
+    hint: 'Send it.',
+    consoleHint: 'The workbench checks a resource.',
+  },
   value: { label: 'the value cannot be used here', hint: 'Check the format of this value in R4; the answer names it.' },
   invariant: {
     label: 'a rule of R4 is broken',
-    hint: 'The answer names the rule. The workbench checks a resource.',
+    hint: 'The answer names the rule.',
+    consoleHint: 'The workbench checks a resource.',
   },
   'code-invalid': { label: 'the code is not in the required value set', hint: 'Use a code of the value set of R4.' },
   'not-supported': {
@@ -273,7 +281,8 @@ export const FHIR_ISSUES = {
   'too-long': { label: 'it is larger than the limit', hint: 'Send it in parts: the answer contains the limit.' },
   'business-rule': {
     label: 'the content cannot be stored as sent',
-    hint: 'The answer contains the reason. The workbench checks a resource.',
+    hint: 'The answer contains the reason.',
+    consoleHint: 'The workbench checks a resource.',
   },
   invalid: { label: 'the content does not parse', hint: 'Send R4 JSON in UTF-8.' },
 } as const satisfies Readonly<Record<string, Described>>;
@@ -295,35 +304,44 @@ const HL7_REFUSALS = {
   },
   '101': {
     label: 'a required field',
-    hint: 'The sender must fill in the field. The message is in Messages, with the field marked.',
+    hint: 'The sender must fill in the field.',
+    consoleHint: 'The message is in Messages, with the field marked.',
   },
   '102': {
     label: 'the type of a field',
-    hint: 'The sender must write the field in the format of its type. The message is in Messages, with the field marked.',
+    hint: 'The sender must write the field in the format of its type.',
+    consoleHint: 'The message is in Messages, with the field marked.',
   },
   '103': {
     label: 'a code of a table',
-    hint: 'The sender must use a code of the table. The message is in Messages, with the field marked.',
+    hint: 'The sender must use a code of the table.',
+    consoleHint: 'The message is in Messages, with the field marked.',
   },
   '200': {
     label: 'the type of the message',
     hint: 'ADT, ORU, OUL, MDM, PPR, ORM and OML are supported; the key can store other types, except queries.',
   },
-  '201': { label: 'the event of the message', hint: 'The page HL7 senders lists the events of each type.' },
+  '201': {
+    label: 'the event of the message',
+    hint: 'The documentation page HL7 senders lists the events of each type.',
+  },
   '202': { label: 'the processing id', hint: 'The accepted processing ids are a setting of the site and of the key.' },
   '203': { label: 'the version of HL7', hint: 'Versions 2.2 to 2.8.2 are supported.' },
   '204': {
     label: 'an unknown identifier',
-    hint: 'The message is in Messages, with the identifier marked and the problem described.',
+    hint: null,
+    consoleHint: 'The message is in Messages, with the identifier marked and the problem described.',
   },
   '205': {
     label: 'the patient',
-    hint: 'The message is in Messages, with the reason why its patient was rejected.',
+    hint: null,
+    consoleHint: 'The message is in Messages, with the reason why its patient was rejected.',
   },
   '206': { label: 'a record that is locked', hint: 'The sender must send it again.' },
   '207': {
     label: 'the gateway could not process it',
-    hint: 'The message is in Messages, which shows if the gateway retries it.',
+    hint: null,
+    consoleHint: 'The message is in Messages, which shows if the gateway retries it.',
   },
   // For a whole batch: none of its messages is stored.
   'broken-batch': {
@@ -348,28 +366,26 @@ const DESCRIBED: ReadonlyMap<string, Described> = new Map<string, Described>([
   ...Object.entries(HL7_REFUSALS),
 ]);
 
+const consoleHintOf = ({ hint, consoleHint }: Described): string =>
+  [hint, consoleHint].filter((each) => each != null).join(' ');
+
 /** All results of `hintFor`. */
-export const HINTS: readonly string[] = [...DESCRIBED.values()].map(({ hint }) => hint);
+export const HINTS: readonly string[] = [...DESCRIBED.values()].map(consoleHintOf);
 
 /** @param code an unknown code is its own label */
 export const labelFor = (code: string): string => DESCRIBED.get(code)?.label ?? code;
 
 /**
  * @param code as stored with a refusal, perhaps by another release
- * @returns a sentence, or null for an unknown code
+ * @returns sentences for the console, or null for an unknown code
  */
 export function hintFor(code: string): string | null {
-  return DESCRIBED.get(code)?.hint ?? null;
+  const described = DESCRIBED.get(code);
+  return described === undefined ? null : consoleHintOf(described);
 }
-
-/** A client has no access to the console. */
-const OF_CONSOLE = /\b(?:Messages|workbench)\b/;
 
 /** @returns `hintFor` without its sentences about the console; null if nothing is left */
-export function clientHintFor(code: string): string | null {
-  const sentences = hintFor(code)?.split(/(?<=\.) /) ?? [];
-  return sentences.filter((sentence) => !OF_CONSOLE.test(sentence)).join(' ') || null;
-}
+export const clientHintFor = (code: string): string | null => DESCRIBED.get(code)?.hint ?? null;
 
 /** The reason for refusing a token request. A caller sees it only after its signature has been verified. */
 export interface Reason {
