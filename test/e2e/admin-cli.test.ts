@@ -1,19 +1,18 @@
 /** `npm run admin` on a fresh database: from nothing to a key that could get a token, and what it says when it cannot. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { exportJWK, generateKeyPair } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import * as z from 'zod';
 
 import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
-import { BARE_ENV, type Ended, runProgram } from '../stack/tools/command-line.ts';
+import { type Ended, runProgram } from '../stack/tools/command-line.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 
@@ -88,50 +87,10 @@ test('makes a site and a key, lists, disables and enables it, and records the pe
   expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
 });
 
-test('exports a site as YAML, and plans and applies its file as the steps of the documented CI job do', async () => {
-  const { site } = json(await admin('site', 'create', '--name', 'Coded', '--id', randomUUID()));
-  const { stdout } = await admin('export', '--site', 'Coded');
-  expect(stdout).toContain(`\nsite: ${site}\n`);
-  const checkout = join(folder, 'ci');
-  const [file, plan] = [join(checkout, 'sites', 'site.yaml'), join(checkout, 'sites', 'site.plan')];
-  await mkdir(join(checkout, 'sites'), { recursive: true });
-  await symlink(ROOT, join(checkout, 'gateway'));
-  const { keys } = JSON.parse(await readFile(await jwksFile('coded.json'), 'utf8')) as { keys: object[] };
-  const key = { name: 'Lab: 1', tokenTtlSeconds: 300, jwks: { keys } };
-  const edited = stdout.replace('usCore: false', 'usCore: true').replace('apiKeys: []', '');
-  await writeFile(file, `${edited}apiKeys:\n  - ${JSON.stringify(key)}\n`);
-
-  const chapter = await readFile(join(ROOT, 'edge/docs/operate.md'), 'utf8');
-  const [, workflow = ''] = /### In GitHub Actions[^]*?```yaml\n([^]*?)```/.exec(chapter) ?? [];
-  const { jobs } = z
-    .object({
-      jobs: z.object({
-        site: z.object({ steps: z.array(z.object({ name: z.string().optional(), run: z.string().optional() })) }),
-      }),
-    })
-    .parse(parse(workflow));
-  const step = async (name: string): Promise<Ended> => {
-    const commands = jobs.site.steps.find((each) => each.name === name)?.run ?? 'false';
-    // As GitHub runs them; `cd` follows the link no further than its name.
-    const moved = commands.replaceAll('../sites', join(checkout, 'sites'));
-    return promisify(execFile)('bash', ['-eo', 'pipefail', '-c', moved], {
-      cwd: join(checkout, 'gateway'),
-      env: { ...BARE_ENV, DATABASE_URL: db.ownerUrl, SITE: 'Coded', HOME: folder },
-    }).then(
-      (ended) => ({ code: 0, ...ended }),
-      (error: unknown) => error as Ended,
-    );
-  };
-  await writeFile(plan, '');
-  const first = await step('Plan');
-  expect(first.code).not.toBe(0);
-  expect(first.stdout).toContain('    ~ usCore: false → true\n+ API key "Lab: 1": new\n');
-  await writeFile(plan, `${/^fingerprint: (.*)$/m.exec(first.stdout)?.[1] ?? ''}\n`);
-  expect((await step('Plan')).code).toBe(0);
-  const applied = json(await step('Apply')) as unknown as { clientIds: Answer[] };
-  expect(applied.clientIds).toMatchObject([{ name: 'Lab: 1', clientId: expect.stringMatching(/^svc-/) }]);
-  expect(json(await step('Apply'))).toMatchObject({ changes: [], clientIds: applied.clientIds });
-
+test('exports a site as YAML, and reports each error of a file at its line', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Coded'));
+  expect((await admin('export', '--site', 'Coded')).stdout).toContain(`\nsite: ${site}\n`);
+  const file = join(folder, 'site.yaml');
   await writeFile(file, 'format: 1\nsettings:\n  usCore: maybe\napiKeys:\n  - name: A\n    jwksUri: ftp://a\n');
   const wrong = await admin('plan', '--site', site, '--file', file);
   expect(wrong.code).toBe(1);
@@ -140,7 +99,18 @@ test('exports a site as YAML, and plans and applies its file as the steps of the
   expect(wrong.stderr).toContain('  line 5: apiKeys[0].tokenTtlSeconds: ');
   await writeFile(file, 'format: 1\nformat: 1\n');
   expect((await admin('plan', '--site', site, '--file', file)).stderr).toMatch(/ {2}line 2: .*unique/);
-}, 60_000);
+});
+
+test.each([
+  [['--console', 'https://console.example.org'], {}, /^ADMIN_TOKEN is needed in the environment/],
+  // An access token is never sent in plain text.
+  [['--console', 'http://console.example.org'], { ADMIN_TOKEN: 'x' }, /^http:\S+ must be https/],
+  [['--console', 'here'], { ADMIN_TOKEN: 'x' }, /^here must be an http or https URL/],
+  [['--console', 'https://a.example', '--site', 'North'], { ADMIN_TOKEN: 'x' }, /^North must be the id of a site/],
+])('export %j says what is wrong before it sends a token', async (args, env, expected) => {
+  const ended = await runProgram('admin', ['export', ...args], env);
+  expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(expected) });
+});
 
 test('keeps the source addresses of two sites apart', async () => {
   const of = (range: string, site: string) => ['--site', site, '--range', range];

@@ -1,17 +1,20 @@
 /** The commands of the chapters Deploy and Operate, run as they are printed, except those that need a Cloudflare account or Docker. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
 
 import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { denoBinary } from '../stack/services/edge-deno.ts';
 import { freePort } from '../stack/services/free-port.ts';
-import { BARE_ENV } from '../stack/tools/command-line.ts';
+import { BARE_ENV, type Ended, runProgram } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from '../inputs/documented-commands.ts';
@@ -96,6 +99,119 @@ test('lead from an empty database to a patient, rotated keys and an archive of t
   const left = await db.client.query('select from resource where id = $1', [patient.id]);
   expect(left.rowCount).toBe(0);
 }, 300_000);
+
+const variables = z.record(z.string(), z.string()).default({});
+const workflowOfSite = z.object({
+  jobs: z.object({
+    site: z.object({
+      environment: z.literal("${{ github.event_name == 'push' && 'gateway-apply' || 'gateway-plan' }}"),
+      env: variables,
+      steps: z.array(
+        z.object({
+          name: z.string().optional(),
+          if: z.string().optional(),
+          env: variables,
+          run: z.string().optional(),
+        }),
+      ),
+    }),
+  }),
+});
+
+test('the CI job plans a site’s file with a client that can only read, applies the reviewed plan, and finds drift', async () => {
+  const { site } = stack.oidc.admin;
+  const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
+  expect((await admin('site', 'create', '--name', 'Coded', '--id', site)).code).toBe(0);
+  const checkout = join(home, 'ci');
+  const [file, plan] = [join(checkout, 'sites', 'site.yaml'), join(checkout, 'sites', 'site.plan')];
+  await mkdir(join(checkout, 'sites'), { recursive: true });
+  await symlink(ROOT, join(checkout, 'gateway'));
+
+  const chapter = await readFile(join(ROOT, 'edge/docs/operate.md'), 'utf8');
+  const [, workflow = ''] = /### In GitHub Actions[^]*?```yaml\n([^]*?)```/.exec(chapter) ?? [];
+  const job = workflowOfSite.parse(parse(workflow)).jobs.site;
+  const shell = (commands: string, env: Readonly<Record<string, string>>): Promise<Ended> =>
+    promisify(execFile)('bash', ['-e', '-c', commands], {
+      cwd: join(checkout, 'gateway'),
+      env: { ...BARE_ENV, HOME: home, ...env },
+    }).then(
+      (ended) => ({ code: 0, ...ended }),
+      (error: unknown) => error as Ended,
+    );
+  /** Runs the steps of an event as GitHub does, and returns what the last one said. */
+  const onEvent = async (event: string, client: string): Promise<Ended> => {
+    const exported = join(home, 'github-env');
+    await writeFile(exported, '');
+    let last: Ended = { code: 1, stdout: '', stderr: 'no step' };
+    for (const step of job.steps) {
+      if (
+        step.name === undefined ||
+        (step.if ?? `github.event_name == '${event}'`) !== `github.event_name == '${event}'`
+      )
+        continue;
+      const set = Object.fromEntries((await readFile(exported, 'utf8')).split('\n').map((line) => line.split('=', 2)));
+      const given = { TOKEN_ENDPOINT: `${stack.oidc.issuer}/token`, CLIENT: client };
+      const env = { ...job.env, CONSOLE: stack.baseUrl, SITE: site, GITHUB_ENV: exported, ...set };
+      const own = Object.fromEntries(Object.keys(step.env).map((name) => [name, Object(given)[name]]));
+      // `cd` follows the link no further than its name.
+      const commands = (step.run ?? 'false')
+        .replaceAll('../sites', join(checkout, 'sites'))
+        .replaceAll(/https:\/\/\w+\.example\.org/g, stack.baseUrl);
+      last = await shell(commands, { ...env, ...own });
+      if (last.code !== 0) return last;
+    }
+    return last;
+  };
+  const { admin: applying, reader: planning } = stack.oidc.scripts;
+
+  const at = ['--console', stack.baseUrl];
+  const ADMIN_TOKEN = await stack.oidc.adminToken();
+  const { stdout: exported } = await runProgram('admin', ['export', ...at], { ADMIN_TOKEN });
+  expect(exported).toBe((await admin('export', '--site', 'Coded')).stdout);
+  const jwksOf = async (kid: string) => {
+    const { publicKey } = await generateKeyPair('ES256');
+    return { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'ES256' }] };
+  };
+  const jwks = await jwksOf('ci');
+  const edited = exported.replace('usCore: false', 'usCore: true').replace('apiKeys: []', '');
+  await writeFile(file, `${edited}apiKeys:\n  - ${JSON.stringify({ name: 'Lab: 1', tokenTtlSeconds: 300, jwks })}\n`);
+  await writeFile(plan, '');
+  const first = await onEvent('pull_request', planning);
+  expect(first.code, first.stderr).not.toBe(0);
+  expect(first.stdout).toContain('    ~ usCore: false → true\n+ API key "Lab: 1": new\n');
+  await writeFile(plan, `${/^fingerprint: (.*)$/m.exec(first.stdout)?.[1] ?? ''}\n`);
+  expect((await onEvent('pull_request', planning)).code).toBe(0);
+  const refused = await onEvent('push', planning);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('site.settings.update')]);
+  const applied = await onEvent('push', applying);
+  expect(applied.code, applied.stderr).toBe(0);
+  const { clientIds } = JSON.parse(applied.stdout) as { clientIds: { name: string; clientId: string }[] };
+  expect(clientIds).toEqual([{ name: 'Lab: 1', clientId: expect.stringMatching(/^svc-/) }]);
+  // A job that runs again changes nothing.
+  expect(JSON.parse((await onEvent('push', applying)).stdout)).toMatchObject({ changes: [], clientIds });
+  const { rows } = await db.client.query(
+    `select actor_kind, actor, action from audit where site_id = $1 and actor_kind <> 'operator' and action in ('settings-changed', 'key-created') order by 3`,
+    [site],
+  );
+  const by = { actor_kind: 'person', actor: 'script' };
+  expect(rows).toEqual([
+    { ...by, action: 'key-created' },
+    { ...by, action: 'settings-changed' },
+  ]);
+
+  const isAsFile = await onEvent('schedule', planning);
+  expect(isAsFile.stdout).toMatch(/^ok +site file +the site is as the file says$/m);
+  await admin('key', 'update', '--site', site, '--client-id', clientIds[0]?.clientId ?? '', '--ttl', '900');
+  const byHand = join(home, 'by-hand.json');
+  await writeFile(byHand, JSON.stringify(await jwksOf('by-hand')));
+  await admin('key', 'create', '--site', site, '--name', 'By hand', '--jwks', byHand);
+  const drifted = await onEvent('schedule', planning);
+  expect(drifted.code).toBe(1);
+  expect(drifted.stdout).toMatch(
+    /^BAD +site file +API key "Lab: 1": tokenTtlSeconds is 900, the file has 300\n +→ apply the file, or export/m,
+  );
+  expect(drifted.stdout).toMatch(/^\? +site file +not in the file: API key "By hand"$/m);
+}, 60_000);
 
 test('name subcommands and options of Wrangler that its help has', async () => {
   const commands = (await readFile(join(home, 'npx'), 'utf8')).trimEnd().split('\n');

@@ -70,11 +70,15 @@ function planAddresses(
   return { changes, issues, warnings: [], texts };
 }
 
-/** The part of a change that the fingerprint has. Each plan makes another Client ID for a new key. */
+/**
+ * The part of a change that the fingerprint has. Each plan makes another Client ID for a new key. The keys at a JWKS URI are
+ * left out: they change at any time, and only a caller who may change API keys loads them.
+ */
 function stampOf({ item, write }: Change): unknown {
-  if (write.kind !== 'api-key' || write.expected !== null) return [item.action, write];
-  const { clientId, known, ...rest } = write;
-  return [item.action, { ...rest, known: known.filter((id) => id !== clientId).length }];
+  if (write.kind !== 'api-key') return [item.action, write];
+  const { clientId, expected, known, record } = write;
+  if (expected !== null) return [item.action, clientId, expected, record];
+  return [item.action, known.filter((id) => id !== clientId).length, record];
 }
 
 const MAX_ISSUES = 200;

@@ -16,7 +16,8 @@ function itemsOf(member: string, value: unknown): string[] | undefined {
   return entries.safeParse(value).data?.map((entry) => Object.values(entry).join(' = '));
 }
 
-const shown = (member: string, value: unknown): string =>
+/** A value of a member in one line. */
+export const shown = (member: string, value: unknown): string =>
   itemsOf(member, value)?.join(', ') || (value === null ? 'nothing' : JSON.stringify(value));
 
 function memberLines({ member, before, after }: PlannedMember, isNew: boolean): string[] {
@@ -32,7 +33,8 @@ function memberLines({ member, before, after }: PlannedMember, isNew: boolean): 
 }
 
 const SIGNS = { create: '+', update: '~', disable: '-' } as const;
-const KINDS = { settings: 'settings', address: 'address', 'api-key': 'API key' } as const;
+/** The kinds as a plan names them. */
+export const KINDS = { settings: 'settings', address: 'address', 'api-key': 'API key' } as const;
 
 function itemLines({ kind, action, name, clientId, members }: PlannedItem): string[] {
   const id = clientId === null ? '' : ` (${clientId})`;

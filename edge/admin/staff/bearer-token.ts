@@ -14,7 +14,7 @@ import { CLOCK_TOLERANCE_SECONDS, keysAway, type KeysOf, PROVIDER_ALGORITHMS } f
 const REALM = 'Bearer realm="integration-gateway-admin"';
 const MAX_TOKEN_CHARACTERS = 16 * 1024;
 /** Names the site of a request whose token is for several sites. */
-const SITE_HEADER = 'Gateway-Site';
+export const SITE_HEADER = 'Gateway-Site';
 
 /** The token of a request, undefined where it has no Authorization header. */
 function tokenOf(request: Request): string | undefined {

@@ -263,8 +263,9 @@ function usageFor(start: string): string {
 
 ${named.map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage)).join('\n')}
 
-SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting. The
-output is JSON, except of export and plan; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
+SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting. With
+--console, ADMIN_PUBLIC_BASE_URL of the gateway, and ADMIN_TOKEN in the environment, an access token of its OpenID provider, a command
+needs no DATABASE_URL; SITE is then the id, and may be left out for a token of one site. The output is JSON, except of export and plan; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
 `;
 }
 
@@ -315,6 +316,15 @@ async function withSite(
 const textOfAnswer = ({ print }: Command, answer: unknown): string =>
   print === undefined ? `${JSON.stringify(answer, null, 2)}\n` : print(answer);
 
+async function runOnDatabase(command: Command, options: Options, operands: readonly string[]): Promise<unknown> {
+  const deps = await connect();
+  try {
+    return await command.run(deps, ...(await withSite(deps.database, command, options, operands)));
+  } finally {
+    await deps.database.close();
+  }
+}
+
 async function main(): Promise<void> {
   const {
     values: { print, ...given },
@@ -330,15 +340,10 @@ async function main(): Promise<void> {
   if (operands.length !== operandCount(command)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !optionsIn(command).includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} does not have the option --${foreign}`);
-  const deps = await connect();
-  try {
-    const answer = await command.run(deps, ...(await withSite(deps.database, command, values, operands)));
-    process.stdout.write(print === undefined ? textOfAnswer(command, answer) : `${printed(answer, print)}\n`);
-    // Only for people: scripts that read standard error do not get it.
-    if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
-  } finally {
-    await deps.database.close();
-  }
+  const answer = await (command.withoutDatabase?.(values) ?? runOnDatabase(command, values, operands));
+  process.stdout.write(print === undefined ? textOfAnswer(command, answer) : `${printed(answer, print)}\n`);
+  // Only for people: scripts that read standard error do not get it.
+  if (command.next !== undefined && process.stderr.isTTY) process.stderr.write(`next: ${command.next}\n`);
 }
 
 /** The arguments before the first option name a command. */

@@ -57,6 +57,8 @@ export interface Command {
   readonly next?: string;
   /** The text of its answer, instead of JSON. */
   readonly print?: (answer: unknown) => string;
+  /** Answers without a database; undefined if these options need it. */
+  readonly withoutDatabase?: (options: Options) => Promise<unknown> | undefined;
   readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
 

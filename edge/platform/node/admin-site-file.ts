@@ -10,7 +10,18 @@ import { viewApplied, viewPlan } from '../../admin/site-file/operations.ts';
 import type { PlanOptions } from '../../admin/site-file/part.ts';
 import { planFile } from '../../admin/site-file/plan.ts';
 import { readState } from '../../admin/site-file/state.ts';
-import { type Command, need, operator, operatorAsks, type Options, readText, SITE } from './admin-command.ts';
+import { type AdminApi, connectAdminApi } from './admin-api.ts';
+import {
+  type Command,
+  type CommandDeps,
+  need,
+  operator,
+  operatorAsks,
+  type Options,
+  readText,
+  SITE,
+  textOf,
+} from './admin-command.ts';
 
 /** The steps to a place such as `apiKeys[0].name`. */
 const stepsOf = (at: string): (string | number)[] =>
@@ -57,8 +68,9 @@ function withLines(error: unknown, lineOf: ReadYaml['lineOf']): unknown {
   return error.with({ issues });
 }
 
-async function withFile<T>(options: Options, use: (content: unknown) => Promise<T>): Promise<T> {
-  const { content, lineOf } = readYaml(await readText(need(options, 'file')));
+/** Reads a YAML file and uses its content; issues get its lines. */
+export async function withFile<T>(path: string, use: (content: unknown) => Promise<T>): Promise<T> {
+  const { content, lineOf } = readYaml(await readText(path));
   try {
     return await use(content);
   } catch (error) {
@@ -66,13 +78,55 @@ async function withFile<T>(options: Options, use: (content: unknown) => Promise<
   }
 }
 
-const optionsOf = (options: Options): PlanOptions => ({
+/** The steps of a site's file, by the database or by `/admin/api`. */
+interface SiteFiles {
+  readonly exported: () => Promise<unknown>;
+  readonly planned: (file: unknown, options: Options) => Promise<unknown>;
+  readonly applied: (file: unknown, options: Options, fingerprint: string) => Promise<unknown>;
+}
+
+const choices = (options: Options): Pick<PlanOptions, 'prune' | 'copy'> => ({
   prune: options['prune'] !== undefined,
   copy: options['copy'] !== undefined,
-  maxFetches: Infinity,
 });
 
-const FILE = [SITE, '--file FILE', '[--prune]', '[--copy]'] as const;
+function filesOfDatabase(deps: CommandDeps, options: Options): SiteFiles {
+  const actor = operator(need(options, 'site'));
+  const all = (given: Options): PlanOptions => ({ ...choices(given), maxFetches: Infinity });
+  return {
+    exported: async () => exportFile(await readState(deps.database, actor)),
+    planned: async (file, given) => viewPlan(await planFile(deps, actor, file, all(given))),
+    async applied(file, given, fingerprint) {
+      const how = { ...all(given), fingerprint, isOperator: true };
+      return viewApplied(await applyFile(deps, actor, operatorAsks(), file, how));
+    },
+  };
+}
+
+const filesOfApi = (api: AdminApi): SiteFiles => ({
+  exported: () => api('/export'),
+  planned: (file, options) => api('/plan', { file, ...choices(options) }),
+  applied: (file, options, fingerprint) => api('/apply', { file, ...choices(options), fingerprint }),
+});
+
+/** A command by the database, or by `/admin/api` with `--console`. */
+const onSite = (
+  described: Omit<Command, 'run' | 'withoutDatabase'>,
+  use: (files: SiteFiles, options: Options) => Promise<unknown>,
+): Command => ({
+  ...described,
+  usage: [SITE, '[--console URL]', ...described.usage],
+  withoutDatabase: (options) =>
+    options['console'] === undefined
+      ? undefined
+      : use(
+          filesOfApi(connectAdminApi(need(options, 'console'), process.env['ADMIN_TOKEN'], textOf(options, 'site'))),
+          options,
+        ),
+  run: (deps, options) => use(filesOfDatabase(deps, options), options),
+});
+
+const FILE = ['--file FILE', '[--prune]', '[--copy]'] as const;
 
 const planned = z.object({ diff: z.string(), fingerprint: z.string() });
 
@@ -80,35 +134,24 @@ const planned = z.object({ diff: z.string(), fingerprint: z.string() });
 export const printYaml = (content: unknown): string =>
   `# A site of the integration gateway. npm run -s admin -- schema prints its JSON Schema.\n${stringify(content, { lineWidth: 0 })}`;
 
+const printSchema = async (): Promise<object> => fileSchema();
+
 export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
-  export: {
-    usage: [SITE],
-    print: printYaml,
-    run: async ({ database }, options) => exportFile(await readState(database, operator(need(options, 'site')))),
-  },
-  plan: {
-    next: 'npm run -s admin -- apply with the same options and --plan FINGERPRINT',
-    usage: FILE,
-    print(answer) {
-      const { diff, fingerprint } = planned.parse(answer);
-      return `${diff}fingerprint: ${fingerprint}\n`;
+  export: onSite({ usage: [], print: printYaml }, ({ exported }) => exported()),
+  plan: onSite(
+    {
+      next: 'npm run -s admin -- apply with the same options and --plan FINGERPRINT',
+      usage: FILE,
+      print(answer) {
+        const { diff, fingerprint } = planned.parse(answer);
+        return `${diff}fingerprint: ${fingerprint}\n`;
+      },
     },
-    run: (deps, options) =>
-      withFile(options, async (content) =>
-        viewPlan(await planFile(deps, operator(need(options, 'site')), content, optionsOf(options))),
-      ),
-  },
-  apply: {
-    usage: [...FILE, '--plan FINGERPRINT'],
-    run: (deps, options) =>
-      withFile(options, async (content) => {
-        const given = { ...optionsOf(options), fingerprint: need(options, 'plan').trim(), isOperator: true };
-        const actor = operator(need(options, 'site'));
-        return viewApplied(await applyFile(deps, actor, operatorAsks(), content, given));
-      }),
-  },
-  schema: {
-    usage: [],
-    run: async () => fileSchema(),
-  },
+    (files, options) => withFile(need(options, 'file'), (content) => files.planned(content, options)),
+  ),
+  apply: onSite({ usage: [...FILE, '--plan FINGERPRINT'] }, (files, options) => {
+    const fingerprint = need(options, 'plan').trim();
+    return withFile(need(options, 'file'), (content) => files.applied(content, options, fingerprint));
+  }),
+  schema: { usage: [], withoutDatabase: printSchema, run: printSchema },
 };

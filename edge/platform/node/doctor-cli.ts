@@ -3,17 +3,18 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 
 import { checkAddress } from './doctor/address.ts';
-import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
 import { checkConsole } from './doctor/console.ts';
 import { checkConnection } from './doctor/database.ts';
+import { checkSiteFile } from './doctor/site-file.ts';
 import { type Finding, unknown } from '../../admin/health/finding.ts';
-import { runProgram, UsageError } from './program.ts';
+import { baseUrlOf, runProgram, UsageError } from './program.ts';
 
-const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL]
+const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL] [--site-file FILE]
 
 Checks a running deployment and reports its problems. BASE_URL is the base URL of FHIR or of the token service, --console is
 ADMIN_PUBLIC_BASE_URL if it differs. With DATABASE_URL (the gateway's login) and ADMIN_TOKEN (an access token with
-site.endpoints.read) in the environment it checks more. Exits with 0 if it found no problem; items marked ? need a
+site.endpoints.read) in the environment it checks more. With --site-file it also compares a site with its file, for which
+ADMIN_TOKEN needs site.settings.read and site.api_keys.read. Exits with 0 if it found no problem; items marked ? need a
 person's judgement and do not count.
 `;
 
@@ -24,29 +25,26 @@ const MARKS: Readonly<Record<Finding['state'], string>> = {
   unknown: '-   ',
 };
 
-/** A base URL with a final slash, so that relative paths are resolved below it. */
-function baseOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`${text} must be an http or https URL`);
-  return new URL(`${url.origin}${withoutFinalSlashes(url.pathname)}/`);
-}
-
 const shown = ({ state, subject, says, next }: Finding): string =>
   `${MARKS[state]} ${subject.padEnd(18)} ${says}${next === undefined ? '' : `\n${' '.repeat(24)}→ ${next}`}\n`;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: { console: { type: 'string' } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { console: { type: 'string' }, 'site-file': { type: 'string' } },
+    allowPositionals: true,
+  });
   const [given, ...more] = positionals;
   if (given === undefined || more.length > 0) throw new UsageError('name one base URL of the deployment');
-  const base = baseOf(given);
+  const base = baseUrlOf(given);
   const { DATABASE_URL, ADMIN_TOKEN } = process.env;
   // In the order of causes: without a database the gateway is not ready, and without the gateway there is no console.
   const findings = [...(await checkConnection(DATABASE_URL || undefined)), ...(await checkAddress(base, Date.now))];
-  const ofConsole = values.console === undefined ? base : baseOf(values.console);
+  const ofConsole = values.console === undefined ? base : baseUrlOf(values.console);
   if (findings.some(({ state, subject }) => subject === 'ready' && state === 'bad'))
     findings.push(unknown('console', 'the gateway must be ready'));
   else findings.push(...(await checkConsole(ofConsole, ADMIN_TOKEN || undefined)));
+  const file = values['site-file'];
+  if (file !== undefined) findings.push(...(await checkSiteFile(ofConsole, ADMIN_TOKEN, file)));
   process.stdout.write(findings.map(shown).join(''));
   const count = (of: Finding['state']): number => findings.filter(({ state }) => state === of).length;
   const [wrong, doubts] = [count('bad'), count('doubtful')];

@@ -1,9 +1,19 @@
 /** The common parts of all command lines: `--help`, wrong usage, and errors as a sentence instead of a stack. */
 import process from 'node:process';
 
+import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
+
 /** Wrong usage: the message is followed by the command that prints the usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** A base URL with a final slash, so that relative paths are resolved below it. @throws UsageError */
+export function baseUrlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`${text} must be an http or https URL`);
+  return new URL(`${url.origin}${withoutFinalSlashes(url.pathname)}/`);
 }
 
 /** `parseArgs` of Node throws a TypeError with a code. */

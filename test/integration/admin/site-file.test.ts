@@ -32,15 +32,24 @@ const ALL = Object.keys(PERMISSIONS);
 
 type File = Readonly<Record<string, unknown>> & { readonly apiKeys?: readonly Readonly<Record<string, unknown>>[] };
 
-/** A site as an administrator with these permissions uses it. @param isOperator with the owner's rights */
-async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL, site = '' } = {}) {
+interface SiteOptions {
+  /** With the owner's rights. */
+  readonly isOperator?: boolean;
+  readonly permissions?: readonly string[];
+  /** Default: a new site. */
+  readonly site?: string;
+  /** The content of each JWKS URI. Default: their host is away. */
+  readonly jwks?: object;
+}
+
+/** A site as an administrator with these permissions uses it. */
+async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL, site = '', jwks }: SiteOptions = {}) {
   const id = site === '' ? await createSite(db.client, { name: 'North' }) : site;
   const owner = isOperator ? await connectDatabase(db.ownerUrl) : undefined;
   const database = owner ?? neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
   const deps = testDeps({
     database: audited(database, id, ADA),
-    // The host of a client's JWKS is away.
-    fetch: async () => new Response('', { status: 503 }),
+    fetch: async () => (jwks === undefined ? new Response('', { status: 503 }) : Response.json(jwks)),
     resolveHost: async () => ['93.184.216.34'],
   });
   const actor = toActor({ sub: 'ada', name: 'Ada', site: id, permissions });
@@ -336,6 +345,30 @@ test('rejects a change that a colleague makes between the check and the write, a
   const ended = await Promise.allSettled([at.apply(twice, planned.fingerprint), at.apply(twice, planned.fingerprint)]);
   expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
   expect((await at.file()).apiKeys?.filter(({ name }) => name === 'New')).toHaveLength(1);
+});
+
+test('a plan has one fingerprint for every reader and for any content of a JWKS URI', async () => {
+  const at = await siteIn(here, { jwks: { keys: [POOL[0]] } });
+  const { site } = at;
+  const file = {
+    format: 1,
+    apiKeys: [{ name: 'By URI', jwksUri: 'https://client.example/jwks', tokenTtlSeconds: 300 }],
+  };
+  const { fingerprint } = await at.plan(file);
+  // A CI job that may only read does not load the URI.
+  const reader = await siteIn(here, { site, permissions: ['site.settings.read', 'site.api_keys.read'] });
+  expect(await reader.plan(file)).toMatchObject({ fingerprint, warnings: [] });
+  // The host is away, or has another key, when the plan is applied.
+  expect(await (await siteIn(here, { site })).plan(file)).toMatchObject({ fingerprint });
+  const rotated = await siteIn(here, { site, jwks: { keys: [POOL[1]] } });
+  expect(await rotated.apply(file, fingerprint)).toMatchObject({ items: [{ name: 'By URI' }] });
+  // The rules hold when the file is applied: that key is another client's meanwhile.
+  await createKey(at.deps, at.actor, key('Owner', 2));
+  const foreign = await siteIn(here, { site, jwks: { keys: [POOL[2]] } });
+  const second = { format: 1, apiKeys: [...file.apiKeys, { ...file.apiKeys[0], name: 'Second' }] };
+  const planned = await reader.plan(second);
+  const [issue] = await issuesOf(foreign.apply(second, planned.fingerprint));
+  expect(issue).toMatchObject({ at: 'apiKeys[1].jwksUri', message: expect.stringContaining('already belongs') });
 });
 
 test('finds keys of one name by their Client ID, and a renamed key only by it', async () => {

@@ -38,6 +38,8 @@ export interface OidcProvider {
   readonly env: Readonly<Record<'ADMIN_OIDC_ISSUER' | 'ADMIN_OIDC_CLIENT_ID' | 'ADMIN_OIDC_CLIENT_SECRET', string>>;
   readonly admin: Account;
   readonly reader: Account;
+  /** The clients for scripts, each as `id:secret`: one with the permissions of `admin`, one with those of `reader`. */
+  readonly scripts: { readonly admin: string; readonly reader: string };
   /** Changes the permissions of an account; null locks it. */
   change(username: string, permissions: readonly string[] | null): void;
   /** A Bearer token for `/admin/api` with every permission, as a script gets it. */
@@ -62,6 +64,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
   const audience = `${adminBaseUrl}/admin/api`;
   const clientSecret = randomBytes(24).toString('base64url');
   const scriptSecret = randomBytes(24).toString('base64url');
+  const scripts = { admin: `script:${scriptSecret}`, reader: `script-reader:${scriptSecret}` };
   const accounts = localAccounts(site, randomBytes(9).toString('base64url'));
   const everyone = [accounts.admin, accounts.reader];
   const changed = new Map<string, readonly string[] | null>();
@@ -86,14 +89,14 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
         backchannel_logout_uri: `${adminBaseUrl}/admin/back-channel-logout`,
         backchannel_logout_session_required: true,
       },
-      {
-        client_id: 'script',
+      ...['script', 'script-reader'].map((id) => ({
+        client_id: id,
         client_secret: scriptSecret,
         grant_types: ['client_credentials'],
         response_types: [],
         redirect_uris: [],
         id_token_signed_response_alg: SIGNING_ALGORITHM,
-      },
+      })),
     ],
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
     scopes: ['openid', 'profile'],
@@ -160,7 +163,10 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
       await grant.save();
       return grant;
     },
-    extraTokenClaims: () => ({ [names.site]: site, [names.permissions]: accounts.admin.permissions }),
+    extraTokenClaims: (_context: unknown, { clientId }: { clientId: string }) => ({
+      [names.site]: site,
+      [names.permissions]: accounts[clientId === 'script-reader' ? 'reader' : 'admin'].permissions,
+    }),
   });
 
   const callback = provider.callback();
@@ -188,6 +194,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     issuer,
     env: { ADMIN_OIDC_ISSUER: issuer, ADMIN_OIDC_CLIENT_ID: 'console', ADMIN_OIDC_CLIENT_SECRET: clientSecret },
     ...accounts,
+    scripts,
     change: (username, permissions) => void changed.set(username, permissions),
     setAway: (away) => {
       isAway = away;
@@ -195,7 +202,7 @@ export async function startOidcProvider(options: OidcOptions): Promise<OidcProvi
     async adminToken() {
       const response = await fetch(`${base}${mount}/token`, {
         method: 'POST',
-        headers: { Authorization: `Basic ${Buffer.from(`script:${scriptSecret}`).toString('base64')}` },
+        headers: { Authorization: `Basic ${Buffer.from(scripts.admin).toString('base64')}` },
         body: new URLSearchParams({ grant_type: 'client_credentials', resource: audience }),
       });
       const answer = (await response.json()) as { access_token?: string };
