@@ -4,7 +4,13 @@ import { isStored, type ResourceType } from '../../shared/resource-type.ts';
 import { typeOf } from '../store/search/kinds.ts';
 import type { ProfileSet, SearchSet } from '../config.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
-import { interactionCodes, interactionsOf, SYSTEM_INTERACTIONS, UNSUPPORTED_METHODS } from './type-interactions.ts';
+import {
+  DOCREF,
+  interactionCodes,
+  interactionsOf,
+  SYSTEM_INTERACTIONS,
+  UNSUPPORTED_METHODS,
+} from './type-interactions.ts';
 import { FHIR_JSON, JSON_PATCH } from './media-type.ts';
 import { PROVENANCE_TARGET } from './provenance.ts';
 import { includesOf, revincludesOf, type Supported } from './search/include.ts';
@@ -27,15 +33,20 @@ const SECURITY: JsonObject = {
     'system/[type].write, audience svc-fhir. All data belongs to the site of the access token.',
 };
 
+const DOCREF_ANSWER =
+  'It finds stored documents, the newest first, of any of the given types; no document is generated. With start or end: those of ' +
+  'care in that time. Without both: those with the status current. With on-demand=true: none. profile is not supported.';
+
 function operationsOf(type: ResourceType, searches: SearchSet): JsonObject[] {
   const operations = new Set(interactionsOf(type, searches).flatMap(({ operation }) => operation ?? []));
-  const ofR4 = [...operations].map((operation) => ({
-    name: operation.replace(/^\w+-/, ''),
-    definition: `http://hl7.org/fhir/OperationDefinition/${operation}`,
+  const named = [...operations].map((definition) => ({
+    name: definition.split(/[/-]/).at(-1) ?? '',
+    definition,
+    ...(definition === DOCREF ? { documentation: DOCREF_ANSWER } : {}),
   }));
-  if (type !== 'Patient' && type !== 'Group') return ofR4;
+  if (type !== 'Patient' && type !== 'Group') return named;
   const definition = `${BULK_DATA}/OperationDefinition/${type.toLowerCase()}-export`;
-  return [...ofR4, { name: 'export', definition }];
+  return [...named, { name: 'export', definition }];
 }
 
 /** The documentation of each set of search parameters. */

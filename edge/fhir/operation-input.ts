@@ -71,9 +71,13 @@ export function textOf(value: Json | undefined): string | undefined {
  * The parameters of an operation's POST, in the form of those of a GET.
  *
  * @param content null: none
+ * @param readValue the text of a value; undefined: the operation does not accept the value
  * @throws Fault `malformed` for anything but a Parameters resource with such parameters
  */
-export function primitiveParameters(content: Json): Pair[] {
+export function primitiveParameters(
+  content: Json,
+  readValue: (value: Json | undefined) => string | undefined = textOf,
+): Pair[] {
   if (content === null) return [];
   const refuse = (message: string, at: string): Fault =>
     new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
@@ -85,7 +89,7 @@ export function primitiveParameters(content: Json): Pair[] {
   return parameter.map((one, index): Pair => {
     const { name, ...rest } = isJsonObject(one) ? one : {};
     const [[member, value] = [], ...more] = Object.entries(rest);
-    const text = textOf(value);
+    const text = readValue(value);
     if (typeof name === 'string' && text !== undefined && member?.startsWith('value') === true && more.length === 0) {
       return [name, text];
     }

@@ -7,6 +7,7 @@ import type { Interaction, Lookup, RequestContext } from './interaction.ts';
 import type { InteractionName } from './type-interactions.ts';
 import { checkPatch, foundBy, lookUpPatched, type PatchTarget, patchOf } from './patch/patch.ts';
 import { readPatch } from './patch/patch-body.ts';
+import { docrefParameters, prepareDocref } from './docref.ts';
 import { prepareEverything } from './everything.ts';
 import { prepareHistory, prepareTypeHistory } from './history.ts';
 import { prepareMatch } from './match.ts';
@@ -91,6 +92,14 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     refuseNoneExist(request.headers);
     const asked = primitiveParameters(await readJsonIfAny({ request, body }));
     return prepareEverything(context, id, [...pairs, ...asked]);
+  },
+  docref: ({ context, pairs, request }) => {
+    refuseNoneExist(request.headers);
+    return prepareDocref(context, pairs);
+  },
+  docrefByPost: async ({ context, pairs, request, body }) => {
+    refuseNoneExist(request.headers);
+    return prepareDocref(context, [...pairs, ...docrefParameters(await readJsonIfAny({ request, body }))]);
   },
   match: async ({ context, pairs, request, body }) =>
     prepareMatch(context, pairs, await readJson({ request, body }), request.headers),

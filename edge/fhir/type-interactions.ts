@@ -19,8 +19,8 @@ export interface TypeInteraction {
     | 'update'
     | 'patch'
     | null;
-  /** The name of an operation's OperationDefinition in R4. */
-  readonly operation?: 'Resource-validate' | 'Patient-everything' | 'Patient-match';
+  /** The URL of an operation's OperationDefinition. */
+  readonly operation?: string;
   /** The one type that has it; absent: all. */
   readonly only?: ResourceType;
   /** Below `/fhir/Patient/[id]/[type]` (FHIR R4 compartmentdefinition), for the types that refer to a patient. */
@@ -33,6 +33,10 @@ export interface TypeInteraction {
   /** `both`: the change depends on the stored content. */
   readonly scope: 'read' | 'write' | 'both';
 }
+
+/** US Core, Fetch DocumentReference. */
+export const DOCREF = 'http://hl7.org/fhir/us/core/OperationDefinition/docref';
+const R4 = 'http://hl7.org/fhir/OperationDefinition/';
 
 export const TYPE_INTERACTIONS = [
   { name: 'search', code: 'search-type', method: 'GET', path: '', scope: 'read' },
@@ -54,7 +58,7 @@ export const TYPE_INTERACTIONS = [
   {
     name: 'validate',
     code: null,
-    operation: 'Resource-validate',
+    operation: `${R4}Resource-validate`,
     method: 'POST',
     path: '/:operation{\\$validate}',
     scope: 'write',
@@ -62,7 +66,7 @@ export const TYPE_INTERACTIONS = [
   {
     name: 'validateInstance',
     code: null,
-    operation: 'Resource-validate',
+    operation: `${R4}Resource-validate`,
     method: 'POST',
     path: '/:id/:operation{\\$validate}',
     scope: 'write',
@@ -71,7 +75,7 @@ export const TYPE_INTERACTIONS = [
   {
     name: 'everything',
     code: null,
-    operation: 'Patient-everything',
+    operation: `${R4}Patient-everything`,
     only: 'Patient',
     method: 'GET',
     path: '/:id/:operation{\\$everything}',
@@ -80,7 +84,7 @@ export const TYPE_INTERACTIONS = [
   {
     name: 'everythingByPost',
     code: null,
-    operation: 'Patient-everything',
+    operation: `${R4}Patient-everything`,
     only: 'Patient',
     method: 'POST',
     path: '/:id/:operation{\\$everything}',
@@ -89,12 +93,22 @@ export const TYPE_INTERACTIONS = [
   {
     name: 'match',
     code: null,
-    operation: 'Patient-match',
+    operation: `${R4}Patient-match`,
     only: 'Patient',
     method: 'POST',
     path: '/:operation{\\$match}',
     scope: 'read',
   },
+  ...(['GET', 'POST'] as const).map((method) => ({
+    name: method === 'GET' ? ('docref' as const) : ('docrefByPost' as const),
+    code: null,
+    operation: DOCREF,
+    only: 'DocumentReference' as const,
+    method,
+    path: '/:operation{\\$docref}',
+    scope: 'read' as const,
+    searches: 'us-core' as const,
+  })),
   { name: 'read', code: 'read', method: 'GET', path: '/:id', scope: 'read' },
   { name: 'update', code: 'update', method: 'PUT', path: '/:id', scope: 'write' },
   { name: 'patch', code: 'patch', method: 'PATCH', path: '/:id', scope: 'both' },

@@ -31,6 +31,7 @@ export function unsupportedCompartment(segments: readonly string[]): Fault | und
 const ELSEWHERE: Readonly<Record<string, string>> = {
   _history: 'use the history of one type or of one resource',
   $everything: 'it applies to one patient',
+  $docref: 'it applies to DocumentReference where the operator sets FHIR_SEARCH=us-core',
 };
 
 /** The first segments below `/fhir`. */

@@ -10,7 +10,7 @@ import { relatedNames } from '../fhir/search/related-parameter.ts';
 import { parametersOf, sortsOf } from '../store/search/parameters.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { bulkDataPaths } from './bulk-data-paths.ts';
-import { EXAMPLES, PATCHES, SEARCHES } from './fhir-examples.ts';
+import { EXAMPLES, PATCHES, SAMPLE_ID, SEARCHES } from './fhir-examples.ts';
 import { publicDocument } from './public-document.ts';
 import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
@@ -86,6 +86,8 @@ const TYPES = queryParameter('_type', 'Only these types, with commas between.');
 const EVERYTHING =
   'The patient, the patients merged into it, and their resources of the types that the token may read. An ' +
   'OperationOutcome lists the omitted types.';
+const DOCREF =
+  'Stored documents, the newest first; the server generates none. Without `start` and `end` those with the status `current`.';
 const VERSION = pathParameter('version', 'The version.', { type: 'integer' });
 
 const criteria = (type: ResourceType, searches: SearchSet): Parameter[] =>
@@ -308,6 +310,42 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
       },
     },
     responses: { '200': answer(EVERYTHING, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
+  }),
+  docref: () => ({
+    summary: 'The documents of a patient',
+    description: DOCREF,
+    parameters: [
+      { ...queryParameter('patient', 'The id of the patient.'), required: true },
+      queryParameter('start', 'Only documents of care after this date or time, or during it.'),
+      queryParameter('end', 'Only documents of care before this date or time, or during it.'),
+      queryParameter('type', 'The type of the document: [code] or [system]|[code]; several with commas.'),
+      queryParameter('on-demand', '`true`: only documents that the server generates. It generates no documents.', {
+        type: 'boolean',
+      }),
+      PAGE_COUNT,
+      PRETTY,
+    ],
+    responses: { '200': answer('The DocumentReferences.', 'Bundle'), ...refusals('invalid') },
+  }),
+  docrefByPost: () => ({
+    summary: 'The documents of a patient, asked for by Parameters',
+    description: DOCREF,
+    requestBody: {
+      required: false,
+      content: {
+        [FHIR_JSON]: {
+          schema: ref('Parameters'),
+          example: {
+            resourceType: 'Parameters',
+            parameter: [
+              { name: 'patient', valueId: SAMPLE_ID },
+              { name: 'type', valueCoding: { system: 'http://loinc.org', code: '34133-9' } },
+            ],
+          },
+        },
+      },
+    },
+    responses: { '200': answer('The DocumentReferences.', 'Bundle'), ...refusals('invalid', ...WITH_BODY) },
   }),
   match: () => ({
     summary: 'The patients that may be a person',

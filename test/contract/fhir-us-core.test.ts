@@ -8,6 +8,7 @@ import { sized } from '../stack/tools/size.ts';
 import { exportCases } from './clients/export-cases.ts';
 import { download, linesOf, manifestOf } from './fhir/bulk-export.ts';
 import { onOneRuntime } from './on-runtimes.ts';
+import { docrefCases } from './fhir/docref-cases.ts';
 import { groupCases } from './fhir/group-cases.ts';
 import { profileCases } from './fhir/profile-cases.ts';
 import { provenanceCases } from './fhir/provenance-cases.ts';
@@ -468,6 +469,8 @@ onOneRuntime(
     describe('Groups', () => groupCases(subject));
 
     describe('Programs for exports', () => exportCases(subject));
+
+    describe('$docref', () => docrefCases(subject));
 
     describe('Profiles', () => profileCases(subject));
 

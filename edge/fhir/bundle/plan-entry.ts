@@ -9,6 +9,7 @@ import { type Interaction, readScope, type RequestContext, writeScope } from '..
 import { acceptedType } from '../media-type.ts';
 import { checkPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
 import { patchOfEntry } from '../patch/patch-body.ts';
+import { prepareDocref } from '../docref.ts';
 import { prepareEverything } from '../everything.ts';
 import { prepareHistory, prepareTypeHistory } from '../history.ts';
 import { prepareProvenanceRead } from '../provenance.ts';
@@ -74,6 +75,8 @@ async function prepareGet(
   acceptedType(null, new Map(pairs).get('_format') ?? null);
   const [id, history, version, ...rest] = path;
   if (path.length === 1 && id === '_history') return prepareTypeHistory(context, type, pairs);
+  if (type === 'DocumentReference' && path.length === 1 && id === '$docref' && context.searches === 'us-core')
+    return prepareDocref(context, pairs);
   if (id !== undefined) requireIdSegment(id);
   if (id === undefined) return prepareSearch(context, type, pairs);
   if (type === 'Patient' && path.length === 2 && history === '$everything')

@@ -9,12 +9,13 @@ import { requireScopes } from '../../oauth/bearer.ts';
 import { type Answer, type Interaction, readScope, type RequestContext, type RowsOf } from '../interaction.ts';
 import { resourceEntry, warningEntries } from '../searchset.ts';
 import { prepareProvenanceSearch, provenanceEntries } from '../provenance.ts';
-import { searchRequest } from './request.ts';
+import { type SearchRequest, searchRequest } from './request.ts';
+import { escaped } from './values.ts';
 
 const ok = (body: string): Answer => ({ status: 200, headers: {}, body });
 
 /** The parameter of `Patient/[id]/[type]`; a comma in the id separates nothing. */
-export const aboutPatient = (id: string): Pair => ['patient', `Patient/${id.replace(/[\\,]/g, '\\$&')}`];
+export const aboutPatient = (id: string): Pair => ['patient', `Patient/${escaped(id)}`];
 
 /**
  * @throws Fault `malformed` for invalid parameters, or a cursor of other parameters; `forbidden` to include patients
@@ -26,8 +27,20 @@ export async function prepareSearch(
   pairs: readonly Pair[],
 ): Promise<Interaction> {
   if (type === 'Provenance') return prepareProvenanceSearch(context, pairs);
+  return prepareSearchRequest(context, type, searchRequest(type, pairs, context.prefer, context));
+}
+
+/**
+ * @param path the address of the search below the root, for its links
+ * @throws Fault as `prepareSearch`
+ */
+export async function prepareSearchRequest(
+  context: RequestContext,
+  type: ResourceType,
+  request: SearchRequest,
+  path: string = type,
+): Promise<Interaction> {
   const { site } = context.caller;
-  const request = searchRequest(type, pairs, context.prefer, context);
   const { criteria, related, included, sort, count, total, part, cursor } = request;
   const others = [...related.map((one) => one.type), ...included];
   requireScopes(context.caller, [...new Set(others)].map(readScope));
@@ -36,7 +49,7 @@ export async function prepareSearch(
     const name = included.includes('Patient') ? '_include' : '_revinclude';
     throw badParameter(name, `${name} cannot be used with _summary=text`);
   }
-  const links = pageLinks(context, type, request.applied);
+  const links = pageLinks(context, path, request.applied);
   const after = cursor === null ? null : await links.open(cursor);
   const outcomes = warningEntries(
     request.ignored.map((issue) => ({ ...issue, message: `${issue.message}. It was left out.` })),

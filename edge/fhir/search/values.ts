@@ -29,6 +29,9 @@ function splitUnescaped(text: string, separator: ',' | '|', limit = Number.POSIT
   return [...parts, text.slice(start)];
 }
 
+/** A text as one alternative of a value. */
+export const escaped = (text: string): string => text.replace(/[\\,|$]/g, '\\$&');
+
 const unescapeValue = (text: string): string => text.replace(/\\([,|$\\])/g, '$1');
 
 /** The alternatives of a value, escapes resolved. */

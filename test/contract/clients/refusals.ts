@@ -105,7 +105,7 @@ export const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    what: 'Operations other than `$validate`, `$everything`, `$match` and `$export`',
+    what: 'Operations other than `$validate`, `$everything`, `$match` and `$export`, and US Core’s `$docref`',
     status: 404,
     says: /\$[\w-]+ is not supported at this address: \/fhir\/metadata lists what this server supports/,
     instead: 'searches; the CapabilityStatement lists what is supported',

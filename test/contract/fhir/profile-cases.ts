@@ -133,5 +133,7 @@ export function profileCases(subject: () => Subject): void {
     expect(of('Patient')['supportedProfile']).toEqual([PATIENT]);
     expect(of('Observation')['supportedProfile']).toHaveLength(22);
     expect(of('Group')).not.toHaveProperty('supportedProfile');
+    // US Core's server has Practitioner, Encounter and other types that these profiles refer to.
+    expect(body['instantiates']).toEqual(['http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data']);
   });
 }

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Token } from '../../../edge/store/search/kind.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
+import { CARE_TIME } from '../../../edge/store/search/kinds/date.ts';
 import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import type { Query } from '../../../edge/deps.ts';
 import { LIMITS } from '../../../edge/limits.ts';
@@ -284,6 +285,11 @@ const DATED: readonly (readonly [label: string, criteria: (site: string) => Crit
   [
     'patient=&category=&date=ge',
     (site) => [patient(site), token('category', code('laboratory')), date('ge', '2020-01-01', '2020-01-02')],
+    /^resource_date_of_patient/,
+  ],
+  [
+    '$docref, start=',
+    (site) => [patient(site), { ...date('gt', '2020-01-01', '2020-01-01'), param: CARE_TIME }],
     /^resource_date_of_patient/,
   ],
   ['code=', () => [token('code', code('c7'))], /^resource_token_pkey/],

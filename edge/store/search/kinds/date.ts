@@ -22,15 +22,28 @@ interface DateCriterion {
   readonly any: readonly ComparedDate[];
 }
 
+/** The time of the care that a document is about: the `period` of a DocumentReference or, without one, its `date`. */
+export const CARE_TIME = 'care-time';
+
+const ofParam = (param: string) => (a: string) => `${a}.param = '${param}'`;
+
 /** Each parameter of this kind counts as a separate table, in which a resource has one row. */
 const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
-  ['date', 'period', 'onset-date', 'recorded-date'].map((param): [string, Source] => [
+  [
+    ...['date', 'period', 'onset-date', 'recorded-date'].map((param) => [param, ofParam(param)] as const),
+    [
+      CARE_TIME,
+      (a: string) => `(${a}.param = 'period' or ${a}.param = 'date' and not exists (
+          select from resource_date o
+           where o.site_id = ${a}.site_id and o.type = ${a}.type and o.id = ${a}.id and o.param = 'period'))`,
+    ] as const,
+  ].map(([param, isOf]): [string, Source] => [
     param,
     {
       from: (a) => `resource_date ${a}`,
       id: (a) => `${a}.id`,
       repeats: false,
-      within: (scope, a) => `${ofType(scope, a)} and ${a}.param = '${param}'`,
+      within: (scope, a) => `${ofType(scope, a)} and ${isOf(a)}`,
     },
   ]),
 );
