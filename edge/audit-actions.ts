@@ -71,6 +71,7 @@ const rows = {
   notified: { label: 'sent to a subscriber', type: EXPORT, does: 'R', group: 'seen' },
   message: { label: 'HL7 message stored', type: IMPORT, does: 'C', group: 'changed' },
   'message-viewed': { label: 'HL7 message viewed', type: PATIENT_RECORD, does: 'R', group: 'seen' },
+  'message-copied': { label: 'HL7 message copied for a ticket', type: PATIENT_RECORD, does: 'R' },
   'message-replayed': { label: 'HL7 message replayed', type: IMPORT, does: 'E', group: 'changed' },
   'attention-viewed': { label: 'listed under Attention', type: PATIENT_RECORD, does: 'R', group: 'seen' },
   workbench: { label: 'viewed in the workbench', type: PATIENT_RECORD, does: 'R', group: 'seen' },

@@ -53,6 +53,14 @@ export const HL7_PATHS: Paths = {
         'stored. A message may have `HL7_MAX_TEXT_BYTES`, its documents included.',
       operationId: 'checkMessage',
       security: [{ accessToken: [] }],
+      parameters: [
+        {
+          name: 'ticketCopy',
+          in: 'query',
+          description: 'Adds a copy of the message without the patient, for a ticket.',
+          schema: { type: 'boolean', default: false },
+        },
+      ],
       requestBody: { required: true, content: MESSAGE },
       responses: {
         '200': {

@@ -34,6 +34,22 @@ export function readStoredMessage(site: string, messageId: string): Query<Messag
   };
 }
 
+/** The bytes for a copy for a ticket, which the audit records. `raw` is null if they were deleted. */
+export function readMessageBytes(
+  site: string,
+  messageId: string,
+): Query<Pick<MessageDetailRow, 'raw' | 'default_charset'>> {
+  return {
+    text: `select encode(m.raw, 'base64') as raw, coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
+      audit_note(array[row('message-copied', 'Hl7Message', m.message_id, null)::audit_item])
+      from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
+      join site s on s.site_id = m.site_id
+     where m.site_id = $1::uuid and m.message_id = $2::uuid`,
+    params: [site, messageId],
+    reads: true,
+  };
+}
+
 export interface MessageResourceRow {
   readonly type: string;
   readonly id: string;

@@ -52,7 +52,8 @@ export function decodeMessage(bytes: Uint8Array, fallback: Charset = 'utf-8'): D
   throw undecodable(rest, first, decodeText);
 }
 
-function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
+/** The sets that MSH-18 names. @throws Fault 103 at MSH-18 if none is known */
+export function declaredCharsets(bytes: Uint8Array, fallback: Charset): Charset[] {
   const { names, repetition } = declaration(bytes);
   if (names === '') return [fallback];
   const charsets = names.split(repetition).map((name) => (name === '' ? fallback : charsetNamed(name)));

@@ -36,6 +36,14 @@ export const withDocuments = (text: string, base64Of: ReadonlyMap<string, string
     return lines.join(separator.replaceAll(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16))));
   });
 
+const MAX_FILLER = 1000;
+
+/** The text of a message with base64 of zeros instead of each document, 1,000 characters at most. */
+export const withFillers = (text: string): string =>
+  text.replaceAll(TOKEN, (_token, _sha256, size: string) =>
+    'A'.repeat(Math.min(MAX_FILLER, Math.ceil(Number(size) / 3) * 4)),
+  );
+
 /** The text of a message with a short note instead of each document. */
 export const withNotes = (text: string): string =>
   text.replaceAll(TOKEN, (_token, _sha256, size: string) => `(document of ${size} bytes)`);

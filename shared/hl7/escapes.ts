@@ -104,6 +104,10 @@ function decodedHex(data: string, charset: Charset): string | undefined {
   return text === undefined || CONTROL.test(text) ? undefined : text;
 }
 
+/** Checks the text between two escape characters. */
+export const isEscapeSequence = (sequence: string, syntax: Syntax): boolean =>
+  CHARSET_SWITCH.test(sequence) || meaningOf(sequence, syntax) !== undefined;
+
 // §2.7.2 and §2.7.3: a switch applies up to the next escape sequence or the end of the value.
 function runAfterSwitch(raw: string, sequence: string, close: number, { delimiters, charset }: Syntax) {
   const next = raw.indexOf(delimiters.escape, close + 1);

@@ -39,6 +39,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /merges': 'merge-viewed',
   'get /merges/{id}': 'merge-viewed',
   'get /messages/{id}': 'message-viewed',
+  'get /messages/{id}/ticket-copy': 'message-copied',
   'get /{type}/{id}/lineage': 'read',
   'post /messages/{id}/replay': 'message-replayed',
   'get /attention': 'attention-viewed',

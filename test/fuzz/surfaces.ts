@@ -287,7 +287,7 @@ export const hl7: fc.Arbitrary<Draft> = fc
     messages: fc.array(asBytes, { minLength: 1, maxLength: 3 }),
     isBatch: seldom(false, fc.constant(true)),
     isChanging: fc.boolean(),
-    path: fc.constantFrom('/hl7/messages', '/hl7/messages', '/hl7/check'),
+    path: fc.constantFrom('/hl7/messages', '/hl7/messages', '/hl7/check', '/hl7/check?ticketCopy=true'),
     type: seldom('text/plain', fc.constantFrom('application/hl7-v2', 'x-application/hl7-v2+er7; charset=utf-8')),
     headers: oddHeaders,
     method: method('POST'),

@@ -8,11 +8,12 @@ import { inSite } from '../../store/in-site.ts';
 import {
   attemptsOfMessage,
   noteMessageViewed,
+  readMessageBytes,
   readStoredMessage,
   resourcesOfMessage,
 } from '../../store/admin-message.ts';
 import { messagesAround } from '../../store/message-around.ts';
-import { viewListedMessage, viewMessageDetail } from './view.ts';
+import { viewListedMessage, viewMessageDetail, viewTicketCopy } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
 import { authorOf, requirePermission } from '../staff/actor.ts';
@@ -266,6 +267,16 @@ export async function findMessage(database: Database, site: string, messageId: s
   return viewMessageDetail(row, resources, attempts, around);
 }
 
+/** A copy for a ticket. @throws Fault `not-found` */
+export async function copyForTicket(database: Database, site: string, messageId: string): Promise<string> {
+  const missing = () => new Fault('not-found', 'no such message');
+  if (!isUuid(messageId)) throw missing();
+  const [row] = await inSite(database, site).run(readMessageBytes(site, messageId));
+  if (row === undefined) throw missing();
+  if (row.raw === null) throw new Fault('not-found', 'The bytes of this message were deleted, so it cannot be copied.');
+  return viewTicketCopy(row.raw, row.default_charset);
+}
+
 export function messageOperations(replays: MessageReplay): Operation[] {
   return [
     operation({
@@ -290,6 +301,23 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
       handle: async ({ actor, database, param }) => ({ body: await findMessage(database, actor.site, param('id')) }),
+    }),
+    operation({
+      method: 'get',
+      path: '/messages/{id}/ticket-copy',
+      permission: 'site.messages.read',
+      summary: 'A copy of one message for a ticket, without the patient',
+      description:
+        'Names, addresses, telephone numbers, identifiers and texts are replaced, alike in the whole message. All dates move by one ' +
+        'number of days. Codes, coding systems, authorities, structure and faults stay. Each copy has other values.',
+      answer: z.object({
+        messageId: z.uuid(),
+        text: text.meta({ description: 'Segments separated by line feeds.' }),
+      }),
+      async handle({ actor, database, param }) {
+        const messageId = param('id');
+        return { body: { messageId, text: await copyForTicket(database, actor.site, messageId) } };
+      },
     }),
     operation({
       method: 'get',

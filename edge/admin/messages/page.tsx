@@ -368,6 +368,14 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         <Fact name="Request">
           <code>{message.requestId}</code>
         </Fact>
+        {message.isForgotten ? null : (
+          <Fact name="Ticket">
+            <a class="button secondary small" href={`${own}/ticket-copy`}>
+              Copy for a ticket
+            </a>{' '}
+            <span class="quiet">without the patient</span>
+          </Fact>
+        )}
         {mayReplay && !message.isForgotten ? (
           <Fact name="Replay">
             <a class="button secondary small" href={`${own}/replay`}>

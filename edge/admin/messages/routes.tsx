@@ -9,7 +9,7 @@ import type { Surface } from '../../http/surface.ts';
 import { RANGE_HOURS } from '../../store/message-search.ts';
 import { parse } from '../api/parse.ts';
 import { exportMessages, findMessages, isBackwards, messageFilter, messageQuery } from './listing.ts';
-import { findMessage, replayComment } from './operations.ts';
+import { copyForTicket, findMessage, replayComment } from './operations.ts';
 import type { Console } from '../web/console.ts';
 import { authorOf, requirePermission } from '../staff/actor.ts';
 import { readForm, readQuery } from '../web/form.ts';
@@ -23,7 +23,7 @@ import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
 import { findResource, resourceQuery } from './find-resource.ts';
 import { ResourcePage } from './resource.tsx';
-import { Notice } from '../web/ui.tsx';
+import { Code, Notice } from '../web/ui.tsx';
 
 const { path: PLACE } = PLACES.messages;
 /** The columns that this browser's reader has chosen, for a year. */
@@ -182,6 +182,32 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
           keyPath={linkTo(config, PLACES.keys.path)}
           mayReplay={session.actor.permissions.has('site.messages.replay')}
         />
+      </Page>
+    );
+    return respond(config, page);
+  });
+
+  app.get(`${PLACE}/:id/ticket-copy`, async (c) => {
+    const session = await access.page(c, 'site.messages.read');
+    const id = messageId(c.req.param('id'));
+    const text = await copyForTicket(session.database, session.actor.site, id);
+    const page = (
+      <Page
+        title="Copy for a ticket"
+        config={config}
+        session={session}
+        place={PLACE}
+        trail={[PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }]}
+      >
+        <p>
+          Names, addresses, telephone numbers, identifiers and texts are replaced, and all dates are moved by one number
+          of days. Codes, structure and faults are those of the message.
+        </p>
+        <p>
+          Read the copy before you send it. Do not send the real time of the message with it: it shows by how much the
+          dates moved.
+        </p>
+        <Code text={text} label="The copy" copy />
       </Page>
     );
     return respond(config, page);

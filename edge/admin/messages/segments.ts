@@ -5,7 +5,7 @@ import { withDocuments, withNotes } from '../../../shared/hl7/document-token.ts'
 import { type Message, readMessage, type Segment } from '../../../shared/hl7/message.ts';
 import { child, countOf, type Part, repetitions, valueAt } from '../../../shared/hl7/value.ts';
 import { fieldName, segmentName } from './hl7-names.ts';
-import { componentName, fieldType } from './hl7-types.ts';
+import { componentName, fieldType } from '../../../shared/hl7/field-types.ts';
 
 /** An error or a warning; its place is ERR-2 (`PID^1^3^1^4`). */
 export interface Finding {

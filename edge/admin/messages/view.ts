@@ -2,6 +2,7 @@
 import * as z from 'zod';
 
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
+import { ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { listedName } from '../attention/person.ts';
 import { decodeBase64 } from './base64.ts';
 import {
@@ -129,6 +130,11 @@ function viewChange(row: MessageResourceRow) {
   return { ...own, change, elements } as const;
 }
 export type ChangeView = ReturnType<typeof viewChange>;
+
+/** @param raw base64 */
+export function viewTicketCopy(raw: string, defaultCharset: string | null): string {
+  return viewMessage(ticketCopy(decodeBase64(raw), defaultCharset), defaultCharset).text;
+}
 
 const viewAround = ({ of, side, ...row }: AroundRow) => ({
   of,

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import { ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
@@ -86,13 +87,23 @@ export const checkAnswer = decidedAnswer.extend({
       'answer can differ: a patient may match, differ or be merged.',
   }),
   moreResources: z.number().int().meta({ description: 'The resources that are not listed: 500 are.' }),
+  ticketCopy: text.nullable().meta({
+    description:
+      'With `?ticketCopy=true`: the message with invented names, identifiers, addresses, texts and dates, for a ticket. It has the ' +
+      'same faults.',
+  }),
 });
 
 /** @param charset the key's default */
-export const viewCheck = (checked: Decided & { readonly charset: string }, bytes: Uint8Array) => ({
+export const viewCheck = (
+  checked: Decided & { readonly charset: string },
+  bytes: Uint8Array,
+  withTicketCopy: boolean,
+) => ({
   judgedAs: 'empty-site' as const,
   ...viewDecided({ ...checked, resources: checked.resources.slice(0, MAX_CHECKED) }, bytes, checked.charset),
   moreResources: Math.max(0, checked.resources.length - MAX_CHECKED),
+  ticketCopy: withTicketCopy ? viewMessage(ticketCopy(bytes, checked.charset), checked.charset).text : null,
 });
 
 /** Line feeds of a text area are the segments' ends. */

@@ -43,6 +43,11 @@ type Sent =
 /** The decision, its view and the JSON need memory beside the message. */
 const CHECK_COPIES = 3;
 
+function readTicketCopy(asked: string | undefined): boolean {
+  if (asked === undefined || asked === 'true' || asked === 'false') return asked === 'true';
+  throw new Fault('invalid', 'ticketCopy must be true or false.');
+}
+
 /** Reads one message, whose documents count for the limit too: they return in the answer. */
 async function readToCheck(
   { config, gzip, share }: Pick<Deps, 'config' | 'gzip' | 'share'>,
@@ -80,7 +85,7 @@ async function readSent(
 }
 
 /** The answer to a check as JSON; it is the console's view, and no slice imports another. */
-export type ViewCheck = (checked: Checked, bytes: Uint8Array) => unknown;
+export type ViewCheck = (checked: Checked, bytes: Uint8Array, withTicketCopy: boolean) => unknown;
 
 /** @param snapshots the isolate's, shared with the messages of sidecars */
 export function createHl7(
@@ -113,13 +118,14 @@ export function createHl7(
     // The bucket of tokens: a person checks a message, not a feed.
     if (!(await deps.rateLimiter.allow('token-client', `check ${clientId}`)))
       throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
+    const withTicketCopy = readTicketCopy(c.req.query('ticketCopy'));
     const bytes = await readToCheck(deps, c.req.raw, site);
     const message = await cutMessage(bytes, Infinity);
     const checked = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
       requireScopes(allowed, REQUIRED_SCOPES);
       return checkMessage(deps, allowed, message, requestId);
     });
-    return new Response(JSON.stringify(viewCheck(checked, bytes)), {
+    return new Response(JSON.stringify(viewCheck(checked, bytes, withTicketCopy)), {
       headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
     });
   });

@@ -1,5 +1,6 @@
 /** Identifiers that identify a patient, and placeholders (HL7 v2.5.1 table 0203, PID-3). */
 import { NEVER_IDENTIFYING } from '../../../shared/hl7/identifier-type.ts';
+import { DOUBTFUL_NUMBER, HYPHENATED_PLACEHOLDER, PLACEHOLDER_TEXTS } from '../../../shared/hl7/placeholder.ts';
 
 /** Type codes of which a patient has one identifier per authority. An identifier without a type counts as one of them. */
 const IDENTIFYING_TYPES: ReadonlySet<string> = new Set(['MR', 'PI', 'PT', 'PN', 'PE', 'U', 'MRN']);
@@ -11,16 +12,8 @@ export function isIdentifyingType(type: string | undefined, more: ReadonlySet<st
   return IDENTIFYING_TYPES.has(code) || (more.has(code) && !NEVER_IDENTIFYING.has(code));
 }
 
-/** Social security numbers that are entered if the real one is unknown, in the form of that number. */
-const HYPHENATED = /^(?:(\d)\1\1-\1\1-\1{4}|123-45-6789|987-65-4321)$/;
-
 /** Zeros, and letters or punctuation alone. */
 const NEVER_A_NUMBER = /^(?:([^0-9])\1*|0+)$/;
-
-const PLACEHOLDER_TEXTS: ReadonlySet<string> = new Set(['UNKNOWN', 'UNK', 'NONE', 'NULL', 'N/A', 'NA', 'TEMP', 'TEST']);
-
-/** One digit repeated, and ascending or descending digits. Real medical record numbers have these shapes too. */
-const DOUBTFUL = /^(?:9{3,}|([1-8])\1{3,}|123456789|987654321)$/;
 
 /** The parts of an identifier, beside its value, that show a real identifier. */
 export interface IdentifierKind {
@@ -41,7 +34,8 @@ export function isPlaceholder(
   more: ReadonlySet<string>,
 ): boolean {
   const text = value.trim().toUpperCase();
-  if (NEVER_A_NUMBER.test(text) || PLACEHOLDER_TEXTS.has(text) || more.has(text) || HYPHENATED.test(text)) return true;
+  if (NEVER_A_NUMBER.test(text) || PLACEHOLDER_TEXTS.has(text) || more.has(text) || HYPHENATED_PLACEHOLDER.test(text))
+    return true;
   const isDoubted = type === undefined ? !hasAuthority : /^SSN?$/i.test(type.trim());
-  return isDoubted && DOUBTFUL.test(text);
+  return isDoubted && DOUBTFUL_NUMBER.test(text);
 }

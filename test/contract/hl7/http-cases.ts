@@ -259,8 +259,8 @@ export function httpCases(subject: () => Subject): void {
     },
   );
 
-  const checked = async (message: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) => {
-    const response = await fetch(url().replace(/messages$/, 'check'), {
+  const checked = async (message: string | Uint8Array, headers: Readonly<Record<string, string>> = {}, query = '') => {
+    const response = await fetch(url().replace(/messages$/, `check${query}`), {
       method: 'POST',
       headers: { authorization: `Bearer ${subject().token}`, 'content-type': 'text/plain', ...headers },
       body: Uint8Array.from(bytesOf(message)),
@@ -311,6 +311,15 @@ export function httpCases(subject: () => Subject): void {
     });
     expect(await left()).toBe(before);
     expect(await subject().count(`from refusal where client_id = '${key.clientId}' and reason like '%OBR%'`)).toBe(0);
+  });
+
+  test('a check returns a copy for a ticket, without the patient and with the same faults', async () => {
+    const message = `${msh('ADT^A08', 'H-C2')}\n${pid('HC').replace('19800229', '19800230')}`;
+    const { body } = await checked(message, {}, '?ticketCopy=true');
+    expect(body.errors).toMatchObject([{ at: 'PID^1^7^1^1', reason: 'bad-time' }]);
+    expect(body.ticketCopy).not.toMatch(/Doe|Jane|HC|19800230|H-C2/);
+    expect((await checked(body.ticketCopy)).body).toMatchObject({ errors: body.errors, ticketCopy: null });
+    expect((await checked(message, {}, '?ticketCopy=1')).status).toBe(422);
   });
 
   test('a check that cannot be done is a problem, not an ACK', async () => {

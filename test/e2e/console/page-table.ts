@@ -81,6 +81,11 @@ export const PAGES: readonly PageRow[] = [
     path: ({ patientId }) => `/admin/messages/resources/Patient/${patientId}`,
   },
   {
+    route: '/admin/messages/:id/ticket-copy',
+    name: 'message-ticket-copy',
+    path: ({ messageId }) => `/admin/messages/${messageId}/ticket-copy`,
+  },
+  {
     route: '/admin/messages/:id/replay',
     name: 'message-replay',
     path: ({ messageId }) => `/admin/messages/${messageId}/replay`,

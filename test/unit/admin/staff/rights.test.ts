@@ -33,6 +33,7 @@ test('every operation and its permission', () => {
     'get /health: site.endpoints.read',
     'get /merges/{id}: site.patients.unmerge',
     'get /merges: site.patients.unmerge',
+    'get /messages/{id}/ticket-copy: site.messages.read',
     'get /messages/{id}: site.messages.read',
     'get /messages: site.messages.read',
     'get /people: site.sessions.end',

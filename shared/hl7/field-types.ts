@@ -1,27 +1,28 @@
-/** The data types of fields and the names of their components (HL7 v2.5.1 chapter 2A), for people who read messages. */
+/** The data types of fields and the names of their components (HL7 v2.5.1 chapter 2A). */
 
-/** By segment, the type of field 1 first (chapters 2, 3, 4, 6, 7, 9). */
+/** By segment, the type of field 1 first (chapters 2, 3, 4, 6, 7, 9, 12; fields of v2.7 where senders use them). */
 const FIELDS: Readonly<Record<string, string>> = {
   MSH: 'ST ST HD HD HD HD TS ST MSG ST PT VID NM ST ID ID ID ID CE ID EI',
   MSA: 'ID ST ST NM ID CE',
   ERR: 'ELD ERL CWE ID CWE ST TX TX IS CWE CWE XTN',
   EVN: 'ID TS TS IS XCN TS HD',
-  PID: 'SI CX CX CX XPN XPN TS IS XPN CE XAD IS XTN XTN CE CE CE CX ST DLN CX CE ST ID NM CE CE CE TS ID ID IS TS HD CE CE ST IS CWE',
+  PID: 'SI CX CX CX XPN XPN TS IS XPN CE XAD IS XTN XTN CE CE CE CX ST DLN CX CE ST ID NM CE CE CE TS ID ID IS TS HD CE CE ST IS CWE XTN',
   PD1: 'IS IS XON XCN IS IS IS IS ID CX CE ID DT XON CE IS DT DT IS IS IS',
-  NK1: 'SI XPN CE XAD XTN XTN CE DT DT ST JCC CX XON CE IS TS',
+  NK1: 'SI XPN CE XAD XTN XTN CE DT DT ST JCC CX XON CE IS TS IS IS CE CE IS CE ID IS CE XPN CE CE CE XPN XTN XAD CX IS CE IS ST ST IS XTN XTN',
   MRG: 'CX CX CX CX CX CX XPN',
   PV1: 'SI IS PL IS CX PL XCN XCN XCN IS PL IS IS IS IS IS XCN IS CX FC IS IS IS IS DT NM NM IS IS DT IS NM NM IS DT IS DLD CE IS IS IS PL PL TS TS NM NM NM NM CX IS XCN',
-  PV2: 'PL CE CE CE ST ST IS TS TS NM NM ST',
+  PV2: 'PL CE CE CE ST ST IS TS TS NM NM ST XCN DT ID IS DT IS ID NM IS ID XON IS IS DT IS DT DT CE IS ID TS ID ID ID ID CE CE CE CE IS IS ID IS DT TS',
   AL1: 'SI CE CE CE ST DT',
   IAM: 'SI CE CE CE ST CNE EI ST CE CE DT ST TS XPN CE CE CE XCN XON TS',
   DG1: 'SI ID CE ST TS IS CE CE ID IS CE NM CP ST ID XCN IS ID TS EI ID',
   PR1: 'SI IS CE ST TS IS NM XCN IS NM XCN XCN CE ID CE CE IS CE EI ID',
-  ORC: 'ID EI EI EI ID ID TQ EIP TS XCN XCN XCN PL XTN TS CE CE CE XCN CE XON XAD XTN XAD CWE',
-  OBR: 'SI EI EI CE ID TS TS TS CQ XCN ID CE ST TS SPS XCN XTN ST ST ST ST TS MOC ID ID PRL TQ XCN EIP ID CE NDL NDL NDL NDL TS',
-  OBX: 'SI ID CE ST * CE ST IS NM ID ID TS ST TS CE XCN CE EI TS',
+  ORC: 'ID EI EI EI ID ID TQ EIP TS XCN XCN XCN PL XTN TS CE CE CE XCN CE XON XAD XTN XAD CWE CWE TS CWE CWE CNE CWE',
+  OBR: 'SI EI EI CE ID TS TS TS CQ XCN ID CE ST TS SPS XCN XTN ST ST ST ST TS MOC ID ID PRL TQ XCN EIP ID CE NDL NDL NDL NDL TS NM CE CE CE ID ID CE CE CE CE CE CWE IS CWE',
+  OBX: 'SI ID CE ST * CE ST IS NM ID ID TS ST TS CE XCN CE EI TS CWE EI CNE XON XAD XCN ID CWE CWE',
   NTE: 'SI ID FT CE',
-  SPM: 'SI EIP EIP CWE CWE CWE CWE CWE CWE CWE CWE CQ NM ST CWE CWE DR TS',
+  SPM: 'SI EIP EIP CWE CWE CWE CWE CWE CWE CWE CWE CQ NM ST CWE CWE DR TS TS ID CWE CWE CWE CWE CQ NM CWE CWE CWE',
   TXA: 'SI IS ID TS XCN TS TS TS XCN XCN XCN EI EI EI EI ST ID ID ID ID ST PPN XCN',
+  PRB: 'ID TS CE EI EI NM TS TS TS CE CE CE CE CE TS TS ST CE CE NM CE CE CE ST CE',
   IN1: 'SI CE CX XON XAD',
   SFT: 'XON ST ST ST TX TS',
 };
@@ -61,10 +62,13 @@ const COMPONENTS: Readonly<Record<string, string>> = {
   NDL: 'Name|Start Date/Time|End Date/Time|Point of Care|Room|Bed|Facility|Location Status|Patient Location Type|Building|Floor',
 };
 
+const TYPES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(FIELDS).map(([segment, types]) => [segment, types.split(' ')]),
+);
+
 /** The type of a field; undefined where it is not known. @param valueType OBX-2, of which type OBX-5 is */
 export function fieldType(segment: string, field: number, valueType: string): string | undefined {
-  const types = Object.hasOwn(FIELDS, segment) ? (FIELDS[segment] ?? '') : '';
-  const type = types.split(' ')[field - 1];
+  const type = TYPES.get(segment)?.[field - 1];
   return type === '*' ? valueType : type;
 }
 
