@@ -58,6 +58,8 @@ create table subscription (
   endpoint text not null,
   -- The host of the endpoint, one of the key's subscription hosts.
   host text not null,
+  -- The receiver's own headers, sealed (edge/http/receiver-headers.ts).
+  headers text,
   reason text not null,
   heartbeat_seconds integer,
   -- Events of one notification.

@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { deadline } from './deadline.ts';
 import { guardedFetch, type GuardedFetching } from './guarded-fetch.ts';
+import { openReceiverHeaders } from './receiver-headers.ts';
 import { webhookHeaders } from './webhook-signature.ts';
 
 const DEADLINE_MS = 5_000;
@@ -19,6 +20,8 @@ interface WebhookPost {
   readonly body: string;
   /** Default JSON. */
   readonly contentType?: string;
+  /** The receiver's own headers (receiver-headers.ts), of the same purpose; null: none. */
+  readonly sealedHeaders?: string | null;
 }
 
 export interface WebhookAnswer {
@@ -30,14 +33,17 @@ export interface WebhookAnswer {
 /** It never throws. A status 2xx is a delivery. */
 export async function postWebhook(
   deps: WebhookPosting,
-  { purpose, id, url, body, contentType }: WebhookPost,
+  { purpose, id, url, body, contentType, sealedHeaders }: WebhookPost,
   nowMs: number,
 ): Promise<WebhookAnswer> {
   const failed = (answer: string): WebhookAnswer => ({ answer, isDelivered: false });
   const within = deadline(DEADLINE_MS);
   try {
-    const signed = await webhookHeaders(deps.config.GATEWAY_SECRET, purpose, id, nowMs, body);
-    const headers = contentType === undefined ? signed : { ...signed, 'content-type': contentType };
+    const secrets = deps.config.GATEWAY_SECRET;
+    const own = typeof sealedHeaders === 'string' ? await openReceiverHeaders(secrets, purpose, sealedHeaders) : {};
+    if (own === undefined) return failed('headers');
+    const signed = await webhookHeaders(secrets, purpose, id, nowMs, body);
+    const headers = { ...own, ...signed, ...(contentType === undefined ? {} : { 'content-type': contentType }) };
     const answer = await guardedFetch(deps, url, { method: 'POST', headers, body }, within);
     if ('failed' in answer) return failed(answer.failed);
     await answer.body?.cancel();

@@ -109,8 +109,8 @@ export const SUBSCRIPTION_PATHS: Paths = {
       ...OPERATION,
       summary: 'Create a Subscription',
       description:
-        'Needs the `.read` of the topic’s type. The host of the endpoint must be one of the API key’s subscription hosts. Only this answer ' +
-        'has the secret of the signatures.',
+        'Needs the `.read` of the topic’s type. The host of the endpoint must be one of the API key’s subscription hosts. The answer ' +
+        'has the secret of the signatures, as that of an update has.',
       operationId: 'createSubscription',
       requestBody: BODY,
       responses: {

@@ -13,6 +13,8 @@ export interface AdminSubscriptionRow {
   readonly payload: Payload;
   readonly endpoint: string;
   readonly host: string;
+  /** Sealed; null: none. */
+  readonly headers: string | null;
   readonly reason: string;
   readonly heartbeat_seconds: number | null;
   readonly max_count: number;
@@ -62,7 +64,7 @@ export const listSubscriptions = (
   before: string | null,
   limit: number,
 ): Query<AdminSubscriptionRow> =>
-  read<AdminSubscriptionRow>`select s.subscription_id, s.client_id, k.name as key_name, s.type, s.filter, s.payload, s.endpoint, s.host, s.reason,
+  read<AdminSubscriptionRow>`select s.subscription_id, s.client_id, k.name as key_name, s.type, s.filter, s.payload, s.endpoint, s.host, s.headers, s.reason,
       s.heartbeat_seconds, s.max_count, ${raw(STATUS)} as status, ${raw(ENDED)} as has_ended,
       subscription_refusal(s.site_id, s.subscription_id) as refusal, s.last_event::text as last_event,
       s.delivered::text as delivered, greatest(coalesce(p.last_number - coalesce(s.matched, p.matched), 0), 0)::text as uncompared,

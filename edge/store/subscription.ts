@@ -33,6 +33,8 @@ export interface SubscriptionRecord {
   /** Instant. */
   readonly endsAt: string | null;
   readonly status: 'requested' | 'off';
+  /** Sealed. Null: an update keeps those that it has, unless the host changes. */
+  readonly headers: string | null;
 }
 
 export interface SubscriptionKey {
@@ -211,6 +213,8 @@ export interface ClaimedSubscription {
   readonly status: 'requested' | 'active';
   readonly last_event: string;
   readonly delivered: string;
+  /** Sealed; null: none. */
+  readonly headers: string | null;
 }
 
 export const claimSubscriptions = (
@@ -220,7 +224,7 @@ export const claimSubscriptions = (
   limit: number,
 ): Query<ClaimedSubscription> =>
   sql<ClaimedSubscription>`select subscription_id, client_id, type, endpoint, host, max_count, status,
-      last_event::text as last_event, delivered::text as delivered
+      last_event::text as last_event, delivered::text as delivered, headers
     from subscription_claim(${site}::uuid, ${lease}::uuid, ${seconds}::integer, ${limit}::integer)`;
 
 export interface TriedPost {

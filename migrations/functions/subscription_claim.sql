@@ -2,7 +2,7 @@
 -- lease ends or subscription_tried releases them.
 create or replace function subscription_claim(p_site uuid, p_lease uuid, p_seconds integer, p_limit integer)
 returns table (subscription_id uuid, client_id text, type text, endpoint text, host text, max_count integer, status text,
-  last_event bigint, delivered bigint)
+  last_event bigint, delivered bigint, headers text)
 language sql as $$
   update subscription s
      set lease = p_lease, lease_until = clock_timestamp() + make_interval(secs => p_seconds)
@@ -15,5 +15,5 @@ language sql as $$
           and (d.status = 'requested' or d.delivered < d.last_event
             or d.tried_at + make_interval(secs => d.heartbeat_seconds) <= clock_timestamp())
         order by d.next_at, d.subscription_id limit p_limit for update skip locked)
-  returning s.subscription_id, s.client_id, s.type, s.endpoint, s.host, s.max_count, s.status, s.last_event, s.delivered
+  returning s.subscription_id, s.client_id, s.type, s.endpoint, s.host, s.max_count, s.status, s.last_event, s.delivered, s.headers
 $$;

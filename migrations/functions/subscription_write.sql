@@ -1,5 +1,6 @@
 -- Creates a subscription of an API key, or changes one.
---   - p_record { type, filter, payload, endpoint, host, reason, heartbeatSeconds, maxCount, endsAt, status }.
+--   - p_record { type, filter, payload, endpoint, host, headers, reason, heartbeatSeconds, maxCount, endsAt, status }.
+--     Without headers, an update keeps those of the same host.
 --   - p_since: of a new subscription, as subscription.since.
 -- The column outcome is created, updated, or why nothing was written:
 --   - host: the key's subscription hosts do not have the host.
@@ -16,7 +17,7 @@ declare
   settled bigint;
   position bigint;
 begin
-  select x.* into r from json_to_record(p_record) as x(type text, filter text, payload text, endpoint text, host text, reason text,
+  select x.* into r from json_to_record(p_record) as x(type text, filter text, payload text, endpoint text, host text, headers text, reason text,
     "heartbeatSeconds" integer, "maxCount" integer, "endsAt" timestamptz, status text);
   if not exists (select from api_key k where k.site_id = p_site and k.client_id = p_client and r.host = any (k.subscription_hosts)) then
     return query select 'host';
@@ -43,9 +44,9 @@ begin
       return query select 'since';
       return;
     end if;
-    insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, heartbeat_seconds,
+    insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, headers, reason, heartbeat_seconds,
         max_count, ends_at, since, status, matched)
-      values (p_site, p_id, p_client, r.type, r.filter, r.payload, r.endpoint, r.host, r.reason, r."heartbeatSeconds",
+      values (p_site, p_id, p_client, r.type, r.filter, r.payload, r.endpoint, r.host, r.headers, r.reason, r."heartbeatSeconds",
         r."maxCount", r."endsAt", p_since, r.status, position);
     perform audit_note(array[row('create', 'Subscription', p_id, null)::audit_item]);
     return query select 'created';
@@ -62,7 +63,8 @@ begin
     return;
   end if;
   update subscription x
-     set payload = r.payload, endpoint = r.endpoint, host = r.host, reason = r.reason, heartbeat_seconds = r."heartbeatSeconds",
+     set payload = r.payload, endpoint = r.endpoint, host = r.host,
+         headers = coalesce(r.headers, case when x.host = r.host then x.headers end), reason = r.reason, heartbeat_seconds = r."heartbeatSeconds",
          max_count = r."maxCount", ends_at = r."endsAt", status = r.status, attempts = 0, failing_since = null,
          next_at = clock_timestamp(), restarted_at = clock_timestamp(), lease = null, lease_until = null, version = x.version + 1, updated_at = clock_timestamp()
    where x.site_id = p_site and x.subscription_id = p_id;

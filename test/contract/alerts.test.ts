@@ -146,7 +146,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const write = async (family: string) =>
       expect((await fhir('POST', '/Patient', { resourceType: 'Patient', name: [{ family }] })).status).toBe(201);
 
-    const received: { type: string; events: number[] }[] = [];
+    const received: { type: string; events: number[]; key: unknown }[] = [];
     const answers: (number | Promise<number>)[] = [];
     const url = host.serve('/registry/secret-path', (response, request) => {
       let text = '';
@@ -157,7 +157,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         const events = all.flatMap(({ name, part = [] }) =>
           name === 'notification-event' ? [Number(part[0]?.valueString)] : [],
         );
-        received.push({ type: all.find(({ name }) => name === 'type')?.valueCode ?? '', events });
+        const type = all.find(({ name }) => name === 'type')?.valueCode ?? '';
+        received.push({ type, events, key: request.headers['x-api-key'] });
         void Promise.resolve(answers.shift() ?? 200).then((status) => response.writeHead(status).end());
       });
     });
@@ -170,6 +171,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       [{ type: 'Provenance', filter: '' }, 'type'],
       [{ endpoint: 'https://hooks.example.org/' }, 'endpoint'],
       [{ endpoint: 'https://10.0.0.1/' }, 'endpoint'],
+      [{ headers: ['Host: inside.example'] }, 'headers'],
       [{ heartbeatSeconds: 5 }, 'heartbeatSeconds'],
       [{ reason: ' ' }, 'reason'],
       [{ since: '2001-01-01T00:00:00Z' }, 'since'],
@@ -180,7 +182,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
         [expect.objectContaining({ field: place })],
       ]);
     }
-    const created = await at.ask('POST', '/subscriptions', wanted);
+    const created = await at.ask('POST', '/subscriptions', { ...wanted, headers: ['X-API-Key: of the receiver'] });
     expect([created.status, created.body]).toEqual([201, expect.objectContaining({ status: 'requested' })]);
     expect(created.body['secret']).toMatch(/^whsec_/);
     const id = String(created.body['subscriptionId']);
@@ -199,6 +201,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await show()).toMatchObject({
       ...wanted,
       keyName: 'Registry',
+      hasHeaders: true,
       host: hosts[0],
       blockedBy: null,
       lag: { events: 0, seconds: 0 },
@@ -243,8 +246,8 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await change('test')).body).toEqual({ notification: 'heartbeat', isDelivered: true, answer: '200' });
     expect((await change('test')).body).toEqual({ notification: 'heartbeat', isDelivered: false, answer: '500' });
     expect(received.slice(tests)).toEqual([
-      { type: 'heartbeat', events: [] },
-      { type: 'heartbeat', events: [] },
+      { type: 'heartbeat', events: [], key: 'of the receiver' },
+      { type: 'heartbeat', events: [], key: 'of the receiver' },
     ]);
     expect(await show()).toMatchObject({ status: 'active', lastAnswer: '200', attempts: 0 });
 

@@ -431,7 +431,8 @@ onRuntimes(
         [filter('Patient?nothing=x'), 'criteria.extension'],
         [channel({ type: 'websocket' }), 'channel.type'],
         [channel({ payload: 'text/plain' }), 'channel.payload'],
-        [channel({ header: ['Authorization: Bearer x'] }), 'channel.header'],
+        [channel({ header: ['Host: inside.example'] }), 'channel.header'],
+        [channel({ header: [] }), 'channel.header'],
         [channel({ endpoint: 'https://hooks.example.org/' }), 'channel.endpoint'],
         // As JWKS URIs: never an address inside, nor the gateway, nor plain http.
         ...[
@@ -472,20 +473,27 @@ onRuntimes(
         criteria: `${subject().root}/SubscriptionTopic/Patient-changed`,
         channel: { type: 'rest-hook', endpoint: receiver.url, payload: 'application/fhir+json' },
       };
-      const { body: made } = await call('POST', '/Subscription', resource);
+      const header = ['Authorization: Bearer of-the-receiver'];
+      const { body: made } = await call('POST', '/Subscription', {
+        ...resource,
+        channel: { ...resource.channel, header },
+      });
       const path = `/Subscription/${made['id']}`;
       await until('it is active', async () => (await call('GET', path)).body['status'] === 'active');
-      // The complete answer can be sent back.
-      expect((await call('PUT', path, { ...made, status: 'off' })).body).toMatchObject({
-        status: 'off',
-        meta: { versionId: '2' },
-      });
+      expect(receiver.received[0]?.headers.authorization).toBe('Bearer of-the-receiver');
+      const stored = await client.query('select headers from subscription where subscription_id = $1', [made['id']]);
+      expect(JSON.stringify([made, await call('GET', path), stored.rows])).not.toContain('of-the-receiver');
+      // The complete answer can be sent back. Its headers are kept, and the secret is shown again.
+      const { body: paused } = await call('PUT', path, { ...made, status: 'off' });
+      expect(paused).toMatchObject({ status: 'off', meta: { versionId: '2' }, extension: made['extension'] });
+      expect((await call('GET', path)).body).not.toHaveProperty('extension');
       const missed = await subject().create(patient('missed'), token);
       const other = { ...made, criteria: made['criteria'].replace('Patient', 'Condition') };
       expectOutcome(await call('PUT', path, other), 422, 'business-rule', 'Subscription.criteria');
       expect((await call('PUT', path, { ...made, status: 'active' })).body['status']).toBe('requested');
       await until('it is posted', async () => eventsOf(receiver).length > 0);
       expect(focusesOf(receiver)).toEqual([`Patient/${missed}/_history/1`]);
+      expect(receiver.received.at(-1)?.headers.authorization).toBe('Bearer of-the-receiver');
 
       // A receiver that is away for three days loses nothing.
       const state = async () =>
@@ -514,6 +522,14 @@ onRuntimes(
       await subject().create(patient('gone'), token);
       await until('it is given up at once', async () => (await state()).status === 'error');
 
+      // Another host does not get them.
+      const hosts = [`127.0.0.1:${host.port}`, 'hooks.example.org'];
+      await client.query('update api_key set subscription_hosts = $2 where client_id = $1', [key.clientId, hosts]);
+      const elsewhere = { ...failed, channel: { ...failed['channel'], endpoint: 'https://hooks.example.org/' } };
+      expect((await call('PUT', path, { ...elsewhere, status: 'off' })).status).toBe(200);
+      expect((await client.query('select headers from subscription where site_id = $1', [site])).rows).toEqual([
+        { headers: null },
+      ]);
       const end = new Date(Date.now() - 1000).toISOString();
       expect((await call('PUT', path, { ...failed, status: 'requested', end })).body).toMatchObject({
         status: 'off',

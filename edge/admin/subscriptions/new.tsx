@@ -3,7 +3,7 @@ import type { Fault } from '../../../shared/fault.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { SubscribingKeyRow } from '../../store/admin-subscription.ts';
 import { PAYLOADS } from '../../store/subscription.ts';
-import { SelectField, Text } from '../web/fields.tsx';
+import { Lines, SelectField, Text } from '../web/fields.tsx';
 import { errorsByField } from '../web/form.ts';
 import { Empty, Notice } from '../web/ui.tsx';
 
@@ -42,6 +42,12 @@ export const NewSubscription = ({ keys, types, texts, fault, path }: NewSubscrip
         mono
       />
       <Text {...of('endpoint')} label="Address" hint="https, at one of the subscription hosts of the API key." mono />
+      <Lines
+        {...of('headers')}
+        label="Headers"
+        hint="Those that the receiver asks for, one a line, such as X-API-Key: value. They are never shown again."
+        rows={2}
+      />
       <SelectField
         {...of('payload', PAYLOADS[0])}
         label="Payload"

@@ -44,6 +44,7 @@ const Facts = ({ subscription: it, keyPath }: Pick<SubscriptionPageProps, 'subsc
     <Fact name="Receiver">
       <code>{it.endpoint ?? it.host}</code>
     </Fact>
+    {it.hasHeaders ? <Fact name="Headers">of the receiver; their values are never shown</Fact> : null}
     <Fact name="Payload">
       {it.payload}, {counted(it.maxCount, 'event')} at most
     </Fact>

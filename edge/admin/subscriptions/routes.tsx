@@ -118,10 +118,11 @@ export function addSubscriptionPages(app: Surface, { deps, access }: Console, no
   app.post(PLACE, async (c) => {
     const session = await access.page(c, CHANGE);
     const texts: Readonly<Record<string, string>> = Object.fromEntries(await readForm(c));
-    const { heartbeatSeconds = '', ...rest } = texts;
+    const { heartbeatSeconds = '', headers = '', ...rest } = texts;
     try {
       const given = parse(newSubscription, {
         ...rest,
+        headers: headers.split('\n').flatMap((line) => line.trim() || []),
         heartbeatSeconds: heartbeatSeconds === '' ? null : numberOf(heartbeatSeconds),
       });
       const { row, secret } = await createSubscription(deps, notifications, session.database, session.actor, given);

@@ -8,6 +8,7 @@ import type { Database } from '../../deps.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { checkForeignUrl } from '../../http/guarded-fetch.ts';
 import { postWebhook } from '../../http/post-webhook.ts';
+import { RECEIVER_HEADERS, readReceiverHeaders, sealReceiverHeaders } from '../../http/receiver-headers.ts';
 import { subscriptionPurpose, webhookSecret } from '../../http/webhook-signature.ts';
 import {
   type AdminSubscriptionRow,
@@ -153,9 +154,10 @@ export async function testSubscription(
   if (!(await deps.rateLimiter.allow('token-client', `subscription-test ${actor.site}`))) {
     throw new Fault('throttled', 'too many tests of subscriptions: wait a minute', { headers: AFTER_THE_WINDOW });
   }
-  const { type, status, last_event: lastEvent, endpoint: url } = row;
+  const { type, status, last_event: lastEvent, endpoint: url, headers: sealedHeaders } = row;
   const { notification, ...post } = notifications.testNotification({ id, type, status, lastEvent });
-  const answer = await postWebhook(deps, { purpose: subscriptionPurpose(actor.site, id), url, ...post }, deps.now());
+  const purpose = subscriptionPurpose(actor.site, id);
+  const answer = await postWebhook(deps, { purpose, url, sealedHeaders, ...post }, deps.now());
   return { notification, ...answer };
 }
 
@@ -173,6 +175,10 @@ export const newSubscription = z.strictObject({
     .default('')
     .meta({ description: 'A search without its type, such as `code=8867-4`. Empty: each change of the type.' }),
   endpoint: text.meta({ description: 'https, at one of the subscription hosts of the API key.' }),
+  headers: z
+    .array(z.string())
+    .default([])
+    .meta({ description: `Headers that the receiver asks for, each \`Name: value\`: ${RECEIVER_HEADERS.join(', ')}.` }),
   payload: z.enum(PAYLOADS).default('id-only'),
   reason: text,
   heartbeatSeconds: z
@@ -222,7 +228,7 @@ export async function createSubscription(
   given: z.infer<typeof newSubscription>,
 ): Promise<CreatedSubscription> {
   requirePermission(actor, 'site.api_keys.update');
-  const { clientId, type, filter, endpoint, since, endsAt, ...rest } = given;
+  const { clientId, type, filter, endpoint, headers: lines, since, endsAt, ...rest } = given;
   const key = await requireKey(database, actor.site, clientId);
   if (!deps.config.FHIR_SUBSCRIPTIONS) throw new Fault('conflict', SUBSCRIPTIONS_OFF);
   const issues: Issue[] = [];
@@ -235,9 +241,15 @@ export async function createSubscription(
   if (problem !== undefined) wrong('filter', problem);
   const foreign = checkForeignUrl(deps.config, endpoint);
   if (foreign !== undefined) wrong('endpoint', foreign);
-  if (issues.length > 0) throw invalid(issues);
+  const headers = readReceiverHeaders(lines);
+  if (typeof headers === 'string') wrong('headers', headers);
+  if (issues.length > 0 || typeof headers === 'string') throw invalid(issues);
   const id = uuidv7(deps.now());
-  const record = { ...rest, type, filter, endpoint, host: new URL(endpoint).host, endsAt: endsAt || null } as const;
+  const { GATEWAY_SECRET: secrets } = deps.config;
+  const purpose = subscriptionPurpose(actor.site, id);
+  const sealed = lines.length === 0 ? null : await sealReceiverHeaders(secrets, purpose, headers);
+  const host = new URL(endpoint).host;
+  const record = { ...rest, type, filter, endpoint, host, headers: sealed, endsAt: endsAt || null } as const;
   const [[written], [row]] = await inSite(database, actor.site).batch([
     writeSubscription({ site: actor.site, clientId, id }, true, { ...record, status: 'requested' }, since || null),
     listSubscriptions(actor.site, { id, clientId: '', status: '' }, null, 1),
@@ -245,5 +257,5 @@ export async function createSubscription(
   requireWritten(written?.outcome);
   if (row === undefined) throw noSuch();
   deps.wake?.(actor.site);
-  return { row, secret: await webhookSecret(deps.config.GATEWAY_SECRET, subscriptionPurpose(actor.site, id)) };
+  return { row, secret: await webhookSecret(secrets, purpose) };
 }

@@ -22,6 +22,9 @@ export const subscriptionItem = z.object({
   payload: z.enum(PAYLOADS),
   host: z.string(),
   endpoint: z.string().nullable().meta({ description: 'The complete address; only with site.api_keys.update.' }),
+  hasHeaders: z
+    .boolean()
+    .meta({ description: 'The receiver gets the headers that it asks for. Their values are never shown.' }),
   reason: z.string(),
   heartbeatSeconds: count.nullable(),
   maxCount: count.meta({ description: 'The most events of a notification.' }),
@@ -70,6 +73,7 @@ const errorOf = (row: AdminSubscriptionRow): string | null => {
     return 'This deployment no longer has a search parameter of the filter. Delete the subscription and create another one.';
   if (refusal !== null && refusal !== 'off') return BLOCKED[refusal];
   if (status !== 'error' && (status === 'off' || attempts === 0)) return null;
+  if (answer === 'headers') return 'The gateway cannot decrypt the headers any more: the client sends them again.';
   return `The receiver did not accept the last notification: ${answer ?? 'no answer'}.`;
 };
 
@@ -93,6 +97,7 @@ export function viewSubscription(row: AdminSubscriptionRow, permissions: Readonl
     payload: row.payload,
     host: row.host,
     endpoint: permissions.has('site.api_keys.update') ? row.endpoint : null,
+    hasHeaders: row.headers !== null,
     reason: row.reason,
     heartbeatSeconds: row.heartbeat_seconds,
     maxCount: row.max_count,

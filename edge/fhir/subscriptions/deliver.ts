@@ -80,8 +80,10 @@ async function deliverOne(
     const notified = { root, id, type, status, lastEvent: position.upto, notification, events } as const;
     const body = notificationText(notified, bundleId, new Date(nowMs).toISOString());
     // The id stays the same for each post of these events.
-    const of = events.at(-1)?.event ?? bundleId;
-    const webhook = { purpose: subscriptionPurpose(site, id), id: `${id}.${of}`, url, body, contentType: FHIR_JSON };
+    const [first, last] = [events[0], events.at(-1)];
+    const of = first === undefined || last === undefined ? bundleId : `${first.event}-${last.event}`;
+    const purpose = subscriptionPurpose(site, id);
+    const webhook = { purpose, id: `${id}.${of}`, url, body, contentType: FHIR_JSON, sealedHeaders: claimed.headers };
     return postWebhook(deps, webhook, nowMs);
   };
   const { answer, isDelivered } = refusal === null ? await post() : { answer: refusal, isDelivered: false };

@@ -2,6 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import { type JsonObject, printJson } from '../../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
+import { sealReceiverHeaders } from '../../http/receiver-headers.ts';
 import { subscriptionPurpose, webhookSecret } from '../../http/webhook-signature.ts';
 import { requireScopes } from '../../oauth/bearer.ts';
 import {
@@ -90,12 +91,15 @@ async function prepareWrite(call: Call, id: string, isNew: boolean): Promise<Int
   const { context, deps, pairs, request } = call;
   requireNoConditions(request.headers, 'a Subscription');
   strictControls(pairs, FORM_CONTROLS, HINT);
-  const { record, since } = readSubscription(deps.config, context, await readJson(call));
+  const { record, since, headers } = readSubscription(deps.config, context, await readJson(call));
   requireScopes(context.caller, [readScope(record.type)]);
   const key = keyOf(context, id);
-  const written = writeSubscription(key, isNew, record, since);
+  const { GATEWAY_SECRET: secrets } = deps.config;
+  const purpose = subscriptionPurpose(key.site, id);
+  const sealed = headers === null ? null : await sealReceiverHeaders(secrets, purpose, headers);
+  const written = writeSubscription(key, isNew, { ...record, headers: sealed }, since);
   const found = findSubscriptions(key.site, key.clientId, id);
-  const secret = isNew ? await webhookSecret(deps.config.GATEWAY_SECRET, subscriptionPurpose(key.site, id)) : undefined;
+  const secret = await webhookSecret(secrets, purpose);
   return {
     audited: NOTED,
     queries: [written, found],

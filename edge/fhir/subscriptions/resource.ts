@@ -7,6 +7,12 @@ import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import type { Config } from '../../config.ts';
 import { checkForeignUrl, type GuardedFetching } from '../../http/guarded-fetch.ts';
 import {
+  MAX_RECEIVER_HEADERS,
+  RECEIVER_HEADERS,
+  readReceiverHeaders,
+  type ReceiverHeaders,
+} from '../../http/receiver-headers.ts';
+import {
   MAX_EVENTS,
   MAX_HEARTBEAT_SECONDS,
   MAX_SUBSCRIPTION_TEXT,
@@ -45,7 +51,7 @@ const schemaOf = (root: string) =>
     extension: extensions(
       z.union([
         extension(startUrl(root), { valueInstant: z.string().max(40) }),
-        // The answer to a create has it. It is ignored, so that a client can send back what it got.
+        // The answer to a write has it. It is ignored, so that a client can send back what it got.
         extension(secretUrl(root), { valueString: z.string() }),
       ]),
     ),
@@ -70,6 +76,7 @@ const schemaOf = (root: string) =>
       ),
       type: z.literal('rest-hook'),
       endpoint: z.string().max(MAX_SUBSCRIPTION_TEXT),
+      header: z.array(z.string()).min(1).optional(),
       payload: z.enum([FHIR_JSON, 'application/json']),
       _payload: z
         .strictObject({ extension: z.array(extension(CONTENT, { valueCode: z.enum(PAYLOADS) })).max(1) })
@@ -82,7 +89,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'channel.payload': `must be ${FHIR_JSON}`,
   'channel._payload': `must be the extension backport-payload-content with ${PAYLOADS.join(' or ')}`,
   'channel.extension': `may be backport-heartbeat-period (${MIN_HEARTBEAT_SECONDS} to ${MAX_HEARTBEAT_SECONDS} s) and backport-max-count (1 to ${MAX_EVENTS})`,
-  'channel.header': 'is not supported: the receiver checks webhook-signature',
+  'channel.header': `must be one to ${MAX_RECEIVER_HEADERS} headers, each "Name: value", of ${RECEIVER_HEADERS.join(', ')}`,
   _criteria: 'may be one extension backport-filter-criteria; join its parameters with &',
   extension: 'may be subscription-start with valueInstant, the transactionTime of an export',
 };
@@ -105,7 +112,9 @@ export const faultAt = (message: string, at: string): Fault =>
   new Fault('invalid', message, { issues: [{ code: 'business-rule', message, at: `Subscription.${at}` }] });
 
 export interface SentSubscription {
-  readonly record: SubscriptionRecord;
+  readonly record: Omit<SubscriptionRecord, 'headers'>;
+  /** Null: not sent. */
+  readonly headers: ReceiverHeaders | null;
   /** Instant: only versions after it; null: those that follow. */
   readonly since: string | null;
 }
@@ -149,6 +158,8 @@ export function readSubscription(
   }
   const problem = checkForeignUrl(config, channel.endpoint);
   if (problem !== undefined) throw faultAt(`the endpoint cannot be used: ${problem}`, 'channel.endpoint');
+  const headers = channel.header === undefined ? null : readReceiverHeaders(channel.header);
+  if (typeof headers === 'string') throw faultAt(`channel.header ${headers}`, 'channel.header');
   const start = own.find((one) => 'valueInstant' in one);
   const since = start === undefined ? null : readInstant(start.valueInstant);
   if (since === undefined) throw faultAt('subscription-start must be an instant: send a transactionTime', 'extension');
@@ -156,6 +167,7 @@ export function readSubscription(
   const maxCount = channel.extension?.find((one) => 'valuePositiveInt' in one);
   return {
     since,
+    headers,
     record: {
       type,
       filter: filterOf(context, type, _criteria?.extension[0]?.valueString),
@@ -172,10 +184,13 @@ export function readSubscription(
 }
 
 /** Why the last post was not accepted; undefined if there is no error. */
-export const errorOf = ({ status, last_answer: answer }: Pick<SubscriptionRow, 'status' | 'last_answer'>) =>
-  status === 'error' ? `the last notification was not accepted: ${answer ?? 'no answer'}` : undefined;
+export function errorOf({ status, last_answer: answer }: Pick<SubscriptionRow, 'status' | 'last_answer'>) {
+  if (status !== 'error') return undefined;
+  if (answer === 'headers') return 'the gateway cannot decrypt channel.header any more: send it again';
+  return `the last notification was not accepted: ${answer ?? 'no answer'}`;
+}
 
-/** @param secret only in the answer to a create */
+/** @param secret only in the answer to a write */
 export function showSubscription(root: string, row: SubscriptionRow, secret?: string): JsonObject {
   const error = errorOf(row);
   const own: JsonObject[] = [
