@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { claimedProfiles, profileFaults } from '../../../../edge/fhir/validate/profiles/profile.ts';
 import { PROFILES, US_CORE } from '../../../../edge/fhir/validate/profiles/us-core.ts';
 import { validate } from '../../../../edge/fhir/validate/validate.ts';
-import type { JsonObject } from '../../../../shared/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../../../shared/json.ts';
 import { usCoreMutants } from '../../../inputs/us-core-mutants.ts';
 import { readObject } from '../../../stack/tools/exact-json.ts';
 import { US_CORE_RESOURCES } from '../../../inputs/us-core-resources.ts';
@@ -25,6 +25,24 @@ test('each profile has a resource, which is valid', () => {
     return claimedProfiles(resource);
   });
   expect(new Set(names.flat())).toEqual(new Set(Object.keys(PROFILES)));
+});
+
+/** Examples that break the profile of 6.1, with the fault. The reasons are in test/us-core-examples/README.md. */
+const OF_OTHER_VERSIONS: Readonly<Record<string, string>> = {
+  'source/examples/heart-rate.json': 'must be /min in us-core-heart-rate',
+};
+const EXAMPLES = readFileSync(new URL('../../../us-core-examples/examples.ndjson', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => [line.split('"')[3] ?? '', line] as const);
+
+test.each(EXAMPLES)("HL7's %s", (path, line) => {
+  const example = parseJson(line);
+  if (!isJsonObject(example)) throw new Error(path);
+  const { profile, resource } = example;
+  if (typeof profile !== 'string' || !isJsonObject(resource)) throw new Error(path);
+  const found = [...validate(resource), ...profileFaults([profile], resource)].map(({ message }) => message);
+  expect(found).toEqual([OF_OTHER_VERSIONS[path] ?? []].flat());
 });
 
 test('the verdicts are those of HAPI, which accepts a Coding with half of the code of a required binding', () => {
