@@ -87,7 +87,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
     ...settingsOperations(deps),
-    ...siteFileOperations(deps),
+    ...siteFileOperations(deps, workbench),
     ...peopleOperations(),
     ...signingKeyOperations(deps),
   ];

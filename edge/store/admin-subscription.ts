@@ -98,6 +98,29 @@ export const listSubscriptions = (
      and (${before}::uuid is null or s.subscription_id < ${before}::uuid)
    order by s.subscription_id desc limit ${limit}::int`;
 
+export interface SiteSubscriptionRow {
+  readonly subscription_id: string;
+  readonly client_id: string;
+  readonly type: ResourceType;
+  readonly filter: string;
+  readonly payload: Payload;
+  readonly endpoint: string;
+  readonly reason: string;
+  readonly heartbeat_seconds: number | null;
+  readonly max_count: number;
+  readonly ends_at: string | null;
+  readonly is_paused: boolean;
+  readonly version: number;
+}
+
+/** The subscriptions of a site as they were set, without their delivery. */
+export const siteSubscriptions = (site: string, limit: number): Query<SiteSubscriptionRow> =>
+  read<SiteSubscriptionRow>`select s.subscription_id, s.client_id, s.type, s.filter, s.payload, s.endpoint, s.reason,
+      s.heartbeat_seconds, s.max_count, s.status = 'off' as is_paused, s.version, ${raw(instantsOf(['s.ends_at']))}
+    from subscription s join api_key k on k.site_id = s.site_id and k.client_id = s.client_id
+   where s.site_id = ${site}::uuid
+   order by lower(k.name), k.name, k.created_at, s.type, s.filter, s.endpoint, s.subscription_id limit ${limit}::int`;
+
 export type SubscriptionChange = 'pause' | 'resume' | 'resend';
 
 export type SwitchOutcome = 'done' | 'missing' | 'key' | 'scope' | 'host' | 'ended' | 'event';

@@ -3,6 +3,8 @@
 --   - p_changes: an array of { kind, … } in the order of writing. "settings" has the arguments expected and record of
 --     site_write. "api-key" has those of api_key_write: clientId, expected, record, owned and foreign; a new one also has
 --     "known", the Client IDs that may have its name. "address" has range, application, facility and tlsSubject.
+--     "subscription" has id, clientId, record and limit of subscription_write, and the expected version of a stored one. With
+--     change, only the delivery changes (subscription_switch). A new one has "known", the ids of those that may equal it.
 -- Returns the number of changes.
 --
 -- Raises GW412 with the position of a change whose record is another one than the plan had. Raises GW409 for an address that
@@ -15,6 +17,9 @@ declare
   v_outcome text;
   v_expected integer[];
   v_taken integer;
+  v_id uuid;
+  v_record json;
+  v_is_new boolean;
 begin
   -- Two files for one site are applied one after the other.
   perform from site s where s.site_id = p_site for no key update;
@@ -35,6 +40,23 @@ begin
     elsif change ->> 'kind' = 'address' then
       select a.outcome into v_outcome from site_address_add(p_site, change ->> 'range', change ->> 'application',
         change ->> 'facility', change ->> 'tlsSubject', p_by) a limit 1;
+    elsif change ->> 'kind' = 'subscription' then
+      v_id := (change ->> 'id')::uuid;
+      v_record := change -> 'record';
+      v_is_new := json_typeof(change -> 'expected') = 'null';
+      if v_is_new and exists (select from subscription s where s.site_id = p_site and s.client_id = change ->> 'clientId'
+            and s.type = v_record ->> 'type' and s.filter = v_record ->> 'filter' and s.endpoint = v_record ->> 'endpoint'
+            and s.subscription_id::text <> all (array(select json_array_elements_text(change -> 'known'))))
+        or not v_is_new and not exists (select from subscription s where s.site_id = p_site and s.subscription_id = v_id
+            and s.version = (change ->> 'expected')::integer for no key update) then
+        v_outcome := 'version';
+      elsif change ->> 'change' is not null then
+        select case w.outcome when 'done' then 'updated' else 'version' end into v_outcome
+          from subscription_switch(p_site, v_id, change ->> 'change', null) w;
+      else
+        select case when w.outcome in ('created', 'updated') then w.outcome else 'version' end into v_outcome
+          from subscription_write(p_site, change ->> 'clientId', v_id, v_is_new, v_record, null, (change ->> 'limit')::integer) w;
+      end if;
     else
       select w.outcome into v_outcome from api_key_write(p_site, change ->> 'clientId', v_expected, p_by, change -> 'record',
         case when json_typeof(change -> 'owned') = 'array'

@@ -291,6 +291,35 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       pause,
       'subscription-deleted',
     ]);
+
+    // A site's file makes one too, whose secret only that answer has.
+    const posts: { headers: IncomingHttpHeaders; body: string }[] = [];
+    const hook = host.serve('/by-file', (response, request) => {
+      let body = '';
+      request.on('data', (chunk) => (body += String(chunk)));
+      request.on('end', () => {
+        posts.push({ headers: request.headers, body });
+        response.writeHead(204).end();
+      });
+    });
+    const entry = { apiKey: 'Registry', type: 'Patient', endpoint: hook, reason: 'by file' };
+    const file = { format: 1, subscriptions: [entry] };
+    const { body: plan } = await at.ask('POST', '/plan', { file });
+    const { body: applied } = await at.ask('POST', '/apply', { file, fingerprint: plan['fingerprint'] });
+    const [made] = applied['subscriptions'] as { readonly subscriptionId: string; readonly secret: string }[];
+    await until('the handshake', async () => posts.length > 0);
+    const [{ headers, body }] = posts as [(typeof posts)[0]];
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    const secret = Buffer.from(String(made?.secret).replace('whsec_', ''), 'base64');
+    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', secret).update(signed).digest('base64')}`);
+    expect((await at.ask('POST', '/apply', { file, fingerprint: 'x' })).body).toMatchObject({
+      changes: [],
+      subscriptions: [],
+    });
+    expect((await at.ask('GET', '/export')).body).toMatchObject({
+      subscriptions: [{ ...entry, filter: '', payload: 'id-only', status: 'on' }],
+    });
+    await at.ask('POST', `/subscriptions/${String(made?.subscriptionId)}/delete`);
   });
 
   test('the pages create a subscription, show its secret once, test, pause, repeat and delete it', async () => {

@@ -24,7 +24,7 @@ const home = await useFolder('deploy');
 
 const db = await useTestDatabase();
 beforeAll(async () => {
-  stack = await startConsole('deno', db, randomUUID());
+  stack = await startConsole('deno', db, randomUUID(), { env: { FHIR_SUBSCRIPTIONS: 'on' } });
 });
 afterAll(() => stack.stop());
 
@@ -210,7 +210,32 @@ test('the CI job plans a site’s file with a client that can only read, applies
   expect(drifted.stdout).toMatch(
     /^BAD +site file +API key "Lab: 1": tokenTtlSeconds is 900, the file has 300\n +→ apply the file, or export/m,
   );
-  expect(drifted.stdout).toMatch(/^\? +site file +not in the file: API key "By hand"$/m);
+  // The secret of a new subscription is not in the output, which a CI job keeps.
+  const subscribing = join(home, 'subscribing.yaml');
+  const hook = `{ apiKey: 'Lab: 1', type: Patient, endpoint: 'https://hooks.example.org/x', reason: test }`;
+  const lab = `{ name: 'Lab: 1', subscriptionHosts: [hooks.example.org], allowedScopes: [system/Patient.read] }`;
+  await writeFile(subscribing, `format: 1\napiKeys: [${lab}]\nsubscriptions: [${hook}]\n`);
+  const of = [...at, '--file', subscribing];
+  const planned = await runProgram('admin', ['plan', ...of, '--print', 'fingerprint'], { ADMIN_TOKEN });
+  const apply = ['apply', ...of, '--plan', planned.stdout.trim()];
+  const unsafe = await runProgram('admin', apply, { ADMIN_TOKEN });
+  expect([unsafe.code, unsafe.stderr]).toEqual([1, expect.stringMatching(/add --secrets NEW_FILE/)]);
+  const secrets = join(home, 'secrets.json');
+  const subscribed = await runProgram('admin', [...apply, '--secrets', secrets], { ADMIN_TOKEN });
+  expect([subscribed.code, subscribed.stdout.includes('whsec_')], subscribed.stderr).toEqual([0, false]);
+  expect(JSON.parse(await readFile(secrets, 'utf8'))).toMatchObject([
+    { apiKey: 'Lab: 1', type: 'Patient', secret: expect.stringMatching(/^whsec_/) },
+  ]);
+  expect((await stat(secrets)).mode & 0o077).toBe(0);
+  // By the database, an export has it, and a file can leave it as it is.
+  expect((await admin('export', '--site', 'Coded')).stdout).toContain('endpoint: https://hooks.example.org/x\n');
+  await writeFile(subscribing, `format: 1\nsubscriptions: [${hook.replace('reason: test', 'reason: other')}]\n`);
+  const byDatabase = await admin('plan', '--site', 'Coded', '--file', subscribing);
+  expect([byDatabase.code, byDatabase.stderr]).toEqual([
+    1,
+    expect.stringMatching(/line 2: subscriptions\[0\]: .*--console/),
+  ]);
+  expect(drifted.stdout).toMatch(/^\? +site file +not in the file: API key "By hand" \(svc-\S+\)$/m);
 }, 60_000);
 
 test('name subcommands and options of Wrangler that its help has', async () => {

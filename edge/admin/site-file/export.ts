@@ -1,14 +1,24 @@
 /** Makes the file of a site as it is. */
+import { indexBy } from '../../../shared/index-by.ts';
+import type { Database } from '../../deps.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { toMembers } from '../../members/member.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
+import type { Actor } from '../staff/actor.ts';
 import { exportedMembers, FORMAT } from './file.ts';
-import type { SiteState } from './state.ts';
+import { membersOfRow, tupleOfRow } from './match-subscriptions.ts';
+import { mayNamePatient } from './plan-subscriptions.ts';
+import { readState, type SiteState } from './state.ts';
 
 /** The file that makes a site as it is. API keys have their Client ID only where several have one name. */
-export function exportFile({ settings, keys, addresses }: SiteState): Record<string, unknown> {
-  const counts = new Map<string, number>();
-  for (const { name } of keys) counts.set(name, (counts.get(name) ?? 0) + 1);
+function exportFile(
+  { settings, keys, addresses, subscriptions }: SiteState,
+  withSubscriptions: boolean,
+): Record<string, unknown> {
+  const namesakes = indexBy(keys, ({ name }) => [name]);
+  const isAlone = (name: string): boolean => namesakes.get(name)?.length === 1;
+  const nameOf = new Map(keys.map(({ client_id: id, name }) => [id, isAlone(name) ? name : id]));
+  const equal = indexBy(subscriptions, (row) => [tupleOfRow(row)]);
   return {
     format: FORMAT,
     site: settings.site_id,
@@ -20,8 +30,28 @@ export function exportFile({ settings, keys, addresses }: SiteState): Record<str
       ...(subject === '' ? {} : { tlsSubject: subject }),
     })),
     apiKeys: keys.map((key) => ({
-      ...((counts.get(key.name) ?? 0) > 1 ? { clientId: key.client_id } : {}),
+      ...(isAlone(key.name) ? {} : { clientId: key.client_id }),
       ...exportedMembers(toMembers(KEY_MEMBERS, key)),
     })),
+    ...(withSubscriptions
+      ? {
+          subscriptions: subscriptions.map((row) => ({
+            ...(equal.get(tupleOfRow(row))?.length === 1 ? {} : { subscriptionId: row.subscription_id }),
+            apiKey: nameOf.get(row.client_id),
+            ...membersOfRow(row),
+          })),
+        }
+      : {}),
   };
+}
+
+/**
+ * Exports the site. The address of a subscription may have a secret, and a filter may name a patient. Without the permissions
+ * to see them, the file has no subscriptions.
+ */
+export async function exportSite(database: Database, actor: Actor): Promise<Record<string, unknown>> {
+  const state = await readState(database, actor, actor.permissions.has('site.api_keys.update'));
+  const maySeeAll =
+    actor.permissions.has('site.messages.read') || !state.subscriptions.some(({ filter }) => mayNamePatient(filter));
+  return exportFile(state, actor.permissions.has('site.api_keys.update') && maySeeAll);
 }

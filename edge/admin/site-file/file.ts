@@ -1,6 +1,6 @@
 /**
- * The file of a site: settings, source addresses and API keys by the members of their forms. It never has a secret: API keys
- * have public keys only. An export leaves the webhook out, because chat services put a secret in its address.
+ * The file of a site: settings, source addresses, API keys and subscriptions by the members of their forms. It never has a
+ * secret: API keys have public keys only. An export leaves the webhook out, because chat services put a secret in its address.
  */
 import * as z from 'zod';
 
@@ -11,11 +11,13 @@ import { recordChange } from '../../members/member.ts';
 import { isUnredacted } from '../../members/redact.ts';
 import { textOf } from '../../members/input.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
+import { fileSubscription } from './match-subscriptions.ts';
 
 export const FORMAT = 1;
 /** Also of a site: a larger one is administered by its forms and by `/admin/api/api-keys`. */
 export const MAX_KEYS = 2000;
 const MAX_ADDRESSES = 1000;
+export const MAX_FILE_SUBSCRIPTIONS = 2000;
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 const address = z.strictObject({
@@ -36,6 +38,10 @@ export const siteFile = z.strictObject({
       error: 'must be a list of API keys',
     })
     .max(MAX_KEYS, `at most ${MAX_KEYS} API keys`)
+    .optional(),
+  subscriptions: z
+    .array(z.record(z.string(), z.unknown()), { error: 'must be a list of subscriptions' })
+    .max(MAX_FILE_SUBSCRIPTIONS, `at most ${MAX_FILE_SUBSCRIPTIONS} subscriptions`)
     .optional(),
 });
 export type SiteFile = z.infer<typeof siteFile>;
@@ -64,6 +70,10 @@ export const documentedFile = siteFile.extend({
     .max(MAX_KEYS)
     .optional()
     .meta({ description: 'API keys that are left out stay. Members that are left out stay too.' }),
+  subscriptions: z.array(fileSubscription.partial()).max(MAX_FILE_SUBSCRIPTIONS).optional().meta({
+    description:
+      'API key, type, filter and address find a subscription. Subscriptions and members that are left out stay.',
+  }),
 });
 
 /** The JSON Schema of a file. */

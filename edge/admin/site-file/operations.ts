@@ -5,12 +5,15 @@ import { documented } from '../../members/member.ts';
 import { ALL_PERMISSIONS } from '../../permissions.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { parse } from '../api/parse.ts';
+import { subscriptionPurpose, webhookSecret } from '../../http/webhook-signature.ts';
+import type { Notifications } from '../subscriptions/notifications.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { applyFile } from './apply.ts';
-import { exportFile } from './export.ts';
+import { exportSite } from './export.ts';
 import { documentedFile, MAX_FILE_BYTES } from './file.ts';
+import type { PlanDeps } from './part.ts';
 import { type Plan, planFile } from './plan.ts';
-import { readState } from './state.ts';
+import type { NewSubscription } from './plan-subscriptions.ts';
 
 /** Cloudflare Workers limit the requests that one request may make. */
 const MAX_FETCHES = 40;
@@ -40,10 +43,13 @@ const planned = {
     .meta({ description: 'Identifies the changes, and the versions of the records that they change.' }),
   changes: z.array(
     z.object({
-      kind: z.enum(['settings', 'address', 'api-key']),
+      kind: z.enum(['settings', 'address', 'api-key', 'subscription']),
       action: z.enum(['create', 'update', 'disable']),
       name: z.string(),
-      clientId: z.string().nullable().meta({ description: 'Null for settings, addresses and a new API key.' }),
+      clientId: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null for settings, addresses, a new API key and its subscriptions.' }),
       permissions: z
         .array(z.enum(ALL_PERMISSIONS))
         .nullable()
@@ -58,6 +64,7 @@ const planned = {
       addresses: names,
       assigningAuthorities: names,
       codeSystems: names,
+      subscriptions: names,
     })
     .meta({ description: 'Records of the site that the file does not have. They stay.' }),
   diff: z.string().meta({ description: 'The changes as text.' }),
@@ -67,6 +74,17 @@ const applyAnswer = planAnswer.extend({
   clientIds: z.array(z.object({ name: z.string(), clientId: z.string() })).meta({
     description: 'The API keys of the file, in its order.',
   }),
+  subscriptions: z
+    .array(
+      z.object({
+        apiKey: z.string(),
+        type: z.string(),
+        filter: z.string(),
+        subscriptionId: z.uuid(),
+        secret: z.string(),
+      }),
+    )
+    .meta({ description: 'The new subscriptions. Only this answer has the `secret` of their signatures.' }),
 });
 
 export const viewPlan = ({ fingerprint, items, warnings, unmentioned, diff }: Plan) => ({
@@ -77,9 +95,37 @@ export const viewPlan = ({ fingerprint, items, warnings, unmentioned, diff }: Pl
   diff,
 });
 
-export const viewApplied = (plan: Plan) => ({ ...viewPlan(plan), clientIds: plan.clientIds });
+export const viewApplied = (plan: Plan, subscriptions: readonly CreatedSubscription[] = []) => ({
+  ...viewPlan(plan),
+  clientIds: plan.clientIds,
+  subscriptions,
+});
 
-export function siteFileOperations(deps: AdminDeps): Operation[] {
+export interface CreatedSubscription extends NewSubscription {
+  readonly secret: string;
+}
+
+/** The new subscriptions of an applied plan, with the secrets of their signatures. */
+export const createdSubscriptions = (
+  { config: { GATEWAY_SECRET } }: AdminDeps,
+  site: string,
+  { created }: Plan,
+): Promise<CreatedSubscription[]> =>
+  Promise.all(
+    created.map(async (each) => ({
+      ...each,
+      secret: await webhookSecret(GATEWAY_SECRET, subscriptionPurpose(site, each.subscriptionId)),
+    })),
+  );
+
+/** The dependencies of plans, except the caller's database. */
+export const planDeps = (deps: AdminDeps, notifications: Notifications): Omit<PlanDeps, 'database'> => ({
+  ...deps,
+  subscribing: { isOn: deps.config.FHIR_SUBSCRIPTIONS, notifications, now: deps.now },
+});
+
+export function siteFileOperations(deps: AdminDeps, notifications: Notifications): Operation[] {
+  const planning = planDeps(deps, notifications);
   const reads = ['site.settings.read'] as const;
   return [
     operation({
@@ -88,9 +134,10 @@ export function siteFileOperations(deps: AdminDeps): Operation[] {
       permission: reads,
       summary: 'Export the site as a file for `POST /plan` and `POST /apply`',
       description:
-        'Settings, addresses and API keys, without secrets: public keys only, and no webhook. Also needs `site.api_keys.read`.',
+        'Settings, addresses, API keys and subscriptions, without secrets: public keys only, and no webhook. Also needs `site.api_keys.read`. ' +
+        'Without `site.api_keys.update`, or without `site.messages.read` where a filter may name a patient, the file has no subscriptions.',
       answer: documented(documentedFile),
-      handle: async ({ actor, database }) => ({ body: exportFile(await readState(database, actor)) }),
+      handle: async ({ actor, database }) => ({ body: await exportSite(database, actor) }),
     }),
     operation({
       method: 'post',
@@ -106,7 +153,7 @@ export function siteFileOperations(deps: AdminDeps): Operation[] {
       async handle({ actor, database, body }) {
         const { file, ...given } = parse(planBody, body);
         return {
-          body: viewPlan(await planFile({ ...deps, database }, actor, file, { ...given, maxFetches: MAX_FETCHES })),
+          body: viewPlan(await planFile({ ...planning, database }, actor, file, { ...given, maxFetches: MAX_FETCHES })),
         };
       },
     }),
@@ -126,7 +173,9 @@ export function siteFileOperations(deps: AdminDeps): Operation[] {
       async handle({ actor, auditActor, database, body }) {
         const { file, ...given } = parse(applyBody, body);
         const options = { ...given, maxFetches: MAX_FETCHES, isOperator: false };
-        return { body: viewApplied(await applyFile({ ...deps, database }, actor, auditActor, file, options)) };
+        const plan = await applyFile({ ...planning, database }, actor, auditActor, file, options);
+        if (plan.items.some(({ kind }) => kind === 'subscription')) deps.wake?.(actor.site);
+        return { body: viewApplied(plan, await createdSubscriptions(deps, actor.site, plan)) };
       },
     }),
   ];

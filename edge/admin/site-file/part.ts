@@ -2,8 +2,10 @@
 import type { Issue } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
+import type { KeyRecord } from '../../members/api-key.ts';
 import { type Members, toMembers } from '../../members/member.ts';
 import type { SiteFileWrite } from '../../store/site-apply.ts';
+import type { Notifications } from '../subscriptions/notifications.ts';
 import type { PlannedItem } from './planned.ts';
 
 export interface PlanOptions {
@@ -15,7 +17,15 @@ export interface PlanOptions {
   readonly maxFetches: number;
 }
 
-export type PlanDeps = GuardedFetching & { readonly database: Database };
+/** Facts of the running gateway for subscriptions: its switch, topics, searches and clock. */
+export interface Subscribing {
+  readonly isOn: boolean;
+  readonly notifications: Pick<Notifications, 'topicTypes' | 'filterProblem'>;
+  readonly now: () => number;
+}
+
+/** `subscribing` is undefined for the command line, which cannot change subscriptions. */
+export type PlanDeps = GuardedFetching & { readonly database: Database; readonly subscribing?: Subscribing };
 
 export interface Change {
   readonly item: PlannedItem;
@@ -27,6 +37,20 @@ export interface Part {
   readonly changes: readonly Change[];
   readonly issues: readonly Issue[];
   readonly warnings: readonly string[];
+}
+
+/** An API key as it is after the change. */
+export interface KeyAfter {
+  readonly clientId: string;
+  readonly name: string;
+  readonly record: Partial<KeyRecord>;
+  readonly isNew: boolean;
+}
+
+export interface KeysAfter {
+  readonly ofId: (clientId: string) => KeyAfter | undefined;
+  /** @param name the name of one API key, or a Client ID of the file */
+  readonly named: (name: string) => KeyAfter | undefined;
 }
 
 export const under = (at: string, issues: readonly Issue[]): Issue[] =>

@@ -20,7 +20,17 @@ import { type Inspection, inspectKeys, NOT_INSPECTED, type Rules } from '../keys
 import type { VersionedKey } from '../keys/statements.ts';
 import type { Actor } from '../staff/actor.ts';
 import type { SiteFile } from './file.ts';
-import { canonical, type Change, differing, type Part, type PlanDeps, type PlanOptions, under } from './part.ts';
+import {
+  canonical,
+  type Change,
+  differing,
+  type KeyAfter,
+  type KeysAfter,
+  type Part,
+  type PlanDeps,
+  type PlanOptions,
+  under,
+} from './part.ts';
 import type { PlannedMember } from './planned.ts';
 import type { SiteState } from './state.ts';
 
@@ -35,6 +45,8 @@ type FileKey = NonNullable<SiteFile['apiKeys']>[number];
 /** An API key of the file, and the stored key that it is about. */
 interface Matched {
   readonly at: string;
+  /** The Client ID in the file. */
+  readonly given: string | undefined;
   readonly name: string;
   /** Null for a new key. */
   readonly stored: VersionedKey | null;
@@ -72,7 +84,7 @@ function matchKeys(
           'is not an API key of this site. Leave it out, or use the option copy for a file of another deployment',
         );
       else if (seen.has(clientId)) issue('clientId', 'is in the file twice');
-      else matched.push({ at, name: name === '' ? stored.name : name, stored, body });
+      else matched.push({ at, given: clientId, name: name === '' ? stored.name : name, stored, body });
       seen.add(clientId);
       continue;
     }
@@ -84,7 +96,7 @@ function matchKeys(
     const others = namesakes.get(name)?.length ?? 0;
     if (found.length > 1 || (others > 1 && (found.length > 0 || !copy)))
       issue('name', `several API keys have the name ${JSON.stringify(name)}: give the clientId of each`);
-    else matched.push({ at, name, stored: found[0] ?? null, body });
+    else matched.push({ at, given: clientId, name, stored: found[0] ?? null, body });
   }
   return { matched, issues };
 }
@@ -127,6 +139,41 @@ interface KeyChange extends Matched {
   readonly members: readonly PlannedMember[];
 }
 
+function keysAfter(
+  state: SiteState,
+  matched: readonly Matched[],
+  changed: readonly KeyChange[],
+  disabled: readonly VersionedKey[],
+  { copy }: PlanOptions,
+): KeysAfter {
+  const after = new Map<string, KeyAfter>(
+    state.keys.map((key) => [key.client_id, { clientId: key.client_id, name: key.name, record: key, isNew: false }]),
+  );
+  for (const { clientId, name, stored, prepared } of changed) {
+    const record: Partial<KeyRecord> = { ...stored, ...prepared.record };
+    after.set(clientId, { clientId, name: record.name ?? name, record, isNew: stored === null });
+  }
+  for (const key of disabled)
+    after.set(key.client_id, {
+      clientId: key.client_id,
+      name: key.name,
+      record: { ...key, status: 'disabled' },
+      isNew: false,
+    });
+  const created = new Map(changed.map(({ at, clientId }) => [at, clientId]));
+  const byGiven = new Map(
+    matched.map(({ at, given, stored }) => [given, after.get(stored?.client_id ?? created.get(at) ?? '')]),
+  );
+  const byName = indexBy(after.values(), ({ name }) => [name]);
+  return {
+    ofId: (clientId) => after.get(clientId),
+    named(given) {
+      const [only, ...others] = byName.get(given.trim()) ?? [];
+      return byGiven.get(given) ?? (copy ? undefined : after.get(given)) ?? (others.length === 0 ? only : undefined);
+    },
+  };
+}
+
 /** JWKS URIs that are loaded at the same time. */
 const TOGETHER = 20;
 
@@ -137,7 +184,13 @@ export async function planKeys(
   given: readonly FileKey[],
   options: PlanOptions,
   addsAddresses: boolean,
-): Promise<Part & { readonly clientIds: readonly KeyOfFile[]; readonly unmentioned: readonly VersionedKey[] }> {
+): Promise<
+  Part & {
+    readonly clientIds: readonly KeyOfFile[];
+    readonly unmentioned: readonly VersionedKey[];
+    readonly after: KeysAfter;
+  }
+> {
   const { matched, issues: unmatched } = matchKeys(state, given, options);
   const mentioned = new Set(matched.map(({ stored }) => stored?.client_id));
   const unmentioned = state.keys.filter(({ client_id: id }) => !mentioned.has(id));
@@ -236,6 +289,7 @@ export async function planKeys(
     issues,
     warnings,
     unmentioned,
+    after: keysAfter(state, matched, changed, pruned, options),
     clientIds: matched.map(({ at, name, stored }) => ({ name, clientId: stored?.client_id ?? idOf.get(at) ?? '' })),
   };
 }

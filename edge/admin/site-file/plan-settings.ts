@@ -12,7 +12,7 @@ import type { PlannedItem, PlannedMember, Unmentioned } from './planned.ts';
 import type { SiteState } from './state.ts';
 
 /** An address without its path, which may be a secret. */
-const withoutPath = (value: unknown): unknown =>
+export const withoutPath = (value: unknown): unknown =>
   typeof value === 'string' && URL.canParse(value) ? `${new URL(value).origin}/…` : value;
 
 const shownMember = (planned: PlannedMember): PlannedMember =>

@@ -12,6 +12,7 @@ import { type SiteFile, siteFile } from './file.ts';
 import { canonical, type Change, type Part, type PlanDeps, type PlanOptions } from './part.ts';
 import { type KeyOfFile, planKeys } from './plan-keys.ts';
 import { planSettings } from './plan-settings.ts';
+import { type NewSubscription, planSubscriptions } from './plan-subscriptions.ts';
 import type { PlannedItem, Unmentioned } from './planned.ts';
 import { printPlan } from './print.ts';
 import { readState, type SiteState } from './state.ts';
@@ -27,6 +28,8 @@ export interface Plan {
   readonly writes: readonly SiteFileWrite[];
   /** The API keys of the file; a new one has the Client ID that its write makes. */
   readonly clientIds: readonly KeyOfFile[];
+  /** The subscriptions that its writes make. */
+  readonly created: readonly NewSubscription[];
 }
 
 const addressText = ({ range, application, facility, tlsSubject }: ReturnType<typeof toAddress>): string =>
@@ -75,6 +78,10 @@ function planAddresses(
  * left out: they change at any time, and only a caller who may change API keys loads them.
  */
 function stampOf({ item, write }: Change): unknown {
+  if (write.kind === 'subscription') {
+    const { id, expected, key, change, record } = write;
+    return [item.action, expected === null ? null : id, key, expected, change, record];
+  }
   if (write.kind !== 'api-key') return [item.action, write];
   const { clientId, expected, known, record } = write;
   if (expected !== null) return [item.action, clientId, expected, record];
@@ -90,7 +97,7 @@ const MAX_ISSUES = 200;
  */
 export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, options: PlanOptions): Promise<Plan> {
   const file = parse(siteFile, given, 'invalid', 'the file');
-  const state = await readState(deps.database, actor);
+  const state = await readState(deps.database, actor, file.subscriptions !== undefined);
   if (file.site !== undefined && file.site.toLowerCase() !== actor.site && !options.copy)
     throw new Fault(
       'conflict',
@@ -99,7 +106,7 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
   const settings = await planSettings(deps, state, file.settings);
   const addresses = planAddresses(state, file.addresses);
   const { apiKeys = [] } = file;
-  const { unmentioned, clientIds, ...keys } = await planKeys(
+  const { unmentioned, clientIds, after, ...keys } = await planKeys(
     deps,
     actor,
     state,
@@ -107,7 +114,15 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     { ...options, prune: options.prune && file.apiKeys !== undefined },
     addresses.changes.length > 0,
   );
-  const parts: readonly Part[] = [settings, addresses, keys];
+  const { created, ...subscriptions } = planSubscriptions(
+    deps,
+    actor,
+    state.subscriptions,
+    file.subscriptions ?? [],
+    after,
+    options,
+  );
+  const parts: readonly Part[] = [settings, addresses, keys, subscriptions];
   const issues = parts.flatMap((part) => part.issues);
   if (issues.length > 0) {
     const more = issues.length > MAX_ISSUES ? `, the first ${MAX_ISSUES} of ${issues.length}` : '';
@@ -126,6 +141,7 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     addresses:
       file.addresses === undefined ? [] : storedAddresses(state).filter((text) => !addresses.texts.includes(text)),
     ...settings.unmentioned,
+    subscriptions: subscriptions.unmentioned,
   };
   return {
     fingerprint: await sha256Of(canonical([actor.site, changes.map(stampOf)])),
@@ -135,5 +151,6 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     diff: printPlan(items, warnings, left),
     writes: changes.map(({ write }) => write),
     clientIds,
+    created,
   };
 }

@@ -13,7 +13,7 @@ export interface PlannedItem {
   readonly kind: SiteFileWrite['kind'];
   readonly action: 'create' | 'update' | 'disable';
   readonly name: string;
-  /** Null for settings, addresses and a new API key. */
+  /** Null for settings, addresses, a new API key and its subscriptions. */
   readonly clientId: string | null;
   /** Null: only the operator may do it. */
   readonly permissions: readonly Permission[] | null;
@@ -26,4 +26,5 @@ export interface Unmentioned {
   readonly addresses: readonly string[];
   readonly assigningAuthorities: readonly string[];
   readonly codeSystems: readonly string[];
+  readonly subscriptions: readonly string[];
 }

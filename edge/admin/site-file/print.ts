@@ -34,38 +34,43 @@ function memberLines({ member, before, after }: PlannedMember, isNew: boolean): 
 
 const SIGNS = { create: '+', update: '~', disable: '-' } as const;
 /** The kinds as a plan names them. */
-export const KINDS = { settings: 'settings', address: 'address', 'api-key': 'API key' } as const;
+export const KINDS = {
+  settings: 'settings',
+  address: 'address',
+  'api-key': 'API key',
+  subscription: 'subscription',
+} as const;
 
 function itemLines({ kind, action, name, clientId, members }: PlannedItem): string[] {
   const id = clientId === null ? '' : ` (${clientId})`;
-  const end =
-    action === 'create' ? ': new' : action === 'disable' ? ': disabled, because the file does not have it' : '';
+  const ended = kind === 'subscription' ? 'paused' : 'disabled';
+  const end = { create: ': new', update: '', disable: `: ${ended}, because the file does not have it` }[action];
   return [
     `${SIGNS[action]} ${KINDS[kind]} ${JSON.stringify(name)}${id}${end}`,
     ...members.flatMap((each) => memberLines(each, action === 'create')),
   ];
 }
 
+/** The records that the file does not have, a text for each. */
+export const unmentionedNames = (left: Unmentioned): string[] => [
+  ...left.apiKeys.map(({ name, clientId }) => `API key ${JSON.stringify(name)} (${clientId})`),
+  ...left.addresses.map((range) => `address ${range}`),
+  ...left.assigningAuthorities.map((name) => `assigning authority ${name}`),
+  ...left.codeSystems.map((name) => `code system ${name}`),
+  ...left.subscriptions.map((text) => `subscription ${JSON.stringify(text)}`),
+];
+
 /** A plan as text. @param warnings sentences */
-export function printPlan(
-  items: readonly PlannedItem[],
-  warnings: readonly string[],
-  { apiKeys, addresses, assigningAuthorities, codeSystems }: Unmentioned,
-): string {
+export function printPlan(items: readonly PlannedItem[], warnings: readonly string[], left: Unmentioned): string {
   const count = (action: PlannedItem['action']): number => items.filter((item) => item.action === action).length;
-  const left = [
-    ...apiKeys.map(({ name, clientId }) => `API key ${JSON.stringify(name)} (${clientId})`),
-    ...addresses.map((range) => `address ${range}`),
-    ...assigningAuthorities.map((name) => `assigning authority ${name}`),
-    ...codeSystems.map((name) => `code system ${name}`),
-  ];
+  const names = unmentionedNames(left);
   const lines = [
     ...items.flatMap(itemLines),
     ...(items.length === 0
       ? ['No changes: the site is as the file says.']
       : [`${count('create')} to create, ${count('update')} to change, ${count('disable')} to disable.`]),
     ...warnings.map((warning) => `! ${warning}`),
-    ...(left.length === 0 ? [] : ['Not in the file, and unchanged:', ...left.map((each) => `    ${each}`)]),
+    ...(names.length === 0 ? [] : ['Not in the file, and unchanged:', ...names.map((each) => `    ${each}`)]),
   ];
   return `${lines.join('\n')}\n`;
 }

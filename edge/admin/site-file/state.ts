@@ -1,6 +1,7 @@
 /** Reads the state of a site that its file describes, in one round trip. */
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
+import { type SiteSubscriptionRow, siteSubscriptions } from '../../store/admin-subscription.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 import type { SettingsRow } from '../../store/site.ts';
@@ -9,29 +10,40 @@ import type { VersionedKey } from '../keys/statements.ts';
 import { noSuchSite, readSettings } from '../settings/site.ts';
 import type { Actor } from '../staff/actor.ts';
 import { requirePermission } from '../staff/actor.ts';
-import { MAX_KEYS } from './file.ts';
+import { MAX_FILE_SUBSCRIPTIONS, MAX_KEYS } from './file.ts';
 
 export interface SiteState {
   readonly settings: SettingsRow;
   /** By name. */
   readonly keys: readonly VersionedKey[];
   readonly addresses: readonly SiteAddressRow[];
+  /** Empty unless they were asked for. */
+  readonly subscriptions: readonly SiteSubscriptionRow[];
 }
 
-/** @throws Fault `forbidden` without the permissions to read; `too-large` for a site with too many API keys */
-export async function readState(database: Database, actor: Actor): Promise<SiteState> {
+/**
+ * @param withSubscriptions false: they are not read
+ * @throws Fault `forbidden` without the permissions to read; `too-large` for a site with too many records
+ */
+export async function readState(database: Database, actor: Actor, withSubscriptions: boolean): Promise<SiteState> {
   requirePermission(actor, 'site.settings.read');
   requirePermission(actor, 'site.api_keys.read');
-  const [[settings], keys, addresses] = await inSite(database, actor.site).batch([
+  const [[settings], keys, addresses, subscriptions = []] = await inSite(database, actor.site).batch([
     readSettings(actor.site),
     readRecords(actor.site, MAX_KEYS + 1),
     siteAddresses(actor.site),
-  ]);
+    ...(withSubscriptions ? [siteSubscriptions(actor.site, MAX_FILE_SUBSCRIPTIONS + 1)] : []),
+  ] as const);
   if (settings === undefined) throw noSuchSite();
   if (keys.length > MAX_KEYS)
     throw new Fault(
       'too-large',
       `the site has more than ${MAX_KEYS} API keys: use /admin/api/api-keys instead of a file`,
     );
-  return { settings, keys, addresses };
+  if (subscriptions.length > MAX_FILE_SUBSCRIPTIONS)
+    throw new Fault(
+      'too-large',
+      `the site has more than ${MAX_FILE_SUBSCRIPTIONS} subscriptions: use /admin/api/subscriptions instead of a file`,
+    );
+  return { settings, keys, addresses, subscriptions };
 }

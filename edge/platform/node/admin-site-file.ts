@@ -1,15 +1,16 @@
 /** `npm run admin -- export | plan | apply`: a site as a YAML file, like `/admin/api/export`, `/plan` and `/apply`. */
+import { open, rm } from 'node:fs/promises';
+
 import { isNode, LineCounter, parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { applyFile } from '../../admin/site-file/apply.ts';
-import { exportFile } from '../../admin/site-file/export.ts';
+import { exportSite } from '../../admin/site-file/export.ts';
 import { fileSchema, MAX_FILE_BYTES } from '../../admin/site-file/file.ts';
 import { viewApplied, viewPlan } from '../../admin/site-file/operations.ts';
 import type { PlanOptions } from '../../admin/site-file/part.ts';
 import { planFile } from '../../admin/site-file/plan.ts';
-import { readState } from '../../admin/site-file/state.ts';
 import { type AdminApi, connectAdminApi } from './admin-api.ts';
 import {
   type Command,
@@ -22,6 +23,7 @@ import {
   SITE,
   textOf,
 } from './admin-command.ts';
+import { UsageError } from './program.ts';
 
 /** The steps to a place such as `apiKeys[0].name`. */
 const stepsOf = (at: string): (string | number)[] =>
@@ -94,7 +96,7 @@ function filesOfDatabase(deps: CommandDeps, options: Options): SiteFiles {
   const actor = operator(need(options, 'site'));
   const all = (given: Options): PlanOptions => ({ ...choices(given), maxFetches: Infinity });
   return {
-    exported: async () => exportFile(await readState(deps.database, actor)),
+    exported: () => exportSite(deps.database, actor),
     planned: async (file, given) => viewPlan(await planFile(deps, actor, file, all(given))),
     async applied(file, given, fingerprint) {
       const how = { ...all(given), fingerprint, isOperator: true };
@@ -108,6 +110,38 @@ const filesOfApi = (api: AdminApi): SiteFiles => ({
   planned: (file, options) => api('/plan', { file, ...choices(options) }),
   applied: (file, options, fingerprint) => api('/apply', { file, ...choices(options), fingerprint }),
 });
+
+const withChanges = z.object({ changes: z.array(z.object({ kind: z.string(), action: z.string() })) });
+const withSecrets = z.looseObject({ subscriptions: z.array(z.looseObject({ secret: z.string() })) });
+
+const withoutSecret = (created: object): object =>
+  Object.fromEntries(Object.entries(created).filter(([member]) => member !== 'secret'));
+
+/** Applies a file. The secrets of new subscriptions go to a new file, because a CI job keeps its output. */
+async function apply(files: SiteFiles, content: unknown, options: Options, fingerprint: string): Promise<unknown> {
+  const path = textOf(options, 'secrets');
+  if (path === '') {
+    const { changes } = withChanges.parse(await files.planned(content, options));
+    if (changes.some(({ kind, action }) => kind === 'subscription' && action === 'create'))
+      throw new UsageError(
+        'the file creates subscriptions: add --secrets NEW_FILE for the secrets of their signatures',
+      );
+    return files.applied(content, options, fingerprint);
+  }
+  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw new UsageError(`--secrets ${path} must be a new file that can be written`, { cause: error });
+  });
+  try {
+    const answer = withSecrets.parse(await files.applied(content, options, fingerprint));
+    await file.writeFile(`${JSON.stringify(answer.subscriptions, null, 2)}\n`);
+    return { ...answer, subscriptions: answer.subscriptions.map(withoutSecret) };
+  } catch (error) {
+    await rm(path);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
 
 /** A command by the database, or by `/admin/api` with `--console`. */
 const onSite = (
@@ -131,8 +165,14 @@ const FILE = ['--file FILE', '[--prune]', '[--copy]'] as const;
 const planned = z.object({ diff: z.string(), fingerprint: z.string() });
 
 /** The YAML of an exported file. */
-export const printYaml = (content: unknown): string =>
-  `# A site of the integration gateway. npm run -s admin -- schema prints its JSON Schema.\n${stringify(content, { lineWidth: 0 })}`;
+export const printYaml = (content: unknown): string => {
+  const lacks = typeof content === 'object' && content !== null && !('subscriptions' in content);
+  return (
+    '# A site of the integration gateway. npm run -s admin -- schema prints its JSON Schema.\n' +
+    (lacks ? '# Subscriptions are left out: this needs site.api_keys.update and site.messages.read.\n' : '') +
+    stringify(content, { lineWidth: 0 })
+  );
+};
 
 const printSchema = async (): Promise<object> => fileSchema();
 
@@ -149,9 +189,9 @@ export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
     },
     (files, options) => withFile(need(options, 'file'), (content) => files.planned(content, options)),
   ),
-  apply: onSite({ usage: [...FILE, '--plan FINGERPRINT'] }, (files, options) => {
+  apply: onSite({ usage: [...FILE, '--plan FINGERPRINT', '[--secrets NEW_FILE]'] }, (files, options) => {
     const fingerprint = need(options, 'plan').trim();
-    return withFile(need(options, 'file'), (content) => files.applied(content, options, fingerprint));
+    return withFile(need(options, 'file'), (content) => apply(files, content, options, fingerprint));
   }),
   schema: { usage: [], withoutDatabase: printSchema, run: printSchema },
 };

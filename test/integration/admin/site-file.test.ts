@@ -8,15 +8,16 @@ import { beforeEach, expect, test } from 'vitest';
 import { changeKey, createKey } from '../../../edge/admin/keys/keys.ts';
 import { saveSettings } from '../../../edge/admin/settings/save.ts';
 import { applyFile } from '../../../edge/admin/site-file/apply.ts';
-import { exportFile } from '../../../edge/admin/site-file/export.ts';
+import { exportSite } from '../../../edge/admin/site-file/export.ts';
 import type { PlanOptions } from '../../../edge/admin/site-file/part.ts';
 import { planFile } from '../../../edge/admin/site-file/plan.ts';
-import { readState } from '../../../edge/admin/site-file/state.ts';
+import { filterProblem, topicTypes } from '../../../edge/fhir/subscriptions/administer.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
+import type { ResourceType } from '../../../shared/resource-type.ts';
 import { createSite } from '../../stack/services/seed.ts';
 import { type TestDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
@@ -30,7 +31,8 @@ beforeEach(async () => {
 const ADA: AuditActor = { kind: 'person', name: 'ada', clientId: null, address: '192.0.2.7', requestId: randomUUID() };
 const ALL = Object.keys(PERMISSIONS);
 
-type File = Readonly<Record<string, unknown>> & { readonly apiKeys?: readonly Readonly<Record<string, unknown>>[] };
+type Members = Readonly<Record<string, unknown>>;
+type File = Members & { readonly apiKeys?: readonly Members[]; readonly subscriptions?: readonly Members[] };
 
 interface SiteOptions {
   /** With the owner's rights. */
@@ -53,6 +55,13 @@ async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL,
     resolveHost: async () => ['93.184.216.34'],
   });
   const actor = toActor({ sub: 'ada', name: 'Ada', site: id, permissions });
+  // As edge/workbench.ts gives them.
+  const { config } = testDeps({ env: { FHIR_SUBSCRIPTIONS: 'on' } });
+  const notifications = {
+    topicTypes: () => topicTypes(config),
+    filterProblem: (type: ResourceType, filter: string) => filterProblem(config, Date.now(), type, filter),
+  };
+  const planning = { ...deps, subscribing: { isOn: true, notifications, now: Date.now } };
   const withDefaults = (options: Partial<PlanOptions>): PlanOptions => ({
     prune: false,
     copy: false,
@@ -60,9 +69,9 @@ async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL,
     ...options,
   });
   const plan = (file: unknown, options: Partial<PlanOptions> = {}) =>
-    planFile(deps, actor, file, withDefaults(options));
+    planFile(planning, actor, file, withDefaults(options));
   const apply = (file: unknown, fingerprint: string, options: Partial<PlanOptions> = {}) =>
-    applyFile(deps, actor, ADA, file, { ...withDefaults(options), fingerprint, isOperator });
+    applyFile(planning, actor, ADA, file, { ...withDefaults(options), fingerprint, isOperator });
   return {
     site: id,
     deps,
@@ -72,13 +81,13 @@ async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL,
     now: async (file: unknown, options: Partial<PlanOptions> = {}) =>
       apply(file, (await plan(file, options)).fingerprint, options),
     // As the caller of the API gets it.
-    file: async () => JSON.parse(JSON.stringify(exportFile(await readState(deps.database, actor)))) as File,
+    file: async () => JSON.parse(JSON.stringify(await exportSite(deps.database, actor))) as File,
     /** The rows that changes write. */
     rows: async () => {
       const { rows } = await db.client.query<{ rows: string }>(
         `select json_build_array((select count(*) from site_change where site_id = $1),
            (select count(*) from api_key_change where site_id = $1), (select count(*) from audit where site_id = $1),
-           (select sum(version) from api_key where site_id = $1))::text as rows`,
+           (select sum(version) from api_key where site_id = $1), (select sum(version) from subscription where site_id = $1))::text as rows`,
         [id],
       );
       return rows[0]?.rows;
@@ -107,6 +116,16 @@ const issuesOf = async (refused: Promise<unknown>) => {
   expect(error).toMatchObject({ kind: 'invalid' });
   return (error as { issues: { at: string; message: string }[] }).issues;
 };
+
+const hook = (more: object = {}) => ({
+  apiKey: 'Lab',
+  type: 'Observation',
+  filter: 'code=8867-4',
+  endpoint: 'https://hooks.example/SECRET-PATH',
+  reason: 'reports',
+  ...more,
+});
+const receiving = { subscriptionHosts: ['hooks.example'], allowedScopes: ['system/Observation.read'] };
 
 const text = fc
   .string({
@@ -141,27 +160,51 @@ const anySite = fc.record({
   // Several keys may have one name: the first application gives each its Client ID.
   apiKeys: fc.uniqueArray(
     fc.record({
-      name: fc.constantFrom('Lab', 'lab', 'Röntgen: a', 'yes', '123', 'null'),
-      at: fc.nat(POOL.length - 1),
-      isByUri: fc.boolean(),
-      status: fc.constantFrom('active', 'disabled'),
-      tokenTtlSeconds: fc.integer({ min: 60, max: 3600 }),
-      allowedScopes: fc.constantFrom([], ['system/Patient.read', 'system/Observation.read']),
-      protocols: fc.constantFrom(['fhir'], ['hl7', 'fhir'], ['hl7-mllp']),
-      hl7SenderApplication: fc.constantFrom(null, 'LAB'),
-      silentHours: fc.constantFrom(null, '22:00-06:00'),
-      notes: fc.constantFrom(null, 'line 1\nline 2: # no comment'),
+      key: fc.record({
+        name: fc.constantFrom('Lab', 'lab', 'Röntgen: a', 'yes', '123', 'null'),
+        at: fc.nat(POOL.length - 1),
+        isByUri: fc.boolean(),
+        status: fc.constantFrom('active', 'disabled'),
+        tokenTtlSeconds: fc.integer({ min: 60, max: 3600 }),
+        allowedScopes: fc.constantFrom([], ['system/Patient.read', 'system/Observation.read']),
+        protocols: fc.constantFrom(['fhir'], ['hl7', 'fhir'], ['hl7-mllp']),
+        hl7SenderApplication: fc.constantFrom(null, 'LAB'),
+        silentHours: fc.constantFrom(null, '22:00-06:00'),
+        notes: fc.constantFrom(null, 'line 1\nline 2: # no comment'),
+      }),
+      // Also equal ones, each of which has its id in a file.
+      subscriptions: fc.array(
+        fc.record({
+          type: fc.constantFrom('Patient', 'Observation'),
+          filter: fc.constantFrom('', '_id=a'),
+          endpoint: fc.constantFrom('https://hooks.example/a', 'https://hooks.example/b?key=x'),
+          payload: fc.constantFrom('id-only', 'full-resource'),
+          reason: fc.constantFrom('for: reports', '#1'),
+          heartbeatSeconds: fc.constantFrom(null, 60),
+          maxCount: fc.constantFrom(1, 100),
+          endsAt: fc.constantFrom(null, '2099-01-01T00:00:00+02:00'),
+          status: fc.constantFrom('on', 'paused'),
+        }),
+        { maxLength: 3 },
+      ),
     }),
-    { selector: ({ at }) => at, maxLength: 6 },
+    { selector: ({ key: { at } }) => at, maxLength: 6 },
   ),
 });
 
-const withoutIds = ({ apiKeys = [], ...rest }: File): File => ({
+const sorted = (items: readonly Members[]): readonly Members[] =>
+  items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+const withoutIds = ({ apiKeys = [], subscriptions = [], ...rest }: File): File => ({
   ...rest,
   site: '',
-  apiKeys: apiKeys
-    .map((each) => ({ ...each, clientId: '' }))
-    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+  apiKeys: sorted(apiKeys.map((each) => ({ ...each, clientId: '' }))),
+  subscriptions: sorted(
+    subscriptions.map((each) => {
+      // A Client ID stands for the key, where several have one name.
+      const key = apiKeys.find(({ clientId }) => clientId === each['apiKey']);
+      return { ...each, subscriptionId: '', apiKey: key === undefined ? each['apiKey'] : { ...key, clientId: '' } };
+    }),
+  ),
 });
 
 test('an export that is applied to an empty site and exported again is equal except for ids', async () => {
@@ -170,15 +213,23 @@ test('an export that is applied to an empty site and exported again is equal exc
       for (const { client } of [here, there]) await client.query('truncate site cascade');
       const [first, second] = [await siteIn(here, { isOperator: true }), await siteIn(there, { isOperator: true })];
       try {
-        const keys = apiKeys.map(({ at, isByUri, ...members }) => ({
+        const keys = apiKeys.map(({ key: { at, isByUri, ...members } }) => ({
           ...members,
+          subscriptionHosts: ['hooks.example'],
+          // Finds the key of a subscription where several have one name.
+          clientId: `svc-${at}`,
           ...(isByUri ? { jwksUri: `https://client-${at}.example/jwks` } : { jwks: { keys: [POOL[at]] } }),
           ...(members.protocols.some((protocol) => protocol === 'hl7-mllp') ? { allowedIps: ['10.1.2.3'] } : {}),
         }));
-        const made = await first.now({ format: 1, settings, addresses, apiKeys: keys }, { copy: true });
+        const subscriptions = apiKeys.flatMap(({ key: { at }, subscriptions: of }) =>
+          of.map((each) => ({ ...each, apiKey: `svc-${at}` })),
+        );
+        const made = await first.now({ format: 1, settings, addresses, apiKeys: keys, subscriptions }, { copy: true });
+        expect(made.created).toHaveLength(subscriptions.length);
         expect(made.clientIds).toHaveLength(keys.length);
         const file = await first.file();
         expect(file.apiKeys).toHaveLength(keys.length);
+        expect(file.subscriptions).toHaveLength(subscriptions.length);
         await second.now(file, { copy: true });
         const again = await second.file();
         expect(withoutIds(again)).toEqual(withoutIds(file));
@@ -473,6 +524,133 @@ test('checks the permission of each change, and that of the operator for address
   expect(await at.rows()).toBe(rows);
   await expect((await siteIn(here, { site, permissions: ['site.settings.read'] })).file()).rejects.toMatchObject({
     kind: 'forbidden',
+  });
+});
+
+test('plans and applies the subscriptions of new and stored API keys, without their secrets', async () => {
+  const at = await siteIn(here);
+  const file = { format: 1, apiKeys: [key('Lab', 0, receiving)], subscriptions: [hook()] };
+  const plan = await at.plan(file);
+  expect(plan.diff).toContain('+ subscription "Lab: Observation?code=8867-4 to https://hooks.example/…": new\n');
+  expect(JSON.stringify([plan.items, plan.diff])).not.toContain('SECRET');
+  // Each plan makes other ids; the fingerprint is the same.
+  expect((await at.plan(file)).fingerprint).toBe(plan.fingerprint);
+  const { created } = await at.apply(file, plan.fingerprint);
+  expect(created).toMatchObject([{ apiKey: 'Lab', type: 'Observation', subscriptionId: expect.any(String) }]);
+  const rows = await at.rows();
+  expect(await at.apply(file, plan.fingerprint)).toMatchObject({ items: [], created: [] });
+  expect(await at.rows()).toBe(rows);
+  const exported = await at.file();
+  expect(exported.subscriptions).toEqual([
+    hook({ payload: 'id-only', heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'on' }),
+  ]);
+
+  // Only the given members change, and only a pause keeps the delivery as it is.
+  const now = async (more: object) => (await at.now({ format: 1, subscriptions: [hook(more)] })).items;
+  expect(await now({ payload: 'full-resource' })).toMatchObject([{ members: [{ member: 'payload' }] }]);
+  expect(await now({})).toEqual([]);
+  expect(await now({ status: 'paused' })).toMatchObject([{ members: [{ before: 'on', after: 'paused' }] }]);
+  expect((await at.file()).subscriptions).toMatchObject([{ payload: 'full-resource', status: 'paused' }]);
+  expect(await now({ status: 'on' })).toHaveLength(1);
+  const { rows: actions } = await here.client.query<{ action: string }>(
+    `select action from audit where site_id = $1 and action <> 'key-created' and action <> 'site-created' order by at`,
+    [at.site],
+  );
+  expect(actions.map(({ action }) => action)).toEqual([
+    'create',
+    'update',
+    'subscription-paused',
+    'subscription-resumed',
+  ]);
+  // The state of delivery is not drift.
+  await here.client.query(`update subscription set status = 'error'`);
+  expect(await now({})).toEqual([]);
+
+  const pruned = await at.plan({ format: 1, subscriptions: [] }, { prune: true });
+  expect(pruned.diff).toMatch(/^- subscription "Lab: Observation.*: paused, because the file does not have it\n/);
+  expect((await at.plan({ format: 1, subscriptions: [] })).unmentioned.subscriptions).toHaveLength(1);
+  expect((await at.plan({ format: 1, apiKeys: [] }, { prune: false })).unmentioned.subscriptions).toEqual([]);
+  await at.now({ format: 1, subscriptions: [] }, { prune: true });
+  expect((await at.file()).subscriptions).toMatchObject([{ status: 'paused' }]);
+});
+
+test('a new address of a subscription needs its id, so that the old receiver does not go on', async () => {
+  const at = await siteIn(here);
+  await at.now({ format: 1, apiKeys: [key('Lab', 0, receiving), key('Other', 1)], subscriptions: [hook()] });
+  const moved = hook({ endpoint: 'https://hooks.example/new' });
+  const [issue] = await issuesOf(at.plan({ format: 1, subscriptions: [moved] }));
+  expect(issue).toMatchObject({ at: 'subscriptions[0].endpoint' });
+  const [, id = ''] = /subscriptionId: (\S+)\. /.exec(issue?.message ?? '') ?? [];
+  expect((await at.plan({ format: 1, subscriptions: [hook(), moved] })).items).toMatchObject([{ action: 'create' }]);
+  const byId = { format: 1, subscriptions: [{ ...moved, subscriptionId: id }] };
+  expect(await at.now(byId)).toMatchObject({ items: [{ action: 'update', members: [{ member: 'endpoint' }] }] });
+  const places = async (...entries: object[]) =>
+    (await issuesOf(at.plan({ format: 1, subscriptions: entries }))).map(({ at: place }) => place);
+  expect(await places({ subscriptionId: id, apiKey: 'Other' })).toEqual(['subscriptions[0].apiKey']);
+  expect(await places({ subscriptionId: id, filter: '' })).toEqual(['subscriptions[0].filter']);
+  expect(await places({ subscriptionId: randomUUID() })).toEqual(['subscriptions[0].subscriptionId']);
+  expect(await places(moved, moved)).toEqual(['subscriptions[1].subscriptionId']);
+  expect(
+    await places(
+      hook({ apiKey: 'Nobody' }),
+      hook({ colour: 'red', endpoint: 'https://hooks.example/x' }),
+      hook({ apiKey: 'Other' }),
+      hook({ type: 'Patient', filter: 'nonsense=1', endpoint: 'https://10.0.0.1/x' }),
+      { apiKey: 'Lab' },
+    ),
+  ).toEqual(
+    expect.arrayContaining([
+      'subscriptions[0].apiKey',
+      'subscriptions[1].colour',
+      'subscriptions[2].endpoint',
+      'subscriptions[3].filter',
+      'subscriptions[3].endpoint',
+      'subscriptions[4].type',
+      'subscriptions[4].endpoint',
+    ]),
+  );
+});
+
+test('rejects a subscription that was changed or made since the plan, also twice at once', async () => {
+  const at = await siteIn(here);
+  await at.now({ format: 1, apiKeys: [key('Lab', 0, receiving)], subscriptions: [hook()] });
+  const changed = { format: 1, subscriptions: [hook({ maxCount: 5 })] };
+  const { fingerprint } = await at.plan(changed);
+  await here.client.query('update subscription set version = version + 1');
+  await expect(at.apply(changed, fingerprint)).rejects.toMatchObject({ kind: 'precondition-failed' });
+  const more = { format: 1, subscriptions: [hook(), hook({ filter: '' })] };
+  const planned = await at.plan(more);
+  const ended = await Promise.allSettled([at.apply(more, planned.fingerprint), at.apply(more, planned.fingerprint)]);
+  expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
+  expect((await at.file()).subscriptions).toHaveLength(2);
+  expect((await at.file()).subscriptions).toMatchObject([{ filter: '' }, { filter: 'code=8867-4', maxCount: 100 }]);
+});
+
+test('shows no address of a receiver and no filter with a patient without the permissions to see them', async () => {
+  const at = await siteIn(here);
+  const named = hook({
+    filter: 'patient=Patient/0192f0c1-0000-7000-8000-000000000001',
+    endpoint: 'https://hooks.example/n',
+  });
+  await at.now({ format: 1, apiKeys: [key('Lab', 0, receiving)], subscriptions: [hook()] });
+  const as = (...permissions: string[]) =>
+    siteIn(here, { site: at.site, permissions: ['site.settings.read', 'site.api_keys.read', ...permissions] });
+  // A CI job that plans needs neither permission.
+  const reader = await as();
+  expect((await reader.plan({ format: 1, subscriptions: [hook()] })).items).toEqual([]);
+  expect((await reader.file()).subscriptions).toBeUndefined();
+  expect((await (await as('site.api_keys.update')).file()).subscriptions).toHaveLength(1);
+  await at.now({ format: 1, subscriptions: [named] });
+  expect((await (await as('site.api_keys.update')).file()).subscriptions).toBeUndefined();
+  expect((await (await as('site.api_keys.update', 'site.messages.read')).file()).subscriptions).toHaveLength(2);
+  const { unmentioned } = await reader.plan({ format: 1, subscriptions: [hook()] });
+  expect(unmentioned.subscriptions).toEqual(['Lab: Observation?patient=… to https://hooks.example/…']);
+  await expect(reader.plan({ format: 1, subscriptions: [{ ...named, maxCount: 3 }] })).rejects.toMatchObject({
+    kind: 'forbidden',
+  });
+  const updating = await as('site.api_keys.create');
+  await expect(updating.now({ format: 1, subscriptions: [hook({ maxCount: 3 })] })).rejects.toMatchObject({
+    message: expect.stringContaining('site.api_keys.update'),
   });
 });
 

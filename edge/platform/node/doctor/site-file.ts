@@ -3,7 +3,7 @@ import { Fault } from '../../../../shared/fault.ts';
 import { bad, doubtful, type Finding, good } from '../../../admin/health/finding.ts';
 import { planAnswer } from '../../../admin/site-file/operations.ts';
 import type { PlannedItem } from '../../../admin/site-file/planned.ts';
-import { KINDS, shown } from '../../../admin/site-file/print.ts';
+import { KINDS, shown, unmentionedNames } from '../../../admin/site-file/print.ts';
 import { connectAdminApi } from '../admin-api.ts';
 import { withFile } from '../admin-site-file.ts';
 
@@ -33,12 +33,7 @@ export async function checkSiteFile(console: URL, token: string | undefined, pat
     const { changes, warnings, notInFile } = planAnswer.parse(answer);
     const differences = changes.slice(0, MAX_FINDINGS).map((item) => bad(SUBJECT, differenceOf(item), NEXT));
     const more = changes.length - differences.length;
-    const left = [
-      ...notInFile.apiKeys.map(({ name }) => `API key ${JSON.stringify(name)}`),
-      ...notInFile.addresses.map((range) => `address ${range}`),
-      ...notInFile.assigningAuthorities.map((name) => `assigning authority ${name}`),
-      ...notInFile.codeSystems.map((name) => `code system ${name}`),
-    ];
+    const left = unmentionedNames(notInFile);
     return [
       ...(differences.length === 0 ? [good(SUBJECT, 'the site is as the file says')] : differences),
       ...(more > 0 ? [bad(SUBJECT, `${more} more differences: npm run -s admin -- plan lists all`, NEXT)] : []),
