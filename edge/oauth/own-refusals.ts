@@ -1,10 +1,12 @@
-/** The rejected and failed requests of the calling client (edge/docs/behaviour.md, Token service, Requests of a client). */
+/** The rejected and failed requests of the calling client, and its check list (edge/docs/behaviour.md, Token service, Requests of a client). */
 import * as z from 'zod';
 
+import { checkList, viewCheckList } from '../check-list.ts';
 import type { Deps } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { clientHintFor } from '../refusals.ts';
 import { ANY_REFUSAL, findRefusals, type FoundRefusal, outcomeOf } from '../store/admin-refusal.ts';
+import { checkListOf } from '../store/check-list.ts';
 import { USAGE_SURFACES } from '../store/usage.ts';
 import { answerAsker, openingOf } from './asker.ts';
 import type { Attempt } from './attempt.ts';
@@ -29,6 +31,7 @@ const ownRefusal = z.object({
 /** The answer of `/oauth2/refusals`. */
 export const ownRefusals = z.object({
   refusals: z.array(ownRefusal).meta({ description: `By reason, the newest first; ${MAX_OWN_REFUSALS} at most.` }),
+  checkList,
 });
 
 const view = (row: FoundRefusal): z.infer<typeof ownRefusal> => ({
@@ -59,7 +62,11 @@ export async function listOwnRefusals(
   return answerAsker(deps, clientKeys, attempt, endpoint, async (asker) => {
     const { site, clientId } = asker;
     const own = { ...ANY_REFUSAL, clientId, isAuthenticated: true };
-    const [, rows] = await deps.database.batch([openingOf(asker), findRefusals(site, own, null, MAX_OWN_REFUSALS)]);
-    return { refusals: rows.map(view) };
+    const [, rows, [seen]] = await deps.database.batch([
+      openingOf(asker),
+      findRefusals(site, own, null, MAX_OWN_REFUSALS),
+      checkListOf(site, clientId),
+    ]);
+    return { refusals: rows.map(view), checkList: viewCheckList(seen) };
   });
 }

@@ -49,7 +49,7 @@ const document = (operationId: string, summary: string): OperationObject => ({
 
 const OWN_REFUSALS = {
   tags: TAGS,
-  summary: 'The rejected and failed requests of this client, with reasons',
+  summary: 'The rejected and failed requests of this client, and its go-live check list',
   description:
     'Lists only requests that the private key or an access token of the client authenticated, without MLLP. A request appears after some seconds.',
 } as const;

@@ -34,6 +34,7 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'patch /api-keys/{clientId}': 'key-changed',
   'get /api-keys/{clientId}/refusals': null,
   'get /api-keys/{clientId}/changes': null,
+  'get /api-keys/{clientId}/check-list': null,
   'get /endpoints': null,
   'get /messages': null,
   'get /merges': 'merge-viewed',

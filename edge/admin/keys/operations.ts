@@ -3,6 +3,8 @@ import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
+import { checkList, viewCheckList } from '../../check-list.ts';
+import { checkListOf } from '../../store/check-list.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
@@ -12,7 +14,7 @@ import { changeItem, viewChange } from '../record/change.ts';
 import { documented } from '../../members/member.ts';
 import { findRequests, refusalQuery } from '../requests/listing.ts';
 import { requestItem, viewRequest } from '../requests/view.ts';
-import { changeKey, createKey, keyChange, newKey, requireKey, type SavedKey } from './keys.ts';
+import { changeKey, createKey, keyChange, newKey, noSuchKey, requireKey, type SavedKey } from './keys.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
@@ -126,6 +128,19 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         const found = await findRequests(database, actor.site, deps.now(), { ...query, clientId });
         return { body: viewList(found, viewRequest) };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/api-keys/{clientId}/check-list',
+      permission: 'site.api_keys.read',
+      summary: 'The go-live check list of this API key',
+      description: 'It fills itself in from what the gateway saw. The client sees it at `/oauth2/refusals`.',
+      answer: checkList,
+      async handle({ actor, database, param }) {
+        const [seen] = await inSite(database, actor.site).run(checkListOf(actor.site, param('clientId')));
+        if (seen === undefined) throw noSuchKey();
+        return { body: viewCheckList(seen) };
       },
     }),
     operation({

@@ -1,5 +1,6 @@
 /** The page of one API key: facts, activity, public keys, examples, rejected requests and history. */
 import type { CheckedKey } from '../../../shared/oauth/jwks.ts';
+import type { CheckList } from '../../check-list.ts';
 import type { Config } from '../../config.ts';
 import type { FoundRefusal } from '../../store/admin-refusal.ts';
 import type { KeyActivityRow, KeyKidRow } from '../../store/key-activity.ts';
@@ -43,6 +44,7 @@ export interface KeyPageProps {
   readonly changes: readonly ChangeRow[];
   readonly activity: readonly KeyActivityRow[];
   readonly kids: readonly KeyKidRow[];
+  readonly checkList: CheckList;
   readonly nowMs: number;
   readonly may: { readonly create: boolean; readonly update: boolean; readonly disable: boolean };
 }
@@ -165,6 +167,47 @@ const Examples = ({ examples }: { examples: readonly Example[] }) => (
   </section>
 );
 
+/** Open until each step is done. */
+const GoLive = ({ checkList: { steps, types } }: { checkList: CheckList }) => {
+  const done = steps.filter((step) => step.done).length;
+  return (
+    <section aria-labelledby="go-live">
+      <h2 id="go-live">Go-live check list</h2>
+      <details open={done < steps.length}>
+        <summary>
+          {done} of {steps.length} seen
+        </summary>
+        <Table label="Go-live check list" head={['Step', 'Seen', 'Next']}>
+          {steps.map(({ title, done, at, todo }) => (
+            <Row>
+              <th scope="row">{title}</th>
+              <td>
+                {done ? <Badge tone="good">yes</Badge> : <Badge tone="plain">not yet</Badge>}{' '}
+                {at === null ? null : <When at={at} />}
+              </td>
+              <td>{todo ?? ''}</td>
+            </Row>
+          ))}
+        </Table>
+        {types.length === 0 ? null : (
+          <Table label="Types of its newest 1,000 messages" head={['Type', 'Accepted', 'Rejected', 'Last']}>
+            {types.map(({ type, accepted, rejected, lastAt }) => (
+              <Row>
+                <th scope="row">{type || 'unreadable'}</th>
+                <td class="number">{accepted}</td>
+                <td class="number">{rejected}</td>
+                <td>
+                  <When at={lastAt} />
+                </td>
+              </Row>
+            ))}
+          </Table>
+        )}
+      </details>
+    </section>
+  );
+};
+
 const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
   const next = key.status === 'active' ? 'disabled' : 'active';
   const maySwitch = next === 'disabled' ? may.disable : may.update;
@@ -197,6 +240,7 @@ export const KeyPage = (props: KeyPageProps) => (
     <Actions {...props} />
     <Facts keyRow={props.keyRow} switched={lastSwitch(props.changes)} />
     <Activity keyRow={props.keyRow} activity={props.activity} nowMs={props.nowMs} requestsPath={props.refusalsPath} />
+    <GoLive checkList={props.checkList} />
     <Keys {...props} />
     <Examples examples={props.examples} />
     <section aria-labelledby="refused">

@@ -1,6 +1,8 @@
 /** Loads and shows the page of one API key. */
 import type { Context } from 'hono';
 
+import { viewCheckList } from '../../check-list.ts';
+import { checkListOf } from '../../store/check-list.ts';
 import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { ANY_REFUSAL, findRefusals } from '../../store/admin-refusal.ts';
@@ -29,12 +31,13 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
   const { config } = deps;
   const session = await access.page(c, 'site.api_keys.read');
   const { site, permissions } = session.actor;
-  const [[key], refusals, changes, activity, kids] = await inSite(session.database, site).batch([
+  const [[key], refusals, changes, activity, kids, [seen]] = await inSite(session.database, site).batch([
     readKey(site, clientId),
     findRefusals(site, { ...ANY_REFUSAL, clientId }, null, RECENT_REFUSALS),
     changesOf(site, clientId, null, RECENT_CHANGES),
     keyActivity(site, clientId),
     kidsOf(site, clientId),
+    checkListOf(site, clientId),
   ]);
   if (key === undefined) throw noSuchKey();
   const { findings, problems } = await inspectStored(deps, key, c.req.query('check') === '1');
@@ -52,6 +55,7 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
             : undefined
         }
         {...{ config, findings, problems, refusals, changes, activity, kids }}
+        checkList={viewCheckList(seen)}
         nowMs={deps.now()}
         examples={examplesFor(key, findings?.keys ?? [], config)}
         may={{

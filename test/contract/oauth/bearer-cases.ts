@@ -314,10 +314,27 @@ export function bearerCases(subject: () => Subject): void {
       });
 
       const byAssertion = await asked(REFUSALS, undefined, client);
-      expect(byAssertion.body).toEqual({ refusals });
+      expect(byAssertion.body).toMatchObject({ refusals });
       const itsUrl = `${subject().gateway.oauthBaseUrl}${REFUSALS}`;
-      expect((await asked(REFUSALS, undefined, client, itsUrl)).body).toEqual({ refusals });
+      expect((await asked(REFUSALS, undefined, client, itsUrl)).body).toMatchObject({ refusals });
       expect((await listed(await tokenOf(neighbour))).map(({ code }) => code)).toEqual(['aud']);
+    });
+
+    test('has the go-live check list of the client', async () => {
+      const client = await subject().createKey();
+      const token = await tokenOf(client);
+      const ticked = await until('the token', async () => {
+        const { checkList } = await (await list(token)).json();
+        return checkList.steps[0].done ? checkList : undefined;
+      });
+      expect(ticked.steps[0]).toEqual({
+        step: 'token',
+        title: 'The client got an access token',
+        done: true,
+        at: expect.any(String),
+        todo: null,
+      });
+      expect(ticked.steps.filter(({ done }: { done: boolean }) => done)).toHaveLength(1);
     });
 
     test('needs the client, alive', async () => {

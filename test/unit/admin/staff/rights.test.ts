@@ -19,6 +19,7 @@ test('every operation and its permission', () => {
     'get /alerts/webhook: site.settings.update',
     'get /alerts: site.endpoints.read',
     'get /api-keys/{clientId}/changes: site.api_keys.read',
+    'get /api-keys/{clientId}/check-list: site.api_keys.read',
     'get /api-keys/{clientId}/refusals: site.api_keys.read',
     'get /api-keys/{clientId}: site.api_keys.read',
     'get /api-keys: site.api_keys.read',
