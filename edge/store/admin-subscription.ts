@@ -110,13 +110,14 @@ export interface SiteSubscriptionRow {
   readonly max_count: number;
   readonly ends_at: string | null;
   readonly is_paused: boolean;
+  readonly has_headers: boolean;
   readonly version: number;
 }
 
 /** The subscriptions of a site as they were set, without their delivery. */
 export const siteSubscriptions = (site: string, limit: number): Query<SiteSubscriptionRow> =>
   read<SiteSubscriptionRow>`select s.subscription_id, s.client_id, s.type, s.filter, s.payload, s.endpoint, s.reason,
-      s.heartbeat_seconds, s.max_count, s.status = 'off' as is_paused, s.version, ${raw(instantsOf(['s.ends_at']))}
+      s.heartbeat_seconds, s.max_count, s.status = 'off' as is_paused, s.headers is not null as has_headers, s.version, ${raw(instantsOf(['s.ends_at']))}
     from subscription s join api_key k on k.site_id = s.site_id and k.client_id = s.client_id
    where s.site_id = ${site}::uuid
    order by lower(k.name), k.name, k.created_at, s.type, s.filter, s.endpoint, s.subscription_id limit ${limit}::int`;

@@ -8,9 +8,9 @@ import { parseMembers } from '../api/parse.ts';
 import { newSubscription } from '../subscriptions/subscriptions.ts';
 import { type KeyAfter, type KeysAfter, type PlanOptions, under } from './part.ts';
 
-const { shape: members } = newSubscription.omit({ clientId: true, since: true });
+const { shape: members } = newSubscription.omit({ clientId: true, headers: true, since: true });
 
-/** A subscription of a file. It is found by API key, type, filter and address, which have no name. */
+/** A subscription of a file, without the headers for its receiver, which may be secrets. It is found by API key, type, filter and address, which have no name. */
 export const fileSubscription = z.strictObject({
   subscriptionId: z.string().optional().meta({ description: 'Finds the subscription, also to move it.' }),
   apiKey: z.string({ error: 'is required' }).meta({ description: 'The name of an API key, or its Client ID.' }),

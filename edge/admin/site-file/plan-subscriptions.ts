@@ -152,7 +152,12 @@ function changeOf(
       key: key.isNew ? key.name : key.clientId,
       expected: stored?.version ?? null,
       change: isSwitch ? (status === 'paused' ? 'pause' : 'resume') : null,
-      record: { ...record, host: hostOf(entry.endpoint), status: status === 'paused' ? 'off' : 'requested' },
+      record: {
+        ...record,
+        host: hostOf(entry.endpoint),
+        headers: null,
+        status: status === 'paused' ? 'off' : 'requested',
+      },
       known,
     },
   };
@@ -178,7 +183,7 @@ function pauseOf(row: SiteSubscriptionRow, name: string): Change {
       key: clientId,
       expected: version,
       change: 'pause',
-      record: { ...record, endsAt: row.ends_at, host: hostOf(row.endpoint), status: 'off' },
+      record: { ...record, endsAt: row.ends_at, host: hostOf(row.endpoint), headers: null, status: 'off' },
       known: [],
     },
   };
@@ -221,6 +226,10 @@ export function planSubscriptions(
       });
     if (checked.blocked !== undefined && entry.status === 'on')
       warnings.push(`${textOf(actor, key.name, entry)}: nothing is posted. ${checked.blocked}`);
+    if (stored?.has_headers === true && hostOf(stored.endpoint) !== hostOf(entry.endpoint))
+      warnings.push(
+        `${textOf(actor, key.name, entry)}: the headers for its receiver are deleted, because they are for another host.`,
+      );
     planned.push(found.planned);
   }
   const counts = new Map<string, number>();

@@ -583,7 +583,18 @@ test('a new address of a subscription needs its id, so that the old receiver doe
   const [, id = ''] = /subscriptionId: (\S+)\. /.exec(issue?.message ?? '') ?? [];
   expect((await at.plan({ format: 1, subscriptions: [hook(), moved] })).items).toMatchObject([{ action: 'create' }]);
   const byId = { format: 1, subscriptions: [{ ...moved, subscriptionId: id }] };
+  // Headers are secrets of one host: they stay, and never go to another.
+  await here.client.query(`update subscription set headers = 'sealed'`);
+  await here.client.query(`update api_key set subscription_hosts = '{hooks.example,other.example}' where name = 'Lab'`);
+  const elsewhere = { ...moved, subscriptionId: id, endpoint: 'https://other.example/x' };
+  expect((await at.plan(byId)).warnings).toEqual([]);
+  expect((await at.plan({ format: 1, subscriptions: [elsewhere] })).warnings).toMatchObject([
+    expect.stringMatching(/headers for its receiver are deleted/),
+  ]);
   expect(await at.now(byId)).toMatchObject({ items: [{ action: 'update', members: [{ member: 'endpoint' }] }] });
+  const { rows: kept } = await here.client.query<{ headers: string | null }>('select headers from subscription');
+  expect(kept).toContainEqual({ headers: 'sealed' });
+  expect(JSON.stringify(await at.file())).not.toContain('sealed');
   const places = async (...entries: object[]) =>
     (await issuesOf(at.plan({ format: 1, subscriptions: entries }))).map(({ at: place }) => place);
   expect(await places({ subscriptionId: id, apiKey: 'Other' })).toEqual(['subscriptions[0].apiKey']);

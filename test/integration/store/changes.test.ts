@@ -443,6 +443,7 @@ test('an export and a subscription from its transactionTime have each version on
       payload: 'id-only',
       endpoint: 'https://hooks.example.org/',
       host: 'hooks.example.org',
+      headers: null,
       reason: 'x',
     } as const;
     const rest = { heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'requested' } as const;
@@ -529,6 +530,7 @@ test('a change costs no write for the subscriptions that it does not concern, an
           payload: 'id-only',
           endpoint: 'https://hooks.example.org/',
           host: 'hooks.example.org',
+          headers: null,
           reason: 'x',
           heartbeatSeconds: null,
           maxCount: 100,
