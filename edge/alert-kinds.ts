@@ -179,9 +179,9 @@ export const ALERT_KINDS = {
     title: 'The change feed is stalled',
     measured: ({ since = 0 }, firedAt) => `The oldest change has waited for ${minutesFrom(since, firedAt)}.`,
     todo:
-      'Subscriptions get nothing new; nothing is lost. The operator checks the jobs of the gateway, and pg_stat_activity for a ' +
-      'transaction that does not end. After a restore from a dump, the operator runs npm run migrate.',
-    /** The time of the oldest version of a site that has no number. */
+      'Subscriptions get nothing new; nothing is lost. The operator checks the log for changes.failed, the jobs of the gateway, and ' +
+      'pg_stat_activity for a transaction that does not end. After a restore from a dump, the operator runs npm run migrate.',
+    /** The time since which a version of a site has no number, or a numbered change is not compared with filters. */
     facts: z.array(z.object({ ...of, since: ms })),
     firing: (sites, { now, checkedSince }) =>
       sites.filter(({ since }) => now - Math.max(since, checkedSince) > CHANGES_STALLED_MS),

@@ -11,7 +11,10 @@ import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
 
-type Working = Pick<Deps, 'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'background' | 'log'>;
+type Working = Pick<
+  Deps,
+  'config' | 'share' | 'fetch' | 'fetchAt' | 'resolveHost' | 'now' | 'background' | 'wake' | 'log'
+>;
 
 /** True if staff cannot sign in. A console that is not configured counts as intended. */
 async function isProviderDown(deps: Working): Promise<boolean> {

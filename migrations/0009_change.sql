@@ -100,7 +100,7 @@ create index subscription_of_key on subscription (site_id, client_id, subscripti
 select table_of_site('subscription');
 grant select, insert, update, delete on subscription to gateway_app;
 
--- The events of a subscription: a row has the numbers of the changes for the events up to last_event.
+-- The events of a subscription: a row has the numbers of the changes for the events up to last_event (subscription_match).
 create table subscription_event (
   site_id uuid not null,
   subscription_id uuid not null,
@@ -110,7 +110,7 @@ create table subscription_event (
   foreign key (site_id, subscription_id) references subscription on delete cascade
 );
 select table_of_site('subscription_event');
-grant select, insert on subscription_event to gateway_app;
+grant select, insert, update on subscription_event to gateway_app;
 
 -- Accepted events by quarters of an hour, of two days (subscription_tried).
 create table subscription_usage (

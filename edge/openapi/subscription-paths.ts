@@ -3,6 +3,7 @@ import { FHIR_JSON } from '../fhir/media-type.ts';
 import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
   type HeaderName,
+  headerParameter,
   headersOf,
   type OperationObject,
   type Parameter,
@@ -133,11 +134,11 @@ export const SUBSCRIPTION_PATHS: Paths = {
       description:
         'The topic and the filter cannot be changed. The status `off` pauses it. `requested` starts it again where it ended.',
       operationId: 'updateSubscription',
-      parameters: [ID],
+      parameters: [ID, headerParameter('If-Match', 'The version to overwrite, as in `ETag`.')],
       requestBody: BODY,
       responses: {
         '200': answer('It is updated.', 'Subscription', ...OF_VERSION),
-        ...refusals('invalid', 'not-found', ...WITH_BODY),
+        ...refusals('invalid', 'not-found', 'precondition-failed', ...WITH_BODY),
       },
     },
     delete: {

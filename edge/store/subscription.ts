@@ -43,17 +43,21 @@ export interface SubscriptionKey {
   readonly id: string;
 }
 
-export type SubscriptionWritten = 'created' | 'updated' | 'host' | 'many' | 'since' | 'missing' | 'other';
+export type SubscriptionWritten = 'created' | 'updated' | 'host' | 'many' | 'since' | 'missing' | 'version' | 'other';
 
-/** @param since for a new subscription: only versions after this instant; null: those that follow */
+/**
+ * @param since for a new subscription: only versions after this instant; null: those that follow
+ * @param ifVersions the versions that may be changed; null: any
+ */
 export const writeSubscription = (
   { site, clientId, id }: SubscriptionKey,
   isNew: boolean,
   record: SubscriptionRecord,
   since: string | null,
+  ifVersions: readonly number[] | null = null,
 ): Query<{ readonly outcome: SubscriptionWritten }> =>
   sql<{ outcome: SubscriptionWritten }>`select outcome from subscription_write(${site}::uuid, ${clientId}, ${id}::uuid,
-      ${isNew}, ${JSON.stringify(record)}::json, ${since}::timestamptz, ${MAX_SUBSCRIPTIONS_OF_KEY})`;
+      ${isNew}, ${JSON.stringify({ ...record, ifVersions })}::json, ${since}::timestamptz, ${MAX_SUBSCRIPTIONS_OF_KEY})`;
 
 export interface SubscriptionRow {
   readonly subscription_id: string;
@@ -246,6 +250,11 @@ export interface TriedRow {
   readonly last_event: string;
   readonly is_released: boolean;
 }
+
+/** Ends a claim with events left. */
+export const releaseSubscription = (site: string, id: string, lease: string): Query =>
+  sql`update subscription set lease = null, lease_until = null
+     where site_id = ${site}::uuid and subscription_id = ${id}::uuid and lease = ${lease}::uuid`;
 
 /** No row if the lease was lost. */
 export const subscriptionTried = (it: TriedPost): Query<TriedRow> =>

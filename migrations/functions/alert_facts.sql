@@ -48,10 +48,11 @@ begin
       'replay-needed', (select coalesce(json_agg(x), '[]') from (
         select m.site_id as site, '' as subject, least(count(*), 1000) as messages from hl7_message m
          where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x),
-      -- A position above every transaction id is of another server (change_recover).
+      -- A position above every transaction id is of another server (change_recover). Numbered changes that no runner compares with
+      -- the filters stall too.
       'changes-stalled', (select coalesce(json_agg(x), '[]') from (
         select p.site_id as site, '' as subject,
-               floor(extract(epoch from coalesce(w.since, p.reached)) * 1000) as since
+               floor(extract(epoch from coalesce(least(w.since, u.since), p.reached)) * 1000) as since
           from change_position p
          cross join lateral (
            select min(v.last_updated) as since from (
@@ -60,8 +61,15 @@ begin
              union all
              (select h.last_updated from resource_history h where h.site_id = p.site_id and h.written_by >= p.below
                order by h.written_by limit 1)) v) w
+         cross join lateral (
+           select min(greatest(c.reached, s.at)) as since
+             from (select coalesce(x.matched, p.matched) as matched,
+                          min(case when x.matched is null then p.matched_at else x.matched_at end) as at
+                     from subscription x
+                    where x.site_id = p.site_id and (x.status <> 'error' or x.last_answer <> 'filter') group by 1) s
+             join change c on c.site_id = p.site_id and c.number = s.matched + 1) u
          where exists (select from job j where j.kind = 'changes' and j.state = 'open')
-           and (w.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x),
+           and (w.since is not null or u.since is not null or p.below > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)) x),
       'subscription-failing', (select coalesce(json_agg(x), '[]') from (
         select s.site_id as site, s.client_id as subject, count(*) as subscriptions,
                floor(extract(epoch from min(coalesce(s.failing_since, w.since, s.matched_at))) * 1000) as since

@@ -31,7 +31,8 @@ begin
           select s.last_event - cardinality(s.numbers) + u.place as event, u.number
             from (select * from subscription_event y
                    where y.site_id = p_site and y.subscription_id = p_id and y.last_event > p_after order by y.last_event limit p_limit) s
-           cross join lateral unnest(s.numbers) with ordinality u(number, place)) x
+           cross join lateral unnest(s.numbers) with ordinality u(number, place)
+           where s.last_event - cardinality(s.numbers) - p_limit < p_after) x
          where x.event > p_after and x.event <= p_upto order by x.event limit p_limit) n
       join change c on c.site_id = p_site and c.number = n.number
       left join lateral (

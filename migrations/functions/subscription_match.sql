@@ -3,6 +3,8 @@
 --   - p_matches [{ id, numbers }]: the changes that are events.
 --   - p_failed: the subscriptions with a filter that cannot be used any more.
 --
+-- A row of subscription_event is filled before the next one begins, so that the rows of a year can be deleted at once.
+--
 -- The subscriptions without a number (`matched`) have compared as far as change_position.matched, so one row says it for all of them.
 -- Those that reach this number lose their number. A subscription that another runner has compared meanwhile is left out.
 create or replace function subscription_match(p_site uuid, p_ids uuid[], p_from bigint, p_upto bigint, p_matches json, p_failed uuid[])
@@ -36,7 +38,15 @@ begin
       from touched x
      where s.site_id = p_site and s.subscription_id = x.id and coalesce(s.matched, common) = p_from
     returning s.subscription_id, s.last_event, x.numbers
+  ), filled as (
+    update subscription_event e set last_event = m.last_event, numbers = e.numbers || m.numbers
+      from matched m
+     where e.site_id = p_site and e.subscription_id = m.subscription_id
+       and e.last_event = m.last_event - cardinality(m.numbers) and cardinality(e.numbers) < 100 and m.numbers <> '{}'
+    returning e.subscription_id
   )
   insert into subscription_event (site_id, subscription_id, last_event, numbers)
-    select p_site, m.subscription_id, m.last_event, m.numbers from matched m where m.numbers <> '{}';
+    select p_site, m.subscription_id, m.last_event, m.numbers
+      from matched m
+     where m.numbers <> '{}' and m.subscription_id not in (select f.subscription_id from filled f);
 end $$;

@@ -1,12 +1,13 @@
 -- Creates a subscription of an API key, or changes one.
---   - p_record { type, filter, payload, endpoint, host, headers, reason, heartbeatSeconds, maxCount, endsAt, status }.
---     Without headers, an update keeps those of the same host.
+--   - p_record { type, filter, payload, endpoint, host, headers, reason, heartbeatSeconds, maxCount, endsAt, status, ifVersions }.
+--     Without headers, an update keeps those of the same host. ifVersions: the versions that may be changed; null: any.
 --   - p_since: of a new subscription, as subscription.since.
 -- The column outcome is created, updated, or why nothing was written:
 --   - host: the key's subscription hosts do not have the host.
 --   - many: the key has p_limit subscriptions.
 --   - since: the change feed of the site began later than p_since.
 --   - missing: the key has no subscription with this id.
+--   - version: the subscription has another version than ifVersions.
 --   - other: the subscription has another type or filter.
 create or replace function subscription_write(p_site uuid, p_client text, p_id uuid, p_is_new boolean, p_record json, p_since timestamptz,
   p_limit integer) returns table (outcome text) language plpgsql as $$
@@ -18,7 +19,8 @@ declare
   position bigint;
 begin
   select x.* into r from json_to_record(p_record) as x(type text, filter text, payload text, endpoint text, host text, headers text, reason text,
-    "heartbeatSeconds" integer, "maxCount" integer, "endsAt" timestamptz, status text);
+    "heartbeatSeconds" integer, "maxCount" integer, "endsAt" timestamptz, status text,
+    "ifVersions" integer[]);
   if not exists (select from api_key k where k.site_id = p_site and k.client_id = p_client and r.host = any (k.subscription_hosts)) then
     return query select 'host';
     return;
@@ -58,15 +60,23 @@ begin
     return query select 'missing';
     return;
   end if;
+  if s.version <> all (r."ifVersions") then
+    return query select 'version';
+    return;
+  end if;
   if (s.type, s.filter) <> (r.type, r.filter) then
     return query select 'other';
     return;
   end if;
+  -- The result of a post under way is not stored. The next one waits until that one has ended, as in subscription_switch.
   update subscription x
      set payload = r.payload, endpoint = r.endpoint, host = r.host,
          headers = coalesce(r.headers, case when x.host = r.host then x.headers end), reason = r.reason, heartbeat_seconds = r."heartbeatSeconds",
          max_count = r."maxCount", ends_at = r."endsAt", status = r.status, attempts = 0, failing_since = null,
-         next_at = clock_timestamp(), restarted_at = clock_timestamp(), lease = null, lease_until = null, version = x.version + 1, updated_at = clock_timestamp()
+         next_at = clock_timestamp(), restarted_at = clock_timestamp(), lease = null,
+         lease_until = case when x.lease_until > clock_timestamp()
+           then least(x.lease_until, clock_timestamp() + interval '10 seconds') end,
+         version = x.version + 1, updated_at = clock_timestamp()
    where x.site_id = p_site and x.subscription_id = p_id;
   perform audit_note(array[row('update', 'Subscription', p_id, null)::audit_item]);
   return query select 'updated';

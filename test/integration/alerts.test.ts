@@ -173,6 +173,39 @@ test('each cause opens an alert of the affected site only', async () => {
   expect(received).toHaveLength(5);
 });
 
+test('changes that no runner compares with the filters are stalled, not those of a site without subscriptions', async () => {
+  const uncompared = await createSite(db.client);
+  const since = async () =>
+    (
+      await db.client.query<{ kinds: { 'changes-stalled': { site: string; since: number }[] } }>(
+        `select alert_facts('{}') -> 'kinds' as kinds`,
+      )
+    ).rows[0]?.kinds['changes-stalled'].find((one) => one.site === uncompared)?.since;
+  const { clientId } = await createApiKey(db.client, { site: uncompared, subscriptionHosts: ['hooks.example.org'] });
+  await database.run(askForChanges());
+  await db.client.query(
+    `insert into change (site_id, number, type, id, version, reached)
+       select $1, n, 'Patient', gen_random_uuid(), 1, now() - interval '15 minutes' from generate_series(1, 2) n`,
+    [uncompared],
+  );
+  await db.client.query(
+    `update change_position set last_number = 2, matched = 1, matched_at = now() - interval '20 minutes' where site_id = $1`,
+    [uncompared],
+  );
+  expect(await since()).toBeUndefined();
+  await db.client.query(
+    `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count)
+       values ($1, gen_random_uuid(), $2, 'Patient', '', 'id-only', 'x', 'x', 'x', 1)`,
+    [uncompared, clientId],
+  );
+  expect(Date.now() - ((await since()) ?? 0)).toBeGreaterThan(14 * 60_000);
+  // A subscription that starts at an export is behind from its creation on.
+  await db.client.query('update subscription set matched = 0, matched_at = now() where site_id = $1', [uncompared]);
+  expect(Date.now() - ((await since()) ?? 0)).toBeLessThan(60_000);
+  await db.client.query('update subscription set matched = 2 where site_id = $1', [uncompared]);
+  expect(await since()).toBeUndefined();
+});
+
 test('subscriptions that fail or are an hour behind, not those that are paused, have ended or began again lately', async () => {
   const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
   await database.run(askForChanges());

@@ -8,14 +8,20 @@ import type { Database, Deps } from '../../deps.ts';
 import { postWebhook, type WebhookAnswer, type WebhookPosting } from '../../http/post-webhook.ts';
 import { subscriptionPurpose } from '../../http/webhook-signature.ts';
 import { addAudit } from '../../store/audit.ts';
-import { type ClaimedSubscription, findEvents, refusalOf, subscriptionTried } from '../../store/subscription.ts';
+import {
+  type ClaimedSubscription,
+  findEvents,
+  refusalOf,
+  releaseSubscription,
+  subscriptionTried,
+} from '../../store/subscription.ts';
 import { FHIR_JSON } from '../media-type.ts';
 import { rootOf } from '../resource-answer.ts';
 import { PAGE_BYTES } from './interactions.ts';
 import { type NotificationType, notificationText } from './notification.ts';
 
 export type Delivering = WebhookPosting &
-  Pick<Deps, 'now' | 'log'> & { readonly config: Pick<Config, 'INTEGRATION_FHIR_PUBLIC_BASE_URL'> };
+  Pick<Deps, 'now' | 'log' | 'wake'> & { readonly config: Pick<Config, 'INTEGRATION_FHIR_PUBLIC_BASE_URL'> };
 
 interface Claim {
   readonly site: string;
@@ -100,7 +106,7 @@ async function deliverOne(
 export const LEASE_SECONDS = 60;
 const BUDGET_MS = 40_000;
 
-/** Posts what a claimed subscription has, until a post is not accepted. */
+/** Posts what a claimed subscription has, until a post is not accepted or the time is used up. Then another claim continues at once. */
 export async function deliver(deps: Delivering, database: Database, claim: Claim): Promise<void> {
   const until = deps.now() + BUDGET_MS;
   const { status, delivered, last_event: lastEvent } = claim.claimed;
@@ -108,4 +114,7 @@ export async function deliver(deps: Delivering, database: Database, claim: Claim
   const upto = status === 'requested' ? delivered : lastEvent;
   let position: Position | undefined = { after: delivered, upto };
   while (position !== undefined && deps.now() < until) position = await deliverOne(deps, database, claim, position);
+  if (position === undefined) return;
+  await database.run(releaseSubscription(claim.site, claim.claimed.subscription_id, claim.lease));
+  deps.wake?.(claim.site);
 }

@@ -18,7 +18,7 @@ import {
   writeSubscription,
 } from '../../store/subscription.ts';
 import { bundleText } from '../bundle-text.ts';
-import { refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
+import { ifMatchOf, refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
 import { FORM_CONTROLS } from '../controls/controls.ts';
 import { badParameter, type Pair } from '../controls/faults.ts';
 import { strictControls } from '../controls/write-controls.ts';
@@ -50,7 +50,7 @@ const refuseUnknown = (): Interaction => ({
 const keyOf = ({ caller }: RequestContext, id: string) => ({ site: caller.site, clientId: caller.clientId, id });
 
 const REFUSED: Readonly<
-  Record<Exclude<SubscriptionWritten, 'created' | 'updated' | 'missing'>, readonly [string, string]>
+  Record<Exclude<SubscriptionWritten, 'created' | 'updated' | 'missing' | 'version'>, readonly [string, string]>
 > = {
   host: [
     'the subscription hosts of this API key do not have the host of the endpoint: ask an administrator of the site to add it',
@@ -67,6 +67,8 @@ const REFUSED: Readonly<
 function requireWritten(outcome: SubscriptionWritten | undefined): void {
   if (outcome === 'created' || outcome === 'updated') return;
   if (outcome === undefined || outcome === 'missing') throw unknown();
+  if (outcome === 'version')
+    throw new Fault('precondition-failed', 'the Subscription has another version than If-Match names: read it again');
   throw faultAt(...REFUSED[outcome]);
 }
 
@@ -89,7 +91,10 @@ function shown(root: string, found: SubscriptionRow | undefined, status: 200 | 2
 
 async function prepareWrite(call: Call, id: string, isNew: boolean): Promise<Interaction> {
   const { context, deps, pairs, request } = call;
-  requireNoConditions(request.headers, 'a Subscription');
+  // Clients send If-Match with the version that they have read.
+  const expected = isNew ? null : ifMatchOf(request.headers);
+  const others = { get: (name: string) => (name === 'if-match' && !isNew ? null : request.headers.get(name)) };
+  requireNoConditions(others, 'a Subscription');
   strictControls(pairs, FORM_CONTROLS, HINT);
   const { record, since, headers } = readSubscription(deps.config, context, await readJson(call));
   requireScopes(context.caller, [readScope(record.type)]);
@@ -97,7 +102,7 @@ async function prepareWrite(call: Call, id: string, isNew: boolean): Promise<Int
   const { GATEWAY_SECRET: secrets } = deps.config;
   const purpose = subscriptionPurpose(key.site, id);
   const sealed = headers === null ? null : await sealReceiverHeaders(secrets, purpose, headers);
-  const written = writeSubscription(key, isNew, { ...record, headers: sealed }, since);
+  const written = writeSubscription(key, isNew, { ...record, headers: sealed }, since, expected === 'any' ? null : expected);
   const found = findSubscriptions(key.site, key.clientId, id);
   const secret = await webhookSecret(secrets, purpose);
   return {

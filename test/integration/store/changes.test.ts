@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
+import { deliver } from '../../../edge/fhir/subscriptions/deliver.ts';
 import { matchChanges } from '../../../edge/fhir/subscriptions/match.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { erase } from '../../../edge/platform/node/erase-patient.ts';
@@ -22,7 +23,7 @@ import { askForChanges, numberChanges } from '../../../edge/store/change-feed.ts
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { findEvents, firstEvent, writeSubscription } from '../../../edge/store/subscription.ts';
+import { claimSubscriptions, findEvents, firstEvent, writeSubscription } from '../../../edge/store/subscription.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
@@ -32,6 +33,7 @@ import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { randomFrom } from '../../stack/tools/random.ts';
 import { sized } from '../../stack/tools/size.ts';
+import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const db = await useTestDatabase();
 const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
@@ -574,4 +576,165 @@ test('a change costs no write for the subscriptions that it does not concern, an
   const lasts = new Map((await rowsOf()).map(({ id, last }) => [id, last]));
   expect([lasts.get(all), lasts.get(late)]).toEqual([6, 2]);
   expect([...lasts.values()].toSorted((a, b) => b - a).slice(0, 4)).toEqual([6, 2, 1, 0]);
+});
+
+/** A subscription of a new key to each Patient. */
+async function subscribePatients(site: string) {
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  const key = { site, clientId, id: newId() };
+  const record = {
+    type: 'Patient',
+    filter: '',
+    payload: 'id-only',
+    endpoint: 'https://hooks.example.org/',
+    host: 'hooks.example.org',
+    reason: 'x',
+    heartbeatSeconds: null,
+    maxCount: 10,
+    endsAt: null,
+    status: 'requested',
+  } as const;
+  const put = (isNew = false) => inSite(gateway, site).run(writeSubscription(key, isNew, record, null));
+  expect(await put(true)).toEqual([{ outcome: 'created' }]);
+  return { ...key, put };
+}
+
+test('a subscription that is changed while a notification is posted is posted again only after that one has ended', async () => {
+  const site = await newSite();
+  const { put } = await subscribePatients(site);
+  const claim = () => inSite(gateway, site).run(claimSubscriptions(site, crypto.randomUUID(), 60, 10));
+  expect(await claim()).toHaveLength(1);
+  await put();
+  expect(await claim()).toEqual([]);
+  const { rows } = await db.client.query(
+    `select lease_until between now() + interval '5 seconds' and now() + interval '10 seconds' as waits from subscription where site_id = $1`,
+    [site],
+  );
+  expect(rows).toEqual([{ waits: true }]);
+  await db.client.query('update subscription set lease_until = now() where site_id = $1', [site]);
+  expect(await claim()).toHaveLength(1);
+});
+
+test('a busy subscription has no pause when the time of a claim is used up', async () => {
+  const site = await newSite();
+  const at = inSite(gateway, site);
+  const { clientId, id } = await subscribePatients(site);
+  const context = { root: 'https://fhir.example/fhir', now: Date.now(), searches: 'listed' } as const;
+  for (let n = 0; n < 25; n += 1) await save(site, newId(), 'a');
+  await numberAll(site);
+  while (await matchChanges(at, site, context));
+  await db.client.query(`update subscription set status = 'active' where subscription_id = $1`, [id]);
+  let now = Date.now();
+  const woken: string[] = [];
+  const posts: string[] = [];
+  const deps = testDeps({
+    now: () => now,
+    resolveHost: async () => ['8.8.8.8'],
+    fetch: async (url) => {
+      posts.push(url);
+      // The second post ends after the budget of a claim.
+      if (posts.length === 2) now += 41_000;
+      return new Response(null, { status: 200 });
+    },
+    wake: (of) => void woken.push(of),
+  });
+  const next = async (): Promise<string> => {
+    const lease = crypto.randomUUID();
+    const [claimed] = await at.run(claimSubscriptions(site, lease, 60, 10));
+    if (claimed === undefined) return 'nothing is due';
+    await deliver(deps, at, { site, lease, claimed });
+    const { rows } = await db.client.query<{ delivered: string }>(
+      'select delivered from subscription where subscription_id = $1',
+      [id],
+    );
+    return rows[0]?.delivered ?? '';
+  };
+  expect([await next(), woken]).toEqual(['20', [site]]);
+  expect([await next(), woken]).toEqual(['25', [site]]);
+  expect([await next(), posts.length]).toEqual(['nothing is due', 3]);
+  expect(
+    (
+      await at.run(
+        findEvents({
+          site,
+          id,
+          clientId,
+          types: ['Patient'],
+          after: '0',
+          time: null,
+          upto: '100',
+          limit: 100,
+          content: null,
+          maxBytes: 1e6,
+        }),
+      )
+    ).length,
+  ).toBe(25);
+});
+
+test('events fill rows, whose pages read no more of them than they show', async () => {
+  const site = await newSite();
+  const at = inSite(gateway, site);
+  const { clientId, id } = await subscribePatients(site);
+  const context = { root: 'https://fhir.example/fhir', now: Date.now(), searches: 'listed' } as const;
+  const ids: string[] = [];
+  for (const count of [1, 60, 1, 60, 1, 90]) {
+    const batch = Array.from({ length: count }, newId);
+    ids.push(...batch.toSorted());
+    await at.run(
+      writeResources(
+        site,
+        batch.map((one) => toWrite(patient('a'), one, 'upsert')),
+      ),
+    );
+    await numberAll(site);
+    while (await matchChanges(at, site, context));
+  }
+  const { rows } = await db.client.query<{ last: number; count: number }>(
+    'select last_event::int as last, cardinality(numbers) as count from subscription_event where subscription_id = $1 order by last_event',
+    [id],
+  );
+  expect(rows).toEqual([
+    { last: 122, count: 122 },
+    { last: 213, count: 91 },
+  ]);
+  const range = { site, id, clientId, types: ['Patient'], time: null, content: null, maxBytes: 1e6 };
+  for (const [after, upto, limit] of [
+    ['0', '1000', 100],
+    ['0', '1000', 122],
+    ['100', '1000', 22],
+    ['100', '1000', 23],
+    ['121', '123', 100],
+    ['122', '1000', 100],
+    ['212', '1000', 100],
+    ['213', '1000', 100],
+  ] as const) {
+    const page = await at.run(findEvents({ ...range, after, upto, limit }));
+    const expected = ids.slice(Number(after), Math.min(Number(upto), Number(after) + limit));
+    expect(page.map(({ event, id: of }) => [Number(event), of])).toEqual(
+      expected.map((of, n) => [Number(after) + n + 1, of]),
+    );
+  }
+});
+
+test('a claim takes as many subscriptions as it is asked for, the longest due first', async () => {
+  const site = await newSite();
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  const claim = () => inSite(gateway, site).run(claimSubscriptions(site, crypto.randomUUID(), 60, 24));
+  for (const analyze of [false, true]) {
+    await db.client.query('delete from subscription where site_id = $1', [site]);
+    await db.client.query(
+      `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, next_at)
+         select $1, gen_random_uuid(), $2, 'Patient', '', 'id-only', 'x', 'x', n, 1, now() - n * interval '1 minute'
+           from generate_series(1, 100) n`,
+      [site, clientId],
+    );
+    if (analyze) await db.client.query('vacuum analyze subscription');
+    const claims = [await claim(), await claim(), await claim(), await claim(), await claim(), await claim()];
+    expect(
+      claims.map((claimed) => claimed.length),
+      String(analyze),
+    ).toEqual([24, 24, 24, 24, 4, 0]);
+    expect(new Set(claims.flat().map((one) => one.subscription_id)).size).toBe(100);
+  }
 });
