@@ -48,7 +48,8 @@ export function checkJwksUri(uri: string, { ownUrls, trustedHosts }: JwksUriCont
   if (own) return "it must not be one of the gateway's own hosts";
   if (trusted) return undefined;
   if (isAddress(host)) return 'its host must be a name, not an address';
-  if (!host.includes('.')) return 'its host must be a public name';
+  const labels = host.split('.');
+  if (labels.length < 2 || labels.includes('')) return 'its host must be a public name';
   const suffix = PRIVATE_SUFFIXES.find((name) => host.endsWith(`.${name}`));
   return suffix === undefined ? undefined : `its host must be a public name, not one below .${suffix}`;
 }

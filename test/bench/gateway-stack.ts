@@ -83,10 +83,17 @@ export interface GatewayStackOptions {
   readonly runtime: 'workerd' | 'Deno';
   /** The added round trip between the gateway and the endpoint of the database; the default is 0. */
   readonly delayMs?: number;
+  /** Variables of the gateway, over those of the stack. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function startGatewayStack({ runtime, delayMs = 0 }: GatewayStackOptions): Promise<GatewayStack> {
-  const database = await startBenchDatabase();
+export async function startGatewayStack({
+  runtime,
+  delayMs = 0,
+  env = {},
+}: GatewayStackOptions): Promise<GatewayStack> {
+  const started = await startBenchDatabase();
+  const database: BenchDatabase = { ...started, env: (url, access) => ({ ...started.env(url, access), ...env }) };
   const { postgres, endpoint, client, site, secrets } = database;
   const databasePort = runtime === 'Deno' ? postgres.port : endpoint.port;
   const line = delayMs === 0 ? undefined : await startLine(databasePort, delayMs);

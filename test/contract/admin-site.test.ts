@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
+import { FORBIDDEN_HOSTS } from '../inputs/foreign-urls.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
@@ -226,6 +227,25 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(((await response.json()) as Problem).errors).toMatchObject([{ field }]);
   });
 
+  test('reject subscription hosts inside the network or of the gateway, each with its reason', async () => {
+    const own = new URL(at.baseUrl).host;
+    const hosts = [...FORBIDDEN_HOSTS, own];
+    const path = `/api-keys/${at.key.clientId}`;
+    const response = await call('PATCH', path, { subscriptionHosts: ['hooks.example.org', ...hosts] });
+    expect(response.status).toBe(422);
+    const { errors = [] } = (await response.json()) as Problem;
+    expect(errors.map(({ field, detail }) => [field, detail.split(' ')[0]])).toEqual(
+      hosts.map((host) => ['subscriptionHosts', host]),
+    );
+    // A stored host does not prevent another change.
+    const store = `update api_key set subscription_hosts = '{10.0.0.1}' where client_id = $1`;
+    await at.db.client.query(store, [at.key.clientId]);
+    expect(await set(path, { notes: 'x', subscriptionHosts: ['10.0.0.1', 'hooks.example.org'] })).toMatchObject({
+      subscriptionHosts: ['10.0.0.1', 'hooks.example.org'],
+    });
+    await set(path, { notes: null, subscriptionHosts: [] });
+  });
+
   test('name the names and numbers of messages: kept as read, shown in the history, and deleted again', async () => {
     const given = {
       codeSystems: [{ name: '99LAB', system: 'https://lab.example/codes' }],
@@ -257,7 +277,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     const path = `/api-keys/${at.key.clientId}`;
     const own = {
       patientMatch: true,
-      subscriptionHosts: ['hooks.example.org', '10.0.0.7:8443'],
+      subscriptionHosts: ['hooks.example.org', 'hooks.example.org:8443'],
       hl7DefaultAuthority: 'HOSP',
       hl7IdentityCheck: 'refuse',
       hl7Strict: true,

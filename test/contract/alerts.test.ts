@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { describe, expect, test } from 'vitest';
 
+import { FORBIDDEN_URLS } from '../inputs/foreign-urls.ts';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
@@ -170,7 +171,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
       [{ type: 'Observation', filter: '' }, 'type'],
       [{ type: 'Provenance', filter: '' }, 'type'],
       [{ endpoint: 'https://hooks.example.org/' }, 'endpoint'],
-      [{ endpoint: 'https://10.0.0.1/' }, 'endpoint'],
+      ...FORBIDDEN_URLS.map((endpoint) => [{ endpoint }, 'endpoint'] as const),
       [{ headers: ['Host: inside.example'] }, 'headers'],
       [{ heartbeatSeconds: 5 }, 'heartbeatSeconds'],
       [{ reason: ' ' }, 'reason'],

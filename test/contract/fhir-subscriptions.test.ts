@@ -2,17 +2,25 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { MedplumClient, OperationOutcomeError } from '@medplum/core';
+import type { Bundle, ParametersParameter } from '@medplum/fhirtypes';
 import { beforeEach, expect, test } from 'vitest';
 
+import { FORBIDDEN_HOSTS, FORBIDDEN_URLS } from '../inputs/foreign-urls.ts';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { BAD_ANSWERS, REDIRECT_TARGET } from '../stack/tools/bad-answers.ts';
+import { isFull } from '../stack/tools/size.ts';
 import { useKeyHost } from '../stack/tools/use-key-host.ts';
+import * as hapi from './clients/hapi-calls.ts';
+import { expectOutcomes } from './clients/outcomes.ts';
 import { type Body, expectOutcome, observation, patient, startSubject } from './fhir/subject.ts';
 import { eventsIn, type NotifiedEvent } from './fhir/notifications.ts';
 import { onRuntimes } from './on-runtimes.ts';
 
 const host = await useKeyHost();
+const withoutHapi = await hapi.isHapiMissing();
 const BACKPORT = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition';
 
 interface Received {
@@ -118,6 +126,15 @@ onRuntimes(
       return reply.body;
     };
 
+    const erase = async (patientId: string): Promise<void> => {
+      const { client } = subject();
+      await client.query('begin');
+      await client.query(`select set_config('gateway.site', $1, true)`, [site]);
+      await client.query('select * from patient_erase($1, $2, true)', [site, patientId]);
+      await client.query('select audit_add($1, $2)', [site, { actorKind: 'operator', actor: 'root', requestId: 'e' }]);
+      await client.query('commit');
+    };
+
     test('a write is posted within seconds: signed, by id, with the number of its event', async () => {
       const receiver = newReceiver();
       const { id, secret } = await subscribe('Patient', receiver);
@@ -207,6 +224,99 @@ onRuntimes(
       await hasEvents(quick, 6);
       expect([...new Set(focusesOf(slow))]).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
       expect(focusesOf(quick)).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
+    });
+
+    test('a notification is never posted to a forbidden address, and a host that misbehaves delays no other', async () => {
+      const { client } = subject();
+      // As if an older release had accepted them.
+      await client.query(
+        `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, matched)
+           select $1, gen_random_uuid(), $2, 'Patient', '', 'id-only', e, $3, 'forbidden', 100, 0 from unnest($4::text[]) e`,
+        [site, key.clientId, hosts[0], FORBIDDEN_URLS],
+      );
+      const target = newReceiver();
+      host.serve(REDIRECT_TARGET, (response) => response.writeHead(200).end());
+      const misbehaving = new Map<string, string>();
+      for (const [name, { behaviour, post }] of BAD_ANSWERS) {
+        const url = host.serve(`/bad-${(paths += 1)}`, behaviour);
+        misbehaving.set(name, post);
+        const reply = await call('POST', '/Subscription', subscription('Patient', url, { reason: name }));
+        expect(reply.status, reply.text).toBe(201);
+      }
+      await subscribe('Patient', target);
+      await create(patient('1'));
+      await hasEvents(target, 1);
+      const answers = await until('each has an answer', async () => {
+        const sql = `select reason, endpoint, last_answer, status from subscription where site_id = $1 and reason <> 'test'`;
+        const { rows } = await client.query<Record<'reason' | 'endpoint' | 'last_answer' | 'status', string>>(sql, [
+          site,
+        ]);
+        return rows.every(({ last_answer: answer }) => answer !== null) && rows;
+      });
+      expect(answers).toHaveLength(FORBIDDEN_URLS.length + BAD_ANSWERS.length);
+      for (const { reason, endpoint, last_answer: answer, status } of answers) {
+        const expected = misbehaving.get(reason) ?? 'refused';
+        expect([endpoint, reason, answer, status]).toEqual([
+          endpoint,
+          reason,
+          expected,
+          expected === '200' ? 'active' : 'requested',
+        ]);
+      }
+      expect(host.fetches(REDIRECT_TARGET)).toBe(0);
+    });
+
+    test('1,000 subscriptions in the site add no round trip to a write by FHIR, an ADT and an ORU', async () => {
+      const { client, gateway } = subject();
+      const sender = await createApiKey(client, { site, protocols: ['hl7'] });
+      const hl7 = await getToken(gateway.oauthBaseUrl, sender, { audience: 'svc-hl7-http' });
+      let sent = 0;
+      const trips = async (name: string, write: () => Promise<Response>) => {
+        const answer = await write();
+        expect(answer.ok, `${name} ${await answer.text()}`).toBe(true);
+        const requestId = answer.headers.get('x-request-id') ?? '';
+        const line = await until('the log has the request', () =>
+          gateway.logs().find((one) => one.includes(requestId) && one.includes('"http.request"')),
+        );
+        return [name, (JSON.parse(line) as Body)['databaseRequests']];
+      };
+      const send = (lines: readonly string[], type: string) => () =>
+        fetch(`${gateway.hl7BaseUrl}/hl7/messages`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${hl7}`, 'content-type': 'text/plain' },
+          body: [`MSH|^~\\&|LAB|HOSP|GW|GW|20261101083000+0100||${type}|S-${(sent += 1)}|P|2.5.1`, pid, ...lines].join(
+            '\r',
+          ),
+        });
+      const pid = `PID|1||TRIPS^^^HOSP^MR||Doe^Jane||19800229|F`;
+      const obr = 'OBR|1|P|F|GLU^Glucose^L|||20260101080000+0000|||||||||||||||||LAB|F';
+      const writes = async () => [
+        await trips('create', () =>
+          fetch(`${subject().root}/Patient`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' },
+            body: JSON.stringify(patient('1')),
+          }),
+        ),
+        await trips('ADT', send([], 'ADT^A08')),
+        await trips('ORU', send([obr, `OBX|1|NM|GLU^Glucose^L||${sent}|mmol/L|||||F`], 'ORU^R01')),
+      ];
+      // The isolate then knows the key, its settings and the patient.
+      await writes();
+      const before = await writes();
+      expect(before).toEqual([
+        ['create', 1],
+        ['ADT', 1],
+        ['ORU', 1],
+      ]);
+      await client.query(
+        `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, status)
+           select $1, gen_random_uuid(), $2, (array['Patient', 'Observation', 'Condition'])[1 + n % 3],
+                  case when n < 10 then '' else '_id=' || gen_random_uuid() end, 'id-only', $3, $4, 'x', 100, 'active'
+             from generate_series(1, 1000) n`,
+        [site, key.clientId, newReceiver().url, hosts[0]],
+      );
+      expect(await writes()).toEqual(before);
     });
 
     test('$events has each event once, also those that were never accepted', async () => {
@@ -371,16 +481,11 @@ onRuntimes(
     });
 
     test('an erasure is an event with the id, and the numbers of erased events remain', async () => {
-      const { client } = subject();
       const receiver = newReceiver();
       const { id } = await subscribe('Patient', receiver, { content: 'full-resource' });
       const [gone, kept] = [await create(patient('gone')), await create(patient('kept'))];
       await hasEvents(receiver, 2);
-      await client.query('begin');
-      await client.query(`select set_config('gateway.site', $1, true)`, [site]);
-      await client.query('select * from patient_erase($1, $2, true)', [site, gone]);
-      await client.query('select audit_add($1, $2)', [site, { actorKind: 'operator', actor: 'root', requestId: 'e' }]);
-      await client.query('commit');
+      await erase(gone);
       await put({ ...patient('kept', { gender: 'male' }), id: kept });
       await hasEvents(receiver, 4);
       expect(focusesOf(receiver).slice(2)).toEqual([`Patient/${gone}`, `Patient/${kept}/_history/2`]);
@@ -394,6 +499,115 @@ onRuntimes(
         { event: 4, focus: `Patient/${kept}/_history/2` },
       ]);
       expect(JSON.stringify(all)).not.toContain('"value":"gone"');
+    });
+
+    /** A Subscription with a notification of each kind: a handshake, events with content, an erasure and a heartbeat. */
+    const subscribed = async () => {
+      const receiver = newReceiver();
+      const { id } = await subscribe('Patient', receiver, {
+        content: 'full-resource',
+        channel: { extension: [{ url: `${BACKPORT}/backport-heartbeat-period`, valueUnsignedInt: 60 }] },
+      });
+      const [kept, gone] = [await create(patient('kept')), await create(patient('gone'))];
+      await hasEvents(receiver, 2);
+      await put({ ...patient('kept', { gender: 'female' }), id: kept });
+      await hasEvents(receiver, 3);
+      await erase(gone);
+      const dueNow = `update subscription set tried_at = tried_at - interval '1 hour' where subscription_id = $1`;
+      await create(observation(kept));
+      await hasEvents(receiver, 4);
+      await subject().client.query(dueNow, [id]);
+      await create(observation(kept));
+      await until('a heartbeat', () => receiver.received.some((one) => typeOf(one) === 'heartbeat'));
+      const events = [
+        ['1', `Patient/${kept}/_history/1`],
+        ['2', `Patient/${gone}/_history/1`],
+        ['3', `Patient/${kept}/_history/2`],
+        ['4', `Patient/${gone}`],
+      ] as const;
+      return { id, receiver, kept, gone, events };
+    };
+
+    test("Medplum's client, unchanged, reads a Subscription, its status and its events", async () => {
+      const { id, receiver, kept, gone, events } = await subscribed();
+      const client = new MedplumClient({
+        baseUrl: `${subject().gateway.fhirBaseUrl}/`,
+        fhirUrlPath: 'fhir',
+        accessToken: token,
+        cacheTime: 0,
+        fetch,
+      });
+      const read = (bundle: Bundle) => {
+        const [status, ...entries] = bundle.entry ?? [];
+        const all = status?.resource?.resourceType === 'Parameters' ? (status.resource.parameter ?? []) : [];
+        const valueOf = (parts: readonly ParametersParameter[] | undefined, name: string) => {
+          const part = parts?.find((one) => one.name === name);
+          return part?.valueString ?? part?.valueCode ?? part?.valueReference?.reference?.replace(/^.*\/fhir\//, '');
+        };
+        return {
+          type: valueOf(all, 'type'),
+          count: valueOf(all, 'events-since-subscription-start'),
+          events: all
+            .filter(({ name }) => name === 'notification-event')
+            .map(({ part }) => [valueOf(part, 'event-number'), valueOf(part, 'focus')]),
+          resources: entries.map(({ resource, request }) => resource?.id ?? request?.method),
+        };
+      };
+      const received = receiver.received.map(({ text }) => read(JSON.parse(text) as Bundle));
+      expect(new Set(received.map(({ type }) => type))).toEqual(
+        new Set(['handshake', 'event-notification', 'heartbeat']),
+      );
+      expect(received.flatMap((one) => one.events)).toEqual(events);
+      expect(received.flatMap(({ resources }) => resources)).toEqual([kept, gone, kept, 'DELETE']);
+      const asked = (what: string): Promise<Bundle> => client.get(client.fhirUrl('Subscription', id, what));
+      expect(read(await asked('$events'))).toEqual({
+        type: 'query-event',
+        count: '4',
+        // Its content is erased, and its number remains.
+        events: events.map(([number, focus]) => [number, focus.replace(`${gone}/_history/1`, gone)]),
+        resources: [kept, kept, 'DELETE'],
+      });
+      expect(read(await asked('$status'))).toEqual({ type: 'query-status', count: '4', events: [], resources: [] });
+      const found = await client.readResource('Subscription', id);
+      expect(found).toMatchObject({ id, status: 'active', channel: { type: 'rest-hook' } });
+      expect([...(await client.searchResources('Subscription'))]).toMatchObject([{ id }]);
+      expect(await client.updateResource({ ...found, status: 'off' })).toMatchObject({ status: 'off' });
+      await client.deleteResource('Subscription', id);
+      await expect(client.readResource('Subscription', id)).rejects.toThrow(OperationOutcomeError);
+    });
+
+    // To compile and to start a JVM are ten seconds of a core, which other tests want too.
+    test("HAPI's client, unchanged: every call, and the notifications", { timeout: 120_000 }, async ({ skip }) => {
+      skip(withoutHapi, hapi.NO_HAPI);
+      // A JVM for each is too slow for both every time.
+      skip(subject().gateway.runtime === 'deno' && !isFull, 'on the other runtime; TEST_SIZE=full runs it on both');
+      ({ site, token } = subject());
+      await subject().client.query('update api_key set subscription_hosts = $2 where client_id = $1', [
+        subject().key.clientId,
+        hosts,
+      ]);
+      const { id, receiver, kept, gone, events } = await subscribed();
+      const texts = receiver.received.map(({ text }) => text);
+      const report = await hapi.hapiCalls(subject(), { id, notifications: texts });
+      expectOutcomes('HAPI FHIR', report, hapi.ASKS_NOTHING);
+      const [received, asked] = [report.notifications.slice(0, -2), report.notifications.slice(-2)];
+      expect(new Set(received.map(({ bundle, type }) => `${bundle} ${type}`))).toEqual(
+        new Set(['history handshake', 'history event-notification', 'history heartbeat']),
+      );
+      expect(received.flatMap((one) => one.events)).toEqual(events);
+      expect(received.flatMap(({ resources }) => resources)).toEqual([
+        ...events.slice(0, 3).map(([, focus]) => focus),
+        'DELETE',
+      ]);
+      expect(asked).toMatchObject([
+        { bundle: 'searchset', type: 'query-status', events: [], resources: [] },
+        {
+          bundle: 'history',
+          type: 'query-event',
+          events: [['2', `Patient/${gone}`], ...events.slice(2)],
+          resources: [`Patient/${kept}/_history/2`, 'DELETE'],
+        },
+      ]);
     });
   },
   (subject) => {
@@ -434,23 +648,21 @@ onRuntimes(
         [channel({ header: ['Host: inside.example'] }), 'channel.header'],
         [channel({ header: [] }), 'channel.header'],
         [channel({ endpoint: 'https://hooks.example.org/' }), 'channel.endpoint'],
-        // As JWKS URIs: never an address inside, nor the gateway, nor plain http.
-        ...[
-          'http://127.0.0.1/x',
-          'https://10.0.0.1/x',
-          'https://[::1]/x',
-          'https://169.254.169.254/',
-          'https://localhost/',
-          'https://a@b.example/x',
-          'https://metadata.internal/x',
-          'https://2130706433/',
-          root,
-        ].map((endpoint) => [channel({ endpoint }), 'channel.endpoint'] as const),
       ] as const) {
         const reply = await post(change);
         expect(reply.status, JSON.stringify(change)).toBe(422);
         const places = (reply.body['issue'] as Body[]).flatMap(({ expression }) => expression as string[]);
         expect(places, JSON.stringify(change)).toContain(`Subscription.${place}`);
+      }
+      // An administrator's list of hosts allows none of these.
+      await client.query(
+        'update api_key set subscription_hosts = subscription_hosts || $2::text[] where client_id = $1',
+        [key.clientId, FORBIDDEN_HOSTS],
+      );
+      for (const endpoint of [...FORBIDDEN_URLS, root.replace('http:', 'https:')]) {
+        const reply = await post(channel({ endpoint }));
+        expectOutcome(reply, 422, 'business-rule', 'Subscription.channel.endpoint');
+        expect(reply.text, endpoint).toContain('the endpoint cannot be used: it');
       }
       expectOutcome(await post({ criteria: `${root}/SubscriptionTopic/Observation-changed` }), 403, 'forbidden');
       expect((await post({})).status).toBe(201);
@@ -487,6 +699,8 @@ onRuntimes(
       const { body: paused } = await call('PUT', path, { ...made, status: 'off' });
       expect(paused).toMatchObject({ status: 'off', meta: { versionId: '2' }, extension: made['extension'] });
       expect((await call('GET', path)).body).not.toHaveProperty('extension');
+      const stale = { token, body: { ...made, status: 'off' }, headers: { 'if-match': 'W/"1"' } };
+      expectOutcome(await subject().call('PUT', path, stale), 412, 'conflict');
       const missed = await subject().create(patient('missed'), token);
       const other = { ...made, criteria: made['criteria'].replace('Patient', 'Condition') };
       expectOutcome(await call('PUT', path, other), 422, 'business-rule', 'Subscription.criteria');

@@ -16,6 +16,7 @@ import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 import { DEFAULT_PROTOCOLS, KEY_MEMBERS, type KeyRecord } from '../../members/api-key.ts';
 import { readPublicKeys } from './public-keys.ts';
 import {
+  checkSubscriptionHosts,
   checkTogether,
   type JwksFindings,
   inspectKeys,
@@ -149,6 +150,8 @@ export async function prepareKey(
   // Unchanged keys are not inspected again, so that a key whose JWKS is no longer acceptable can be disabled.
   const isInspected = current === null || 'jwks' in record || 'jwks_uri' in record;
   const broken = current === null || isRuleChanged(record) ? checkTogether(rules) : [];
+  // Stored hosts are not checked again, so that a key can be changed after the configuration has changed.
+  const hosts = (record.subscription_hosts ?? []).filter((host) => !current?.subscription_hosts.includes(host));
   const located = new Set(found.map(({ at }) => at));
   // A field that already has an issue is not inspected.
   const inspected = {
@@ -159,7 +162,12 @@ export async function prepareKey(
   const { owned, foreign, names } = await thumbprintsOf(findings, rules.jwks !== null);
   return {
     record,
-    issues: [...found, ...broken.filter(({ at }) => !located.has(at)), ...ofKeys],
+    issues: [
+      ...found,
+      ...broken.filter(({ at }) => !located.has(at)),
+      ...checkSubscriptionHosts(deps.config, hosts),
+      ...ofKeys,
+    ],
     findings,
     ownedThumbprints: isInspected ? owned : null,
     foreignThumbprints: foreign,

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../../shared/json.ts';
 import { type CheckedJwks, type CheckedKey, publicMembersOf, readJwks } from '../../../shared/oauth/jwks.ts';
 import { quote } from '../../../shared/quote.ts';
 import { fetchJwks } from '../../http/fetch-jwks.ts';
-import type { GuardedFetching } from '../../http/guarded-fetch.ts';
+import { checkForeignUrl, type GuardedFetching } from '../../http/guarded-fetch.ts';
 
 export const MAX_JWKS_CHARACTERS = 64 * 1024;
 
@@ -48,6 +48,13 @@ export function checkTogether({ jwksUri, jwks, protocols, allowedIps }: Rules): 
   }
   return issues;
 }
+
+/** @param hosts subscription hosts that the key does not have yet @returns an issue for each to which nothing may ever be posted */
+export const checkSubscriptionHosts = (config: GuardedFetching['config'], hosts: readonly string[]): Issue[] =>
+  hosts.flatMap((host) => {
+    const problem = checkForeignUrl(config, `https://${host}/`);
+    return problem === undefined ? [] : [issue('subscriptionHosts', `${host} cannot be used: ${problem}`)];
+  });
 
 /** One dangerous key makes the JWKS unacceptable, also beside good keys (edge/docs/behaviour.md, Administration). */
 function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {

@@ -102,7 +102,13 @@ async function prepareWrite(call: Call, id: string, isNew: boolean): Promise<Int
   const { GATEWAY_SECRET: secrets } = deps.config;
   const purpose = subscriptionPurpose(key.site, id);
   const sealed = headers === null ? null : await sealReceiverHeaders(secrets, purpose, headers);
-  const written = writeSubscription(key, isNew, { ...record, headers: sealed }, since, expected === 'any' ? null : expected);
+  const written = writeSubscription(
+    key,
+    isNew,
+    { ...record, headers: sealed },
+    since,
+    expected === 'any' ? null : expected,
+  );
   const found = findSubscriptions(key.site, key.clientId, id);
   const secret = await webhookSecret(secrets, purpose);
   return {

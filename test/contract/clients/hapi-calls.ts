@@ -34,16 +34,40 @@ export const ASKS_NOTHING = namesIn(`
   getServerBase getFhirContext getHttpClient fetchConformance
 `);
 
-export async function hapiCalls({ root, gateway, key }: Subject): Promise<CallReport> {
+/** A Subscription of the subject's key with its events, which the program reads and asks for. */
+export interface Subscribed {
+  readonly id: string;
+  /** The received bodies. */
+  readonly notifications: readonly string[];
+}
+
+/** A notification, or an answer of `$status` or `$events`, as the program read it. */
+export interface ReadNotification {
+  readonly bundle: string;
+  readonly type: string;
+  /** The number of all events. */
+  readonly count: number;
+  /** Number and focus. */
+  readonly events: readonly (readonly [string, string])[];
+  /** `[type]/[id]/_history/[version]` of each resource; the method of the request for an entry without one. */
+  readonly resources: readonly string[];
+}
+
+export async function hapiCalls(
+  { root, gateway, key }: Subject,
+  { id, notifications }: Subscribed,
+): Promise<CallReport & { readonly notifications: readonly ReadNotification[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-hapi-'));
   try {
     await writeFile(join(folder, 'Gateway.java'), await recipeOf('java', 'ca.uhn.fhir'));
     const classpath = [folder, join(jars(), '*')].join(delimiter);
     const sources = [fileURLToPath(new URL('hapi/Calls.java', import.meta.url)), join(folder, 'Gateway.java')];
     await run('javac', ['-d', folder, '-cp', classpath, ...sources]);
-    const args = [root, `${gateway.oauthBaseUrl}/oauth2/token`, key.clientId, JSON.stringify(key.privateJwk)];
-    const { stdout } = await run('java', ['-cp', classpath, 'Calls', ...args]);
-    return JSON.parse(stdout) as CallReport;
+    const files = notifications.map((_, n) => join(folder, `${n}.json`));
+    await Promise.all(files.map((file, n) => writeFile(file, notifications[n] ?? '')));
+    const login = [root, `${gateway.oauthBaseUrl}/oauth2/token`, key.clientId, JSON.stringify(key.privateJwk)];
+    const { stdout } = await run('java', ['-cp', classpath, 'Calls', ...login, id, ...files]);
+    return JSON.parse(stdout) as CallReport & { notifications: ReadNotification[] };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

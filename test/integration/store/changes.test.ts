@@ -588,6 +588,7 @@ async function subscribePatients(site: string) {
     payload: 'id-only',
     endpoint: 'https://hooks.example.org/',
     host: 'hooks.example.org',
+    headers: null,
     reason: 'x',
     heartbeatSeconds: null,
     maxCount: 10,

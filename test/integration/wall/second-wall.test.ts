@@ -51,7 +51,7 @@ const KEPT: Readonly<Record<string, string>> = {
   site_address: 'SELECT',
   site_change: 'INSERT SELECT',
   subscription_deleted: 'INSERT SELECT UPDATE',
-  subscription_event: 'INSERT SELECT',
+  subscription_event: 'INSERT SELECT UPDATE',
   usage: 'SELECT',
   usage_total: '',
   answer_total: '',

@@ -10,9 +10,11 @@ import { capabilityStatement } from '../../../edge/fhir/capability.ts';
 import { subset } from '../../../edge/fhir/subset.ts';
 import { outcomeOf } from '../../../edge/fhir/outcome.ts';
 import { provenanceOf } from '../../../edge/fhir/provenance.ts';
+import { type NotificationType, notificationText, statusOf } from '../../../edge/fhir/subscriptions/notification.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { parseStored } from '../../../edge/store/resource.ts';
 import { pretty } from '../../../shared/pretty-json.ts';
+import type { EventRow } from '../../../edge/store/subscription.ts';
 import { SEARCH_PARAMETERS } from '../../../edge/store/search/parameters.ts';
 import { FAULT_STATUS } from '../../../edge/http/fault-status.ts';
 import { Fault, type FaultKind } from '../../../shared/fault.ts';
@@ -99,6 +101,38 @@ test.each<[string, object]>([
     expect(() => validateResource(asResource(made))).not.toThrow();
     expect(validate(made)).toEqual([]);
   }
+});
+
+describe('a notification of a Subscription', () => {
+  const root = 'https://fhir.test/fhir';
+  const reached = '2026-01-01T08:00:00.000Z';
+  const change = { type: 'Patient', id: randomUUID(), version: 2, last_updated: reached, reached } as const;
+  const events: EventRow[] = [
+    { ...change, event: '1', meta: '"tag":[{"code":"x"}]', body: '"gender":"female"' },
+    { ...change, event: '2', version: 1, meta: null, body: null },
+    // An erased version, and an erasure.
+    { ...change, event: '3', last_updated: null, meta: null, body: null },
+    { ...change, event: '4', version: null, last_updated: null, meta: null, body: null },
+  ];
+  const notified = { root, id: randomUUID(), type: 'Patient', status: 'active', lastEvent: '4', events: [] } as const;
+
+  test.each<[NotificationType, readonly EventRow[]]>([
+    ['handshake', []],
+    ['heartbeat', []],
+    ['event-notification', events],
+    ['query-event', events],
+  ])('%s is valid', (notification, of) => {
+    const link = [{ relation: 'self', url: `${root}/Subscription/x/$events` }];
+    const text = notificationText({ ...notified, notification, events: of }, randomUUID(), reached, link);
+    const bundle = JSON.parse(text) as Bundle;
+    expect(() => validateResource(bundle)).not.toThrow();
+    expect([bundle.type, bundle.entry?.[0]?.resource?.resourceType]).toEqual(['history', 'Parameters']);
+  });
+
+  test('the status is valid', () => {
+    const status = statusOf({ ...notified, notification: 'query-status', status: 'error', error: '503' });
+    expect(() => validateResource(asResource(status))).not.toThrow();
+  });
 });
 
 describe('_elements', () => {

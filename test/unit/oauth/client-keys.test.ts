@@ -191,7 +191,6 @@ describe('a fetch', () => {
 
   test.each<[string, string[], 'refused' | 'unreachable', RegExp]>([
     ['68: private', ['10.0.0.1'], 'refused', /private address/],
-    ['68: one of them private', ['8.8.8.8', '::1'], 'refused', /private address/],
     ['none', [], 'unreachable', /not resolve to an address/],
   ])('%s addresses are rejected before anything is sent', async (_, addresses, failed, reason) => {
     const { deps, state } = host(() => ok());

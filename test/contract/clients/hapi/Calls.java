@@ -1,3 +1,4 @@
+import ca.uhn.fhir.parser.StrictErrorHandler;
 import ca.uhn.fhir.rest.api.MethodOutcome;
 import ca.uhn.fhir.rest.api.PreferReturnEnum;
 import ca.uhn.fhir.rest.api.SearchStyleEnum;
@@ -10,6 +11,9 @@ import ca.uhn.fhir.rest.param.TokenParam;
 import ca.uhn.fhir.rest.server.exceptions.BaseServerResponseException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.nimbusds.jose.jwk.JWK;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.LinkedHashMap;
@@ -17,14 +21,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.hl7.fhir.r4.model.Bundle;
 import org.hl7.fhir.r4.model.CapabilityStatement;
 import org.hl7.fhir.r4.model.IdType;
+import org.hl7.fhir.r4.model.InstantType;
 import org.hl7.fhir.r4.model.Meta;
 import org.hl7.fhir.r4.model.Observation;
 import org.hl7.fhir.r4.model.Parameters;
 import org.hl7.fhir.r4.model.Patient;
 import org.hl7.fhir.r4.model.Reference;
+import org.hl7.fhir.r4.model.StringType;
+import org.hl7.fhir.r4.model.Subscription;
 
 /** Calls every method of HAPI FHIR's generic client and prints the outcomes as JSON (outcomes.ts). */
 public class Calls {
@@ -66,9 +74,13 @@ public class Calls {
     return bundle;
   }
 
-  /** @param args FHIR base, token endpoint, Client ID, private JWK */
+  /**
+   * @param args FHIR base, token endpoint, Client ID, private JWK, the id of a Subscription with events, and the files with its notifications
+   */
   public static void main(String[] args) throws Exception {
     var client = Gateway.client(args[0], Gateway.token(args[1], args[2], JWK.parse(args[3])));
+    // First: the calls after it are events too.
+    var notifications = ofSubscriptions(client, args);
     var value = random();
     MethodOutcome made = client.create().resource(patient(value)).execute();
     var id = (IdType) made.getId().toUnqualifiedVersionless();
@@ -79,7 +91,8 @@ public class Calls {
     ofResources(client, value, id);
     ofSearches(client, value, id);
     var methods = Arrays.stream(IGenericClient.class.getMethods()).map(method -> method.getName()).distinct().toList();
-    System.out.println(new ObjectMapper().writeValueAsString(Map.of("outcomes", OUTCOMES, "methods", methods)));
+    System.out.println(new ObjectMapper().writeValueAsString(Map.of("outcomes", OUTCOMES, "methods", methods,
+        "notifications", notifications)));
   }
 
   static void ofResources(IGenericClient client, String value, IdType id) throws Exception {
@@ -139,7 +152,7 @@ public class Calls {
     var patch = new Parameters();
     var operation = patch.addParameter().setName("operation");
     operation.addPart().setName("type").setValue(new org.hl7.fhir.r4.model.CodeType("delete"));
-    operation.addPart().setName("path").setValue(new org.hl7.fhir.r4.model.StringType("Patient.active"));
+    operation.addPart().setName("path").setValue(new StringType("Patient.active"));
     return patch;
   }
 
@@ -194,5 +207,61 @@ public class Calls {
     }
     call("loadPage", () -> check(
         client.loadPage().next(patients(client).count(1).execute()).execute().getEntry().size() == 1));
+  }
+
+  /** Reads a notification as a subscriber does: the type, the number of all events, the number and the focus of each event, and the resources. */
+  static Map<String, Object> readNotification(Bundle bundle) {
+    var read = new LinkedHashMap<String, Object>();
+    var events = new ArrayList<List<String>>();
+    var status = (Parameters) bundle.getEntryFirstRep().getResource();
+    for (var parameter : status.getParameter()) {
+      switch (parameter.getName()) {
+        case "type" -> read.put("type", parameter.getValue().primitiveValue());
+        case "events-since-subscription-start" -> read.put("count", Integer.parseInt(parameter.getValue().primitiveValue()));
+        case "notification-event" -> {
+          var parts = parameter.getPart().stream().collect(Collectors.toMap(part -> part.getName(), part -> part.getValue()));
+          check(((InstantType) parts.get("timestamp")).getValue() != null);
+          var focus = new IdType(((Reference) parts.get("focus")).getReference());
+          events.add(List.of(parts.get("event-number").primitiveValue(), focus.toUnqualified().getValue()));
+        }
+        default -> { }
+      }
+    }
+    read.put("bundle", bundle.getType().toCode());
+    read.put("events", events);
+    read.put("resources", bundle.getEntry().stream().skip(1).map(entry -> entry.hasResource()
+        ? entry.getResource().getIdElement().toUnqualified().getValue() : entry.getRequest().getMethod().toCode()).toList());
+    return read;
+  }
+
+  static List<Map<String, Object>> ofSubscriptions(IGenericClient client, String[] args) throws Exception {
+    var read = new ArrayList<Map<String, Object>>();
+    var strict = client.getFhirContext().newJsonParser().setParserErrorHandler(new StrictErrorHandler());
+    for (var file : Arrays.asList(args).subList(5, args.length)) {
+      read.add(readNotification(strict.parseResource(Bundle.class, Files.readString(Path.of(file)))));
+    }
+    var known = new IdType("Subscription", args[4]);
+    call("operation $status", () -> read.add(readNotification(client.operation().onInstance(known).named("$status")
+        .withNoParameters(Parameters.class).useHttpGet().returnResourceType(Bundle.class).execute())));
+    call("operation $events", () -> read.add(readNotification(client.operation().onInstance(known).named("$events")
+        .withParameter(Parameters.class, "eventsSinceNumber", new StringType("2")).returnResourceType(Bundle.class).execute())));
+    call("search of Subscriptions", () -> check(
+        client.search().forResource(Subscription.class).returnBundle(Bundle.class).execute().getTotal() == 1));
+    call("read of a Subscription", () -> {
+      var found = client.read().resource(Subscription.class).withId(known).execute();
+      check(found.getStatus() == Subscription.SubscriptionStatus.ACTIVE);
+      var other = found.copy();
+      other.setId((String) null);
+      other.setMeta(null);
+      other.setStatus(Subscription.SubscriptionStatus.REQUESTED);
+      var made = client.create().resource(other).execute();
+      check(made.getCreated());
+      var own = (Subscription) made.getResource();
+      own.setStatus(Subscription.SubscriptionStatus.OFF);
+      var off = (Subscription) client.update().resource(own).execute().getResource();
+      check(off.getStatus() == Subscription.SubscriptionStatus.OFF && off.getMeta().getVersionId().equals("2"));
+      return client.delete().resourceById(own.getIdElement().toUnqualifiedVersionless()).execute();
+    });
+    return read;
   }
 }

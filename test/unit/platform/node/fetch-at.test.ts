@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { useFolder } from '../../../stack/tools/use-folder.ts';
-import { fetchJwks } from '../../../../edge/http/fetch-jwks.ts';
 import { type KeyHost, startKeyHost } from '../../../stack/services/key-host.ts';
 import { DENO_PERMISSIONS } from '../../../../edge/platform/deno-permissions.ts';
 import { ROOT } from '../../../stack/services/build.ts';
@@ -64,25 +63,4 @@ describe.each(['node', 'deno'] as const)('on %s', (runtime) => {
     expect(await run('/jwks', NAME, false)).toEqual({ failed: expect.any(String) });
     expect(asked).toEqual([]);
   });
-});
-
-test('fetches from the checked address, even if the name has another address by then', async () => {
-  const answers = [['8.8.8.8', '2606:4700::1'], ['127.0.0.1']];
-  const connected: (readonly string[])[] = [];
-  const fetched = await fetchJwks(
-    {
-      config: { JWKS_TRUSTED_HOSTS: [] },
-      resolveHost: async () => answers.shift() ?? [],
-      fetch: async () => {
-        throw new Error('the name would be resolved again');
-      },
-      fetchAt: async (addresses) => {
-        connected.push(addresses);
-        return new Response('{"keys":[]}', { headers: { 'content-type': 'application/json' } });
-      },
-    },
-    `https://${NAME}/jwks`,
-  );
-  expect(fetched).toHaveProperty('jwks');
-  expect(connected).toEqual([['8.8.8.8', '2606:4700::1']]);
 });
