@@ -448,7 +448,7 @@ test('an export and a subscription from its transactionTime have each version on
       headers: null,
       reason: 'x',
     } as const;
-    const rest = { heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'requested' } as const;
+    const rest = { headers: null, heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'requested' } as const;
     const subscriptions = new Map<string, string>();
     for (const type of types) {
       const id = newId();
