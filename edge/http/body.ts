@@ -34,12 +34,19 @@ export const declaredLength = ({ headers }: Pick<Request, 'headers'>): number =>
  * Reads a body that may be gzip. The limit applies to the bytes that arrive, and to the content.
  *
  * @param expect called before more than `SMALL_BODY` is read, and before it is inflated
+ * @param watch called with each part that arrives, also with one beyond the limit
  * @throws Fault as `readBody`; `malformed` for bytes that are not gzip
  */
-export async function readInflated(gzip: Gzip, request: Sent, maxBytes: number, expect: Expect): Promise<Uint8Array> {
+export async function readInflated(
+  gzip: Gzip,
+  request: Sent,
+  maxBytes: number,
+  expect: Expect,
+  watch?: (chunk: Uint8Array) => void,
+): Promise<Uint8Array> {
   const coding = codingOf(request);
   if (coding !== 'identity' && !isGzip(coding)) throw unsupportedCoding('gzip');
-  const bytes = await readBytes(request, maxBytes, expect);
+  const bytes = await readBytes(request, maxBytes, expect, DEADLINE_MS, watch);
   return isGzip(coding) ? inflate(gzip, bytes, maxBytes, expect) : bytes;
 }
 
@@ -92,6 +99,7 @@ async function readBytes(
   maxBytes: number,
   expect: Expect,
   deadlineMs = DEADLINE_MS,
+  watch: (chunk: Uint8Array) => void = () => undefined,
 ): Promise<Uint8Array> {
   const tooLarge = () => new Fault('too-large', `the body is larger than ${maxBytes} bytes`);
   const declared = declaredLength(request);
@@ -103,17 +111,18 @@ async function readBytes(
   // One buffer for a declared length: only the bytes that arrive use memory.
   let bytes = new Uint8Array(expected);
   let length = 0;
-  const reader = request.body.getReader();
+  const reader = readerOf(request.body, expected);
   const within = timeLimit(deadlineMs);
   try {
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), within.expired]);
-      if (done) break;
-      const end = length + value.byteLength;
+      const part = await Promise.race([reader.read(), within.expired]);
+      if (part === undefined) break;
+      watch(part);
+      const end = length + part.byteLength;
       if (end > maxBytes) throw tooLarge();
       if (end > expected) await expect((expected = maxBytes));
       if (end > bytes.length) bytes = grown(bytes, Math.min(maxBytes, 2 * end));
-      bytes.set(value, length);
+      bytes.set(part, length);
       length = end;
     }
   } catch (error) {
@@ -127,6 +136,41 @@ async function readBytes(
     within.clear();
   }
   return bytes.subarray(0, length);
+}
+
+interface PartReader {
+  /** The next part, valid until the next call; undefined at the end. */
+  readonly read: () => Promise<Uint8Array | undefined>;
+  readonly cancel: () => Promise<void>;
+}
+
+/** Reads a large body through one buffer. Otherwise its parts would be garbage, as large as the body and beside it. */
+function readerOf(body: ReadableStream<Uint8Array>, expected: number): PartReader {
+  const large = expected > SMALL_BODY ? byteReaderOf(body) : undefined;
+  if (large === undefined) {
+    const reader = body.getReader();
+    return { read: async () => (await reader.read()).value, cancel: () => reader.cancel() };
+  }
+  let buffer = new ArrayBuffer(SMALL_BODY);
+  return {
+    async read() {
+      const { done, value } = await large.read(new Uint8Array(buffer));
+      if (done || value === undefined) return undefined;
+      ({ buffer } = value);
+      return value;
+    },
+    cancel: () => large.cancel(),
+  };
+}
+
+/** Undefined if the runtime has the body as another stream, as Deno has a body that arrived at once. */
+function byteReaderOf(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
+  try {
+    return body.getReader({ mode: 'byob' });
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {

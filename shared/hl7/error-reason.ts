@@ -23,6 +23,7 @@ export const ERROR_REASONS = {
   'too-many-numbers': 'The message has more patient identifiers than the limit.',
   'too-many-repetitions': 'A field has more repetitions than the limit.',
   'too-much-repeated': 'The resources of the message would repeat a long field too often.',
+  'too-many-documents': 'The message has more documents than the limit.',
   'too-many-resources': 'The message would create more resources than the limit.',
   'too-much-stored': 'The stored patients and results that the message concerns are larger than the limit.',
   'required-field-missing': 'A required field or segment is missing.',

@@ -22,10 +22,7 @@ export interface CrowdMemory {
 export const SPARING: CrowdMemory = { heap: 64, aboveRest: 128 };
 /** Documents of 10 MiB are outside the heap while they are read and sent, so that a smaller heap is enough. */
 const OUTSIDE: CrowdMemory = { heap: 48, aboveRest: 128 };
-const outside = (shape: CrowdShape, aboveRest = OUTSIDE.aboveRest): CrowdShape => ({
-  ...shape,
-  memory: { ...OUTSIDE, aboveRest },
-});
+const outside = (shape: CrowdShape): CrowdShape => ({ ...shape, memory: OUTSIDE });
 
 /** A shape of one request at another size. */
 function counted(what: string, size?: number): CrowdShape {
@@ -141,8 +138,7 @@ export const CROWDS: readonly CrowdShape[] = [
   outside(
     get('export: a document of 10 MiB', (world) => `$export/${idOf(world, 'export')}/DocumentReference.1.ndjson`),
   ),
-  // 2,300 results with a document each. Beside them the next message waits, of which 10 MiB are read.
-  outside(counted('hl7 http: documents'), 144),
+  outside(counted('hl7 http: documents')),
   outside(counted('hl7 http: bytes of a document in lines')),
   counted('hl7 http: orders'),
   counted('hl7 http: results with notes'),

@@ -494,11 +494,16 @@ const DOCUMENTS: readonly (readonly [what: string, size: number, lines: (n: numb
     DOCUMENT_BYTES * 0.9,
     (n) => [obx(1, { 2: 'ED', 5: documentOf(base64Of(n, 0).replaceAll(/.{76}/g, '$&\\.br\\')) })],
   ],
-  ['documents', 2_300, (n) => list(n, (at) => obx(at, { 2: 'ED', 5: documentOf(base64Of(4_100, at)) }))],
+  ['documents', 1_000, (n) => list(n, (at) => obx(at, { 2: 'ED', 5: documentOf(base64Of(9_900, at)) }))],
   [
     'repetitions with documents',
+    1_000,
+    (n) => [obx(1, { 2: 'ED', 5: list(n, (at) => documentOf(base64Of(9_900, at))).join('~') })],
+  ],
+  [
+    'documents beyond their limit',
     2_300,
-    (n) => [obx(1, { 2: 'ED', 5: list(n, (at) => documentOf(base64Of(4_100, at))).join('~') })],
+    (n) => list(n, (at) => obx(at, { 2: 'ED', 5: documentOf(base64Of(4_100, at)) })),
   ],
   ['bytes of a text beyond its limit', DOCUMENT_BYTES, (n) => [obx(1, { 5: 'a'.repeat(n) })]],
   ['bytes of a document that is no base64', DOCUMENT_BYTES, (n) => [obx(1, { 2: 'ED', 5: documentOf('*'.repeat(n)) })]],

@@ -176,9 +176,11 @@ interface Layout {
   readonly separator: string;
 }
 
+const decoder = new TextDecoder();
+
 /** Undefined for bytes that are not the only spelling of this base64. */
 function layoutOf(content: Uint8Array, escape: number | undefined): Layout | undefined {
-  const text = new TextDecoder().decode(content);
+  const text = decoder.decode(content);
   const width = escape === BACKSLASH ? text.indexOf('\\') : -1;
   const separator = width < 1 ? '' : (LINE_END.exec(text.slice(width, width + 16))?.[0] ?? '');
   const lines = separator === '' ? [text] : text.split(separator);

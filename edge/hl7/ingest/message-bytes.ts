@@ -37,18 +37,14 @@ export async function readMessageBytes(
   limit = 'HL7_MAX_MESSAGE_BYTES',
 ): Promise<Uint8Array> {
   let head = new Uint8Array(0);
-  const watched = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      if (head.length < HEAD_BYTES) head = Uint8Array.from([...head, ...chunk.subarray(0, HEAD_BYTES - head.length)]);
-      controller.enqueue(chunk);
-    },
-  });
+  const watch = (chunk: Uint8Array): void => {
+    if (head.length < HEAD_BYTES) head = Uint8Array.from([...head, ...chunk.subarray(0, HEAD_BYTES - head.length)]);
+  };
   const headers = new Headers(request.headers);
   // The beginning is read before the message is rejected.
   if (declaredLength(request) > maxBytes) headers.delete('content-length');
-  const body = request.body?.pipeThrough(watched) ?? null;
   try {
-    return await readInflated(gzip, { headers, body }, maxBytes, expect);
+    return await readInflated(gzip, { headers, body: request.body }, maxBytes, expect, watch);
   } catch (error) {
     if (error instanceof Fault && error.kind === 'too-large') {
       const message = `the message is larger than ${limit} (${maxBytes} bytes)`;

@@ -25,6 +25,8 @@ const MAX_FURTHER_REPETITIONS = 20_000;
 const MAX_LINES = 500_000;
 /** Characters that its resources repeat: order, specimen and visit of each result, code of each value. */
 const MAX_REPEATED = 16 * 1024 * 1024;
+/** Each becomes a result, in memory beside 10 MiB of documents. A scanned paper record has some hundred pages. */
+const MAX_DOCUMENTS = 1000;
 
 /** Fields of patient identifiers, by segment (HL7 v2.5.1 §3.4.2, §3.4.9). */
 const NUMBERS: ReadonlyMap<string, readonly number[]> = new Map([
@@ -37,7 +39,7 @@ const LISTS = [[5, 9], [11], [13, 14]];
 /** @returns an error for each limit that the message exceeds, before it is known what it is about */
 export function excessOf(segments: readonly Segment[]): AckError[] {
   // In this order: each limits the work of the next one.
-  for (const excess of [repetitionExcess, patientExcess, repeatedExcess]) {
+  for (const excess of [documentExcess, repetitionExcess, patientExcess, repeatedExcess]) {
     const found = excess(segments);
     if (found.length > 0) return found;
   }
@@ -51,6 +53,20 @@ const refused = (at: string, message: string, reason: ErrorReason): AckError => 
   message,
   reason,
 });
+
+/** Each document that was cut out counts, also the same one again. A token begins and ends with U+0001. */
+function documentExcess(segments: readonly Segment[]): AckError[] {
+  if ((segments[0]?.source.documents.size ?? 0) === 0) return [];
+  let documents = 0;
+  for (const segment of segments) {
+    if (segment.id !== 'OBX') continue;
+    documents += countOf(segment.raw, '\u0001') / 2;
+    if (documents <= MAX_DOCUMENTS) continue;
+    const message = `A message may have ${MAX_DOCUMENTS} documents of 4 kB or more. Send several messages.`;
+    return [refused(locate(segment, 5), message, 'too-many-documents')];
+  }
+  return [];
+}
 
 /** Empty repetitions are only separators. */
 const count = (segment: Segment, field: number): number =>

@@ -24,6 +24,22 @@ test('reads a body that arrives in parts', async () => {
   expect(await readBody(complete, 2, free, 1_000)).toEqual(bytes('ab'));
 });
 
+test.each(['bytes', undefined] as const)('reads a large body of a stream of type %s in order', async (type) => {
+  const content = Uint8Array.from({ length: 300_000 }, (_, at) => at % 251);
+  const parts = [content.slice(0, 100_001), content.slice(100_001, 100_002), content.slice(100_002)];
+  const pull = (controller: ReadableByteStreamController | ReadableStreamDefaultController<Uint8Array>): void => {
+    const part = parts.shift();
+    if (part !== undefined) return controller.enqueue(part);
+    controller.close();
+    // A pending read of bytes ends only with its answer.
+    if ('byobRequest' in controller) controller.byobRequest?.respond(0);
+  };
+  const body = type === 'bytes' ? new ReadableStream({ type, pull }) : new ReadableStream<Uint8Array>({ pull });
+  const headers = { 'content-length': String(content.length) };
+  const init = { method: 'POST', body, headers, duplex: 'half' } satisfies RequestInit & { duplex: 'half' };
+  expect(await readBody(new Request('https://gateway.example/', init), 300_000, free, 1_000)).toEqual(content);
+});
+
 test('cancels a body that stops arriving', async () => {
   let isCancelled = false;
   const slow = request({

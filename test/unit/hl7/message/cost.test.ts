@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { readBytes } from '../../../../edge/hl7/ingest/reading.ts';
+import { documentToken, documentTokens } from '../../../../shared/hl7/document-token.ts';
 import { bytesOf, msh } from '../../../stack/tools/hl7-text.ts';
 
 const times = (n: number, one: (n: number) => string, separator: string): string =>
@@ -24,8 +25,13 @@ const culture = (organisms: number) =>
     '\n',
   );
 
+const scan = (at: number) =>
+  `^AP^PDF^Base64^${documentToken({ sha256: String(at).padStart(43, 'A'), size: 3072, width: 0, separator: '' })}`;
+const scans = (n: number, of: (at: number) => number = (at) => at) => times(n, (at) => obx('ED', scan(of(at))), '\n');
+
 const read = (type: string, segments: string) => {
-  const { findings, lookup } = readBytes(bytesOf(`${msh(type)}\n${segments}`), 'utf-8');
+  const documents = documentTokens(segments);
+  const { findings, lookup } = readBytes(bytesOf(`${msh(type)}\n${segments}`), 'utf-8', documents);
   const refusals = findings.filter(({ severity }) => severity === 'E').map(({ at, reason }) => `${at} ${reason}`);
   return { refusals, looksUp: lookup.identifierValues.length + lookup.keys.length > 0 };
 };
@@ -82,6 +88,13 @@ test.each([
     ),
   ],
   ['cultures with a hundred and eighty organisms', 'ORU^R01', `${pid(numbers(1))}\n${culture(180)}`],
+  [
+    'a paper record of a thousand scanned pages',
+    'MDM^T02',
+    `${pid('1')}\nTXA|1|OP|AP|||||||||D1|||||AU\n${scans(1000)}`,
+  ],
+  ['a thousand strips of an ECG, and as many numbers', 'ORU^R01', ordered(`${scans(1000)}\n${observations(1000)}`)],
+  ['text with U+0001 that is not a document', 'ORU^R01', ordered(times(1200, () => obx('ST', '\u0001a\u0001'), '\n'))],
   ['a long order before many results', 'ORU^R01', oru(3900).replace('|||2026', `|||${'x'.repeat(3000)}2026`)],
 ])('%s are accepted', (_, type, segments) => {
   expect(read(type, segments)).toEqual({ refusals: [], looksUp: true });
@@ -110,6 +123,19 @@ test.each([
     'ADT^A08',
     pid('1', `||||||${times(1001, (at) => `S${at}`, '~')}`),
     'PID^1^11 too-many-repetitions',
+  ],
+  ['1,001 documents', 'ORU^R01', ordered(scans(1001)), 'OBX^1001^5 too-many-documents'],
+  ['one logo beside each of 1,001 results', 'ORU^R01', ordered(scans(1001, () => 1)), 'OBX^1001^5 too-many-documents'],
+  [
+    'as many repetitions with a document',
+    'ORU^R01',
+    ordered(
+      obx(
+        'ED',
+        times(1001, (at) => scan(at), '~'),
+      ),
+    ),
+    'OBX^1^5 too-many-documents',
   ],
   ['more results than are stored in time', 'ORU^R01', oru(4000), 'MSH^1 too-many-resources'],
   [
