@@ -171,7 +171,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
   test('the test of the webhook arrives at the receiver of the stack, with a verified signature', async () => {
     const { adminUrl, adminToken, webhookUrl } = stack.description;
     const shown = async (): Promise<string> => (await fetch(webhookUrl)).text();
-    expect(await shown()).toContain('No notice yet');
+    expect(await shown()).toContain('Nothing yet');
     const headers = { authorization: `Bearer ${adminToken}` };
     const sent = await fetch(`${adminUrl}/api/alerts/webhook/test`, { method: 'POST', headers });
     expect([sent.status, await sent.json()]).toMatchObject([200, { isDelivered: true, answer: '204' }]);
@@ -226,13 +226,57 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
   test('the commands of README, Quickstart, HL7 senders and FHIR clients work as printed', async () => {
     // README and the chapters share blocks.
     const blocks = new Set(ON_LOCAL_STACK.flatMap(commandsOf));
-    const commands = [...blocks].join('\n').replaceAll('http://127.0.0.1:28080', stack.description.fhirBaseUrl);
+    const { fhirBaseUrl, webhookUrl, adminUrl, adminToken } = stack.description;
+    const receiver = new URL(webhookUrl).host;
+    const commands = [...blocks]
+      .join('\n')
+      .replaceAll('http://127.0.0.1:28080', fhirBaseUrl)
+      .replaceAll('127.0.0.1:28086', receiver);
     const env = { ...process.env, LOCAL_FOLDER: folder };
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: ROOT, env });
     for (const expected of ['Lovelace', 'Nightingale', 'MSA|AA|DEMO-ADT-1', 'MSA|AA|DEMO-ORU-1', 'transactionTime'])
       expect(stdout).toContain(expected);
     expect(stdout).toMatch(/^\{"resourceType":"Patient",.*Lovelace.*\}$/m);
     expect(stdout).not.toContain('OperationOutcome');
+    expect(stdout).toContain('query-status');
+
+    // The console can test it, send again, pause and resume. The receiver shows each post with a verified signature.
+    const ask = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${adminUrl}/api/subscriptions${path}`, {
+        method,
+        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as Record<string, unknown>;
+    };
+    const posts = async (type: string): Promise<number> => {
+      const page = await (await fetch(webhookUrl)).text();
+      const parts = page.split('<h2>').filter((part) => part.includes('/notifications</h2>'));
+      expect(parts.filter((part) => part.includes('Rejected'))).toEqual([]);
+      return parts.filter((part) => part.includes('Signature verified') && part.includes(`&quot;${type}&quot;`)).length;
+    };
+    const { items } = (await ask('GET', '')) as { items: { subscriptionId: string; delivered: number }[] };
+    const [{ subscriptionId: id } = { subscriptionId: '' }] = items;
+    const is = (expected: object) =>
+      until(JSON.stringify(expected), async () => {
+        const shown = await ask('GET', `/${id}`);
+        return Object.entries(expected).every(([name, value]) => shown[name] === value);
+      });
+    expect(items).toHaveLength(1);
+    expect(await ask('POST', `/${id}/test`)).toMatchObject({
+      isDelivered: true,
+      answer: '204',
+      notification: 'heartbeat',
+    });
+    expect([await posts('handshake'), await posts('heartbeat')]).toEqual([1, 1]);
+    const before = await posts('event-notification');
+    expect(before).toBeGreaterThan(0);
+    await ask('POST', `/${id}/resend`, { from: 1 });
+    await until('the events arrive again', async () => (await posts('event-notification')) > before);
+    expect(await ask('POST', `/${id}/pause`)).toMatchObject({ status: 'off' });
+    expect(await ask('POST', `/${id}/resume`)).toMatchObject({ status: 'requested' });
+    await is({ status: 'active' });
+    expect(await posts('handshake')).toBe(2);
   });
 
   test('discovery leads to a token, and metadata is public', async () => {

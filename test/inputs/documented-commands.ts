@@ -33,6 +33,7 @@ export const ON_LOCAL_STACK: readonly string[] = [
   'edge/docs/senders.md, Send over HTTP',
   'edge/docs/senders.md, Send over MLLP',
   'edge/docs/clients.md, Export everything',
+  'edge/docs/clients.md, Be notified of changes',
 ];
 
 /** Sections whose commands deploy-chapter.test.ts runs on an empty database, in this order. */

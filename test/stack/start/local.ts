@@ -53,7 +53,7 @@ export interface StackDescription {
   readonly adminUrl: string;
   readonly docsUrl: string;
   readonly mllp: { readonly host: string; readonly port: number };
-  /** The page that shows the alerts which the webhook received. */
+  /** The page that shows the received alerts and notifications. */
   readonly webhookUrl: string;
   readonly databaseUrl: string;
   readonly admin: { readonly username: string; readonly password: string };

@@ -7,7 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
 import { VARIABLES } from '../../../edge/config.ts';
-import { alertPurpose, webhookSecret } from '../../../edge/http/webhook-signature.ts';
+import { alertPurpose, subscriptionPurpose, webhookSecret } from '../../../edge/http/webhook-signature.ts';
 import { helpOn } from '../../../edge/platform/node/program.ts';
 import { asApplication, prepareDatabase } from '../services/application-login.ts';
 import { demoData, demoKeys, demoWebhook } from './demo.ts';
@@ -120,14 +120,19 @@ async function start(): Promise<void> {
     startOidcProvider({ port: ports.OIDC_PORT, adminBaseUrl: edgeUrl, site: demo.site }),
   );
 
-  const secretsOfSites = [demo.site, demo.otherSite].map((site) =>
-    webhookSecret([secrets.env.GATEWAY_SECRET], alertPurpose(site)),
-  );
-  const receiver = await part('Receiver of alerts', async () =>
+  const receiver = await part('Receiver of webhooks', () =>
     startWebhookReceiver({
       port: ports.WEBHOOK_PORT,
-      secrets: await Promise.all(secretsOfSites),
-      log: (line) => say(`  Receiver of alerts: ${line}`),
+      secretsOf: (what) =>
+        Promise.all(
+          [demo.site, demo.otherSite].map((site) =>
+            webhookSecret(
+              [secrets.env.GATEWAY_SECRET],
+              what === 'alerts' ? alertPurpose(site) : subscriptionPurpose(site, what.subscription),
+            ),
+          ),
+        ),
+      log: (line) => say(`  Receiver of webhooks: ${line}`),
     }),
   );
   await writeFile(RECEIVER_AUTHORITY, receiver.authority);
@@ -136,6 +141,7 @@ async function start(): Promise<void> {
   const env = {
     // The receiver has no public address.
     JWKS_TRUSTED_HOSTS: '127.0.0.1',
+    FHIR_SUBSCRIPTIONS: process.env['FHIR_SUBSCRIPTIONS'] ?? 'on',
     ...secrets.env,
     ...oidc.env,
     DATABASE_URL: asApplication(postgres.url),

@@ -1,6 +1,6 @@
 /**
- * The receiver of alerts in the local stack. It checks the signature of each notice as a receiver of Standard Webhooks does, and
- * shows what arrived on a page. One port has both: https for the gateway, http for the reader's browser, which does not know the
+ * The receiver of alerts and of notifications in the local stack. It checks each signature as a receiver of Standard Webhooks does,
+ * and shows what arrived on a page. One port has both: https for the gateway, http for the reader's browser, which does not know the
  * local authority.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -23,6 +23,7 @@ export interface WebhookReceiver {
 
 interface Notice {
   readonly at: string;
+  readonly path: string;
   /** Why the signature does not hold; undefined if it does. */
   readonly problem: string | undefined;
   readonly body: string;
@@ -30,14 +31,17 @@ interface Notice {
 
 export interface ReceiverOptions {
   readonly port: number;
-  /** The sites' secrets, `whsec_…`, as the console shows them. */
-  readonly secrets: readonly string[];
-  /** Gets a line for each notice. */
+  /** The secrets, `whsec_…`, of alerts and of a Subscription, as the console shows them. */
+  readonly secretsOf: (what: 'alerts' | { readonly subscription: string }) => Promise<readonly string[]>;
+  /** Gets a line for each post. */
   readonly log: (line: string) => void;
 }
 
 const MAX_NOTICES = 100;
-const MAX_BODY_BYTES = 64 * 1024;
+/** A notification has 1 MiB of resources, except for a larger one alone. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Characters of a post on the page. */
+const MAX_SHOWN = 20_000;
 /** Older or newer ones may be replays. */
 const TOLERANCE_SECONDS = 300;
 /** The first byte of a TLS handshake. */
@@ -58,7 +62,7 @@ function problemOf(request: IncomingMessage, body: string, secrets: readonly str
     );
     return given.some((text) => text.length === expected.length && timingSafeEqual(Buffer.from(text), expected));
   });
-  return isSigned ? undefined : 'no site of the demo has signed it';
+  return isSigned ? undefined : 'the signature is not of this gateway';
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
@@ -81,44 +85,55 @@ function pretty(body: string): string {
   }
 }
 
-const pageOf = (webhook: string, notices: readonly Notice[]): string => `<!doctype html>
+const shownOf = (body: string): string => {
+  const text = pretty(body);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}\n…`;
+};
+
+const pageOf = (origin: string, notices: readonly Notice[]): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="3"><title>Received alerts</title><style>
+<meta http-equiv="refresh" content="3"><title>Received webhooks</title><style>
 :root { color-scheme: light dark; }
 body { margin: 1.5rem auto; padding: 0 1rem; max-width: 46rem; font: 16px/1.5 system-ui, sans-serif; }
 pre { overflow-x: auto; padding: 0.75rem; border: 1px solid; border-radius: 8px; font-size: 0.85rem; }
 code { overflow-wrap: anywhere; }
-</style></head><body><h1>Received alerts</h1>
-<p>The local stack's receiver at <code>${escaped(webhook)}</code>. The page shows the newest notice first, and is loaded again every three seconds.</p>
+</style></head><body><h1>Received webhooks</h1>
+<p>The local stack's receiver of alerts at <code>${escaped(origin)}/alerts</code>, and of notifications of Subscriptions at
+<code>${escaped(origin)}/notifications</code>. The page shows the newest first, and is loaded again every three seconds.</p>
 ${
   notices.length === 0
-    ? '<p>No notice yet. In the console, open Alerts, then “Webhook: signature and test”, and choose “Send a test”.</p>'
+    ? `<p>Nothing yet. In the console, open Alerts, then “Webhook: signature and test”, and choose “Send a test”. Or open Subscriptions: a
+subscription needs an API key with the subscription host <code>${escaped(origin.replace('https://', ''))}</code>.</p>`
     : notices
         .map(
-          ({ at, problem, body }) => `<h2>${at}</h2>
+          ({ at, path, problem, body }) => `<h2>${at} ${escaped(path)}</h2>
 <p>${problem === undefined ? 'Signature verified.' : `Rejected: ${escaped(problem)}.`}</p>
-<pre tabindex="0">${escaped(pretty(body))}</pre>`,
+<pre tabindex="0">${escaped(shownOf(body))}</pre>`,
         )
         .join('\n')
 }</body></html>`;
 
-export async function startWebhookReceiver({ port, secrets, log }: ReceiverOptions): Promise<WebhookReceiver> {
+export async function startWebhookReceiver({ port, secretsOf, log }: ReceiverOptions): Promise<WebhookReceiver> {
   const authority = makeAuthority();
   const { certificate, privateKey } = authority.issue(['127.0.0.1']);
-  const webhook = `https://127.0.0.1:${port}/alerts`;
+  const origin = `https://127.0.0.1:${port}`;
   const notices: Notice[] = [];
 
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.method !== 'POST' || request.url !== '/alerts') return void response.writeHead(404).end();
+    const { method, url: path = '' } = request;
+    if (method !== 'POST' || (path !== '/alerts' && path !== '/notifications'))
+      return void response.writeHead(404).end();
     const body = await bodyOf(request);
     if (body === undefined) return void response.writeHead(413).end();
-    const problem = problemOf(request, body, secrets);
-    notices.unshift({ at: new Date().toISOString(), problem, body });
+    // The id of a notification begins with that of its Subscription.
+    const [subscription = ''] = headerOf(request, 'webhook-id').split('.');
+    const problem = problemOf(request, body, await secretsOf(path === '/alerts' ? 'alerts' : { subscription }));
+    notices.unshift({ at: new Date().toISOString(), path, problem, body });
     notices.splice(MAX_NOTICES);
     log(
       problem === undefined
-        ? 'an alert notice arrived, its signature is verified'
-        : `a notice was rejected: ${problem}`,
+        ? `a post to ${path} arrived, its signature is verified`
+        : `a post to ${path} was rejected: ${problem}`,
     );
     response.writeHead(problem === undefined ? 204 : 401).end();
   };
@@ -126,10 +141,10 @@ export async function startWebhookReceiver({ port, secrets, log }: ReceiverOptio
     receive(request, response).catch(() => response.destroy());
   });
   const overHttp = createServer(({ method }, response) => {
-    // A notice needs TLS.
+    // A post needs TLS.
     if (method !== 'GET') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
-    response.end(pageOf(webhook, notices));
+    response.end(pageOf(origin, notices));
   });
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -148,7 +163,7 @@ export async function startWebhookReceiver({ port, secrets, log }: ReceiverOptio
   await once(server, 'listening');
 
   return {
-    webhook,
+    webhook: `${origin}/alerts`,
     pageUrl: `http://127.0.0.1:${port}`,
     authority: authority.certificate,
     async stop() {
