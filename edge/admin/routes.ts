@@ -40,6 +40,7 @@ import { addReplayPages } from './replays/routes.tsx';
 import { peopleOperations } from './people/operations.ts';
 import { addPeoplePages } from './people/routes.tsx';
 import { siteFileOperations } from './site-file/operations.ts';
+import { addSiteFilePages } from './site-file/routes.tsx';
 import { signingKeyOperations } from './signing-keys/operations.ts';
 import { addSigningKeyPage } from './signing-keys/routes.tsx';
 import { subscriptionOperations } from './subscriptions/operations.ts';
@@ -146,6 +147,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addWorkbench(app, console, workbench);
   addAuditPages(app, console);
   addSettingsPages(app, console);
+  addSiteFilePages(app, console, workbench);
   addPeoplePages(app, console);
   addSigningKeyPage(app, console);
 

@@ -101,6 +101,13 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
     endpoint: 'https://hooks.example.org/',
     reason: 'x',
   }),
+  'POST /admin/settings/file/plan': (ids) => ({
+    file: JSON.stringify({ format: 1, apiKeys: [{ clientId: ids['api-keys'] }] }),
+  }),
+  'POST /admin/settings/file/apply': (ids) => ({
+    file: JSON.stringify({ format: 1, apiKeys: [{ clientId: ids['api-keys'], name: 'Taken' }] }),
+    fingerprint: 'x',
+  }),
   'POST /admin/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/search': () => ({ text: 'THEIRCTRL' }),

@@ -49,13 +49,18 @@ async function show({ deps: { config }, access }: Console, c: Context): Promise<
         These settings apply to every sender of the site. An API key can override the time zone, the character set and
         the processing ids.
       </p>
-      {permissions.has('site.settings.update') ? (
-        <div class="actions">
+      <div class="actions">
+        {permissions.has('site.settings.update') ? (
           <a class="button" href={`${linkTo(config, PLACE)}/edit`}>
             Edit
           </a>
-        </div>
-      ) : null}
+        ) : null}
+        {permissions.has('site.api_keys.read') ? (
+          <a class="button secondary" href={`${linkTo(config, PLACE)}/file`}>
+            Site as a file
+          </a>
+        ) : null}
+      </div>
       <dl class="facts">
         <RecordFacts members={SITE_MEMBERS} sections={SITE_SECTIONS} record={viewSite(row)} />
         <Fact name="Changed">

@@ -16,7 +16,7 @@ import { type Plan, planFile } from './plan.ts';
 import type { NewSubscription } from './plan-subscriptions.ts';
 
 /** Cloudflare Workers limit the requests that one request may make. */
-const MAX_FETCHES = 40;
+export const MAX_FETCHES = 40;
 
 const options = {
   prune: z

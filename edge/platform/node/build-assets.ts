@@ -7,6 +7,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
+import { build } from 'esbuild';
+
 import { renderDocs } from './build-docs.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -30,6 +32,21 @@ const FILES: Readonly<Record<string, string>> = {
   'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
 };
 
+/** Scripts with the libraries that they import. */
+const BUNDLES: Readonly<Record<string, string>> = { 'site-file.js': 'edge/admin/web/assets/site-file.js' };
+
+async function bundle(source: string): Promise<Buffer> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(source, ROOT))],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
+  });
+  return Buffer.from(outputFiles[0]?.contents ?? []);
+}
+
 /** Files are replaced atomically, since another process may be serving them. */
 export async function buildAssets(): Promise<void> {
   const folder = new URL('dist/assets/', ROOT);
@@ -37,8 +54,9 @@ export async function buildAssets(): Promise<void> {
   const copied = Object.entries(FILES).map(
     async ([name, source]) => [name, await readFile(new URL(source, ROOT))] as const,
   );
+  const bundled = Object.entries(BUNDLES).map(async ([name, source]) => [name, await bundle(source)] as const);
   const rendered = Object.entries(await renderDocs()).map(([name, text]) => [name, Buffer.from(text)] as const);
-  const files = [...(await Promise.all(copied)), ...rendered];
+  const files = [...(await Promise.all([...copied, ...bundled])), ...rendered];
   // A fragment is part of a page, which is compressed when it is sent.
   const compressed = files
     .filter(([name]) => !name.endsWith('.fragment'))

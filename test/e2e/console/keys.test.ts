@@ -1,11 +1,13 @@
 /** API keys and settings in a real Chromium. */
+import { readFile } from 'node:fs/promises';
+
 import { expect, test } from 'vitest';
 
 import { makeKeyPair } from '../../stack/services/key-pair.ts';
 import { getToken, requestToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { complaintsOf, consoleInBrowser, expectAccessible } from '../../stack/tools/console-browser.ts';
+import { complaintsOf, consoleInBrowser, expectAccessible, PHONE } from '../../stack/tools/console-browser.ts';
 
 const open = consoleInBrowser();
 
@@ -149,6 +151,77 @@ test('the settings of the site and of a key are set, rejected by field, and clea
   );
   expect(rows).toEqual([{ hl7_time_zone: null, hl7_default_charset: null, hl7_processing_ids: null }]);
   await context.close();
+});
+
+test('an administrator downloads the site as a file, plans a changed file and applies it', async () => {
+  const { db, signIn, site, stack } = open();
+  const { clientId } = await createApiKey(db.client, { site, name: 'Filed' });
+  const { context, page } = await signIn(stack.oidc.admin);
+  const problems = complaintsOf(page);
+  await page.setViewportSize({ width: PHONE, height: 900 });
+  const expectNarrow = async () => {
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE);
+    await expectAccessible(page);
+  };
+  await page.goto(`${stack.baseUrl}/admin/settings`);
+  await page.click('a:has-text("Site as a file")');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download the file')]);
+  expect(download.suggestedFilename()).toBe('site.yaml');
+  const exported = await readFile(await download.path(), 'utf8');
+  expect(exported).toContain(`\nsite: ${site}\n`);
+  expect(exported).toContain('  - name: Filed\n');
+
+  await page.fill('#file', 'format: 1\nformat: 2\n');
+  await page.click('button:has-text("Show the plan")');
+  expect(await page.textContent('[data-said]')).toMatch(/^Line 2: /);
+  await expectNarrow();
+  await page.fill('#file', 'format: 1\napiKeys:\n  - name: Filed\n    tokenTtlSeconds: 5\n');
+  await page.click('button:has-text("Show the plan")');
+  await page.waitForSelector('.notice.bad');
+  expect(await page.textContent('.notice.bad')).toMatch(/apiKeys\[0\]\.tokenTtlSeconds must be at least 60/);
+  // The file is shown again as it was given.
+  expect(await page.inputValue('#file')).toContain('  - name: Filed\n    tokenTtlSeconds: 5');
+  await expectNarrow();
+
+  const { publicJwk } = await makeKeyPair({ kid: 'by-file' });
+  const made = { name: 'Made by a file', tokenTtlSeconds: 300, jwks: { keys: [publicJwk] } };
+  const file = `format: 1\napiKeys:\n  - name: Filed # no longer used\n    status: disabled\n  - ${JSON.stringify(made)}\n`;
+  await page.setInputFiles('#chosen', { name: 'site.yaml', mimeType: 'application/yaml', buffer: Buffer.from(file) });
+  await page.waitForFunction(() => document.querySelector('textarea')?.value.includes('Made by a file'));
+  await page.click('button:has-text("Show the plan")');
+  await page.waitForSelector('#plan');
+  expect(await page.textContent('.notice.warn')).toBe('1 record will stop working:API key Filed');
+  expect(await page.textContent('.code')).toContain(
+    `~ API key "Filed" (${clientId})\n    ~ status: "active" → "disabled"\n`,
+  );
+  await expectNarrow();
+  // A colleague saves the form of the key meanwhile.
+  await db.client.query('update api_key set contact = $2, version = version + 1 where client_id = $1', [
+    clientId,
+    'Bob',
+  ]);
+  await page.click('button:has-text("Apply 2 changes")');
+  await page.waitForSelector('text=Nothing was written');
+  await page.click('button:has-text("Apply 2 changes")');
+  await page.waitForSelector('text=2 changes applied.');
+  expect(await page.textContent('[aria-label="New API keys"]')).toMatch(/Made by a file.*svc-[0-9a-f-]{36}/);
+  await expectNarrow();
+  const { rows } = await db.client.query('select status, contact from api_key where client_id = $1', [clientId]);
+  expect(rows).toEqual([{ status: 'disabled', contact: 'Bob' }]);
+  await page.click('button:has-text("Show the plan")');
+  await page.waitForSelector('text=No changes: the site is as the file says.');
+  expect(problems.filter((line) => !line.includes('422'))).toEqual([]);
+  await context.close();
+
+  // A reader sees the plan, and no button.
+  const reading = await signIn(stack.oidc.reader);
+  await reading.page.goto(`${stack.baseUrl}/admin/settings/file`);
+  await reading.page.fill('#file', '{ "format": 1, "settings": { "usCore": true } }');
+  await reading.page.click('button:has-text("Show the plan")');
+  await reading.page.waitForSelector('text=You need the permission site.settings.update');
+  expect(await reading.page.locator('button:has-text("Apply")').count()).toBe(0);
+  await expectAccessible(reading.page);
+  await reading.context.close();
 });
 
 test('a reader sees no button to change anything, and a request without a button is rejected', async () => {

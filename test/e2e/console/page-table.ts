@@ -52,6 +52,7 @@ export const PAGES: readonly PageRow[] = [
   },
   { route: '/admin/settings', name: 'settings' },
   { route: '/admin/settings/edit', name: 'settings-edit' },
+  { route: '/admin/settings/file', name: 'site-file' },
   { route: '/admin/requests', name: 'requests' },
   { route: '/admin/messages', name: 'messages' },
   { route: '/admin/messages/:id', name: 'message', path: ({ messageId }) => `/admin/messages/${messageId}` },

@@ -1,0 +1,49 @@
+/*
+ * Takes and shows the file of a site as YAML. The form sends JSON, which is all that the gateway reads, and which works without
+ * this script too.
+ */
+import { LineCounter, parseDocument, stringify } from 'yaml';
+
+const form = document.querySelector('[data-site-file]');
+const text = form.elements.file;
+const said = form.querySelector('[data-said]');
+const chosen = document.getElementById('chosen');
+const asYaml = (content) => stringify(content, { lineWidth: 0 });
+
+if (text.value.trim().startsWith('{')) text.value = asYaml(JSON.parse(text.value));
+
+form.querySelector('[data-choose]').hidden = false;
+chosen.addEventListener('change', () => {
+  const [file] = chosen.files;
+  if (file !== undefined) void file.text().then((read) => (text.value = read));
+});
+
+let content;
+form.addEventListener('submit', (event) => {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text.value, { lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  said.hidden = error === undefined;
+  if (error !== undefined) {
+    event.preventDefault();
+    said.textContent = `Line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`;
+    return;
+  }
+  content = JSON.stringify(document.toJS());
+});
+form.addEventListener('formdata', ({ formData }) => formData.set('file', content));
+
+async function download(href) {
+  const answer = await fetch(href);
+  if (!answer.ok) throw new Error(answer.statusText);
+  const blob = new Blob([asYaml(await answer.json())], { type: 'application/yaml' });
+  const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: 'site.yaml' });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+document.querySelector('[data-export]').addEventListener('click', (event) => {
+  event.preventDefault();
+  const { href } = event.currentTarget;
+  // The page of the error says more.
+  download(href).catch(() => location.assign(href));
+});
