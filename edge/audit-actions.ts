@@ -79,6 +79,18 @@ const rows = {
   'signed-out': { label: 'signed out', type: AUTHENTICATION, subtype: dicom('110123', 'Logout'), does: 'E' },
   'key-created': { label: 'API key created', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'C' },
   'key-changed': { label: 'API key changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
+  'link-created': {
+    label: 'link of an API key created',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'C',
+  },
+  'link-revoked': {
+    label: 'link of an API key revoked',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'U',
+  },
   'settings-changed': { label: 'settings changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
   'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
   'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },

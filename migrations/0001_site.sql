@@ -160,6 +160,27 @@ create table api_key_change (
 select table_of_site('api_key_change');
 grant select, insert on api_key_change to gateway_app;
 
+-- Links with which an integrator checks messages and sees the refusals of one key, without a token. Staff create them.
+create table key_link (
+  site_id uuid not null,
+  link_id uuid not null,
+  client_id text not null,
+  -- The hash of the secret, base64url. The secret itself is shown once.
+  secret_sha256 text not null,
+  created_at timestamptz not null default now(),
+  created_by text not null,
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  revoked_by text,
+  primary key (site_id, link_id),
+  foreign key (site_id, client_id) references api_key,
+  check (expires_at <= created_at + interval '7 days'),
+  check ((revoked_at is null) = (revoked_by is null))
+);
+create index key_link_listed on key_link (site_id, client_id, created_at desc);
+select table_of_site('key_link');
+grant select, insert, update (revoked_at, revoked_by), delete on key_link to gateway_app;
+
 -- The public keys that a client signs with, so that an unused one can be removed. Written behind the answers for several
 -- sites at once, by a function with the owner's rights.
 create table key_kid (

@@ -2,8 +2,10 @@
  * Authenticates the client of a request by a client assertion in its form, or by one of its access tokens.
  */
 import type { Deps, Query } from '../deps.ts';
+import { limitLinks, presentedLink } from '../http/key-link.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller, type CallerIdentity } from '../store/api-key.ts';
+import { assertKeyLink, type PresentedLink } from '../store/key-link.ts';
 import { enterSite } from '../store/in-site.ts';
 import type { AccessTokenClaims } from './access-token.ts';
 import { authenticateClient } from './assertion/authenticate.ts';
@@ -19,6 +21,8 @@ export interface Asker {
   readonly site: string;
   readonly clientId: string;
   readonly bearer: CallerIdentity | undefined;
+  /** A link of the key, not verified before the first statement. */
+  readonly link?: PresentedLink | undefined;
 }
 
 export const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
@@ -31,8 +35,10 @@ export const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
 });
 
 /** The first statement of a batch about the asker's client. */
-export const openingOf = ({ bearer, site }: Asker): Query =>
-  bearer === undefined ? enterSite(site) : assertCaller(bearer);
+export function openingOf({ bearer, link, site }: Asker): Query {
+  if (link !== undefined) return assertKeyLink(link);
+  return bearer === undefined ? enterSite(site) : assertCaller(bearer);
+}
 
 async function authenticateAsker(
   deps: Deps,
@@ -52,6 +58,29 @@ async function authenticateAsker(
   }
   const { claims } = await readBearer(deps, attempt.request);
   return { site: claims.site, clientId: claims.client_id, bearer: identityOf(claims) };
+}
+
+/**
+ * As `answerAsker`, also for the bearer of a link of the key. Its first statement verifies the link. So no stranger can use up the
+ * limit of a key, or note refusals for it.
+ *
+ * @throws as `answerAsker`
+ */
+export async function answerAskerOrLink<Answer>(
+  deps: Deps,
+  clientKeys: ClientKeyring,
+  attempt: Attempt,
+  endpoint: string,
+  answer: (asker: Asker) => Promise<Answer>,
+): Promise<Answer> {
+  const link = await presentedLink(attempt.request);
+  if (link === undefined) return answerAsker(deps, clientKeys, attempt, endpoint, answer);
+  await limitLinks(deps, attempt.request);
+  const { site, clientId } = link;
+  const answered = await answer({ site, clientId, bearer: undefined, link });
+  const over = await overClientLimit(deps, clientId);
+  if (over !== undefined) throw refuse(over);
+  return answered;
 }
 
 /**

@@ -8,7 +8,7 @@ import { clientHintFor } from '../refusals.ts';
 import { ANY_REFUSAL, findRefusals, type FoundRefusal, outcomeOf } from '../store/admin-refusal.ts';
 import { checkListOf } from '../store/check-list.ts';
 import { USAGE_SURFACES } from '../store/usage.ts';
-import { answerAsker, openingOf } from './asker.ts';
+import { answerAskerOrLink, openingOf } from './asker.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientKeyring } from './client-keys.ts';
 
@@ -49,7 +49,7 @@ const view = (row: FoundRefusal): z.infer<typeof ownRefusal> => ({
 
 /**
  * Only requests that the client's private key or its access token authenticated. Other requests only claim the client, and
- * who sent them is not known.
+ * who sent them is not known: only a link shows them.
  *
  * @throws Refused or Fault, as client authentication and the bearer check do
  */
@@ -59,9 +59,10 @@ export async function listOwnRefusals(
   attempt: Attempt,
 ): Promise<z.infer<typeof ownRefusals>> {
   const endpoint = `${oauthAddresses(deps.config).issuer}/oauth2/refusals`;
-  return answerAsker(deps, clientKeys, attempt, endpoint, async (asker) => {
+  return answerAskerOrLink(deps, clientKeys, attempt, endpoint, async (asker) => {
     const { site, clientId } = asker;
-    const own = { ...ANY_REFUSAL, clientId, isAuthenticated: true };
+    // Staff gave the link to the client, who also needs to see why its signatures fail.
+    const own = { ...ANY_REFUSAL, clientId, isAuthenticated: asker.link === undefined };
     const [, rows, [seen]] = await deps.database.batch([
       openingOf(asker),
       findRefusals(site, own, null, MAX_OWN_REFUSALS),

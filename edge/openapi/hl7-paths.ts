@@ -48,7 +48,7 @@ export const HL7_PATHS: Paths = {
       tags: ['HL7 over HTTP'],
       summary: 'Check one HL7 v2 message without storing it',
       description:
-        'Needs the token of `/hl7/messages`. The answer has the verdict, the ACK, the parsed message with its faults, and the ' +
+        'Needs the token of `/hl7/messages`, or the secret of a link as a Bearer token. The answer has the verdict, the ACK, the parsed message with its faults, and the ' +
         'resources. The message is judged as in a site without patients, so the answer shows no stored data. Nothing is ' +
         'stored. A message may have `HL7_MAX_TEXT_BYTES`, its documents included.',
       operationId: 'checkMessage',

@@ -51,7 +51,8 @@ const OWN_REFUSALS = {
   tags: TAGS,
   summary: 'The rejected and failed requests of this client, and its go-live check list',
   description:
-    'Lists only requests that the private key or an access token of the client authenticated, without MLLP. A request appears after some seconds.',
+    'Lists only requests that the private key or an access token of the client authenticated, without MLLP. ' +
+    'With the secret of a link as a Bearer token it lists all. A request appears after some seconds.',
 } as const;
 const OWN_REFUSALS_ANSWER = json('The reasons, the newest first.', toSchema(ownRefusals, 'output'));
 

@@ -17,6 +17,7 @@ export const FUNCTIONS: readonly string[] = [
   'assert_answered',
   'assert_caller',
   'assert_in_time',
+  'assert_key_link',
   'assert_session',
   'assert_session_lasts',
   'attention_add',

@@ -35,6 +35,8 @@ const OPERATIONS: Readonly<Record<string, string | null>> = {
   'get /api-keys/{clientId}/refusals': null,
   'get /api-keys/{clientId}/changes': null,
   'get /api-keys/{clientId}/check-list': null,
+  'get /api-keys/{clientId}/links': null,
+  'post /api-keys/{clientId}/links': 'link-created',
   'get /endpoints': null,
   'get /messages': null,
   'get /merges': 'merge-viewed',
@@ -100,8 +102,12 @@ const WITHOUT_AUDIT = [
   'post /workbench/resource',
 ];
 
-/** Tested in admin-merges.test.ts, which has a preview, and in alerts.test.ts, which has a receiver. */
+/**
+ * Tested in admin-merges.test.ts, which has a preview, in alerts.test.ts, which has a receiver, and in admin-keys.test.ts, which has
+ * a link.
+ */
 const IN_OTHER_FILES: readonly string[] = [
+  'post /api-keys/{clientId}/links/{id}/revoke',
   'post /merges/{id}/undo',
   'post /subscriptions',
   ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
@@ -167,6 +173,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       'post /api-keys': { name: 'new', jwksUri: 'https://keys.example.org/jwks.json', tokenTtlSeconds: 300 },
       'patch /api-keys/{clientId}': { name: 'renamed' },
       'post /messages/{id}/replay': { apply: 'newest' },
+      'post /api-keys/{clientId}/links': { hours: 1 },
       'post /search': { text: 'Lovelace' },
       'post /workbench/message': { clientId: at.key.clientId, message: ADT('A-2', 'P-1') },
       'patch /site': { name: 'renamed' },

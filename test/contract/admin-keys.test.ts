@@ -373,4 +373,138 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       expect(await statusOf(clientId)).toBe('disabled');
     });
   });
+
+  describe('links', () => {
+    const MESSAGE = 'MSH|^~\\&|A|B|C|D|20260101||ADT^A04^ADT_A01|1|P|2.5.1\rPID|1||4711^^^H^MR||Doe^Jane||19800230';
+    const withLink = (secret: string) => ({ authorization: `Bearer ${secret}`, 'content-type': 'text/plain' });
+    const check = (secret: string, body = MESSAGE) =>
+      fetch(`${at.gateway.hl7BaseUrl}/hl7/check`, { method: 'POST', headers: withLink(secret), body });
+    const refusals = (secret: string) =>
+      fetch(`${at.gateway.oauthBaseUrl}/oauth2/refusals`, { headers: withLink(secret) });
+    interface Link {
+      readonly linkId: string;
+      readonly secret: string;
+      readonly expiresAt: string;
+    }
+    const newKey = (options = {}) => createApiKey(at.db.client, { site: at.site, protocols: ['hl7'], ...options });
+    const newLink = (clientId: string, hours = 24) => at.json<Link>(`/api-keys/${clientId}/links`, { hours }, 201);
+
+    test('a link checks messages and shows refusals of its key, failed signatures among them, and opens nothing else', async () => {
+      const [key, neighbour] = [await newKey(), await newKey()];
+      const { secret, expiresAt } = await newLink(key.clientId, 2);
+      expect(Math.abs(Date.parse(expiresAt) - Date.now() - 7_200_000)).toBeLessThan(60_000);
+      expect(await rowsWith(secret)).toEqual([]);
+
+      const before = await rowsWith('4711');
+      const checked = await check(secret);
+      expect(checked.status).toBe(200);
+      expect(await checked.json()).toMatchObject({
+        outcome: 'AA',
+        errors: [{ at: 'PID^1^7^1^1', reason: 'bad-time' }],
+      });
+      expect(await rowsWith('4711')).toEqual(before);
+
+      for (const { clientId, privateJwk } of [
+        { clientId: key.clientId, privateJwk: neighbour.privateJwk },
+        { clientId: neighbour.clientId, privateJwk: key.privateJwk },
+      ]) {
+        await expect(getToken(at.gateway.oauthBaseUrl, { ...key, clientId, privateJwk }, {})).rejects.toThrow();
+      }
+      const listed = await until('the failed signature', async () => {
+        const answer = await refusals(secret);
+        expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+        const body = await answer.json();
+        return body.refusals.length === 0 ? undefined : body;
+      });
+      expect(listed.refusals).toMatchObject([{ surface: 'token', outcome: 'refused' }]);
+      expect(listed.checkList.steps.map(({ step }: { step: string }) => step)).toContain('message');
+      expect(JSON.stringify(listed)).not.toContain(neighbour.clientId);
+
+      const elsewhere = await Promise.all([
+        fetch(`${at.gateway.hl7BaseUrl}/hl7/messages`, { method: 'POST', headers: withLink(secret), body: MESSAGE }),
+        fetch(`${at.gateway.fhirBaseUrl}/fhir/Patient`, { headers: withLink(secret) }),
+        fetch(`${at.gateway.oauthBaseUrl}/oauth2/introspect`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${secret}` },
+          body: new URLSearchParams({ token: secret }),
+        }),
+        at.api('GET', '/api-keys', undefined, {}, secret),
+      ]);
+      expect(elsewhere.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    });
+
+    test('a link that is revoked, expired, changed or of a disabled key is rejected at once', async () => {
+      const key = await newKey();
+      const other = await newKey();
+      const [one, two] = [await newLink(key.clientId), await newLink(key.clientId)];
+      const statuses = async (secret: string) => [(await check(secret)).status, (await refusals(secret)).status];
+      expect(await statuses(two.secret)).toEqual([200, 200]);
+      const revoked = await at.json(`/api-keys/${key.clientId}/links/${one.linkId}/revoke`, {});
+      expect(revoked).toMatchObject({ linkId: one.linkId, isLive: false, revokedBy: expect.any(String) });
+      expect((await at.api('POST', `/api-keys/${key.clientId}/links/${one.linkId}/revoke`, {})).status).toBe(404);
+      expect((await at.api('POST', `/api-keys/${other.clientId}/links/${two.linkId}/revoke`, {})).status).toBe(404);
+      const bytes = Buffer.from(two.secret.slice('link_'.length), 'base64url');
+      const changed = (offset: number, by: Buffer) => {
+        const copy = Buffer.from(bytes);
+        by.copy(copy, offset);
+        return `link_${copy.toString('base64url')}`;
+      };
+      const idOf = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+      for (const secret of [
+        one.secret,
+        'link_',
+        'link_AAAA',
+        two.secret.slice(0, -4),
+        changed(0, idOf(randomUUID())),
+        changed(16, idOf(other.clientId.slice(4))),
+        changed(32, idOf(one.linkId)),
+        changed(48, Buffer.from([1, 2, 3])),
+      ]) {
+        expect(await statuses(secret)).toEqual([401, 401]);
+      }
+      await at.db.client.query(
+        `update key_link set created_at = created_at - interval '2 days', expires_at = expires_at - interval '2 days' where link_id = $1`,
+        [two.linkId],
+      );
+      expect(await statuses(two.secret)).toEqual([401, 401]);
+      const three = await newLink(key.clientId);
+      await at.db.client.query(`update api_key set status = 'disabled' where client_id = $1`, [key.clientId]);
+      expect(await statuses(three.secret)).toEqual([401, 401]);
+      expect((await at.api('POST', `/api-keys/${key.clientId}/links`, { hours: 1 })).status).toBe(409);
+      const { rows } = await at.db.client.query<{ action: string }>(
+        `select action from audit where client_id = $1 and action like 'link-%'`,
+        [key.clientId],
+      );
+      expect(rows.map(({ action }) => action).toSorted()).toEqual([
+        'link-created',
+        'link-created',
+        'link-created',
+        'link-revoked',
+      ]);
+    });
+
+    test('a link lasts seven days at most, and a key has twenty', async () => {
+      const { clientId } = await newKey();
+      for (const hours of [0, 169, 1.5, -1]) {
+        expect((await at.api('POST', `/api-keys/${clientId}/links`, { hours })).status).toBe(422);
+      }
+      for (let n = 0; n < 20; n += 1) await newLink(clientId, 168);
+      expect((await at.api('POST', `/api-keys/${clientId}/links`, { hours: 1 })).status).toBe(409);
+      expect((await at.api('POST', `/api-keys/svc-${randomUUID()}/links`, { hours: 1 })).status).toBe(404);
+    });
+
+    test('the page shows a new secret once, and revokes', async () => {
+      const { clientId } = await newKey();
+      const path = `/admin/keys/${clientId}/links`;
+      const made = await ask(path, { hours: '8' });
+      const secret = /link_[A-Za-z0-9_-]{96}/.exec(made.text)?.[0] ?? '';
+      expect((await check(secret)).status).toBe(200);
+      const listed = await ask(path);
+      expect(listed.text).not.toContain('link_');
+      const revoke = /action="[^"]*(\/admin\/keys\/[^"]*\/revoke)"/.exec(listed.text)?.[1] ?? '';
+      expect((await ask(revoke, {})).status).toBe(303);
+      expect((await check(secret)).status).toBe(401);
+      expect((await ask(path)).text).toContain('revoked by');
+    });
+  });
 });

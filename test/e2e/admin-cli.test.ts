@@ -29,6 +29,7 @@ beforeAll(async () => {
 interface Answer {
   readonly site: string;
   readonly clientId: string;
+  readonly linkId: string;
 }
 
 const json = ({ stdout, stderr }: Ended): Answer & readonly Answer[] => {
@@ -440,5 +441,29 @@ test('lists, pauses, resumes, repeats and deletes subscriptions, with an audit e
       args,
       expect.objectContaining({ code: 1, stderr: expect.stringMatching(says) }),
     ]);
+  }
+});
+
+test('creates, lists and revokes links of an API key, with an audit event each', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Linked'));
+  const { clientId } = await createApiKey(db.client, { site });
+  const of = ['--site', site, '--client-id', clientId] as const;
+  const made = json(await admin('link', 'create', ...of, '--hours', '3'));
+  expect(made).toMatchObject({ secret: expect.stringMatching(/^link_[\w-]{96}$/), isLive: true });
+  const { linkId } = made;
+  const [listed] = json(await admin('link', 'list', ...of));
+  expect(listed).toMatchObject({ linkId, isLive: true, revokedAt: null });
+  expect(listed).not.toHaveProperty('secret');
+  expect(json(await admin('link', 'revoke', ...of, '--link-id', linkId))).toMatchObject({ linkId, isLive: false });
+  const { rows } = await db.client.query(
+    `select action, actor_kind from audit where site_id = $1 and action like 'link-%' order by at`,
+    [site],
+  );
+  expect(rows).toEqual(['created', 'revoked'].map((what) => ({ action: `link-${what}`, actor_kind: 'operator' })));
+  for (const [args, says] of [
+    [['create', ...of, '--hours', '200'], /--hours must be a number from 1 to 168/],
+    [['revoke', ...of, '--link-id', linkId], /has no such link/],
+  ] as const) {
+    expect(await admin('link', ...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
   }
 });

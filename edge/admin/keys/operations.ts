@@ -18,6 +18,7 @@ import { changeKey, createKey, keyChange, newKey, noSuchKey, requireKey, type Sa
 import type { AdminDeps } from '../web/console.ts';
 import { findKeys, keyQuery } from './listing.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
+import { linkOperations } from './links.ts';
 import { inspectUri } from './rules.ts';
 import { apiKey, jwksFindings, viewFindings, viewKey } from './view.ts';
 
@@ -41,6 +42,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
   const locationOf = (clientId: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/api-keys/${clientId}`;
 
   return [
+    ...linkOperations(),
     operation({
       method: 'get',
       path: '/api-keys',

@@ -221,6 +221,9 @@ const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
       <a class="button secondary" href={`${path}/handover`}>
         For the integrator
       </a>
+      <a class="button secondary" href={`${path}/links`}>
+        Links
+      </a>
       {may.create ? (
         <a class="button secondary" href={`${path.slice(0, path.lastIndexOf('/'))}/new?from=${key.client_id}`}>
           Duplicate

@@ -10,6 +10,7 @@ import { changeForm, create, change, newForm } from './edit.tsx';
 import { handoverFile, handoverPage } from './handover-page.tsx';
 import { KeyList } from './list.tsx';
 import { findKeys, keyQuery } from './listing.ts';
+import { createLinkPage, linksPage, revokeLinkPage } from './links-page.tsx';
 import { show } from './show.tsx';
 import { statusForm, switchStatus } from './status.tsx';
 
@@ -24,6 +25,11 @@ export function addKeyPages(app: Surface, console: Console): void {
   app.get(`${PLACE}/:clientId/edit`, (c) => changeForm(console, c, c.req.param('clientId')));
   app.get(`${PLACE}/:clientId/handover`, (c) => handoverPage(console, c, c.req.param('clientId')));
   app.get(`${PLACE}/:clientId/handover/markdown`, (c) => handoverFile(console, c, c.req.param('clientId')));
+  app.get(`${PLACE}/:clientId/links`, (c) => linksPage(console, c, c.req.param('clientId')));
+  app.post(`${PLACE}/:clientId/links`, (c) => createLinkPage(console, c, c.req.param('clientId')));
+  app.post(`${PLACE}/:clientId/links/:linkId/revoke`, (c) =>
+    revokeLinkPage(console, c, c.req.param('clientId'), c.req.param('linkId')),
+  );
   app.get(`${PLACE}/:clientId/status`, (c) => statusForm(console, c, c.req.param('clientId')));
   app.post(`${PLACE}/:clientId/status`, (c) => switchStatus(console, c, c.req.param('clientId')));
 }

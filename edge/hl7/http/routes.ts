@@ -8,7 +8,9 @@ import { Fault } from '../../../shared/fault.ts';
 import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { AFTER_THE_WINDOW, FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
+import { limitLinks, presentedLink } from '../../http/key-link.ts';
 import { needOf } from '../../http/memory.ts';
+import type { PresentedLink } from '../../store/key-link.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { problem } from '../../http/problem.ts';
@@ -46,6 +48,13 @@ const CHECK_COPIES = 3;
 function readTicketCopy(asked: string | undefined): boolean {
   if (asked === undefined || asked === 'true' || asked === 'false') return asked === 'true';
   throw new Fault('invalid', 'ticketCopy must be true or false.');
+}
+
+function requireMediaType(request: Request): string {
+  const type = mediaTypeOf(request);
+  if (type !== undefined) return type;
+  const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
+  throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
 }
 
 /** Reads one message, whose documents count for the limit too: they return in the answer. */
@@ -104,27 +113,40 @@ export function createHl7(
       c.set('use', { site, clientId, messages });
     });
     requireScopes(caller, REQUIRED_SCOPES);
-    const type = mediaTypeOf(request);
-    if (type !== undefined) return [caller, type];
-    const message = `Content-Type must be one of ${MEDIA_TYPES.join(', ')}.`;
-    throw new Fault('unsupported-media-type', message, { headers: { 'Accept-Post': MEDIA_TYPES.join(', ') } });
+    return [caller, requireMediaType(request)];
   };
 
   for (const path of [PATH, CHECK_PATH]) letReferenceCall(app, path, deps.config, ['POST']);
+  // The bucket of tokens: a person checks a message, not a feed.
+  const limitChecks = async (clientId: string): Promise<void> => {
+    if (await deps.rateLimiter.allow('token-client', `check ${clientId}`)) return;
+    throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
+  };
+  type Check = (message: CutMessage) => Promise<Checked>;
+  const checkByLink = async (request: Request, link: PresentedLink, requestId: string): Promise<Check> => {
+    await limitLinks(deps, request);
+    requireMediaType(request);
+    return (message) =>
+      checkMessage(deps, { kind: 'link', link }, message, requestId, () => limitChecks(link.clientId));
+  };
+  const checkByToken = async (caller: Caller, requestId: string): Promise<Check> => {
+    await limitChecks(caller.clientId);
+    return (message) =>
+      withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
+        requireScopes(allowed, REQUIRED_SCOPES);
+        return checkMessage(deps, { kind: 'caller', caller: allowed }, message, requestId);
+      });
+  };
   app.post(CHECK_PATH, async (c) => {
+    const request = c.req.raw;
     const requestId = c.get('requestId');
-    const [caller] = await admit(c, []);
-    const { site, clientId } = caller;
-    // The bucket of tokens: a person checks a message, not a feed.
-    if (!(await deps.rateLimiter.allow('token-client', `check ${clientId}`)))
-      throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
+    const link = await presentedLink(request);
+    const sender = link ?? (await admit(c, []))[0];
+    const check =
+      'linkId' in sender ? await checkByLink(request, sender, requestId) : await checkByToken(sender, requestId);
     const withTicketCopy = readTicketCopy(c.req.query('ticketCopy'));
-    const bytes = await readToCheck(deps, c.req.raw, site);
-    const message = await cutMessage(bytes, Infinity);
-    const checked = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
-      requireScopes(allowed, REQUIRED_SCOPES);
-      return checkMessage(deps, allowed, message, requestId);
-    });
+    const bytes = await readToCheck(deps, request, sender.site);
+    const checked = await check(await cutMessage(bytes, Infinity));
     return new Response(JSON.stringify(viewCheck(checked, bytes, withTicketCopy)), {
       headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
     });

@@ -8,10 +8,10 @@ import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
-import type { CallerIdentity } from '../../store/api-key.ts';
 import { withData, type CutMessage } from './cut-documents.ts';
 import { decide } from './decide.ts';
 import { decisionInput } from './ingest.ts';
+import type { Sender } from './sender/sender.ts';
 import { loadAlone } from './snapshot/load.ts';
 
 export interface Checked {
@@ -24,16 +24,21 @@ export interface Checked {
   readonly charset: string;
 }
 
-/** @throws Fault `unauthenticated` for a key that is not active */
+/**
+ * @param admit called when the sender is verified
+ * @throws Fault `unauthenticated` for a key that is not active
+ */
 export async function checkMessage(
   deps: Pick<Deps, 'config' | 'database' | 'now'>,
-  caller: CallerIdentity,
+  sender: Sender,
   message: CutMessage,
   requestId: string,
+  admit: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Checked> {
-  const loaded = await loadAlone(deps, { ...message, sender: { kind: 'caller', caller } });
+  const loaded = await loadAlone(deps, { ...message, sender });
   if (loaded.status === 'no-sender')
     throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
+  await admit();
   const attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null } as const;
   const source = { kind: 'http', address: '' } as const;
   const { outcome, ack, findings, effects } = decide(decisionInput(deps, loaded, attempt, { requestId, source }));

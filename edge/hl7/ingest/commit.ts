@@ -153,6 +153,8 @@ function actorOf(sender: Sender, { address }: MessageSource): AuditBy {
       return { kind: 'key', name: null, address };
     case 'address':
       return { kind: 'sidecar', name: sender.sidecar, address };
+    case 'link':
+      throw new TypeError('a link only checks messages');
     case 'key':
       if (sender.by === null) throw new TypeError('a preview is not stored');
       return sender.by;

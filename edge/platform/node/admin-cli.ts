@@ -44,6 +44,7 @@ import {
   readText,
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
+import { LINK_COMMANDS } from './admin-link.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
 import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
@@ -220,6 +221,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   ...SITE_FILE_COMMANDS,
+  ...LINK_COMMANDS,
   ...REPLAY_COMMANDS,
   ...ALERT_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,

@@ -46,6 +46,11 @@ export const PAGES: readonly PageRow[] = [
     path: ({ clientId }) => `/admin/keys/${clientId}/handover`,
   },
   {
+    route: '/admin/keys/:clientId/links',
+    name: 'key-links',
+    path: ({ clientId }) => `/admin/keys/${clientId}/links`,
+  },
+  {
     route: '/admin/keys/:clientId/status',
     name: 'key-disable',
     path: ({ clientId }) => `/admin/keys/${clientId}/status`,

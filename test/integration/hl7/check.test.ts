@@ -39,7 +39,12 @@ function withoutIds(text: string, { site, clientId }: Hl7Site): string {
 
 const check = async (at: Hl7Site, bytes: Uint8Array, database: Database = at.deps.database): Promise<string> => {
   const deps = { ...at.deps, database, now: () => NOW };
-  const checked = await checkMessage(deps, callerOf(at.site, at.clientId), await cutMessage(bytes, Infinity), 'r');
+  const checked = await checkMessage(
+    deps,
+    { kind: 'caller', caller: callerOf(at.site, at.clientId) },
+    await cutMessage(bytes, Infinity),
+    'r',
+  );
   return withoutIds(JSON.stringify(viewCheck(checked, bytes, false)), at);
 };
 

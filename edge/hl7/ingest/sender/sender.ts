@@ -8,6 +8,7 @@ import { callerArguments, type CallerIdentity } from '../../../store/api-key.ts'
 import type { AuditAction } from '../../../audit-actions.ts';
 import type { AuditBy } from '../../../store/audit.ts';
 import type { MessageIdentity } from '../../../store/hl7-snapshot.ts';
+import { linkArguments, type PresentedLink } from '../../../store/key-link.ts';
 import type { MllpPeer } from './select-key.ts';
 
 /** Why a person sees a message, for the audit. */
@@ -20,6 +21,8 @@ export interface Shown {
 export type Sender =
   /** The bearer of an access token. */
   | { readonly kind: 'caller'; readonly caller: CallerIdentity }
+  /** The bearer of a link of an API key, who can check messages and send none. */
+  | { readonly kind: 'link'; readonly link: PresentedLink }
   /** An API key that the gateway names itself, also a disabled one: for a replay or a preview. */
   | {
       readonly kind: 'key';
@@ -60,6 +63,7 @@ export type Opening = {
 export function openingOf(sender: Sender, header: Header, { application, facility }: MessageIdentity): Opening {
   if (sender.kind === 'key') return keyOpening(sender);
   if (sender.kind === 'caller') return { ...keyOpening(sender.caller), arguments: callerArguments(sender.caller) };
+  if (sender.kind === 'link') return { ...keyOpening(sender.link), arguments: [...linkArguments(sender.link), 'link'] };
   const { address, tlsSubject = '', sites } = sender;
   const { sendingApplication = '', sendingFacility = '' } = header;
   const peer = { address, sendingApplication, sendingFacility, tlsSubject };
