@@ -97,6 +97,7 @@ create table subscription (
   foreign key (site_id, client_id) references api_key
 );
 create index subscription_of_key on subscription (site_id, client_id, subscription_id);
+create index subscription_matched on subscription (site_id, matched) where matched is not null;
 select table_of_site('subscription');
 grant select, insert, update, delete on subscription to gateway_app;
 

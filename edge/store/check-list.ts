@@ -1,4 +1,4 @@
-/** The steps of a key to its go-live, from rows that are stored for other reasons (edge/docs/behaviour.md, Go-live check list). */
+/** The steps of a key to its go-live, from rows that are stored for other reasons (edge/docs/behaviour.md, Token service). */
 import type { Query } from '../deps.ts';
 import { instantOf, raw, read } from './sql.ts';
 

@@ -159,10 +159,15 @@ export interface ComparedRow {
 export const nextCompared = (site: string): Query<ComparedRow> =>
   read<ComparedRow>`with p as materialized (
        select c.matched, c.matched_at, c.last_number from change_position c where c.site_id = ${site}::uuid),
+     -- Most often no subscription is behind, and then none is read.
+     behind as materialized (
+       select p.* from p
+        where p.matched < p.last_number
+           or exists (select from subscription y where y.site_id = ${site}::uuid and y.matched < p.last_number)),
      s as materialized (
        select x.subscription_id, x.type, x.filter, x.since, coalesce(x.matched, p.matched) as matched,
               case when x.matched is null then p.matched_at else x.matched_at end as matched_at
-         from subscription x cross join p
+         from behind p cross join subscription x
         where x.site_id = ${site}::uuid and (x.status <> 'error' or x.last_answer <> 'filter'))
      select s.subscription_id as id, s.type, s.filter, s.matched::text as matched, t.time_zone as zone,
             ${raw(instantsOf(['s.since']))}
