@@ -31,7 +31,7 @@ test('each profile has a resource, which is valid', () => {
 const OF_OTHER_VERSIONS: Readonly<Record<string, string>> = {
   'source/examples/heart-rate.json': 'must be /min in us-core-heart-rate',
 };
-const EXAMPLES = readFileSync(new URL('../../../us-core-examples/examples.ndjson', import.meta.url), 'utf8')
+const EXAMPLES = readFileSync(new URL('../../../us-core-examples/examples.jsonl', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line) => [line.split('"')[3] ?? '', line] as const);
