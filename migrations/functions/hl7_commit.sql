@@ -8,7 +8,8 @@
 -- Returns one row: outcome, decided and ack as hl7_store returns them, ack in hexadecimal; candidates, senders and
 -- matches as hl7_load. The last three are null if the message was stored. The exception is a stored message that its
 -- sender sent: it returns matches without contents, which the sender's isolate remembers. With more than 1,000 keys no
--- isolate remembers them (edge/hl7/ingest/snapshot/record-cache.ts).
+-- isolate remembers them (edge/hl7/ingest/snapshot/record-cache.ts). Those of a message with more than 1 MiB of effects,
+-- some hundred results, would take a tenth of its time.
 --   - began_at: of limit_time.
 create or replace function hl7_commit(p_deadline bigint, p_lock_ms integer, p_work_ms integer, p_opening text[], p_site uuid,
   p_message json, p_raw bytea, p_ack bytea, p_values text[], p_types text[], p_keys text[], p_states text[], p_effects json,
@@ -33,7 +34,7 @@ begin
     select l.candidates, l.senders, l.matches into candidates, senders, matches
       from hl7_load(p_opening, p_message, p_values, p_types, p_keys, null) l;
   elsif outcome = 'stored' and p_message ->> 'why' in ('received', 'resent') and cardinality(p_keys) <= 1000
-    and p_states is not null then
+    and p_states is not null and octet_length(p_effects::text) <= 1024 * 1024 then
     matches := hl7_matches_json(p_site, p_values, p_types, p_keys, false);
   end if;
   if p_deadline is not null then

@@ -196,19 +196,17 @@ begin
        where h.site_id = p_site and h.type = g.type and h.id = g.id;
       is_made := is_made || not found;
     end loop;
-    for g in
-      select x.* from rows from (json_to_recordset(e.results) as (type text, id uuid, "patientId" uuid, what text, filler text,
+    insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+      select p_site, x.type, x.id, x.patient, x.what, x.filler, x.placer, x.at, x.place, x.numbers
+        from rows from (json_to_recordset(e.results) as (type text, id uuid, "patientId" uuid, what text, filler text,
              placer text, at text, place integer, numbers text)) with ordinality
              x(type, id, patient, what, filler, placer, at, place, numbers, n)
        where is_made[x.n]
-    loop
-      insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
-        values (p_site, g.type, g.id, g.patient, g.what, g.filler, g.placer, g.at, g.place, g.numbers)
-        on conflict do nothing;
-      if not found then
-        raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
-      end if;
-    end loop;
+      on conflict do nothing;
+    get diagnostics known = row_count;
+    if known <> cardinality(array_positions(is_made, true)) then
+      raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
+    end if;
   end if;
   if json_array_length(e.precedences) > 0 then
     insert into hl7_precedence (site_id, type, id, fields)

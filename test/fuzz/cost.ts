@@ -46,8 +46,7 @@ export interface CostReport {
   readonly problems: readonly string[];
 }
 
-/** PostgreSQL may take as long as the largest message and the largest Bundle do (edge/docs/behaviour.md, Limits). */
-export const LIMITS: CostLimits = { cpuMs: 1_000, databaseMs: 3_000, mebibytes: 64 };
+export const LIMITS: CostLimits = { cpuMs: 1_000, databaseMs: 1_000, mebibytes: 64 };
 /** Below it, no growth matters, and the noise of a process is as large. */
 const CHEAP_MS = 100;
 /** Measurements of each size before growth counts as too high; the cheapest of a size counts. */
