@@ -15,6 +15,7 @@ export interface PlanOptions {
   readonly copy: boolean;
   /** The most JWKS URIs that one request may load. */
   readonly maxFetches: number;
+  readonly maxChanges: number;
 }
 
 /** Facts of the running gateway for subscriptions: its switch, topics, searches and clock. */
@@ -64,7 +65,9 @@ export const canonical = (value: unknown): string =>
       : each,
   );
 
-/** The given members that differ from the stored ones. */
+const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+
+/** The given members that differ from the stored ones. `members` leaves out the empty members of a new record. */
 export function differing<Row extends object>(members: Members, stored: object | null, given: Partial<Row>) {
   const after = toMembers(members, given);
   const before = stored === null ? null : toMembers(members, stored);
@@ -76,9 +79,10 @@ export function differing<Row extends object>(members: Members, stored: object |
   const record = Object.fromEntries(
     names.map((name) => [members[name]?.column ?? '', columns[members[name]?.column ?? '']]),
   );
+  const changed = names.map((member) => ({ member, before: before?.[member] ?? null, after: after[member] ?? null }));
   // Only members of the given record.
   return {
     record: record as Partial<Row>,
-    members: names.map((member) => ({ member, before: before?.[member] ?? null, after: after[member] ?? null })),
+    members: before === null ? changed.filter(({ after: value }) => !isEmpty(value)) : changed,
   };
 }

@@ -129,6 +129,11 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     throw new Fault('invalid', `the file is not valid${more}`, { issues: issues.slice(0, MAX_ISSUES) });
   }
   const changes = parts.flatMap((part) => part.changes);
+  if (changes.length > options.maxChanges)
+    throw new Fault(
+      'invalid',
+      `the file makes ${changes.length} changes, of at most ${options.maxChanges} at once: apply it in parts, or with npm run admin`,
+    );
   const items = changes.map(({ item }) => item);
   const warnings = parts.flatMap((part) => part.warnings);
   const left: Unmentioned = {

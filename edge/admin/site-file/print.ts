@@ -20,11 +20,8 @@ function itemsOf(member: string, value: unknown): string[] | undefined {
 export const shown = (member: string, value: unknown): string =>
   itemsOf(member, value)?.join(', ') || (value === null ? 'nothing' : JSON.stringify(value));
 
-const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
-
 function memberLines({ member, before, after }: PlannedMember, isNew: boolean): string[] {
-  // A new record has a value or nothing for each member.
-  if (isNew) return isEmpty(after) ? [] : [`    + ${member}: ${shown(member, after)}`];
+  if (isNew) return [`    + ${member}: ${shown(member, after)}`];
   const [old, now] = [itemsOf(member, before), itemsOf(member, after)];
   if (old === undefined || now === undefined || (old.length === 0 && now.length === 0))
     return [`    ~ ${member}: ${shown(member, before)} → ${shown(member, after)}`];

@@ -15,7 +15,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { applyFile } from './apply.ts';
-import { createdSubscriptions, MAX_FETCHES, planDeps } from './operations.ts';
+import { API_LIMITS, createdSubscriptions, planDeps } from './operations.ts';
 import { Applied, type FileForm, PlanView, SiteFilePage } from './page.tsx';
 import { planFile } from './plan.ts';
 
@@ -74,7 +74,7 @@ export function addSiteFilePages(app: Surface, { deps, access }: Console, notifi
 
   const planned = async (session: Visitor, form: FileForm, file: unknown): Promise<Child> => {
     const { actor, database } = session;
-    const options = { prune: form.prune, copy: form.copy, maxFetches: MAX_FETCHES };
+    const options = { prune: form.prune, copy: form.copy, ...API_LIMITS };
     const plan = await planFile({ ...planning, database }, actor, file, options);
     return <PlanView {...form} {...{ plan, actor, path }} />;
   };
@@ -88,7 +88,7 @@ export function addSiteFilePages(app: Surface, { deps, access }: Console, notifi
     step(async (session, form, file, fingerprint) => {
       const { actor, auditActor, database } = session;
       const { prune, copy } = form;
-      const options = { prune, copy, fingerprint, maxFetches: MAX_FETCHES, isOperator: false };
+      const options = { prune, copy, fingerprint, ...API_LIMITS, isOperator: false };
       try {
         const plan = await applyFile({ ...planning, database }, actor, auditActor, file, options);
         if (plan.items.some(({ kind }) => kind === 'subscription')) deps.wake?.(actor.site);

@@ -94,7 +94,7 @@ const choices = (options: Options): Pick<PlanOptions, 'prune' | 'copy'> => ({
 
 function filesOfDatabase(deps: CommandDeps, options: Options): SiteFiles {
   const actor = operator(need(options, 'site'));
-  const all = (given: Options): PlanOptions => ({ ...choices(given), maxFetches: Infinity });
+  const all = (given: Options): PlanOptions => ({ ...choices(given), maxFetches: Infinity, maxChanges: Infinity });
   return {
     exported: () => exportSite(deps.database, actor),
     planned: async (file, given) => viewPlan(await planFile(deps, actor, file, all(given))),

@@ -10,6 +10,7 @@ import { saveSettings } from '../../../edge/admin/settings/save.ts';
 import { applyFile } from '../../../edge/admin/site-file/apply.ts';
 import { exportSite } from '../../../edge/admin/site-file/export.ts';
 import type { PlanOptions } from '../../../edge/admin/site-file/part.ts';
+import { API_LIMITS } from '../../../edge/admin/site-file/operations.ts';
 import { planFile } from '../../../edge/admin/site-file/plan.ts';
 import { filterProblem, topicTypes } from '../../../edge/fhir/subscriptions/administer.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
@@ -65,7 +66,7 @@ async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL,
   const withDefaults = (options: Partial<PlanOptions>): PlanOptions => ({
     prune: false,
     copy: false,
-    maxFetches: 40,
+    ...API_LIMITS,
     ...options,
   });
   const plan = (file: unknown, options: Partial<PlanOptions> = {}) =>
@@ -384,7 +385,7 @@ test('rejects a change that a colleague makes between the check and the write, a
       return real.batch(queries, limits);
     },
   };
-  const options = { prune: false, copy: false, maxFetches: 1, fingerprint, isOperator: false };
+  const options = { prune: false, copy: false, ...API_LIMITS, fingerprint, isOperator: false };
   await expect(applyFile({ ...at.deps, database: interrupted }, at.actor, ADA, file, options)).rejects.toMatchObject({
     kind: 'precondition-failed',
   });
@@ -682,11 +683,18 @@ test('plans and applies 1,000 API keys in as many round trips as one', async () 
     },
   };
   const deps = { ...at.deps, database: counted };
-  const options = { prune: false, copy: false, maxFetches: 1 };
+  const options = { prune: false, copy: false, ...API_LIMITS, maxFetches: 1 };
   const { fingerprint } = await planFile(deps, at.actor, { format: 1, apiKeys: keys }, options);
   const started = process.cpuUsage();
   await applyFile(deps, at.actor, ADA, { format: 1, apiKeys: keys }, { ...options, fingerprint, isOperator: false });
   expect(process.cpuUsage(started).user / 1e6).toBeLessThan(10);
   expect(trips).toBeLessThanOrEqual(5);
   expect((await at.file()).apiKeys).toHaveLength(COUNT);
+  // A file may be larger than one apply: a plan of each part works.
+  const more = { format: 1, apiKeys: [key('One', 0), key('Two', 1)] };
+  await expect(at.plan(more, { maxChanges: 1 })).rejects.toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('makes 2 changes, of at most 1 at once'),
+  });
+  expect((await at.plan({ ...more, apiKeys: more.apiKeys.slice(1) }, { maxChanges: 1 })).items).toHaveLength(1);
 });
