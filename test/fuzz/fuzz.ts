@@ -1,11 +1,12 @@
 /**
  * Random requests over all surfaces, the same for the same seed: valid requests of each surface, with parts changed. No
- * answer is a 5xx, nothing hangs, and nothing is logged as a bug.
+ * answer is a 5xx, nothing hangs, and nothing is logged as a bug. The bench of a key shows no fact of another key or patient.
  */
 import fc from 'fast-check';
 
+import { leaksIn } from './bench.ts';
 import { type Came, sendFrame, sendHttp } from './attempt.ts';
-import { admin, bundle, document, type Draft, fhir, hl7, logout, mllp, page, token } from './surfaces.ts';
+import { admin, bench, bundle, document, type Draft, fhir, hl7, logout, mllp, page, token } from './surfaces.ts';
 import type { World } from './world.ts';
 
 export interface FuzzOptions {
@@ -58,6 +59,7 @@ const SURFACES: readonly (readonly [name: string, weight: number, sent: fc.Arbit
   ['page', 2, page.map(overHttp)],
   ['logout', 1, logout.map(overHttp)],
   ['document', 2, document.map(overHttp)],
+  ['bench', 2, bench.map(overHttp)],
 ];
 
 const attempts = fc.oneof(
@@ -114,6 +116,8 @@ export async function runFuzz(
         const ofSurface = counts.get(surface) ?? new Map<string, number>();
         ofSurface.set(came.status, (ofSurface.get(came.status) ?? 0) + 1);
         counts.set(surface, ofSurface);
+        const leaks = surface === 'bench' ? leaksIn(world.bench, came.text) : [];
+        if (leaks.length > 0) problems.add(`${done + at} ${leaks.join(', ')} in the answer to: ${shown}`);
         if (!isBroken(came.status)) continue;
         problems.add(`${done + at} ${surface} ${came.status}: ${shown.slice(0, SHOWN_CHARACTERS)}`);
       }

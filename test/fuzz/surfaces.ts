@@ -14,6 +14,7 @@ import { readExamples } from '../inputs/fhir-examples.ts';
 import { leaf } from '../inputs/hl7-leaf.ts';
 import { corpus } from '../inputs/hl7-corpus.ts';
 import type { HttpAttempt } from './attempt.ts';
+import { KNOWN } from './bench.ts';
 import { oddValue, seldom, textChange } from './change.ts';
 import type { World } from './world.ts';
 
@@ -281,6 +282,48 @@ const message: fc.Arbitrary<string> = fc
 const asBytes = fc
   .tuple(message, fc.constantFrom('utf8', 'latin1'))
   .map(([text, encoding]) => Buffer.from(text, encoding === 'utf8' ? 'utf8' : 'latin1'));
+
+/** A message about the planted patient, its order, or its first message, as a client that knows the identifiers sends it. */
+const neighbourly: fc.Arbitrary<string> = fc
+  .record({
+    type: fc.constantFrom('ADT^A08', 'ADT^A40', 'ORU^R01', 'MDM^T02', 'ADT^A24'),
+    control: fc.constantFrom(KNOWN.control, 'GUESS-2', 'OTHER'),
+    name: fc.constantFrom('', 'Doe^Jane', '""'),
+    authority: fc.constantFrom('', 'HOSP', 'LAB'),
+    fields: fc.array(leaf, { maxLength: 4 }),
+    change: seldomChange,
+  })
+  .map(({ type, control, name, authority, fields, change }) => {
+    const identifier = `${KNOWN.mrn}^^^${authority}^MR`;
+    const segments = [
+      `MSH|^~\\&|LAB|HOSP|G|S|20260101||${type}|${control}|P|2.5.1`,
+      `PID|1||${identifier}||${name}||${fields.join('|')}`,
+      ...(type === 'ADT^A40' ? [`MRG|${identifier}`] : []),
+      ...(type === 'MDM^T02' ? [`TXA|1|OP|TX|||20260101||||||${KNOWN.order}`] : []),
+      ...(type.startsWith('ADT') ? [] : [`OBR|1||${KNOWN.order}|1^P^L|||20260101|||||||||||||||||F`]),
+      ...(type.startsWith('ADT') ? [] : [`OBX|1|ST|1^a^L||x||||||${fields[0] ?? 'F'}`]),
+    ];
+    return change(segments.join('\r'));
+  });
+
+export const bench: fc.Arbitrary<Draft> = fc
+  .record({
+    text: fc.oneof(neighbourly, neighbourly, message),
+    path: fc.constantFrom('/hl7/check', '/hl7/check', '/hl7/check?ticketCopy=true', '/oauth2/refusals'),
+    by: fc.constantFrom<'link' | 'token'>('link', 'token'),
+    changeSecret: seldomChange,
+    headers: oddHeaders,
+  })
+  .map(({ text, path, by, changeSecret, headers }) => ({ bench: { link }, tokens }) => {
+    const isCheck = path.startsWith('/hl7');
+    const secret = changeSecret(by === 'link' ? link : tokens.bench);
+    return {
+      method: isCheck ? 'POST' : 'GET',
+      path,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/plain', ...headers },
+      ...(isCheck ? { body: Buffer.from(text) } : {}),
+    };
+  });
 
 export const hl7: fc.Arbitrary<Draft> = fc
   .record({

@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { type SidecarProcess, startSidecar } from '../stack/services/sidecar.ts';
+import { type Bench, createBench } from './bench.ts';
 import { signIn, startConsole, type TestConsole } from '../stack/tools/console.ts';
 import type { GatewayOptions, Runtime } from '../stack/tools/gateway.ts';
 
@@ -23,8 +24,9 @@ export interface World {
   /** Keys of the site whose settings staff change, which nothing else needs. */
   readonly victims: readonly ApiKey[];
   readonly operations: readonly AdminOperation[];
+  readonly bench: Bench;
   /** Access tokens by audience, one to be asked about and revoked, and a member of staff's for `/admin/api`. */
-  readonly tokens: Readonly<Record<'fhir' | 'hl7' | 'changedHl7' | 'spare' | 'staff', string>>;
+  readonly tokens: Readonly<Record<'fhir' | 'hl7' | 'changedHl7' | 'spare' | 'staff' | 'bench', string>>;
   /** Ids by the name of what they are of: resources by their type, `messages`. They grow as things are made. */
   readonly ids: Map<string, string[]>;
   /** Addresses of the console that its pages have linked to. */
@@ -87,7 +89,9 @@ export async function startWorld(
     edgeUrl: console.gateway.url,
     privateKey: console.gateway.secrets.sidecarPrivateKey,
   });
+  const bench = await createBench(client, console);
   const fresh = async () => ({
+    bench: await getToken(console.gateway.oauthBaseUrl, bench.key, { audience: 'svc-hl7-http' }),
     fhir: await getToken(console.gateway.oauthBaseUrl, key, { audience: 'svc-fhir' }),
     hl7: await getToken(console.gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' }),
     changedHl7: await getToken(console.gateway.oauthBaseUrl, changingKey, { audience: 'svc-hl7-http' }),
@@ -99,6 +103,7 @@ export async function startWorld(
     sidecar,
     key,
     victims,
+    bench,
     operations: await operationsOf(console.baseUrl),
     tokens: await fresh(),
     ids: new Map(),
