@@ -1,6 +1,6 @@
 /**
- * The bench of an integrator: checks, refusals and the check list of one key, beside a key and a patient of its site whose facts no
- * answer may have. Inputs have what a neighbour can know: identifiers, control ids and order numbers, but no planted word.
+ * The bench of an integrator: checks, refusals and the check list of one key. Beside it are a key and a patient of its site, whose
+ * facts no answer may have. Inputs have what a neighbour can know: identifiers, control ids and order numbers.
  */
 import type { Client } from 'pg';
 
