@@ -13,6 +13,12 @@ type Row = readonly [file: string, symbols: readonly string[], tests: readonly s
 
 const ROWS: readonly Row[] = [
   ['edge/admin/keys/edit.tsx', ['create', 'change'], ['contract/admin-keys']],
+  ['edge/admin/site-file/match-subscriptions.ts', ['matchSubscriptions'], ['integration/admin/site-file']],
+  [
+    'edge/admin/site-file/plan-subscriptions.ts',
+    ['mayNamePatient', 'checkEntry', 'changeOf', 'planSubscriptions'],
+    ['integration/admin/site-file'],
+  ],
   [
     'edge/admin/keys/keys.ts',
     ['save', 'permissionsOfChange'],

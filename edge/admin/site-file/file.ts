@@ -77,7 +77,8 @@ export const documentedFile = siteFile.extend({
 });
 
 /** The JSON Schema of a file. */
-export const fileSchema = (): object => z.toJSONSchema(documentedFile, { io: 'input', unrepresentable: 'any' });
+export const fileSchema = (): z.core.JSONSchema.JSONSchema =>
+  z.toJSONSchema(documentedFile, { io: 'input', unrepresentable: 'any' });
 
 /** Settings whose value may be a secret: never exported, and shown without their path. */
 export const SECRET_SETTINGS: ReadonlySet<string> = new Set(['alertWebhook']);

@@ -149,7 +149,8 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
       summary: 'Show what a file would change in the site',
       description:
         'Changes nothing. The file has the rules of the forms, and the place of each error in the file is in `errors`. The gateway ' +
-        'loads new JWKS URIs if the caller may create or change API keys. Also needs `site.api_keys.read`.',
+        'loads new JWKS URIs if the caller may create or change API keys. Also needs `site.api_keys.read`, and `site.messages.read` for ' +
+        'a subscription whose filter may name a patient. At most 1,000 changes at once.',
       body: documented(describedPlan),
       maxBodyBytes: MAX_FILE_BYTES,
       answer: planAnswer,

@@ -4,17 +4,20 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
 
 import { changeKey, createKey } from '../../../edge/admin/keys/keys.ts';
 import { saveSettings } from '../../../edge/admin/settings/save.ts';
 import { applyFile } from '../../../edge/admin/site-file/apply.ts';
 import { exportSite } from '../../../edge/admin/site-file/export.ts';
+import { fileSchema } from '../../../edge/admin/site-file/file.ts';
 import type { PlanOptions } from '../../../edge/admin/site-file/part.ts';
 import { API_LIMITS } from '../../../edge/admin/site-file/operations.ts';
 import { planFile } from '../../../edge/admin/site-file/plan.ts';
 import { filterProblem, topicTypes } from '../../../edge/fhir/subscriptions/administer.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
+import { printYaml, readYaml } from '../../../edge/platform/node/admin-site-file.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
@@ -117,6 +120,8 @@ const issuesOf = async (refused: Promise<unknown>) => {
   expect(error).toMatchObject({ kind: 'invalid' });
   return (error as { issues: { at: string; message: string }[] }).issues;
 };
+
+const schema = z.fromJSONSchema(fileSchema());
 
 const hook = (more: object = {}) => ({
   apiKey: 'Lab',
@@ -231,6 +236,9 @@ test('an export that is applied to an empty site and exported again is equal exc
         const file = await first.file();
         expect(file.apiKeys).toHaveLength(keys.length);
         expect(file.subscriptions).toHaveLength(subscriptions.length);
+        // A person edits it as YAML, in an editor that knows its schema.
+        expect(readYaml(printYaml(file)).content).toEqual(file);
+        expect(schema.safeParse(file).error).toBeUndefined();
         await second.now(file, { copy: true });
         const again = await second.file();
         expect(withoutIds(again)).toEqual(withoutIds(file));
@@ -250,6 +258,21 @@ test('an export that is applied to an empty site and exported again is equal exc
     }),
     { numRuns: sized(5, 200) },
   );
+});
+
+test('the JSON Schema rejects what a plan rejects', () => {
+  for (const wrong of [
+    {},
+    { format: 2 },
+    { format: 1, colour: 'red' },
+    { format: 1, settings: { colour: 'red' } },
+    { format: 1, apiKeys: [{ name: 'A', version: 3 }] },
+    { format: 1, apiKeys: [{ name: 'A', tokenTtlSeconds: 5 }] },
+    { format: 1, addresses: [{}] },
+    { format: 1, subscriptions: [{ apiKey: 'A', headers: ['Authorization: x'] }] },
+    { format: 1, subscriptions: [{ apiKey: 'A', status: 'error' }] },
+  ])
+    expect([wrong, schema.safeParse(wrong).success]).toEqual([wrong, false]);
 });
 
 test('plans and applies each change with its row of the audit, and returns the Client IDs', async () => {
