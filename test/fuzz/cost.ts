@@ -3,6 +3,8 @@
  * input needs at most 2.5 times the work. Both are measured outside the gateway, because workerd stops its clock while it
  * computes.
  */
+import { existsSync } from 'node:fs';
+
 import fc from 'fast-check';
 import type { Client } from 'pg';
 
@@ -72,7 +74,8 @@ export async function measureCosts(
     const { rows } = await client.query<{ pid: number }>(
       'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
-    return new Map(rows.map(({ pid }) => [pid, cpuMsOf(pid)]));
+    // The gateway may have closed a connection meanwhile.
+    return new Map(rows.filter(({ pid }) => existsSync(`/proc/${pid}/task`)).map(({ pid }) => [pid, cpuMsOf(pid)]));
   };
   const measured = async (shape: RequestShape, size: number) => {
     const grown = shape.draft(world, size);

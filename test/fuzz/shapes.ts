@@ -507,6 +507,9 @@ const DOCUMENTS: readonly (readonly [what: string, size: number, lines: (n: numb
   ['bytes of a document that is no base64', DOCUMENT_BYTES, (n) => [obx(1, { 2: 'ED', 5: documentOf('*'.repeat(n)) })]],
 ];
 
+/** PostgreSQL needs 1 ms of CPU for a new patient, and 10 ms for a patch of a large resource. */
+const BUNDLE_LIMITS: CostLimits = { cpuMs: 1_000, databaseMs: 1_500, mebibytes: 64 };
+
 const COUNTED: readonly Counted[] = [
   ...DOCUMENTS.flatMap(([what, size, lines]) =>
     (['http', 'mllp'] as const).map((over): Counted => [
@@ -557,6 +560,7 @@ const COUNTED: readonly Counted[] = [
           entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: `F${at}` }] } }),
         ),
       ),
+    BUNDLE_LIMITS,
   ],
   [
     'bundle',
@@ -573,6 +577,7 @@ const COUNTED: readonly Counted[] = [
         ),
         'transaction',
       ),
+    BUNDLE_LIMITS,
   ],
   [
     'bundle',
@@ -737,6 +742,7 @@ const COUNTED: readonly Counted[] = [
           }),
         ),
       ),
+    BUNDLE_LIMITS,
   ],
   ...(['add', 'remove', 'copy', 'test'] as const).map((op): Counted => [
     'patch',

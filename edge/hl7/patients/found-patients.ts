@@ -51,10 +51,17 @@ const withoutOld = (content: JsonObject): JsonObject => ({
   identifier: objectsOf(content['identifier']).filter(({ use }) => use !== 'old'),
 });
 
-const storedPersonOf = ({ content, traits }: Draft): StoredPerson => ({
-  ...personOf(content),
-  ...readTraits([...traits]),
-});
+/** By content, which is never changed in place. A message with many patients asks for all of them after each PID. */
+const persons = new WeakMap<JsonObject, { readonly traits: number; readonly person: StoredPerson }>();
+
+function storedPersonOf({ content, traits }: Draft): StoredPerson {
+  const known = persons.get(content);
+  // Traits are only added.
+  if (known?.traits === traits.size) return known.person;
+  const person = { ...personOf(content), ...readTraits([...traits]) };
+  persons.set(content, { traits: traits.size, person });
+  return person;
+}
 
 /** The person of a Patient's content, without earlier names and birth dates. */
 export function personOf(content: JsonObject): Person {
