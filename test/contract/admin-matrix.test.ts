@@ -31,6 +31,7 @@ const NAMES_NOTHING = [
   '/admin/api/health',
   '/admin/api/endpoints',
   '/admin/api/usage',
+  '/admin/api/api-keys/:clientId/check-list',
   '/admin/api/sidecars',
   '/admin/signing-keys',
   '/admin/api/signing-keys',
@@ -66,6 +67,8 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
 /** Bodies for paths that refuse an empty body, for any object. */
 const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | number | null>>>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
+  'POST /admin/api/api-keys/:clientId/links': () => ({ hours: 1 }),
+  'POST /admin/keys/:clientId/links': () => ({ hours: '8' }),
   'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
   'POST /admin/api/authority-aliases/decide': (ids) => ({
     clientId: ids['api-keys'],
@@ -280,6 +283,11 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
            has_sent, connections, opened_at, reported_at)
          values ($1, $2, gen_random_uuid(), 'ward', $1, '203.0.113.9', false, '', '{THEIRNOWHERE}', true, 1, now(), now())`,
       [at.otherSite, theirs['api-keys']],
+    );
+    await at.db.client.query(
+      `insert into key_link (site_id, link_id, client_id, secret_sha256, created_by, expires_at)
+         values ($1, gen_random_uuid(), $2, 'x', 'theireve', now() + interval '1 day')`,
+      [at.otherSite, key.clientId],
     );
     browser = await signIn(at);
     before = await snapshot(at.otherSite);
