@@ -226,6 +226,35 @@ onRuntimes(
       expect(focusesOf(quick)).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
     });
 
+    test('many subscriptions due at once are posted some at a time, one after the other', async () => {
+      const [SUBSCRIPTIONS, AT_ONCE] = [20, 6];
+      let [underWay, most] = [0, 0];
+      const receivers = Array.from({ length: SUBSCRIPTIONS }, () => {
+        const got: NotifiedEvent[] = [];
+        const url = host.serve(`/many-${(paths += 1)}`, (response, request) => {
+          let text = '';
+          most = Math.max(most, (underWay += 1));
+          request.on('data', (chunk) => (text += String(chunk)));
+          request.on('end', () => {
+            setTimeout(() => {
+              underWay -= 1;
+              got.push(...eventsIn(JSON.parse(text)));
+              response.writeHead(200).end();
+            }, 50);
+          });
+        });
+        return { url, got };
+      });
+      for (const { url } of receivers)
+        expect((await call('POST', '/Subscription', subscription('Patient', url))).status).toBe(201);
+      for (let n = 1; n <= 2; n += 1) {
+        await create(patient(String(n)));
+        await until('each has it', async () => receivers.every(({ got }) => got.length >= n));
+      }
+      expect(most).toBeGreaterThan(1);
+      expect(most).toBeLessThanOrEqual(AT_ONCE);
+    });
+
     test('a notification is never posted to a forbidden address, and a host that misbehaves delays no other', async () => {
       const { client } = subject();
       // As if an older release had accepted them.
@@ -516,7 +545,12 @@ onRuntimes(
       const dueNow = `update subscription set tried_at = tried_at - interval '1 hour' where subscription_id = $1`;
       await create(observation(kept));
       await hasEvents(receiver, 4);
-      await subject().client.query(dueNow, [id]);
+      const { client } = subject();
+      await until('the gateway has noted the answer', async () => {
+        const { rows } = await client.query('select delivered from subscription where subscription_id = $1', [id]);
+        return rows[0].delivered === '4';
+      });
+      await client.query(dueNow, [id]);
       await create(observation(kept));
       await until('a heartbeat', () => receiver.received.some((one) => typeOf(one) === 'heartbeat'));
       const events = [

@@ -106,14 +106,24 @@ async function deliverOne(
 export const LEASE_SECONDS = 60;
 const BUDGET_MS = 40_000;
 
-/** Posts what a claimed subscription has, until a post is not accepted or the time is used up. Then another claim continues at once. */
-export async function deliver(deps: Delivering, database: Database, claim: Claim): Promise<void> {
+/**
+ * Posts what a claimed subscription has, until a post is not accepted or the time is used up. Then another claim continues at once.
+ *
+ * @param mayContinue asked before each further notification
+ */
+export async function deliver(
+  deps: Delivering,
+  database: Database,
+  claim: Claim,
+  mayContinue: () => boolean,
+): Promise<void> {
   const until = deps.now() + BUDGET_MS;
   const { status, delivered, last_event: lastEvent } = claim.claimed;
   // The first notification has no events.
   const upto = status === 'requested' ? delivered : lastEvent;
-  let position: Position | undefined = { after: delivered, upto };
-  while (position !== undefined && deps.now() < until) position = await deliverOne(deps, database, claim, position);
+  let position = await deliverOne(deps, database, claim, { after: delivered, upto });
+  while (position !== undefined && deps.now() < until && mayContinue())
+    position = await deliverOne(deps, database, claim, position);
   if (position === undefined) return;
   await database.run(releaseSubscription(claim.site, claim.claimed.subscription_id, claim.lease));
   deps.wake?.(claim.site);

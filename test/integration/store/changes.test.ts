@@ -643,7 +643,7 @@ test('a busy subscription has no pause when the time of a claim is used up', asy
     const lease = crypto.randomUUID();
     const [claimed] = await at.run(claimSubscriptions(site, lease, 60, 10));
     if (claimed === undefined) return 'nothing is due';
-    await deliver(deps, at, { site, lease, claimed });
+    await deliver(deps, at, { site, lease, claimed }, () => true);
     const { rows } = await db.client.query<{ delivered: string }>(
       'select delivered from subscription where subscription_id = $1',
       [id],
