@@ -22,7 +22,7 @@ interface Post {
   /** Workers may end work without its `finally`: then the post no longer counts after this time. */
   readonly untilMs: number;
 }
-/** Of this process. */
+/** The posts of this process. */
 const posting = new Set<Post>();
 
 /** The number of posts that may begin. */
@@ -37,9 +37,9 @@ export type ServingSites = Delivering &
 
 /**
  * Begins as many posts as may begin: a slow receiver delays no other subscription. While no further post may begin, each
- * subscription posts one notification, and then the next one has its turn.
+ * subscription posts one notification, and then the next subscription does.
  *
- * @param posts of this call of `serveSite`; those that begin are added
+ * @param posts the posts of this call of `serveSite`, to which new ones are added
  * @returns true if another post may be due
  */
 async function beginPosts(deps: ServingSites, database: Database, site: string, posts: Set<Promise<void>>) {
