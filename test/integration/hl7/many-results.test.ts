@@ -56,9 +56,8 @@ test.each(CASES)('%s: twice as many are twice the work', async (what, header, li
   for (const n of [100, 200]) {
     const text = message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n));
     expect((await site.send(text)).outcome).toBe('AA');
-    // The first call of a connection reads the catalog too.
-    await blocksFor(text);
-    blocks.push(await blocksFor(text));
+    // A call reads the catalog too if it is the first of a connection, or follows a change by another test.
+    blocks.push(Math.min(await blocksFor(text), await blocksFor(text), await blocksFor(text)));
   }
   const [small = 0, large = Infinity] = blocks;
   expect(large / small).toBeLessThanOrEqual(2.3);
