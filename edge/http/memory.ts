@@ -40,6 +40,9 @@ export function needOf(content: Content, bytes: Uint8Array): number {
   return need;
 }
 
+/** The memory that a message needs if its effects are shown: it is decided up to twice, and the answer needs memory beside it. */
+export const needOfShown = (message: Uint8Array): number => 3 * needOf('hl7', message);
+
 /** The answer of the database, its rows, the text of the answer, and a part of that in UTF-8. */
 const ANSWER_BYTE = 7;
 

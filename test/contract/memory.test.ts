@@ -18,7 +18,7 @@ const REQUESTS = 16;
 /** Deno's modules and the sources of the gateway, in MiB. */
 const DENO_HEAP = 64;
 /** Deno has no limit of 128 MB, and its sockets and allocator keep more memory beside the heap. */
-const DENO_ABOVE_REST = 384;
+const DENO_ABOVE_REST = 256;
 
 const isDone = ({ status }: Came): boolean => /^2\d\d$|^AA$/.test(status);
 /** Over MLLP the sidecar closes the connection, and the sender sends the message again. */

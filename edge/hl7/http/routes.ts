@@ -9,7 +9,7 @@ import { salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import type { Deps } from '../../deps.ts';
 import { AFTER_THE_WINDOW, FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { limitLinks, presentedLink } from '../../http/key-link.ts';
-import { needOf } from '../../http/memory.ts';
+import { needOf, needOfShown } from '../../http/memory.ts';
 import type { PresentedLink } from '../../store/key-link.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
@@ -42,9 +42,6 @@ type Sent =
       readonly messages: readonly CutMessage[] | Fault;
     };
 
-/** The decision, its view and the JSON need memory beside the message. */
-const CHECK_COPIES = 3;
-
 function readTicketCopy(asked: string | undefined): boolean {
   if (asked === undefined || asked === 'true' || asked === 'false') return asked === 'true';
   throw new Fault('invalid', 'ticketCopy must be true or false.');
@@ -65,7 +62,7 @@ async function readToCheck(
 ): Promise<Uint8Array> {
   const bytes = await share().read(site, async (expect) => {
     const read = await readMessageBytes(gzip, request, config.HL7_MAX_TEXT_BYTES, expect, 'HL7_MAX_TEXT_BYTES');
-    await share().reserve(site, CHECK_COPIES * needOf('hl7', read));
+    await share().reserve(site, needOfShown(read));
     return read;
   });
   if (isBatch(bytes)) throw new Fault('invalid', 'A batch cannot be checked. Send one message, which begins with MSH.');

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, parseJson, printJson } from '../../../..
 import { uuidv7 } from '../../../../shared/uuid.ts';
 import type { Deps } from '../../../deps.ts';
 import { sha256Of } from '../../../http/crypto.ts';
-import { needOf } from '../../../http/memory.ts';
+import { needOfShown } from '../../../http/memory.ts';
 import { wasSent } from '../../../store/hl7.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { parseStored } from '../../../store/resource.ts';
@@ -44,9 +44,6 @@ function asOfPatient(own: readonly JsonObject[], real: readonly JsonObject[]): r
 const patientIds = (resources: readonly JsonObject[]): string[] =>
   resources.flatMap(({ resourceType, id }) => (resourceType === 'Patient' && typeof id === 'string' ? [id] : []));
 
-/** The message is decided twice, and its resources are shown. */
-const DECISIONS = 3;
-
 const LINE_ENDS = ['\r', '\n', '\r\n'];
 
 /** Hashes of the bytes, and of those with other line ends: a message copied from a screen is still the same message. */
@@ -73,7 +70,7 @@ export async function dryRun(
   requestId: string,
 ): Promise<DryRun> {
   const { site, clientId } = key;
-  await deps.share().reserve(site, DECISIONS * needOf('hl7', bytes));
+  await deps.share().reserve(site, needOfShown(bytes));
   const received: Received = {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
     ...(await cutMessage(bytes, Infinity)),

@@ -2,7 +2,7 @@
 import { Fault } from '../../../../shared/fault.ts';
 import type { AckError } from '../../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
-import { needOf } from '../../../http/memory.ts';
+import { needOf, needOfShown } from '../../../http/memory.ts';
 import type { AuditBy } from '../../../store/audit.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { bytesOfHex, storedMessage } from '../../../store/hl7.ts';
@@ -38,10 +38,8 @@ export async function previewReplay(
   messageId: string,
   requestId: string,
 ): Promise<ReplayPreview> {
-  const request = await requestOf(deps, site, messageId, requestId, {
-    by: null,
-    shown: { action: 'message-viewed', messageId },
-  });
+  const asker = { by: null, shown: { action: 'message-viewed', messageId } } as const;
+  const request = await requestOf(deps, site, messageId, requestId, asker, needOfShown);
   const loaded = await load(deps, request);
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const input = (why: Attempt['why']): DecisionInput =>
@@ -93,6 +91,7 @@ async function requestOf(
   messageId: string,
   requestId: string,
   asker: Pick<Extract<Sender, { kind: 'key' }>, 'by' | 'shown'>,
+  need = (bytes: Uint8Array) => needOf('hl7', bytes),
 ): Promise<IngestRequest> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
@@ -100,7 +99,7 @@ async function requestOf(
     throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
   const bytes = bytesOfHex(message.raw);
-  await share().reserve(site, needOf('hl7', bytes));
+  await share().reserve(site, need(bytes));
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },
     bytes,
