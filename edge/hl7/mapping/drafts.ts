@@ -37,7 +37,7 @@ export interface Draft {
   /** The precedences of its values. */
   remembered: Remembered;
   /** A patient's identifiers that the lookup found, and those that this message added. */
-  readonly numbers: IdentifierRow[];
+  numbers: readonly IdentifierRow[];
   /** The identifiers that this message added. */
   readonly taught: IdentifierRow[];
   /** A patient's names and birth dates (`KnownBy`), stored ones and those of this message. */
@@ -217,7 +217,7 @@ export function createDrafts(
     touch: (draft) => void touched.add(draft),
     teach: (draft, numbers) => {
       touched.add(draft);
-      draft.numbers.push(...numbers);
+      draft.numbers = [...draft.numbers, ...numbers];
       draft.taught.push(...numbers);
     },
     rememberPerson: (draft, traits) => {
@@ -227,7 +227,7 @@ export function createDrafts(
     forget: (draft, { authority, value, led }) => {
       touched.add(draft);
       const isGone = (row: IdentifierRow): boolean => row[0] === authority && row[1] === value && (led || !row[3]);
-      draft.numbers.splice(0, draft.numbers.length, ...draft.numbers.filter((row) => !isGone(row)));
+      draft.numbers = draft.numbers.filter((row) => !isGone(row));
     },
     identifiers: (draft, field, edit) => {
       draft.origins.push({ element: 'identifier', field });

@@ -26,24 +26,31 @@ export function storedIdentity(
   };
 }
 
-function storedPatients(drafts: Drafts, rules: IdentifierRules): ReadonlyMap<string, StoredPatient> {
-  return new Map(
-    drafts.patients().map((draft) => [
-      draft.id,
-      {
-        id: draft.id,
-        survivor: survivorOf(draft, drafts).id,
-        person: storedPersonOf(draft),
-        // Few messages need them.
-        get identifiers() {
-          const { numbers } = knownBy(withoutOld(draft.content));
-          return identifiersOf(draft.id, numbers, rules).filter(({ identifies }) => identifies);
-        },
-        mergedWith: mergedWith(draft),
-      },
-    ]),
-  );
+/** Reads only the patients that are asked for: each PID of a message asks, and may ask about few of its patients. */
+function storedPatients(drafts: Drafts, rules: IdentifierRules): StoredIdentity['patients'] {
+  const read = new Map<string, StoredPatient>();
+  return {
+    get(id) {
+      const draft = drafts.byId('Patient', id);
+      if (draft === undefined) return undefined;
+      const known = read.get(id) ?? storedPatientOf(draft, drafts, rules);
+      read.set(id, known);
+      return known;
+    },
+  };
 }
+
+const storedPatientOf = (draft: Draft, drafts: Drafts, rules: IdentifierRules): StoredPatient => ({
+  id: draft.id,
+  survivor: survivorOf(draft, drafts).id,
+  person: storedPersonOf(draft),
+  // Few messages need them.
+  get identifiers() {
+    const { numbers } = knownBy(withoutOld(draft.content));
+    return identifiersOf(draft.id, numbers, rules).filter(({ identifies }) => identifies);
+  },
+  mergedWith: mergedWith(draft),
+});
 
 /** A Patient with its current identifiers alone. */
 const withoutOld = (content: JsonObject): JsonObject => ({
@@ -78,8 +85,16 @@ const textOf = (content: JsonObject, member: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-const storedIdentifiers = (drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] =>
-  drafts.patients().flatMap(({ id, numbers }) => identifiersOf(id, numbers, rules));
+/** By numbers, which are never changed in place and are of one message. */
+const identifiers = new WeakMap<readonly IdentifierRow[], readonly StoredIdentifier[]>();
+
+function storedIdentifiers(drafts: Drafts, rules: IdentifierRules): readonly StoredIdentifier[] {
+  return drafts.patients().flatMap(({ id, numbers }) => {
+    const known = identifiers.get(numbers) ?? identifiersOf(id, numbers, rules);
+    identifiers.set(numbers, known);
+    return known;
+  });
+}
 
 const identifiersOf = (patient: string, rows: readonly IdentifierRow[], rules: IdentifierRules): StoredIdentifier[] =>
   rows.map(([authority, value, sentType, led, isAssumed]) => {

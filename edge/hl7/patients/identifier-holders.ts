@@ -42,7 +42,7 @@ export interface StoredPatient {
 
 export interface StoredIdentity {
   readonly stored: readonly StoredIdentifier[];
-  readonly patients: ReadonlyMap<string, StoredPatient>;
+  readonly patients: Pick<ReadonlyMap<string, StoredPatient>, 'get'>;
   /** URIs of namespaces, from the site or this key. */
   readonly namedUris: ReadonlySet<string>;
   /** Namespaces and URIs that an administrator separated (`aliasKey`). */
