@@ -106,7 +106,8 @@ grant select, insert on document_use to gateway_app;
 
 -- Search values are extracted when a resource is written, into narrow tables beside the content. An absent system is ''. In the
 -- primary keys the id precedes the system, so that the resources with one code or value leave the index in page order. Few
--- codes and values are used by several systems. The index for look-ups by id begins with the id, so that the planner never
+-- codes and values are used by several systems. The indexes of systems are partial, so that PostgreSQL uses them only for a
+-- search by system alone (edge/store/search/compare.ts). The index for look-ups by id begins with the id, so that the planner never
 -- uses it for another search.
 create table resource_identifier (
   site_id uuid not null,
@@ -116,7 +117,7 @@ create table resource_identifier (
   id uuid not null,
   foreign key (site_id, type, id) references resource
 );
-create index resource_identifier_system on resource_identifier (site_id, type, system, id);
+create index resource_identifier_system on resource_identifier (site_id, type, system, id) where system <> '';
 alter table resource_identifier add primary key (site_id, type, value, id, system);
 create index resource_identifier_of on resource_identifier (id, site_id, type);
 select table_of_site('resource_identifier');
@@ -132,7 +133,7 @@ create table resource_token (
   id uuid not null,
   foreign key (site_id, type, id) references resource
 );
-create index resource_token_system on resource_token (site_id, type, param, system, id);
+create index resource_token_system on resource_token (site_id, type, param, system, id) where system <> '';
 alter table resource_token add primary key (site_id, type, param, code, id, system);
 create index resource_token_of on resource_token (id, site_id, type);
 select table_of_site('resource_token');

@@ -6,6 +6,7 @@ export const REFERENCE_PATH = '/docs';
 /** Pages below the reference. For errors, the anchor is a status or a code of an issue. */
 export const MLLP_PATH = '/mllp';
 export const ERRORS_PATH = '/errors';
+export const TRY_PATH = '/try';
 export const statusAnchor = (status: number | string): string => `status-${status}`;
 export const issueAnchor = (code: string): string => `issue-${code}`;
 
@@ -29,4 +30,34 @@ export function referenceBaseUrls(config: Addresses): string[] {
 export function referenceOrigin(config: Addresses): string | undefined {
   const url = config.INTEGRATION_DOCS_URL ?? ownBaseUrl(config);
   return url === undefined ? undefined : new URL(url).origin;
+}
+
+const originOf = (url: string): string => new URL(url).origin;
+
+/** The addresses that the page for trying a link calls. */
+export const calledByTrying = ({
+  INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: hl7,
+  INTEGRATION_OAUTH_PUBLIC_BASE_URL: oauth,
+}: Addresses) => ({
+  check: hl7 === undefined ? undefined : `${hl7}/hl7/check`,
+  refusals: oauth === undefined ? undefined : `${oauth}/oauth2/refusals`,
+});
+
+/** The origins of URLs, once each. */
+export const originsOf = (urls: readonly (string | undefined)[]): string[] => [
+  ...new Set(urls.flatMap((url) => (url === undefined ? [] : [originOf(url)]))),
+];
+
+/**
+ * The page on which an integrator uses a link. The secret is the fragment, which browsers send to no server.
+ *
+ * @returns undefined if no page of the gateway may call the surfaces, because INTEGRATION_DOCS_URL is another service
+ */
+export function tryPageOf(config: Addresses, secret: string): string | undefined {
+  const { check, refusals } = calledByTrying(config);
+  const called = originsOf([check, refusals]);
+  const base = referenceBaseUrls(config).find(
+    (url) => originOf(url) === referenceOrigin(config) || called.every((origin) => origin === originOf(url)),
+  );
+  return base === undefined ? undefined : `${base}${REFERENCE_PATH}${TRY_PATH}#${secret}`;
 }

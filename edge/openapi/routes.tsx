@@ -6,7 +6,7 @@ import { addAssets } from '../http/assets.ts';
 import type { Operation } from '../admin/api/operation.ts';
 import { compressedAnswer } from '../http/compression.ts';
 import { problem } from '../http/problem.ts';
-import { REFERENCE_PATH } from '../http/reference-address.ts';
+import { calledByTrying, originsOf, REFERENCE_PATH } from '../http/reference-address.ts';
 import { type PolicyOptions, securityHeaders } from '../http/security-headers.ts';
 import type { Deps } from '../deps.ts';
 import { CHAPTERS, fragmentName } from '../docs/contents.ts';
@@ -19,6 +19,7 @@ import { ChapterPage } from './pages/chapter.tsx';
 import { ErrorsPage } from './pages/errors.tsx';
 import { PAGES, printed } from './pages/frame.tsx';
 import { MllpPage } from './pages/mllp.tsx';
+import { TryPage } from './pages/try.tsx';
 import { AdministrationReference, calledOrigins, PartnerReference } from './pages/try-out.tsx';
 
 /** An OpenAPI document does not change while the program runs; the first request makes it. */
@@ -63,6 +64,10 @@ export function createReference(
       const fragment = await (await deps.asset(fragmentName(chapter.page))).text();
       return <ChapterPage {...{ site, chapter, fragment }} />;
     });
+  const called = calledByTrying(config);
+  addPage(PAGES.try.path, () => <TryPage {...{ site, called }} />, {
+    connectOrigins: originsOf(Object.values(called)),
+  });
   addPage(PAGES.mllp.path, () => <MllpPage site={site} />);
   addPage(PAGES.errors.path, () => <ErrorsPage site={site} />);
   addPage(PAGES.changes.path, () => <ChangesPage site={site} />);

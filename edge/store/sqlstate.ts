@@ -10,6 +10,11 @@ interface Meaning {
 /** Class GW is raised by our own functions (migrations/functions); some name the rows that they refuse in DETAIL. */
 const OWN = {
   GW401: { kind: 'unauthenticated', message: 'the token is no longer valid', code: 'invalid_token' },
+  GW402: {
+    kind: 'unauthenticated',
+    message: 'the link has expired, was revoked, or its API key is not active',
+    code: 'invalid_token',
+  },
   GW403: {
     kind: 'forbidden',
     message: 'the API key no longer allows every scope of the access token',

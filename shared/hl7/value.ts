@@ -144,6 +144,14 @@ export function pathOf(place: string): string {
   return [`${segment}${which(sequence)}-${field}${which(repetition)}`, ...below].join('.');
 }
 
+/** As `pathOf`, without a position that names the complete field: `PID-3` for `PID^1^3^1^1`, `PID-3.4` for `PID^1^3^1^4`. */
+export function shortPathOf(place: string): string {
+  const [segment = '', sequence = '', field, repetition, ...below] = place.split('^');
+  const isComplete =
+    (repetition === undefined || repetition === '1') && below.length > 0 && below.every((part) => part === '1');
+  return pathOf(isComplete && field !== undefined ? [segment, sequence, field].join('^') : place);
+}
+
 const isVerbatim = (segment: Segment, field: number): boolean => field <= 2 && segment.isDeclaring;
 
 function leaf(raw: string, segment: Segment): string | null {

@@ -498,6 +498,7 @@ describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
       const path = `/admin/keys/${clientId}/links`;
       const made = await ask(path, { hours: '8' });
       const secret = /link_[A-Za-z0-9_-]{96}/.exec(made.text)?.[0] ?? '';
+      expect(made.text).toContain(`/docs/try#${secret}`);
       expect((await check(secret)).status).toBe(200);
       const listed = await ask(path);
       expect(listed.text).not.toContain('link_');

@@ -100,6 +100,7 @@ describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
     ['/docs', 7],
     ['/docs/admin', 6],
     ['/docs/mllp', 3],
+    ['/docs/try', 5],
     ['/docs/errors', 3],
     ['/docs/changes', 3],
     ...CHAPTERS.map((page): [string, number] => [`/docs/${page}`, 5]),

@@ -20,7 +20,14 @@ const folder = await useFolder('admin-cli');
 
 const db = await useTestDatabase();
 
-const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
+const GATEWAY = 'https://gateway.example';
+
+const admin = (...args: string[]) =>
+  runProgram('admin', args, {
+    DATABASE_URL: db.ownerUrl,
+    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: GATEWAY,
+    INTEGRATION_OAUTH_PUBLIC_BASE_URL: GATEWAY,
+  });
 
 beforeAll(async () => {
   await createSite(db.client, { name: 'Existing' });
@@ -30,6 +37,8 @@ interface Answer {
   readonly site: string;
   readonly clientId: string;
   readonly linkId: string;
+  readonly secret: string;
+  readonly page: string;
 }
 
 const json = ({ stdout, stderr }: Ended): Answer & readonly Answer[] => {
@@ -450,6 +459,7 @@ test('creates, lists and revokes links of an API key, with an audit event each',
   const of = ['--site', site, '--client-id', clientId] as const;
   const made = json(await admin('link', 'create', ...of, '--hours', '3'));
   expect(made).toMatchObject({ secret: expect.stringMatching(/^link_[\w-]{96}$/), isLive: true });
+  expect(made.page).toBe(`${GATEWAY}/docs/try#${made.secret}`);
   const { linkId } = made;
   const [listed] = json(await admin('link', 'list', ...of));
   expect(listed).toMatchObject({ linkId, isLive: true, revokedAt: null });

@@ -3,17 +3,21 @@
  * makes a token from a private key and sends requests with it. Nothing that the page sends contains the key.
  */
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CHAPTERS } from '../../edge/docs/contents.ts';
+import { makeLink } from '../../edge/http/key-link.ts';
 import { expectAccessible, PHONE, PICTURES, WIDE } from '../stack/tools/console-browser.ts';
 import { isBrowserMissing, NO_BROWSER, startBrowser } from '../stack/tools/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { freePort } from '../stack/services/free-port.ts';
 import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
+import { ASSERTION_TYPE, clientAssertion } from '../stack/services/client.ts';
+import { until } from '../stack/services/until.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 
 /** Swagger UI has a second `main`, and headings that leave out a level. */
@@ -56,6 +60,7 @@ describe('the API reference in a browser', () => {
         ADMIN_PUBLIC_BASE_URL: at('console'),
         INTEGRATION_DOCS_URL: `${at('docs')}/docs`,
       },
+      rateLimits: { tokenPerClient: 60 },
     });
     browser = await startBrowser();
   });
@@ -228,11 +233,192 @@ describe('the API reference in a browser', () => {
       expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
     });
 
+    const expectReadable = async (name: string): Promise<void> => {
+      for (const [width, colorScheme] of [
+        [WIDE, 'light'],
+        [PHONE, 'dark'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width, height: 900 });
+        if (PICTURES !== undefined) {
+          await page.screenshot({ path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`, fullPage: true });
+        }
+        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
+        await expectAccessible(page, name === 'api' || name === 'admin' ? OF_SWAGGER_UI : []);
+      }
+    };
+
+    describe('the page for integrators', () => {
+      const MESSAGE = [
+        'MSH|^~\\&|A|B|C|D|20260101||ADT^A04^ADT_A01|1|P|2.5.1',
+        'PID|1||4711^^^H^MR||Lovelace<b id="injected">^Ada||19800230',
+        'ZZZ|1',
+      ].join('\n');
+
+      const createLink = async () => {
+        const key = await createApiKey(db.client, { site, scopes: ALL_SCOPES, protocols: ['fhir', 'hl7'] });
+        const { link, secret } = await makeLink(site, key.clientId);
+        await db.client.query(
+          `insert into key_link (site_id, link_id, client_id, secret_sha256, created_by, expires_at)
+             values ($1, $2, $3, $4, 'staff', now() + interval '1 day')`,
+          [site, link.linkId, key.clientId, link.sha256],
+        );
+        return { key, secret };
+      };
+      /** Presses the button, and returns the text of the page once the answer is there. */
+      const press = async (button: 'Check the message' | 'Show my refusals and check list'): Promise<string> => {
+        await page.click(`button:has-text("${button}")`);
+        await page.waitForSelector('#try-result:not(:empty), #try-said.bad');
+        return page.innerText('#main');
+      };
+
+      test('a link checks a message and shows refusals and the check list; the address has no secret', async () => {
+        const { key, secret } = await createLink();
+        const other = await createApiKey(db.client, { site });
+        await page.goto(`${at('docs')}/docs/try#${secret}`);
+        await page.waitForSelector('#try-said:has-text("in the form")');
+        expect(page.url()).toBe(`${at('docs')}/docs/try`);
+        expect(await page.inputValue('#try-secret')).toBe(secret);
+
+        await page.fill('#try-message', MESSAGE);
+        const checked = await press('Check the message');
+        for (const shown of ['AA The gateway would accept', 'PID-7', 'MSA|AA|1', 'Copy for a ticket']) {
+          expect(checked).toContain(shown);
+        }
+        expect(await page.innerText('.segments tr:has-text("PID-7") td.faulty.warn')).toContain('19800230');
+        // The name is text, never markup.
+        expect(await page.innerText('.segments tr:has-text("PID-5")')).toContain('<b id="injected">');
+        expect(await page.locator('#injected').count()).toBe(0);
+        expect(await page.textContent('[aria-label="resource 1, Patient"]')).toContain('"resourceType": "Patient"');
+        const copy = (await page.textContent('[aria-label="the scrubbed message"]')) ?? '';
+        expect(copy).toMatch(/^MSH\|/);
+        expect(copy).not.toMatch(/Lovelace|4711/);
+        await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+        await page.click('[aria-label="Copy the scrubbed message"]');
+        await page.waitForSelector('[aria-label="Copy the scrubbed message"]:has-text("Copied")');
+        expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(copy);
+        await page.waitForSelector(
+          '[aria-label="Copy the scrubbed message"]:has-text("Copy"):not(:has-text("Copied"))',
+        );
+        await expectReadable('try-check');
+
+        // The bytes of a file stay: as UTF-8 this name would be another one.
+        const latin1 = Buffer.from(
+          MESSAGE.replaceAll('\n', '\r').replace('2.5.1', '2.5.1||||||8859/1').replace('Ada', '\xc5sa'),
+          'latin1',
+        );
+        await page.setInputFiles('#try-file', { name: 'a.hl7', mimeType: 'text/plain', buffer: latin1 });
+        expect(await page.inputValue('#try-message')).toBe('');
+        expect(await press('Check the message')).toContain('\xc5sa');
+
+        // A failed signature, which only a link shows.
+        const body = {
+          grant_type: 'client_credentials',
+          client_assertion_type: ASSERTION_TYPE,
+          client_assertion: await clientAssertion(
+            { ...key, privateJwk: other.privateJwk },
+            `${at('auth')}/oauth2/token`,
+            { header: { kid: key.privateJwk.kid } },
+          ),
+        };
+        const status = await page.evaluate(
+          ([url, form]) =>
+            fetch(url, { method: 'POST', body: new URLSearchParams(form) }).then((answer) => answer.status),
+          [`${at('auth')}/oauth2/token`, body] as const,
+        );
+        expect(status).toBe(401);
+        const listed = await until('the failed signature', async () => {
+          const text = await press('Show my refusals and check list');
+          if (text.includes('Sign with the private key')) return text;
+          // The gateway accepts 60 requests a minute.
+          await delay(250);
+          return false;
+        });
+        for (const shown of ['401', 'Go-live check list', '0 of 7 seen', 'The client got an access token', 'not yet']) {
+          expect(listed).toContain(shown);
+        }
+        await expectReadable('try-refusals');
+
+        await page.waitForLoadState('networkidle');
+        expect(sent.filter(({ url }) => url.includes('link_'))).toEqual([]);
+        expect([...new Set(sent.map(({ url }) => new URL(url).origin))].sort()).toEqual([
+          at('auth'),
+          at('docs'),
+          at('hl7'),
+        ]);
+        expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([
+          0,
+          0,
+          '',
+        ]);
+        await page.goto(`${at('docs')}/docs/errors`);
+        await page.goBack();
+        await page.waitForSelector('#try-form');
+        expect(await page.inputValue('#try-secret')).toBe('');
+        expect(await page.textContent('#try-result')).toBe('');
+        expect(problems.filter((line) => !/^Applying inline style|status of 401/.test(line))).toEqual([]);
+      });
+
+      test('each error says in plain words what to do', async () => {
+        const { secret } = await createLink();
+        await page.goto(`${at('docs')}/docs/try`);
+        const check = () => press('Check the message');
+        expect(await check()).toContain('Enter the secret');
+        // A copied address, a header line, and a secret that a mail program has broken.
+        for (const given of [
+          `${at('docs')}/docs/try#${secret}`,
+          `Bearer ${secret}`,
+          ` ${secret.slice(0, 60)} ${secret.slice(60)}`,
+        ]) {
+          await page.fill('#try-secret', given);
+          await page.fill('#try-message', MESSAGE);
+          expect(await check(), given).toContain('Verdict');
+        }
+        await page.fill('#try-message', '');
+        expect(await check()).toContain('Paste a message');
+        await page.setInputFiles('#try-file', {
+          name: 'a',
+          mimeType: 'text/plain',
+          buffer: Buffer.alloc(1024 * 1024 + 1),
+        });
+        expect(await check()).toContain('The message is too large: it has 1,048,577 bytes');
+        await page.fill('#try-message', 'FHS|^~\\&|A');
+        expect(await check()).toContain('A batch cannot be checked.');
+        await page.fill('#try-message', MESSAGE);
+        for (const [wrong, says] of [
+          ['link_AAAA', 'the link is not complete: copy it again. Ask the administrator for a new link'],
+          [`${secret.slice(0, -2)}${secret.endsWith('AA') ? 'BB' : 'AA'}`, 'the link has expired, was revoked'],
+          ['eyJ.e30.x', 'rejects this token: '],
+          ['…', 'has a character that no secret has'],
+        ] as const) {
+          await page.fill('#try-secret', wrong);
+          expect(await check()).toContain(says);
+          expect(await press('Show my refusals and check list')).toContain(says.split('.')[0]);
+        }
+
+        await page.fill('#try-secret', secret);
+        await context.setOffline(true);
+        expect(await check()).toContain(`This page cannot reach ${new URL(at('hl7')).host}. Check your connection`);
+        await context.setOffline(false);
+        await page.evaluate(
+          async ([url, authorization]) => {
+            const ask = () => fetch(url, { headers: { authorization } });
+            await Promise.all(Array.from({ length: 65 }, ask));
+          },
+          [`${at('auth')}/oauth2/refusals`, `Bearer ${secret}`] as const,
+        );
+        expect(await press('Show my refusals and check list')).toMatch(/Too many requests: .*\. Wait \d+ seconds/);
+        expect(await page.innerText('#try-result')).toBe('');
+      });
+    });
+
     test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
       if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
       for (const [name, url] of [
         ['api', `${at('docs')}/docs`],
         ['mllp', `${at('docs')}/docs/mllp`],
+        ['try', `${at('docs')}/docs/try`],
         ['errors', `${at('docs')}/docs/errors`],
         ['changes', `${at('docs')}/docs/changes`],
         ...CHAPTERS.map(({ page: chapter }) => [chapter, `${at('docs')}/docs/${chapter}`] as const),
@@ -249,22 +435,7 @@ describe('the API reference in a browser', () => {
           expect(await page.textContent('#reference')).not.toContain('"string"');
         }
         expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`), name).toBe(true);
-        for (const [width, colorScheme] of [
-          [WIDE, 'light'],
-          [PHONE, 'dark'],
-        ] as const) {
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          await page.setViewportSize({ width, height: 900 });
-          if (PICTURES !== undefined) {
-            await page.screenshot({
-              path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`,
-              fullPage: true,
-            });
-          }
-          const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
-          expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
-          await expectAccessible(page, isTried ? OF_SWAGGER_UI : []);
-        }
+        await expectReadable(name);
       }
       // axe-core tries to add a style, which the policy of the pages refuses.
       expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);

@@ -1,6 +1,7 @@
 /** The page of the links of an API key. */
 import type { Context } from 'hono';
 
+import { tryPageOf } from '../../http/reference-address.ts';
 import type { KeyLinkRow } from '../../store/key-link.ts';
 import { parse } from '../api/parse.ts';
 import type { Visitor } from '../staff/access.ts';
@@ -66,7 +67,8 @@ async function show(
   const mayUpdate = permissions.has('site.api_keys.update');
   const hl7 = config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL ?? '';
   const oauth = config.INTEGRATION_OAUTH_PUBLIC_BASE_URL ?? '';
-  const page = (
+  const page = secret === undefined ? undefined : tryPageOf(config, secret);
+  const content = (
     <Page
       title="Links for the integrator"
       config={config}
@@ -82,6 +84,12 @@ async function show(
         <Notice tone="good">
           <p>The link is created. Give its secret to the integrator now: the gateway does not show it again.</p>
           <Copyable text={secret} label="the secret" />
+          {page === undefined ? null : (
+            <>
+              <p>Or send this address: it opens a page that uses the link in a browser. Treat it like the secret.</p>
+              <Copyable text={page} label="the address" />
+            </>
+          )}
         </Notice>
       )}
       {secret === undefined ? null : (
@@ -113,7 +121,7 @@ async function show(
       {rows.length === 0 ? <Empty>This API key has no links.</Empty> : <Links {...{ rows, path, mayUpdate }} />}
     </Page>
   );
-  return respond(config, page);
+  return respond(config, content);
 }
 
 export async function linksPage(console: Console, c: Context, clientId: string): Promise<Response> {

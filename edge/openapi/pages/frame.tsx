@@ -5,13 +5,14 @@ import type { PropsWithChildren } from 'hono/jsx';
 import { Head } from '../../admin/web/head.tsx';
 import type { Config } from '../../config.ts';
 import { CHAPTERS } from '../../docs/contents.ts';
-import { ERRORS_PATH, MLLP_PATH, REFERENCE_PATH } from '../../http/reference-address.ts';
+import { ERRORS_PATH, MLLP_PATH, REFERENCE_PATH, TRY_PATH } from '../../http/reference-address.ts';
 import { pathPrefix } from '../../http/surface.ts';
 
 /** The pages, as the navigation names them. */
 export const PAGES = {
   docs: { path: `/${CHAPTERS[0]?.page ?? ''}`, title: 'Documentation' },
   api: { path: '', title: 'API' },
+  try: { path: TRY_PATH, title: 'Check messages' },
   mllp: { path: MLLP_PATH, title: 'HL7 over MLLP' },
   errors: { path: ERRORS_PATH, title: 'Errors' },
   changes: { path: '/changes', title: 'Versions' },

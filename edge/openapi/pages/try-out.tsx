@@ -5,6 +5,7 @@
 import { ASSERTION_ALGORITHM_NAMES } from '../../../shared/oauth/algorithms.ts';
 import { AUDIENCES } from '../../../shared/oauth/audience.ts';
 import type { Config } from '../../config.ts';
+import { originsOf } from '../../http/reference-address.ts';
 import { ASSERTION_TYPE } from '../../oauth/assertion/credentials.ts';
 import { Frame, referencePath, type Site } from './frame.tsx';
 
@@ -128,11 +129,9 @@ const TryOut = ({ document, opens }: { document: string; opens: readonly string[
 );
 
 /** Origins that a request tried on the integrators' page, or its token, may go to. */
-export function calledOrigins(config: Config): string[] {
-  const called = [
+export const calledOrigins = (config: Config): string[] =>
+  originsOf([
     config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
     config.INTEGRATION_FHIR_PUBLIC_BASE_URL,
     config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
-  ];
-  return [...new Set(called.flatMap((url) => (url === undefined ? [] : [new URL(url).origin])))];
-}
+  ]);

@@ -1,5 +1,6 @@
 /** `npm run admin -- link …`: creates, lists and revokes links of an API key, like `/admin/api/api-keys/{clientId}/links`. */
 import { addLink, endLink, findLinks, newLink, viewLink } from '../../admin/keys/links.ts';
+import { tryPageOf } from '../../http/reference-address.ts';
 import { asOperator, type Command, need, operator, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
@@ -8,14 +9,14 @@ const CLIENT_ID = '--client-id svc-…';
 export const LINK_COMMANDS: Readonly<Record<string, Command>> = {
   'link create': {
     usage: [SITE, CLIENT_ID, '[--hours HOURS]'],
-    next: 'Give the secret to the integrator, who sends it as a Bearer token to /hl7/check and /oauth2/refusals.',
+    next: 'Give the address in `page` to the integrator, or the secret, a Bearer token for /hl7/check and /oauth2/refusals.',
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const { data } = newLink.safeParse({ hours: Number(textOf(options, 'hours') || 24) });
       if (data === undefined) throw new UsageError('--hours must be a number from 1 to 168');
       const { database } = asOperator(deps, actor);
       const { row, secret } = await addLink(database, actor, need(options, 'client-id'), data.hours);
-      return { ...viewLink(row), secret };
+      return { ...viewLink(row), secret, page: tryPageOf(deps.config, secret) };
     },
   },
   'link list': {

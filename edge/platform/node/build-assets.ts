@@ -32,8 +32,11 @@ const FILES: Readonly<Record<string, string>> = {
   'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
 };
 
-/** Scripts with the libraries that they import. */
-const BUNDLES: Readonly<Record<string, string>> = { 'site-file.js': 'edge/admin/web/assets/site-file.js' };
+/** Scripts with the modules that they import. */
+const BUNDLES: Readonly<Record<string, string>> = {
+  'site-file.js': 'edge/admin/web/assets/site-file.js',
+  'try.js': 'edge/admin/web/assets/try.js',
+};
 
 async function bundle(source: string): Promise<Buffer> {
   const { outputFiles } = await build({

@@ -18,16 +18,29 @@ function keyOf(value: string, bind: Bind): string {
   return value.length <= SHORT_KEY_LENGTH ? bind(value) : `search_key(${bind(value)})`;
 }
 
-/** @param column the column of the value or code; the system is in the column `system` */
+/**
+ * The indexes of systems omit rows without a system. So no estimate makes PostgreSQL read all codes of a type through them, when
+ * it searches for many codes.
+ *
+ * @param column the column of the value or code; the system is in the column `system`
+ */
 export function tokenSql(column: string, alias: string, any: readonly Token[], bind: Bind): string {
+  const keys: string[] = [];
   const alternatives = any.map(({ system, value }) => {
+    const key = value === null ? [] : [keyOf(value, bind)];
+    keys.push(...key);
     const parts = [
-      ...(value === null ? [] : [`${alias}.${column} = ${keyOf(value, bind)}`]),
+      ...key.map((one) => `${alias}.${column} = ${one}`),
       ...(system === null ? [] : [`${alias}.system = ${keyOf(system, bind)}`]),
+      ...(value === null ? [`${alias}.system <> ''`] : []),
     ];
     return parts.join(' and ');
   });
-  return alternatives.length === 1 ? alternatives.join('') : `(${alternatives.map((one) => `(${one})`).join(' or ')})`;
+  if (alternatives.length === 1) return alternatives.join('');
+  // One array has all values, which is a condition on the index.
+  const listed = keys.length === any.length ? [`${alias}.${column} = any (array[${keys.join(', ')}])`] : [];
+  const isListed = listed.length > 0 && any.every(({ system }) => system === null);
+  return [...listed, ...(isListed ? [] : [`(${alternatives.map((one) => `(${one})`).join(' or ')})`])].join(' and ');
 }
 
 /** True where one of the rows `[system, value]` matches one of the tokens. */

@@ -347,6 +347,7 @@ const having = (...criteria: Criterion[]): Related => ({ kind: 'has', type: 'Obs
 const ABOUT = RESOURCE_TYPES.filter((type) => type !== 'Patient');
 const page = { criteria: [], sort: BY_ID, after: null, limit: 50 } as const;
 const MRN = identifier('MRN7', 'urn:mrn');
+const UNUSED_CODES = Array.from({ length: 100 }, (_, at) => code(`unused${at}`));
 const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: readonly string[]])[] = [
   [
     'Observation?patient.identifier=',
@@ -401,6 +402,11 @@ const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: 
   [
     'Patient?_has:Observation:patient:code=',
     { ...page, type: 'Patient', related: [having(token('code', code('c7')))] },
+    ['resource_token_pkey', 'resource_pkey'],
+  ],
+  [
+    'Patient?_has:Observation:patient:code=, many',
+    { ...page, type: 'Patient', related: [having(token('code', code('c7'), ...UNUSED_CODES))] },
     ['resource_token_pkey', 'resource_pkey'],
   ],
   [
