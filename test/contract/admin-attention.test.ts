@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Item {
   readonly id: string;
@@ -22,7 +22,7 @@ interface List {
 const READ = ['site.messages.read'];
 const BOTH = ['site.messages.read', 'site.settings.update'];
 
-describe.each(RUNTIMES)('issues to review on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
   const at = useConsole(runtime, {
     site: { name: 'North' },
     otherSite: { name: 'South' },
