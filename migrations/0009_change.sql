@@ -12,7 +12,9 @@ create table change_position (
   reached timestamptz(3) not null,
   -- The numbers that most subscriptions have compared (subscription_match), and when.
   matched bigint not null default 0,
-  matched_at timestamptz not null default clock_timestamp()
+  matched_at timestamptz not null default clock_timestamp(),
+  -- Another value for each subscription that joins those without their own number (subscription_match).
+  members uuid not null default gen_random_uuid()
 );
 select table_of_site('change_position');
 grant select, insert, update on change_position to gateway_app;

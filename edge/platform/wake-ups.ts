@@ -17,7 +17,8 @@ export function wakeUps(serve: (site: string) => Promise<boolean>): (site: strin
   const run = async (site: string): Promise<void> => {
     waking.set(site, false);
     const remains = await serve(site).catch(() => false);
-    if (remains || waking.get(site) === true) schedule(site, remains ? AGAIN_MS : DELAY_MS);
+    const isWoken = waking.get(site) === true;
+    if (remains || isWoken) schedule(site, isWoken ? DELAY_MS : AGAIN_MS);
     else waking.delete(site);
   };
   const schedule = (site: string, delayMs: number): void => void setTimeout(() => void run(site), delayMs);

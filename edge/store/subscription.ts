@@ -151,29 +151,55 @@ export interface ComparedRow {
   readonly filter: string;
   /** Instant. */
   readonly since: string | null;
-  readonly matched: string;
-  readonly zone: string | null;
 }
 
-/** The subscriptions that compare next: those at one number, which has waited longest, so that one far behind delays no other. */
-export const nextCompared = (site: string): Query<ComparedRow> =>
-  read<ComparedRow>`with p as materialized (
-       select c.matched, c.matched_at, c.last_number from change_position c where c.site_id = ${site}::uuid),
+export interface NextRow extends Omit<ComparedRow, 'id'> {
+  /** The number from which they compare. */
+  readonly matched: string;
+  readonly last_number: string;
+  /** Others are behind too, at another number. */
+  readonly has_others: boolean;
+  /** The version of the subscriptions without their own number; null: these do not compare now. */
+  readonly members: string | null;
+  readonly zone: string | null;
+  /** Null: no row of a subscription is needed. */
+  readonly id: string | null;
+  /** It has its own number. */
+  readonly is_own: boolean;
+}
+
+/**
+ * The subscriptions that compare next: those at one number, which has waited longest, so that one far behind delays no other. Without
+ * those that the caller knows. Each row has the number.
+ *
+ * @param known the version of the subscriptions without their own number that the caller knows
+ */
+export const nextCompared = (site: string, known: string | null): Query<NextRow> =>
+  read<NextRow>`with p as materialized (
+       select c.matched, c.matched_at, c.last_number, c.members from change_position c where c.site_id = ${site}::uuid),
+     own as materialized (
+       select y.subscription_id, y.type, y.filter, y.since, y.matched, y.matched_at
+         from p join subscription y on y.site_id = ${site}::uuid and y.matched < p.last_number
+        where y.status <> 'error' or y.last_answer <> 'filter'),
      -- Most often no subscription is behind, and then none is read.
      behind as materialized (
-       select p.* from p
+       select p.matched, p.matched_at, p.members from p
         where p.matched < p.last_number
-           or exists (select from subscription y where y.site_id = ${site}::uuid and y.matched < p.last_number)),
-     s as materialized (
-       select x.subscription_id, x.type, x.filter, x.since, coalesce(x.matched, p.matched) as matched,
-              case when x.matched is null then p.matched_at else x.matched_at end as matched_at
-         from behind p cross join subscription x
-        where x.site_id = ${site}::uuid and (x.status <> 'error' or x.last_answer <> 'filter'))
-     select s.subscription_id as id, s.type, s.filter, s.matched::text as matched, t.time_zone as zone,
-            ${raw(instantsOf(['s.since']))}
-       from s join site t on t.site_id = ${site}::uuid
-      where s.matched = (
-        select n.matched from s n cross join p where n.matched < p.last_number order by n.matched_at limit 1)`;
+          and exists (select from subscription y where y.site_id = ${site}::uuid and y.matched is null)
+       union all
+       select o.matched, o.matched_at, null from own o),
+     n as materialized (
+       select b.matched, exists (select from behind x where x.matched <> b.matched) as has_others,
+              (select x.members from behind x where x.matched = b.matched and x.members is not null) as members
+         from behind b order by b.matched_at limit 1)
+     select n.matched::text as matched, p.last_number::text as last_number, n.has_others, n.members, t.time_zone as zone,
+            s.subscription_id as id, s.type, s.filter, s.is_own, ${raw(instantsOf(['s.since']))}
+       from n cross join p join site t on t.site_id = ${site}::uuid
+       left join lateral (
+         select o.subscription_id, o.type, o.filter, o.since, true as is_own from own o where o.matched = n.matched
+         union all
+         select y.subscription_id, y.type, y.filter, y.since, false from subscription y
+          where y.site_id = ${site}::uuid and y.matched is null and n.members <> coalesce(${known}::uuid, gen_random_uuid())) s on true`;
 
 export interface ChangeRow {
   readonly number: string;
@@ -200,6 +226,7 @@ export const changePage = (
     from change_page(${site}::uuid, ${after}::bigint, ${limit}::integer, ${types}::text[], ${maxBytes}::bigint)`;
 
 export interface Matched {
+  /** The compared subscriptions with their own number. */
   readonly ids: readonly string[];
   readonly from: string;
   readonly upto: string;
@@ -208,9 +235,13 @@ export interface Matched {
   readonly failed: readonly string[];
 }
 
-export const storeMatches = (site: string, { ids, from, upto, matches, failed }: Matched): Query =>
-  sql`select subscription_match(${site}::uuid, ${ids}::uuid[], ${from}::bigint, ${upto}::bigint,
-      ${JSON.stringify(matches)}::json, ${failed}::uuid[])`;
+/** `is_stored` is false if another runner had compared them meanwhile. */
+export const storeMatches = (
+  site: string,
+  { ids, from, upto, matches, failed }: Matched,
+): Query<{ readonly is_stored: boolean }> =>
+  sql<{ is_stored: boolean }>`select subscription_match(${site}::uuid, ${ids}::uuid[], ${from}::bigint, ${upto}::bigint,
+      ${JSON.stringify(matches)}::json, ${failed}::uuid[]) as is_stored`;
 
 export interface ClaimedSubscription {
   readonly subscription_id: string;

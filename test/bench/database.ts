@@ -24,8 +24,9 @@ export interface BenchDatabase {
   stop(): Promise<void>;
 }
 
-export async function startBenchDatabase(): Promise<BenchDatabase> {
-  const postgres = await startPostgres();
+/** @param settings the server's */
+export async function startBenchDatabase(settings: Readonly<Record<string, string>> = {}): Promise<BenchDatabase> {
+  const postgres = await startPostgres({ settings });
   const endpoint = await startEndpoint(postgres.url);
   const applicationUrl = await prepareDatabase(postgres.url);
   const client = new Client({ connectionString: postgres.url });

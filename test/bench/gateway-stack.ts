@@ -11,7 +11,7 @@ import { es256PrivateJwk } from '../../shared/es256-jwk.ts';
 import { MLLP_CONTENT_TYPE, MLLP_MESSAGES_PATH } from '../../shared/mllp-contract.ts';
 import { createSigner, sha256Of } from '../../sidecar/token.ts';
 import { ASSERTION_TYPE, clientAssertion, getToken } from '../stack/services/client.ts';
-import { createApiKey } from '../stack/services/seed.ts';
+import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { type BenchDatabase, startBenchDatabase } from './database.ts';
 import { serveDeno } from './deno.ts';
 import type { BareRequest } from './limits.ts';
@@ -35,12 +35,21 @@ export interface Operation {
   readonly prepare?: () => Promise<void>;
 }
 
-export interface GatewayStack {
-  readonly gateway: Served['gateway'];
+type Headers = Readonly<Record<string, string>>;
+
+/** A site and the requests to it. */
+export interface SiteRequests {
+  readonly site: string;
   readonly operations: readonly Operation[];
+}
+
+export interface GatewayStack extends SiteRequests {
+  readonly gateway: Served['gateway'];
+  /** Adds a site with as many patients, without MLLP. */
+  readonly addSite: () => Promise<SiteRequests>;
   /** The least work of a Worker for a read of the same Patient, and the headers of such a read. */
   readonly bare: BareRequest;
-  readonly bareHeaders: Readonly<Record<string, string>>;
+  readonly bareHeaders: Headers;
   readonly databaseUrl: string;
   /** The running processes of PostgreSQL. */
   readonly databasePids: () => readonly number[];
@@ -83,6 +92,10 @@ export interface GatewayStackOptions {
   readonly runtime: 'workerd' | 'Deno';
   /** The added round trip between the gateway and the endpoint of the database; the default is 0. */
   readonly delayMs?: number;
+  /** Patients of each site. */
+  readonly patients?: number;
+  /** Settings of PostgreSQL. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Variables of the gateway, over those of the stack. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -91,15 +104,15 @@ export async function startGatewayStack({
   runtime,
   delayMs = 0,
   env = {},
+  settings,
+  patients = PATIENTS,
 }: GatewayStackOptions): Promise<GatewayStack> {
-  const started = await startBenchDatabase();
+  const started = await startBenchDatabase(settings);
   const database: BenchDatabase = { ...started, env: (url, access) => ({ ...started.env(url, access), ...env }) };
   const { postgres, endpoint, client, site, secrets } = database;
   const databasePort = runtime === 'Deno' ? postgres.port : endpoint.port;
   const line = delayMs === 0 ? undefined : await startLine(databasePort, delayMs);
-  const key = await createApiKey(client, { site, tokenTtlSeconds: 3600 });
   await createApiKey(client, { site, protocols: ['hl7-mllp'], allowedIps: [ADDRESS] });
-  const patient = await fillPatients(client, site, PATIENTS);
   const served = await serve(runtime, database, line?.port ?? databasePort);
   const { gateway } = served;
   const { keys } = JSON.parse(secrets.env.TOKEN_SIGNING_KEYS) as { readonly keys: readonly object[] };
@@ -109,100 +122,110 @@ export async function startGatewayStack({
     await database.stop();
   };
 
-  const newAssertion = (): Promise<string> =>
-    clientAssertion(key, `${gateway.url}/oauth2/token`, {
-      claims: { exp: Math.floor(Date.now() / 1000) + ASSERTION_SECONDS },
-    });
-  let assertions: string[] = [];
-  const fhir = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-fhir' })}` };
-  const hl7 = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-hl7-http' })}` };
   const signToken = createSigner('bench', es256PrivateJwk.parse(secrets.sidecarPrivateKey));
-  const overHttp = (body: string): Call => ({
-    method: 'POST',
-    path: '/hl7/messages',
-    headers: { ...hl7, 'Content-Type': 'text/plain' },
-    body,
-  });
-  const overMllp = (body: string): Call => ({
-    method: 'POST',
-    path: MLLP_MESSAGES_PATH,
-    headers: {
-      Authorization: `Bearer ${signToken({ address: ADDRESS }, sha256Of(Buffer.from(body)))}`,
-      'Content-Type': MLLP_CONTENT_TYPE,
-    },
-    body,
-  });
-  let n = 0;
-  const known = (): string => `KNOWN-${n % KNOWN_PATIENTS}`;
-  const operations: Operation[] = [
-    {
-      what: 'token (ES256, jti claimed)',
-      expected: 200,
-      async next() {
-        const form = new URLSearchParams({
-          grant_type: 'client_credentials',
-          scope: 'system/Patient.read',
-          client_assertion_type: ASSERTION_TYPE,
-          client_assertion: assertions.pop() ?? (await newAssertion()),
-        });
-        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-        return { method: 'POST', path: '/oauth2/token', headers, body: form.toString() };
+  const requestsOf = async (
+    of: string,
+  ): Promise<SiteRequests & { readonly patient: string; readonly fhir: Headers }> => {
+    const key = await createApiKey(client, { site: of, tokenTtlSeconds: 3600 });
+    const patient = await fillPatients(client, of, patients);
+    const newAssertion = (): Promise<string> =>
+      clientAssertion(key, `${gateway.url}/oauth2/token`, {
+        claims: { exp: Math.floor(Date.now() / 1000) + ASSERTION_SECONDS },
+      });
+    let assertions: string[] = [];
+    const fhir = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-fhir' })}` };
+    const hl7 = { Authorization: `Bearer ${await getToken(gateway.url, key, { audience: 'svc-hl7-http' })}` };
+    const overHttp = (body: string): Call => ({
+      method: 'POST',
+      path: '/hl7/messages',
+      headers: { ...hl7, 'Content-Type': 'text/plain' },
+      body,
+    });
+    const overMllp = (body: string): Call => ({
+      method: 'POST',
+      path: MLLP_MESSAGES_PATH,
+      headers: {
+        Authorization: `Bearer ${signToken({ address: ADDRESS }, sha256Of(Buffer.from(body)))}`,
+        'Content-Type': MLLP_CONTENT_TYPE,
       },
-      async prepare() {
-        assertions = await Promise.all(Array.from({ length: ASSERTIONS }, newAssertion));
+      body,
+    });
+    let n = 0;
+    const known = (): string => `KNOWN-${n % KNOWN_PATIENTS}`;
+    const operations: Operation[] = [
+      {
+        what: 'token (ES256, jti claimed)',
+        expected: 200,
+        async next() {
+          const form = new URLSearchParams({
+            grant_type: 'client_credentials',
+            scope: 'system/Patient.read',
+            client_assertion_type: ASSERTION_TYPE,
+            client_assertion: assertions.pop() ?? (await newAssertion()),
+          });
+          const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+          return { method: 'POST', path: '/oauth2/token', headers, body: form.toString() };
+        },
+        async prepare() {
+          assertions = await Promise.all(Array.from({ length: ASSERTIONS }, newAssertion));
+        },
       },
-    },
-    { what: 'Patient read', expected: 200, next: () => ({ path: `/fhir/Patient/${patient}`, headers: fhir }) },
-    {
-      what: 'Patient search by identifier',
-      expected: 200,
-      next: () => ({ path: `/fhir/Patient?identifier=B-${(n++ % PATIENTS) + 1}`, headers: fhir }),
-    },
-    {
-      what: 'Patient search by name',
-      expected: 200,
-      next: () => ({ path: '/fhir/Patient?name=c4ca42', headers: fhir }),
-    },
-    {
-      what: 'Observation create',
-      expected: 201,
-      next: () => ({
-        method: 'POST',
-        path: '/fhir/Observation',
-        headers: { ...fhir, 'Content-Type': 'application/fhir+json' },
-        body: `{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"29463-7"}]},"subject":{"reference":"Patient/${patient}"},"valueQuantity":{"value":71.50,"unit":"kg"}}`,
-      }),
-    },
-    {
-      what: 'HL7 ADT, a new patient each',
-      expected: 200,
-      next: () => overHttp(adt(`BENCH-${n++}`, `NEW-${n}`)),
-    },
-    {
-      what: 'HL7 ADT, patients seen before',
-      expected: 200,
-      next: () => overHttp(adt(`BENCH-${n++}`, known())),
-    },
-    {
-      what: 'HL7 ORU, patients seen before',
-      expected: 200,
-      next: () => overHttp(oru(`BENCH-${n++}`, known())),
-    },
-    {
-      what: 'sidecar ADT, a new patient each',
-      expected: 200,
-      next: () => overMllp(adt(`BENCH-${n++}`, `NEW-${n}`)),
-    },
-    {
-      what: 'sidecar ADT, patients seen before',
-      expected: 200,
-      next: () => overMllp(adt(`BENCH-${n++}`, known())),
-    },
-  ];
+      { what: 'Patient read', expected: 200, next: () => ({ path: `/fhir/Patient/${patient}`, headers: fhir }) },
+      {
+        what: 'Patient search by identifier',
+        expected: 200,
+        next: () => ({ path: `/fhir/Patient?identifier=B-${(n++ % patients) + 1}`, headers: fhir }),
+      },
+      {
+        what: 'Patient search by name',
+        expected: 200,
+        next: () => ({ path: '/fhir/Patient?name=c4ca42', headers: fhir }),
+      },
+      {
+        what: 'Observation create',
+        expected: 201,
+        next: () => ({
+          method: 'POST',
+          path: '/fhir/Observation',
+          headers: { ...fhir, 'Content-Type': 'application/fhir+json' },
+          body: `{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"29463-7"}]},"subject":{"reference":"Patient/${patient}"},"valueQuantity":{"value":71.50,"unit":"kg"}}`,
+        }),
+      },
+      {
+        what: 'HL7 ADT, a new patient each',
+        expected: 200,
+        next: () => overHttp(adt(`BENCH-${n++}`, `NEW-${n}`)),
+      },
+      {
+        what: 'HL7 ADT, patients seen before',
+        expected: 200,
+        next: () => overHttp(adt(`BENCH-${n++}`, known())),
+      },
+      {
+        what: 'HL7 ORU, patients seen before',
+        expected: 200,
+        next: () => overHttp(oru(`BENCH-${n++}`, known())),
+      },
+      {
+        what: 'sidecar ADT, a new patient each',
+        expected: 200,
+        next: () => overMllp(adt(`BENCH-${n++}`, `NEW-${n}`)),
+      },
+      {
+        what: 'sidecar ADT, patients seen before',
+        expected: 200,
+        next: () => overMllp(adt(`BENCH-${n++}`, known())),
+      },
+    ];
+    return { site: of, operations, patient, fhir };
+  };
+  const { operations, patient, fhir } = await requestsOf(site);
 
   return {
     gateway,
+    site,
     operations,
+    addSite: async () => requestsOf(await createSite(client)),
     bare: {
       key: JSON.stringify(keys[0]),
       issuer: gateway.url,

@@ -1,23 +1,10 @@
-/**
- * Compares changes with the filters of subscriptions. A change is an event if the version or the version before matches, so that
- * a resource that leaves a filter is an event too. An erasure is an event of each subscription of its type.
- */
-import type { ResourceType } from '../../../shared/resource-type.ts';
-import { Fault } from '../../../shared/fault.ts';
+/** Compares changes with the filters of subscriptions. */
 import type { Database } from '../../deps.ts';
-import { matchesWrite } from '../../store/search/kinds.ts';
 import type { Searchable } from '../../store/search/rows.ts';
-import {
-  changePage,
-  type ChangeRow,
-  type ComparedRow,
-  type Matched,
-  nextCompared,
-  storeMatches,
-} from '../../store/subscription.ts';
+import { changePage, type ChangeRow, type Matched, nextCompared, storeMatches } from '../../store/subscription.ts';
 import { factsIn } from '../bulk/type-filter.ts';
-import { readCriteria } from '../search/request.ts';
 import type { ValueContext } from '../search/values.ts';
+import { concerned, filteredTypes, type Filters, keepFilters, keptFilters, readFilters } from './filters.ts';
 
 const MAX_CHANGES = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -44,57 +31,57 @@ function factsOfChanges(zone: string): (change: ChangeRow) => readonly Searchabl
   };
 }
 
-/** @returns true for an event of the subscription. @throws Fault for a filter that cannot be used any more */
-function isEventOf(
-  { type, filter, since }: ComparedRow,
-  context: ValueContext,
-  factsOf: (change: ChangeRow) => readonly Searchable[],
-): (change: ChangeRow) => boolean {
-  const criteria = filter === '' ? undefined : readCriteria(type, filter, context);
-  return (change) => {
-    if (change.type !== type) return false;
-    if (change.version === null) return true;
-    const { last_updated } = change;
-    if (last_updated === null || (since !== null && Date.parse(last_updated) <= Date.parse(since))) return false;
-    return criteria === undefined || factsOf(change).some((facts) => matchesWrite(facts, criteria));
-  };
-}
-
-function compare(subscriptions: readonly ComparedRow[], changes: readonly ChangeRow[], context: ValueContext) {
-  const failed: string[] = [];
-  const matches: { id: string; numbers: string[] }[] = [];
-  const factsOf = factsOfChanges(subscriptions[0]?.zone ?? 'UTC');
-  const types = new Set(changes.map(({ type }) => type));
-  for (const subscription of subscriptions) {
-    if (!types.has(subscription.type)) continue;
-    try {
-      const numbers = changes.filter(isEventOf(subscription, context, factsOf)).map(({ number }) => number);
-      if (numbers.length > 0) matches.push({ id: subscription.id, numbers });
-    } catch (error) {
-      // The search parameters of the deployment have changed.
-      if (!(error instanceof Fault)) throw error;
-      failed.push(subscription.id);
+/** @param own the ids of the subscriptions with their own number: a kept one with the same id was deleted */
+function compare(
+  common: Filters,
+  own: { readonly filters: Filters; readonly ids: ReadonlySet<string> },
+  changes: readonly ChangeRow[],
+  zone: string,
+): Pick<Matched, 'failed' | 'matches'> {
+  const numbers = new Map<string, string[]>();
+  const factsOf = factsOfChanges(zone);
+  for (const change of changes) {
+    const found = concerned(common, change, factsOf).filter(({ id }) => !own.ids.has(id));
+    for (const { id } of [...found, ...concerned(own.filters, change, factsOf)]) {
+      const before = numbers.get(id);
+      if (before === undefined) numbers.set(id, [change.number]);
+      else before.push(change.number);
     }
   }
-  return { failed, matches } satisfies Pick<Matched, 'failed' | 'matches'>;
+  return {
+    failed: [...common.failed, ...own.filters.failed],
+    matches: [...numbers].map(([id, each]) => ({ id, numbers: each })),
+  };
 }
 
 /**
  * Compares some changes with the subscriptions of a site that have waited longest.
  *
  * @param database the database in the site
- * @returns false if nothing was left to compare
+ * @returns true if changes may be left to compare
  */
 export async function matchChanges(database: Database, site: string, context: ValueContext): Promise<boolean> {
-  const subscriptions = await database.run(nextCompared(site));
-  const [first] = subscriptions;
+  const known = keptFilters(site, context);
+  const rows = await database.run(nextCompared(site, known?.members ?? null));
+  const [first] = rows;
   if (first === undefined) return false;
-  const filtered = new Set<ResourceType>(subscriptions.flatMap(({ type, filter }) => (filter === '' ? [] : [type])));
-  const changes = await database.run(changePage(site, first.matched, MAX_CHANGES, [...filtered], MAX_BYTES));
+  const { matched: from, members } = first;
+  const subscriptions = rows.flatMap(({ id, is_own, type, filter, since }) =>
+    id === null ? [] : [{ id, is_own, type, filter, since }],
+  );
+  const own = subscriptions.filter(({ is_own }) => is_own);
+  const ids = new Set(own.map(({ id }) => id));
+  const others = subscriptions.filter(({ is_own }) => !is_own);
+  const isKnown = known !== undefined && known.members === members;
+  const common = isKnown ? known.filters : readFilters(others, context);
+  if (!isKnown && members !== null) keepFilters(site, context, { members, filters: common });
+  const ownFilters = readFilters(own, context);
+  const types = new Set([...filteredTypes(common), ...filteredTypes(ownFilters)]);
+  const changes = await database.run(changePage(site, from, MAX_CHANGES, [...types], MAX_BYTES));
   const upto = changes.at(-1)?.number;
   if (upto === undefined) return false;
-  const compared = compare(subscriptions, changes, context);
-  const ids = subscriptions.map(({ id }) => id).filter((id) => !compared.failed.includes(id));
-  await database.run(storeMatches(site, { ids, from: first.matched, upto, ...compared }));
-  return true;
+  const compared = compare(common, { filters: ownFilters, ids }, changes, first.zone ?? 'UTC');
+  const usable = [...ids].filter((id) => !compared.failed.includes(id));
+  const [stored] = await database.run(storeMatches(site, { ids: usable, from, upto, ...compared }));
+  return stored?.is_stored !== true || first.has_others || BigInt(upto) < BigInt(first.last_number);
 }

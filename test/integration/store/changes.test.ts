@@ -23,7 +23,13 @@ import { askForChanges, numberChanges } from '../../../edge/store/change-feed.ts
 import { inSite } from '../../../edge/store/in-site.ts';
 import { toPage } from '../../../edge/store/page.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { claimSubscriptions, findEvents, firstEvent, writeSubscription } from '../../../edge/store/subscription.ts';
+import {
+  claimSubscriptions,
+  deleteSubscription,
+  findEvents,
+  firstEvent,
+  writeSubscription,
+} from '../../../edge/store/subscription.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
@@ -599,6 +605,163 @@ async function subscribePatients(site: string) {
   expect(await put(true)).toEqual([{ outcome: 'created' }]);
   return { ...key, put };
 }
+
+/** As another process, which keeps its own filters. */
+const processes = ['https://a.example/fhir', 'https://b.example/fhir'].map(
+  (root) => ({ root, now: Date.now(), searches: 'listed' }) as const,
+);
+
+test('two processes that keep filters: subscriptions that begin, change, pause and end have exactly their events', async () => {
+  const next = randomFrom(31);
+  const below = (most: number) => Math.floor(next() * most);
+  const site = await newSite();
+  const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
+  const at = inSite(gateway, site);
+  interface Model {
+    readonly matches: (family: string, id: string) => boolean;
+    readonly filter: string;
+    /** The changes that were numbered before it began. */
+    readonly after: number;
+  }
+  const living = new Map<string, Model>();
+  const families = ['Adams', 'Brown', 'Clark', 'Davis'];
+  const ids = Array.from({ length: 4 }, newId);
+  const put = (id: string, filter: string, isNew: boolean, status: 'requested' | 'off' = 'requested') =>
+    at.run(
+      writeSubscription(
+        { site, clientId, id },
+        isNew,
+        {
+          type: 'Patient',
+          filter,
+          payload: 'id-only',
+          endpoint: 'https://hooks.example.org/',
+          host: 'hooks.example.org',
+          headers: null,
+          reason: 'x',
+          heartbeatSeconds: null,
+          maxCount: 100,
+          endsAt: null,
+          status,
+        },
+        null,
+      ),
+    );
+  const begin = async (id = newId()): Promise<void> => {
+    const kind = below(4);
+    const family = families[below(4)] ?? '';
+    const one = ids[below(4)] ?? '';
+    const [filter, matches]: [string, Model['matches']] =
+      kind === 0
+        ? ['', () => true]
+        : kind === 1
+          ? [`name=${family}`, (was) => was === family]
+          : kind === 2
+            ? [`_id=${one}`, (_, was) => was === one]
+            : [`_id=${one},${ids[0]}&name=${family}`, (was, wasId) => was === family && [one, ids[0]].includes(wasId)];
+    const numbered = await changes(site);
+    expect(await put(id, filter, true)).toEqual([{ outcome: 'created' }]);
+    living.set(id, { filter, matches, after: numbered.length });
+  };
+  const someone = () => [...living][below(living.size)] ?? ['', { filter: '' }];
+  const names: string[] = [];
+  const current = new Map<string, string>();
+  for (let n = 0; n < 6; n += 1) await begin();
+  for (let step = 0; step < sized(40, 1000); step += 1) {
+    const kind = below(8);
+    if (kind === 0) await begin();
+    else if (kind === 1 && living.size > 3) {
+      const [id] = someone();
+      expect(await at.run(deleteSubscription({ site, clientId, id }))).toEqual([{ id }]);
+      living.delete(id);
+      // The same id may come again, with another filter.
+      if (below(2) === 0) await begin(id);
+    } else if (kind === 2) {
+      const [id, { filter }] = someone();
+      expect(await put(id, filter, false, below(2) === 0 ? 'off' : 'requested')).toEqual([{ outcome: 'updated' }]);
+    } else {
+      const id = ids[below(4)] ?? '';
+      // An equal content makes no version.
+      const other = families.filter((one) => one !== current.get(id));
+      const family = other[below(other.length)] ?? '';
+      names.push(family);
+      current.set(id, family);
+      await save(site, id, family);
+      await numberAll(site);
+    }
+    const runners = below(3) === 0 ? processes : processes.slice(below(2)).slice(0, 1);
+    if (below(4) > 0) await Promise.all(runners.map((each) => matchChanges(at, site, each)));
+  }
+  for (let more = true; more;)
+    more = (await Promise.all(processes.map((each) => matchChanges(at, site, each)))).includes(true);
+
+  const all = await changes(site);
+  expect(all.length).toBe(names.length);
+  const expected = [...living].map(([subscription, { matches, after, filter }]) => {
+    const before = new Map<string, string>();
+    const numbers: number[] = [];
+    for (const [n, { number: at, id }] of all.entries()) {
+      const family = names[n] ?? '';
+      const was = before.get(id);
+      before.set(id, family);
+      if (at > after && (matches(family, id) || (was !== undefined && matches(was, id)))) numbers.push(at);
+    }
+    return [subscription, filter, numbers];
+  });
+  const { rows } = await db.client.query<{ id: string; numbers: number[] }>(
+    `select subscription_id as id, numbers::int[] as numbers from subscription_event where site_id = $1 order by last_event`,
+    [site],
+  );
+  const stored = [...living].map(([id, { filter }]) => [
+    id,
+    filter,
+    rows.filter((row) => row.id === id).flatMap(({ numbers }) => numbers),
+  ]);
+  expect(stored).toEqual(expected);
+  expect(expected.some(([, , numbers]) => numbers?.length !== 0)).toBe(true);
+});
+
+test('a page of changes reads no subscription that the process knows; a filter that fails ends alone', async () => {
+  const { site, clientId } = await subscribePatients(await newSite());
+  const at = inSite(gateway, site);
+  const read: number[] = [];
+  const counted: typeof at = {
+    ...at,
+    run: async (query, limits) => {
+      const rows = await at.run(query, limits);
+      if (query.text.includes('is_own')) read.push(rows.length);
+      return rows;
+    },
+  };
+  const compare = async (by = processes[0]) => {
+    await save(site, newId(), 'a');
+    await numberAll(site);
+    read.length = 0;
+    if (by !== undefined) expect(await matchChanges(counted, site, by)).toBe(false);
+    return read;
+  };
+  await db.client.query(
+    `insert into subscription (site_id, subscription_id, client_id, type, filter, payload, endpoint, host, reason, max_count, status, matched)
+       select $1, gen_random_uuid(), $2, 'Patient', case when n = 1 then 'gone=1' else 'name=none-' || n end, 'id-only',
+              'https://hooks.example.org/', 'hooks.example.org', 'x', 100, 'active', 0 from generate_series(1, 30) n`,
+    [site, clientId],
+  );
+  expect(await compare()).toEqual([31]);
+  // The same subscriptions have joined: they are read once more by each process.
+  expect(await compare()).toEqual([30]);
+  expect(await compare()).toEqual([1]);
+  expect(await compare(processes[1])).toEqual([30]);
+  expect(await compare(processes[1])).toEqual([1]);
+  const { rows } = await db.client.query<{ of: string; last: number; subscriptions: number }>(
+    `select coalesce(nullif(filter, ''), 'all') as of, last_event::int as last, status, last_answer from subscription
+      where site_id = $1 and (last_event > 0 or status = 'error') order by 1`,
+    [site],
+  );
+  expect(rows).toEqual([
+    { of: 'all', last: 5, status: 'requested', last_answer: null },
+    { of: 'gone=1', last: 0, status: 'error', last_answer: 'filter' },
+  ]);
+});
 
 test('a subscription that is changed while a notification is posted is posted again only after that one has ended', async () => {
   const site = await newSite();

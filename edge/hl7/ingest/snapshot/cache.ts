@@ -6,7 +6,7 @@
 import type { LookupKeys, MatchRow } from '../../../store/hl7-snapshot.ts';
 import type { ResourceWrite } from '../../../store/resource.ts';
 import type { Opening } from '../sender/sender.ts';
-import { createBounded, type Bounds } from './bounded.ts';
+import { createBounded, type Bounds } from '../../../http/bounded.ts';
 import { createRecordCache } from './record-cache.ts';
 import type { SenderSnapshot } from './snapshot.ts';
 

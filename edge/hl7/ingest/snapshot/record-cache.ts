@@ -6,7 +6,7 @@ import { MAX_FOUND_PATIENTS, type LookupKeys, type MatchRow } from '../../../sto
 import { identifierRowOf } from '../../../store/patient-identity.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { replacementIdOf } from '../../patients/survivor.ts';
-import type { Bounded } from './bounded.ts';
+import type { Bounded } from '../../../http/bounded.ts';
 
 /** A laboratory message has a few hundred. With more, `hl7_matches` does not return which key found a row. */
 const MAX_KEYS = 1_000;

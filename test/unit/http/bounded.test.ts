@@ -1,7 +1,7 @@
 /** A memory that cannot grow: in bytes, in time, and for each owner. */
 import { expect, test } from 'vitest';
 
-import { createBounded } from '../../../../../edge/hl7/ingest/snapshot/bounded.ts';
+import { createBounded } from '../../../edge/http/bounded.ts';
 
 const bounded = () => createBounded<string>({ maxBytes: 100, maxOwnerBytes: 40, maxAgeMs: 1_000 });
 
