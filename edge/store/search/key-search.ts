@@ -2,15 +2,16 @@
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Token } from './kind.ts';
 import type { Criterion } from './kinds.ts';
+import { MAX_NAME } from './kinds/name-part.ts';
 import { containing } from './like.ts';
 import type { PageSelection } from './page-selection.ts';
 import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 
 /** The criteria of such a search. */
 export interface KeySearch {
-  /** Null: `value` is that of an identifier, or the pattern of a name. */
+  /** Null: `value` is that of an identifier, the pattern of a name, or the beginning of a family or given name. */
   readonly patient: string | null;
-  /** The token's parameter, or `name`; null: everything about the patient, or an identifier. */
+  /** The token's parameter, `name`, `family` or `given`; null: everything about the patient, or an identifier. */
   readonly param: string | null;
   readonly value: string | null;
   /** Null: any. */
@@ -35,6 +36,11 @@ function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | 
     const [fragment, ...more] = first.fragments;
     if (fragment === undefined || more.length > 0) return undefined;
     return { patient: null, param: 'name', value: containing(fragment), system: null };
+  }
+  if (first.kind === 'name-part' && second === undefined && first.match === 'beginning') {
+    const [one, ...more] = first.any;
+    if (one === undefined || more.length > 0 || one.fragment.length > MAX_NAME) return undefined;
+    return { patient: null, param: first.part, value: one.fragment, system: null };
   }
   // A report is found by its study.
   if (first.kind !== 'patient' || type === 'DiagnosticReport') return undefined;

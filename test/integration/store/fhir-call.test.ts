@@ -160,6 +160,35 @@ describe('a search by key', () => {
     expect(await found('Patient', like('kowal'), { after })).toHaveLength(1);
   });
 
+  test('finds the beginning of a family or given name, page after page', async () => {
+    const family = (fragment: string): readonly Criterion[] => [
+      { kind: 'name-part', part: 'family', match: 'beginning', any: [{ fragment, line: fragment }] },
+    ];
+    const named = (...names: JsonObject[]): JsonObject => ({ ...patient(), name: names });
+    const given = ['Ottokar', 'Otto'];
+    await store(named({ family: 'Ottensen', given }, { family: 'Ottendorf' }));
+    await store(named({ family: 'von Ottensen' }));
+    await store(named({ text: 'Ottensen' }, { family: 'Ott%_', given: ['Ottensen'] }));
+    await store(named({ family: 'OTTENSEN' }));
+    await store(named({ family: `Ottx${'y'.repeat(300)}` }));
+    await store(named({ family: 'Ottensen' }), other);
+    expect(await found('Patient', family('ott'), { limit: 9 })).toHaveLength(4);
+    expect(await found('Patient', family('ottens'))).toHaveLength(2);
+    expect(await found('Patient', family('ott%'))).toHaveLength(1);
+    expect(await found('Patient', family('ott_'))).toEqual([]);
+    expect(await found('Patient', family(`ottx${'y'.repeat(196)}`))).toHaveLength(1);
+    const otto: Criterion = {
+      kind: 'name-part',
+      part: 'given',
+      match: 'beginning',
+      any: [{ fragment: 'otto', line: 'Otto' }],
+    };
+    expect(await found('Patient', [otto])).toHaveLength(1);
+    const [, second] = await found('Patient', family('ott'), { limit: 2 });
+    const after = { key: null, id: second?.id ?? '' };
+    expect(await found('Patient', family('ott'), { after })).toHaveLength(2);
+  });
+
   test('finds an identifier of several patients, one of them twice, or of no patient', async () => {
     const [one, two] = [await store(patient()), await store(patient())];
     const numbered = (about: string): JsonObject => ({ ...observation(about, 'A'), identifier: [{ value: 'N3' }] });
@@ -241,7 +270,14 @@ describe('a search by key', () => {
     const sort = { by: 'id', descending: false } as const;
     const plain = { site: access.caller.site, type: 'Patient', criteria, sort, after: null, limit: 3 } as const;
     const of: Criterion = { kind: 'patient', ids: [newId()] };
+    const family = (match: 'beginning' | 'contains' | 'exact', ...names: readonly string[]): Criterion => ({
+      kind: 'name-part',
+      part: 'family',
+      match,
+      any: names.map((fragment) => ({ fragment, line: fragment })),
+    });
     expect(keySearchOf(plain)).toBeDefined();
+    expect(keySearchOf({ ...plain, criteria: [family('beginning', 'a'.repeat(200))] })).toBeDefined();
     for (const more of [
       { sort: { by: 'id', descending: true } as const },
       { sort: { by: 'birthdate', descending: false } as const },
@@ -251,6 +287,11 @@ describe('a search by key', () => {
       { criteria: [{ kind: 'name', fragments: ['ann', 'bob'] } as Criterion] },
       { criteria: [{ kind: 'name', fragments: ['ann'], exact: ['Ann'] } as Criterion] },
       { criteria: [{ kind: 'name', fragments: ['ann'] } as Criterion, number('N1')] },
+      ...(['contains', 'exact'] as const).map((match) => ({ criteria: [family(match, 'ann')] })),
+      { criteria: [family('beginning', 'ann', 'bob')] },
+      // Longer than a name in the index.
+      { criteria: [family('beginning', 'a'.repeat(201))] },
+      { criteria: [family('beginning', 'ann'), number('N1')] },
       { criteria: [number('N1'), number('N2')] },
       { criteria: [{ kind: 'not', of: number('N1') } as Criterion] },
       {

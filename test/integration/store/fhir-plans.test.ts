@@ -184,7 +184,13 @@ const CASES: readonly Case[] = [
     ],
     'resource_last_updated',
   ],
-  ['Patient?family=', 'Patient', () => [part('family', 'beginning', 'fitzgerbrad')], 'patient_name_pkey'],
+  [
+    'Patient?family=',
+    'Patient',
+    () => [part('family', 'beginning', 'fitzgerbrad')],
+    /patient_(name_pkey|search_names)/,
+    BY_ID_PLANNED,
+  ],
   ['Patient?family:exact=', 'Patient', () => [part('family', 'exact', 'fitzgerbrad')], 'patient_name_pkey'],
   [
     'Patient?given=&family=',
@@ -193,7 +199,13 @@ const CASES: readonly Case[] = [
     'patient_name_pkey',
   ],
   ['Patient?given:contains=', 'Patient', () => [part('given', 'contains', 'imberl')], /patient_search_(names|pkey)/],
-  ['Patient?given=, common', 'Patient', () => [part('given', 'beginning', 'anna')], /patient_search_(names|pkey)/],
+  [
+    'Patient?given=, common',
+    'Patient',
+    () => [part('given', 'beginning', 'anna')],
+    /patient_search_(names|pkey)/,
+    BY_ID_PLANNED,
+  ],
   ['Patient?birthdate=1974-12', 'Patient', () => [birth([['1974-12', '1974-12.']])], 'patient_search_birth_date'],
   ['Patient?birthdate=gt', 'Patient', () => [birth([['1930-01-05', '~']], '1930')], /^patient_search_/],
   [
@@ -456,7 +468,10 @@ describe.each<[string, () => string]>([
       const listed = sort.param === undefined ? trigrams : LISTED_PAGES + dated;
       const most = (isUnknownName ? MAX_PAGES + UNKNOWN_PATIENTS / 50 : MAX_PAGES) + listed;
       if (sort === BY_ID_PLANNED) {
-        const byKey = await explain(application, site(), searchPage({ ...selection, sort: BY_ID }));
+        const found = searchPage({ ...selection, sort: BY_ID });
+        // The first call also reads the catalog, to plan the statements of the function.
+        await explain(application, site(), found);
+        const byKey = await explain(application, site(), found);
         expect(byKey.functions).toEqual(['fhir_find']);
         expect(byKey.pages).toBeLessThan(most);
       }

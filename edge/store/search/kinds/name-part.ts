@@ -23,7 +23,7 @@ const COLUMNS = { family: 'families', given: 'givens' } as const;
 const MARKERS = { family: 'F', given: 'G' } as const;
 
 /** Characters of a name in its index. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
 /** The parameters of this kind have the names of elements of HumanName. */
 const partOf = (parameter: string): Part => (parameter === 'family' ? 'family' : 'given');
