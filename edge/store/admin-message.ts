@@ -38,9 +38,9 @@ export function readStoredMessage(site: string, messageId: string): Query<Messag
 export function readMessageBytes(
   site: string,
   messageId: string,
-): Query<Pick<MessageDetailRow, 'raw' | 'default_charset'>> {
+): Query<Pick<MessageDetailRow, 'raw' | 'default_charset'> & { readonly placeholders: readonly string[] }> {
   return {
-    text: `select encode(m.raw, 'base64') as raw, coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
+    text: `select encode(m.raw, 'base64') as raw, coalesce(k.hl7_default_charset, s.default_charset) as default_charset, s.placeholders,
       audit_note(array[row('message-copied', 'Hl7Message', m.message_id, null)::audit_item])
       from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
       join site s on s.site_id = m.site_id

@@ -188,7 +188,19 @@ function collect(message: Message): Known {
   return known;
 }
 
-function replaceLeaf({ raw, kind, isIdentifier, isInHeader }: Leaf, known: Known, substitutes: Substitutes): string {
+/** How the site reads a message. */
+export interface Reading {
+  /** The character set of a message without MSH-18. */
+  readonly charset: string | null;
+  /** Values of CX-1 that identify nobody, in capitals, besides those that identify nobody at any site. */
+  readonly placeholders: ReadonlySet<string>;
+}
+
+interface Kept extends Known {
+  readonly placeholders: ReadonlySet<string>;
+}
+
+function replaceLeaf({ raw, kind, isIdentifier, isInHeader }: Leaf, known: Kept, substitutes: Substitutes): string {
   if (raw === '' || raw === '""') return raw;
   const isShared = (): boolean => known.dates.has(raw.trim()) || termsIn(raw).some((term) => known.ofPersons.has(term));
   switch (kind) {
@@ -206,7 +218,11 @@ function replaceLeaf({ raw, kind, isIdentifier, isInHeader }: Leaf, known: Known
       return substitutes.data(raw);
     case 'text': {
       const text = raw.trim().toUpperCase();
-      const isPlaceholder = PLACEHOLDER_TEXTS.has(text) || HYPHENATED_PLACEHOLDER.test(text) || SEQUENCES.has(text);
+      const isPlaceholder =
+        PLACEHOLDER_TEXTS.has(text) ||
+        HYPHENATED_PLACEHOLDER.test(text) ||
+        SEQUENCES.has(text) ||
+        known.placeholders.has(text);
       return isIdentifier && isPlaceholder ? raw : substitutes.text(raw);
     }
   }
@@ -246,21 +262,15 @@ function attempt<T>(read: () => T): T | undefined {
 /** In the place of NUL, which `readMessage` rejects. */
 const NUL = '\u0002';
 
-/**
- * The copy in the character set of the message.
- *
- * @param defaultCharset for a message without MSH-18
- */
-export function ticketCopy(
-  bytes: Uint8Array,
-  defaultCharset: string | null,
-  random: Random = randomInteger,
-): Uint8Array {
-  const { text, charset, isRaw } = sourceOf(bytes, charsetNamed(defaultCharset ?? ''));
+/** The copy in the character set of the message. */
+export function ticketCopy(bytes: Uint8Array, reading: Reading, random: Random = randomInteger): Uint8Array {
+  const { text, charset, isRaw } = sourceOf(bytes, charsetNamed(reading.charset ?? ''));
   const readable = withFillers(text).replaceAll('\0', NUL);
   const message = attempt(() => readMessage(readable));
   const copy =
-    message === undefined ? copyLines(readable, charset, random) : copyMessage(message, charset, isRaw, random);
+    message === undefined
+      ? copyLines(readable, charset, random)
+      : copyMessage(message, { charset, isRaw, placeholders: reading.placeholders }, random);
   const restored = text.includes('\0') ? copy.replaceAll(NUL, '\0') : copy;
   if (isRaw) return Uint8Array.from(restored, (character) => character.charCodeAt(0));
   const [first, second] = bytes;
@@ -269,9 +279,13 @@ export function ticketCopy(
   return encodeLossy(hasMark ? `\ufeff${restored}` : restored, charset);
 }
 
-function copyMessage(message: Message, charset: Charset, isRaw: boolean, random: Random): string {
+function copyMessage(
+  message: Message,
+  { charset, isRaw, placeholders }: Pick<Source, 'charset' | 'isRaw'> & Pick<Reading, 'placeholders'>,
+  random: Random,
+): string {
   const { delimiters } = message;
-  const known = collect(message);
+  const known = { ...collect(message), placeholders };
   const substitutes = createSubstitutes({ delimiters, charset }, random, known.terms, known.dates);
   return rewrite(message, (leaf) => {
     const isAscii = /^[\0-\x7f]*$/.test(leaf.raw); // oxlint-disable-line no-control-regex

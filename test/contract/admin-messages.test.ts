@@ -735,4 +735,17 @@ describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
       expect((await browser.ask(`${address}x`)).status).toBe(400);
     }
   });
+
+  test('a copy for a ticket keeps a placeholder of the site, which is the fault, and has no name', async () => {
+    await at.db.client.query(`update site set placeholders = '{NotFound77}' where site_id = $1`, [at.site]);
+    let sent = 0;
+    await until('the message is rejected for its placeholder', async () => {
+      const answer = await send(at.key, adt(`M-P${(sent += 1)}`, 'NOTFOUND77'));
+      return answer.status === 422 ? answer : undefined;
+    });
+    const { items } = await at.json<List<MessageItem>>('/messages?reason=placeholder-identifier');
+    const copy = await at.json<{ text: string }>(`/messages/${items[0]?.messageId}/ticket-copy`);
+    expect(copy.text).toContain('|NOTFOUND77^^^EAST^MR|');
+    expect(copy.text).not.toMatch(/Lovelace|Ada|19701231/);
+  });
 });

@@ -274,7 +274,8 @@ export async function copyForTicket(database: Database, site: string, messageId:
   const [row] = await inSite(database, site).run(readMessageBytes(site, messageId));
   if (row === undefined) throw missing();
   if (row.raw === null) throw new Fault('not-found', 'The bytes of this message were deleted, so it cannot be copied.');
-  return viewTicketCopy(row.raw, row.default_charset);
+  const placeholders = new Set(row.placeholders.map((value) => value.toUpperCase()));
+  return viewTicketCopy(row.raw, { charset: row.default_charset, placeholders });
 }
 
 export function messageOperations(replays: MessageReplay): Operation[] {

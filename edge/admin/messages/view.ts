@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { isJsonObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
+import { type Reading, ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { listedName } from '../attention/person.ts';
 import { decodeBase64 } from './base64.ts';
 import {
@@ -132,8 +132,8 @@ function viewChange(row: MessageResourceRow) {
 export type ChangeView = ReturnType<typeof viewChange>;
 
 /** @param raw base64 */
-export function viewTicketCopy(raw: string, defaultCharset: string | null): string {
-  return viewMessage(ticketCopy(decodeBase64(raw), defaultCharset), defaultCharset).text;
+export function viewTicketCopy(raw: string, reading: Reading): string {
+  return viewMessage(ticketCopy(decodeBase64(raw), reading), reading.charset).text;
 }
 
 const viewAround = ({ of, side, ...row }: AroundRow) => ({

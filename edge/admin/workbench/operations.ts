@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
-import { ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
+import { type Reading, ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
@@ -94,16 +94,11 @@ export const checkAnswer = decidedAnswer.extend({
   }),
 });
 
-/** @param charset the key's default */
-export const viewCheck = (
-  checked: Decided & { readonly charset: string },
-  bytes: Uint8Array,
-  withTicketCopy: boolean,
-) => ({
+export const viewCheck = (checked: Decided & Reading, bytes: Uint8Array, withTicketCopy: boolean) => ({
   judgedAs: 'empty-site' as const,
   ...viewDecided({ ...checked, resources: checked.resources.slice(0, MAX_CHECKED) }, bytes, checked.charset),
   moreResources: Math.max(0, checked.resources.length - MAX_CHECKED),
-  ticketCopy: withTicketCopy ? viewMessage(ticketCopy(bytes, checked.charset), checked.charset).text : null,
+  ticketCopy: withTicketCopy ? viewMessage(ticketCopy(bytes, checked), checked.charset).text : null,
 });
 
 /** Line feeds of a text area are the segments' ends. */

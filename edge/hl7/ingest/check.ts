@@ -22,6 +22,8 @@ export interface Checked {
   readonly resources: readonly JsonObject[];
   /** The character set of a message that names none. */
   readonly charset: string;
+  /** The site's own placeholder identifiers, in capitals. */
+  readonly placeholders: ReadonlySet<string>;
 }
 
 /**
@@ -43,5 +45,6 @@ export async function checkMessage(
   const source = { kind: 'http', address: '' } as const;
   const { outcome, ack, findings, effects } = decide(decisionInput(deps, loaded, attempt, { requestId, source }));
   const resources = effects.resources.map((resource) => withData(resource, message.documents));
-  return { outcome, ack, findings, resources, charset: loaded.reading.assumedCharset };
+  const { placeholders } = loaded.settings;
+  return { outcome, ack, findings, resources, charset: loaded.reading.assumedCharset, placeholders };
 }

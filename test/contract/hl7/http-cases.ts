@@ -320,6 +320,13 @@ export function httpCases(subject: () => Subject): void {
     expect(body.ticketCopy).not.toMatch(/Doe|Jane|HC|19800230|H-C2/);
     expect((await checked(body.ticketCopy)).body).toMatchObject({ errors: body.errors, ticketCopy: null });
     expect((await checked(message, {}, '?ticketCopy=1')).status).toBe(422);
+
+    const { client } = subject().db;
+    await client.query(`update site set placeholders = '{hc-none}' where site_id = $1`, [subject().site]);
+    const placeholder = await checked(`${msh('ADT^A08', 'H-C3')}\n${pid('HC-NONE')}`, {}, '?ticketCopy=true');
+    expect(placeholder.body.errors).toMatchObject([{ reason: 'placeholder-identifier' }]);
+    expect(placeholder.body.ticketCopy).toMatch(/\|HC-NONE\b/);
+    expect((await checked(placeholder.body.ticketCopy)).body).toMatchObject({ errors: placeholder.body.errors });
   });
 
   test('a check that cannot be done is a problem, not an ACK', async () => {

@@ -162,7 +162,7 @@ const inOrder = (findings) =>
 const findingTable = (findings) =>
   table(
     'Errors and warnings',
-    ['Where', 'Severity', 'Code', 'Reason', 'Next step'],
+    ['Where', 'Severity', 'Code', 'Reason', 'What'],
     inOrder(findings).map((finding) => ({
       cells: [
         make('code', {}, finding.at === undefined ? 'message' : shortPathOf(finding.at)),

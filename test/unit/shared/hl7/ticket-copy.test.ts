@@ -7,7 +7,7 @@ import { readBytes } from '../../../../edge/hl7/ingest/reading.ts';
 import { fieldType } from '../../../../shared/hl7/field-types.ts';
 import { latin1 } from '../../../../shared/hl7/charset.ts';
 import { readMessage } from '../../../../shared/hl7/message.ts';
-import { ticketCopy } from '../../../../shared/hl7/ticket-copy.ts';
+import { type Reading, ticketCopy } from '../../../../shared/hl7/ticket-copy.ts';
 import { corpus } from '../../../inputs/hl7-corpus.ts';
 import { RECEIVED, segment, SETTINGS } from '../../../inputs/hl7-mapped.ts';
 import { simulateDay } from '../../../inputs/simulated-hospital.ts';
@@ -24,16 +24,17 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
+const READING: Reading = { charset: null, placeholders: new Set() };
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const copyOf = (text: string, seed = 1): string =>
-  new TextDecoder().decode(ticketCopy(bytesOf(text), null, seeded(seed)));
+  new TextDecoder().decode(ticketCopy(bytesOf(text), READING, seeded(seed)));
 const linesOf = (copy: string): string[] => copy.split('\r').filter((line) => line !== '');
 
 /** The verdict and each finding with its place. */
-function verdictOf(bytes: Uint8Array) {
+function verdictOf(bytes: Uint8Array, placeholders: ReadonlySet<string> = new Set()) {
   const decision = decide({
     reading: readBytes(bytes, 'utf-8'),
-    settings: SETTINGS,
+    settings: { ...SETTINGS, placeholders },
     found: [],
     patients: [],
     ...RECEIVED,
@@ -100,7 +101,7 @@ describe('the corpus', () => {
       CORPUS,
     ),
   )('$name', ({ bytes }) => {
-    const copy = ticketCopy(bytes, null, seeded(bytes.length));
+    const copy = ticketCopy(bytes, READING, seeded(bytes.length));
     expect(verdictOf(copy)).toEqual(verdictOf(bytes));
     let text: string;
     try {
@@ -122,7 +123,7 @@ const readable = (bytes: Uint8Array): string => {
 test('a day of simulated hospitals', () => {
   for (const { text } of simulateDay(7, 1).messages.slice(0, inputs(12))) {
     const bytes = bytesOf(text);
-    const copy = ticketCopy(bytes, null, seeded(text.length));
+    const copy = ticketCopy(bytes, READING, seeded(text.length));
     expect(verdictOf(copy)).toEqual(verdictOf(bytes));
     expect(leaksOf(text, readable(copy))).toEqual([]);
   }
@@ -232,7 +233,7 @@ test('a code that repeats a name or an identifier of the message is replaced', (
 test('the character set and other delimiters stay', () => {
   const text = 'MSH#*+!?#LAB#HOSP###20260102##ADT*A08#C1#P#2.5.1######8859/1\rPID#1##1***HOSP##Müller*Jürgen*ß';
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const copy = ticketCopy(bytes, null, seeded(3));
+  const copy = ticketCopy(bytes, READING, seeded(3));
   expect(latin1(copy)).toMatch(/##[A-Z][áâäéëíîóôöúü][a-z]{4}\*[A-Z][áâäéëíîóôöúü][a-z]{4}\*[áâäéëíîóôöúü]\r$/);
   expect(latin1(copy)).not.toContain('Müller');
   expect(verdictOf(copy)).toEqual(verdictOf(bytes));
@@ -250,7 +251,7 @@ test.each([
     ...name,
     ...bytesOf('^Jane\rNTE|1||Müllerin\r'.replaceAll('ü', 'u')),
   ]);
-  const copy = ticketCopy(bytes, null, seeded(5));
+  const copy = ticketCopy(bytes, READING, seeded(5));
   expect(verdictOf(copy)).toEqual(verdictOf(bytes));
   expect(latin1(copy)).not.toContain(latin1(name));
   expect(latin1(copy)).not.toMatch(/Jane|Muller/);
@@ -273,7 +274,7 @@ test('a message without delimiters keeps only the names of its segments', () => 
 test('two copies have different values', () => {
   const text = `${MSH}\rPID|1||471122^^^HOSP||Huber^Anneliese||19620314`;
   expect(new Set([1, 2, 3, 4].map((seed) => copyOf(text, seed))).size).toBe(4);
-  const own = new Set([1, 2, 3].map(() => new TextDecoder().decode(ticketCopy(bytesOf(text), null))));
+  const own = new Set([1, 2, 3].map(() => new TextDecoder().decode(ticketCopy(bytesOf(text), READING))));
   expect(own.size).toBe(3);
 });
 
@@ -362,4 +363,21 @@ test('any text has a copy of the same form', () => {
     ),
     { numRuns: inputs(15) },
   );
+});
+
+test('keeps a placeholder of the site, so that its fault stays; a number beside it is replaced', () => {
+  const reading = { charset: null, placeholders: new Set(['NOTFOUND77', '5550000', 'KEIN FALL']) };
+  for (const value of ['NOTFOUND77', 'notfound77', ' 5550000', 'Kein Fall']) {
+    const bytes = bytesOf(`${MSH}\rPID|1||${value}^^^HOSP^MR||Huber^Anneliese||19620314|F`);
+    const copy = ticketCopy(bytes, reading, seeded(9));
+    const verdict = verdictOf(bytes, reading.placeholders);
+    expect(verdict.findings.join(), value).toContain('placeholder-identifier');
+    expect(verdictOf(copy, reading.placeholders)).toEqual(verdict);
+    expect(new TextDecoder().decode(copy)).toContain(`|${value}^^^HOSP^MR|`);
+  }
+  const both = bytesOf(`${MSH}\rPID|1||NOTFOUND77^^^HOSP^MR~4711-22^^^HOSP^PI||NOTFOUND77^Anneliese||19620314|F`);
+  const text = new TextDecoder().decode(ticketCopy(both, reading, seeded(9)));
+  expect(text).not.toContain('4711');
+  // A name is replaced, even if it is equal to a placeholder.
+  expect(text.match(/NOTFOUND77/g)).toHaveLength(1);
 });
