@@ -192,7 +192,7 @@ function collect(message: Message): Known {
 export interface Reading {
   /** The character set of a message without MSH-18. */
   readonly charset: string | null;
-  /** Values of CX-1 that identify nobody, in capitals, besides those that identify nobody at any site. */
+  /** Identifiers that are placeholders at this site, in capitals, besides those that are placeholders everywhere. */
   readonly placeholders: ReadonlySet<string>;
 }
 
