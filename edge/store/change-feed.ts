@@ -13,10 +13,10 @@ export const sitesWithChanges = (): Query<{ readonly site: string }> =>
 
 export interface NumberedRow {
   readonly has_more: boolean;
-  /** Versions remain that are not settled. */
+  /** Versions may remain: they are not settled, or another runner numbers. */
   readonly is_waiting: boolean;
 }
 
-/** Numbers settled versions of a site, about `limit`. No row while another runner does so. */
+/** Numbers settled versions of a site, about `limit`. No row if the site has no feed, or one of another server. */
 export const numberChanges = (site: string, limit: number): Query<NumberedRow> =>
   sql<NumberedRow>`select has_more, is_waiting from change_number(${site}::uuid, ${limit}::integer)`;

@@ -2,7 +2,7 @@
 --
 -- Transactions commit in another order than they get their ids. A version is settled if no transaction with its id or a lower
 -- one is under way: then none can appear before it. The snapshot of the second statement is newer than `settled`, so it shows
--- all of them. One caller numbers at a time, and another one returns no row.
+-- all of them. One caller numbers at a time; for another one, is_waiting is true.
 --
 -- has_more: settled versions remain. is_waiting: versions remain that are not settled. Settings: migrations/README.md, "Plans".
 create or replace function change_number(p_site uuid, p_limit integer)
@@ -19,6 +19,8 @@ declare
 begin
   select c.* into p from change_position c where c.site_id = p_site for no key update skip locked;
   if not found then
+    -- The other caller may have looked before the latest commit.
+    return query select 0, c.last_number, false, true from change_position c where c.site_id = p_site;
     return;
   end if;
   settled := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;

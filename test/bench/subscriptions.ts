@@ -82,7 +82,8 @@ const feedIsDone = (client: Client, site: string) =>
   until('the feed is done', async () => {
     const { rows } = await client.query<{ done: boolean }>(
       `select not exists (select from resource r where r.site_id = p.site_id and r.written_by >= p.below)
-          and (p.matched = p.last_number or not exists (select from subscription s where s.site_id = p.site_id)) as done
+          and not exists (select from subscription s
+                           where s.site_id = p.site_id and coalesce(s.matched, p.matched) < p.last_number) as done
          from change_position p where p.site_id = $1`,
       [site],
     );

@@ -103,6 +103,7 @@ async function openTransaction(site: string) {
       const { text, params } = write(site, id, name, mode);
       return client.query(text, [...params]);
     },
+    lockFeed: () => client.query('select from change_position where site_id = $1 for no key update', [site]),
     commit: () => client.query('commit'),
     rollback: () => client.query('rollback'),
     end: () => client.end(),
@@ -123,6 +124,20 @@ test('a version is not numbered while an older transaction is under way, and non
   expect(await numberedOf(site)).toEqual([`${slow} 1`, `${quick} 1`, `${last} 1`]);
   await numberAll(site);
   expect((await changes(site)).map((change) => change.number)).toEqual([1, 2, 3]);
+});
+
+test('a runner that finds another one numbering comes again: the other may have looked before the latest commit', async () => {
+  const site = await newSite();
+  const other = await openTransaction(site);
+  await other.lockFeed();
+  await save(site, newId(), 'a');
+  const remains = async () => (await inSite(gateway, site).run(numberChanges(site, 1000)))[0]?.is_waiting;
+  expect(await remains()).toBe(true);
+  await other.rollback();
+  await other.end();
+  await numberAll(site);
+  expect(await remains()).toBe(false);
+  expect(await changes(site)).toHaveLength(1);
 });
 
 test('a rolled back version gets no number', async () => {
