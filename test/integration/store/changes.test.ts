@@ -126,7 +126,7 @@ test('a version is not numbered while an older transaction is under way, and non
   expect((await changes(site)).map((change) => change.number)).toEqual([1, 2, 3]);
 });
 
-test('a runner that finds another one numbering comes again: the other may have looked before the latest commit', async () => {
+test('a runner looks again where another one numbers, which may have looked before the latest commit', async () => {
   const site = await newSite();
   const other = await openTransaction(site);
   await other.lockFeed();
