@@ -117,7 +117,7 @@ create table resource_identifier (
   id uuid not null,
   foreign key (site_id, type, id) references resource
 );
-create index resource_identifier_system on resource_identifier (site_id, type, system, id) where system <> '';
+create index resource_identifier_system on resource_identifier (site_id, type, system, id) where (system <> '') is true;
 alter table resource_identifier add primary key (site_id, type, value, id, system);
 create index resource_identifier_of on resource_identifier (id, site_id, type);
 select table_of_site('resource_identifier');
@@ -133,7 +133,7 @@ create table resource_token (
   id uuid not null,
   foreign key (site_id, type, id) references resource
 );
-create index resource_token_system on resource_token (site_id, type, param, system, id) where system <> '';
+create index resource_token_system on resource_token (site_id, type, param, system, id) where (system <> '') is true;
 alter table resource_token add primary key (site_id, type, param, code, id, system);
 create index resource_token_of on resource_token (id, site_id, type);
 select table_of_site('resource_token');

@@ -1,10 +1,12 @@
 -- A page of a search by key, in the order of the ids.
 -- - p_after: the id before the page; null: the first page.
 -- - p_patient: the resources about this patient, with the token p_value of p_system (null: of any) for p_param (null: all).
---   Null: the resources with the identifier p_value of p_system (null: of any). With p_param 'name': the patients with a name
---   like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So PostgreSQL plans
---   this small query for each name. With p_param 'family' or 'given': the patients with such a name that begins with p_value, of at
---   most 200 characters. Up to 2,000 names are listed and sorted; for a more common beginning a walk of the site finds a page sooner.
+--   Null: the resources with the identifier p_value of p_system (null: of any). With p_param 'identifiers': the resources with one
+--   of several, p_value: JSON [[value, system or null], …]. Each is looked up by itself, up to a page. With p_param 'name': the
+--   patients with a name like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So
+--   PostgreSQL plans this small query for each name. With p_param 'family' or 'given': the patients with such a name that begins
+--   with p_value, of at most 200 characters. Up to 2,000 names are listed and sorted; for a more common beginning a walk of the
+--   site finds a page sooner.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -54,6 +56,17 @@ begin
          and (p_system is null or i.system = search_key(p_system))
          and i.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
        order by i.id limit p_limit + 1);
+  elsif p_patient is null and p_param = 'identifiers' then
+    ids := array(
+      select distinct e.id
+        from (select search_key(j.token ->> 0) as value, search_key(j.token ->> 1) as system
+                from json_array_elements(p_value::json) j (token) offset 0) k
+       cross join lateral (
+         select distinct i.id from resource_identifier i
+          where i.site_id = p_site and i.type = p_type and i.value = k.value and (k.system is null or i.system = k.system)
+            and i.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+          order by i.id limit p_limit + 1) e
+       order by e.id limit p_limit + 1);
   elsif p_patient is null and p_param in ('family', 'given') then
     ignored := search_require(p_site, 2);
     ids := array(

@@ -1,6 +1,6 @@
 /** Compares columns with search values in SQL, and tokens in memory. */
 import type { Bind } from '../sql.ts';
-import type { Token } from './kind.ts';
+import type { Each, Token } from './kind.ts';
 
 /** `=` for one value, so that the index also gives the order; `any` for several. */
 export function oneOf(column: string, values: readonly string[], cast: string, bind: Bind): string {
@@ -18,29 +18,58 @@ function keyOf(value: string, bind: Bind): string {
   return value.length <= SHORT_KEY_LENGTH ? bind(value) : `search_key(${bind(value)})`;
 }
 
+/** A criterion with tokens. */
+export interface Tokens {
+  readonly any: readonly Token[];
+  /** The SQL of one token instead; null as in Token. */
+  readonly found?: Token;
+}
+
 /**
- * The indexes of systems omit rows without a system. So no estimate makes PostgreSQL read all codes of a type through them, when
- * it searches for many codes.
+ * The indexes of systems omit rows without a system. Only a search by system alone has that condition in the same words. So no
+ * estimate makes PostgreSQL read all codes of a type through them.
  *
  * @param column the column of the value or code; the system is in the column `system`
  */
-export function tokenSql(column: string, alias: string, any: readonly Token[], bind: Bind): string {
+export function tokenSql(column: string, alias: string, { any, found }: Tokens, bind: Bind): string {
   const keys: string[] = [];
+  const partsOf = ({ system, value }: Token): string =>
+    [
+      ...(value === null ? [] : [`${alias}.${column} = ${value}`]),
+      ...(system === null ? [] : [`${alias}.system = ${system}`]),
+      ...(value === null ? [`(${alias}.system <> '') is true`] : []),
+    ].join(' and ');
+  if (found !== undefined)
+    return found.value === null
+      ? partsOf(found)
+      : `${alias}.${column} = ${found.value} and (${found.system} is null or ${alias}.system = ${found.system})`;
   const alternatives = any.map(({ system, value }) => {
-    const key = value === null ? [] : [keyOf(value, bind)];
-    keys.push(...key);
-    const parts = [
-      ...key.map((one) => `${alias}.${column} = ${one}`),
-      ...(system === null ? [] : [`${alias}.system = ${keyOf(system, bind)}`]),
-      ...(value === null ? [`${alias}.system <> ''`] : []),
-    ];
-    return parts.join(' and ');
+    const key = value === null ? null : keyOf(value, bind);
+    if (key !== null) keys.push(key);
+    return partsOf({ value: key, system: system === null ? null : keyOf(system, bind) });
   });
   if (alternatives.length === 1) return alternatives.join('');
   // One array has all values, which is a condition on the index.
   const listed = keys.length === any.length ? [`${alias}.${column} = any (array[${keys.join(', ')}])`] : [];
   const isListed = listed.length > 0 && any.every(({ system }) => system === null);
   return [...listed, ...(isListed ? [] : [`(${alternatives.map((one) => `(${one})`).join(' or ')})`])].join(' and ');
+}
+
+/** `[[value, system], …]`, null as in Token. */
+export const tokensJson = (tokens: readonly Token[]): string =>
+  JSON.stringify(tokens.map(({ value, system }) => [value, system]));
+
+/**
+ * Several tokens, those without a value apart, because another index has them. The keys are computed first, so that an index
+ * serves them. PostgreSQL expects the same number of items of each JSON array, so it keeps one plan for all numbers of tokens.
+ */
+export function eachToken<C extends Tokens>(criterion: C, bind: Bind): readonly Each<C>[] | undefined {
+  if (criterion.any.length < 2) return undefined;
+  return [...Map.groupBy(criterion.any, ({ value }) => value === null)].map(([isOfSystem, tokens]) => ({
+    rows: `(select search_key(j.token ->> 0) as value, search_key(j.token ->> 1) as system
+        from json_array_elements(${bind(tokensJson(tokens))}::json) j (token) offset 0) k`,
+    one: { ...criterion, found: { value: isOfSystem ? null : 'k.value', system: 'k.system' } },
+  }));
 }
 
 /** True where one of the rows `[system, value]` matches one of the tokens. */

@@ -1,5 +1,6 @@
 /** Searches by key or by one name, which are a function call (migrations/functions/fhir_find.sql). */
 import type { ResourceType } from '../../../shared/resource-type.ts';
+import { tokensJson } from './compare.ts';
 import type { Token } from './kind.ts';
 import type { Criterion } from './kinds.ts';
 import { MAX_NAME } from './kinds/name-part.ts';
@@ -9,9 +10,9 @@ import { FIRST_GENERATION, indexedOf } from './parameters.ts';
 
 /** The criteria of such a search. */
 export interface KeySearch {
-  /** Null: `value` is that of an identifier, the pattern of a name, or the beginning of a family or given name. */
+  /** Null: `value` is that of an identifier, JSON of several, the pattern of a name, or the beginning of a family or given name. */
   readonly patient: string | null;
-  /** The token's parameter, `name`, `family` or `given`; null: everything about the patient, or an identifier. */
+  /** The parameter of the token, `identifiers`, `name`, `family` or `given`; null: all about the patient, or an identifier. */
   readonly param: string | null;
   readonly value: string | null;
   /** Null: any. */
@@ -30,7 +31,9 @@ function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | 
   if (first === undefined || others.length > 0) return undefined;
   if (first.kind === 'identifier' && second === undefined) {
     const token = onlyToken(first.any);
-    return token && { patient: null, param: null, ...token };
+    if (token !== undefined) return { patient: null, param: null, ...token };
+    if (first.any.length < 2 || first.any.some(({ value }) => value === null)) return undefined;
+    return { patient: null, param: 'identifiers', value: tokensJson(first.any), system: null };
   }
   if (first.kind === 'name' && second === undefined && first.exact === undefined) {
     const [fragment, ...more] = first.fragments;

@@ -84,6 +84,12 @@ export interface IndexedParameter<Name extends string = string> {
   readonly since?: number;
 }
 
+/** Alternatives of a criterion: SQL of a `from` item with a row for each, and the criterion of such a row. */
+export interface Each<C> {
+  readonly rows: string;
+  readonly one: C;
+}
+
 /** @template C the criterion, with its alternatives; `kind` is the name of the kind */
 export interface Kind<C extends { readonly kind: string }> {
   /** SearchParamType. */
@@ -104,6 +110,8 @@ export interface Kind<C extends { readonly kind: string }> {
    * only as far as rows are needed. Absent or undefined: such an index does not exist.
    */
   readonly listed?: (criterion: C, scope: SearchScope) => string | undefined;
+  /** Its alternatives, if they are several and each has an index in the order of the ids. Absent: the kind has no such index. */
+  readonly each?: (criterion: C, scope: SearchScope) => readonly Each<C>[] | undefined;
   /** The fragments of names that a criterion searches for, folded and spelt for the index. */
   readonly fragments?: (criterion: C) => readonly string[];
   /** The number of matches depends on the value, so that no plan is good for all values: a name, a range of dates. */

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
-import type { IndexedParameter, Kind, Problem, SortColumn, SplitValue, TextModifier } from './kind.ts';
+import type { Each, IndexedParameter, Kind, Problem, SortColumn, SplitValue, TextModifier } from './kind.ts';
 import { birthRange } from './kinds/birth-range.ts';
 import { birthdate } from './kinds/birthdate.ts';
 import { date } from './kinds/date.ts';
@@ -89,6 +89,12 @@ export const conditionSql = <K extends KindName>(
 /** SQL: the ids that a criterion can select, if its kind has an index of them. */
 export const listedSql = <K extends KindName>(criterion: PlainCriterion<K>, scope: SearchScope): string | undefined =>
   KIND_OF[criterion.kind].listed?.(criterion, scope);
+
+/** The alternatives of a criterion, to be looked up one by one. Undefined: it has one, or no index has each in the order of the ids. */
+export const eachOf = <K extends KindName>(
+  criterion: PlainCriterion<K>,
+  scope: SearchScope,
+): readonly Each<PlainCriterion<K>>[] | undefined => KIND_OF[criterion.kind].each?.(criterion, scope);
 
 /** The fragments of names that a criterion searches for; empty for criteria of other kinds. */
 export const fragmentsOf = <K extends KindName>(criterion: PlainCriterion<K>): readonly string[] =>

@@ -11,7 +11,7 @@ import {
 import { datedIds } from './dated-ids.ts';
 import { directionOf, type PageIds, type PageOrder, type Sort, type SortKey } from './page-selection.ts';
 import { type Listed, listOrWalk } from './list-or-walk.ts';
-import { allIds, DRIVER, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
+import { allIds, DRIVER, eachIds, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
 import { RESOURCE, type SearchScope, type Source } from './source.ts';
 
 /** Up to this count, changed resources are found by time and then sorted by id. A walk by id would read older resources first. */
@@ -110,38 +110,44 @@ function datesOf(scope: SearchScope, leads: readonly PlainCriterion[], plain: re
   });
 }
 
-/** Ids in the order of an index: the index of the ids, or of one key and the ids in its direction. */
-function walkedIds(scope: SearchScope, { criteria, after, limit }: PageOrder, key: SortKey): PageIds {
+/** Ids in their order. */
+function idsById(scope: SearchScope, { criteria, after, limit }: PageOrder, key: SortKey): string {
   const { bind } = scope;
-  const by = sortColumnOf(key.by);
-  const { from, where, id, repeats } = selectionSql(scope, criteria, by === undefined ? 'fixed' : by.source);
   const direction = directionOf(key);
-  const beyond = key.descending ? '<' : '>';
+  const place = after === null ? '' : `${bind(after.id)}::uuid`;
+  const behind = (column: string): string =>
+    place === '' ? '' : `\n   and ${column} ${key.descending ? '<' : '>'} ${place}`;
+  const count = `${bind(limit + 1)}::integer`;
+  const last: Last = (column) => `order by ${column} ${direction} limit ${count}`;
+  const each = eachIds(scope, criteria, (id) => `${behind(id)} ${last(id)}`);
+  if (each !== undefined) return `select distinct e.id, null::text as sort_key from (${each}) e ${last('e.id')}`;
+  const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
+  if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
+    const found = `select ${id} as id from ${from} where ${where}${behind(id)}`;
+    return changedIds(scope, found, id, changedFrom(criteria), last);
+  }
+  const listed = listedOf(scope, criteria, null);
+  if (listed === undefined)
+    return `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${behind(id)}
+     ${last(id)}`;
+  const ways = listOrWalk(scope, listed, from, behind);
+  const found = ways.union(
+    (item, condition) => `select ${id} as id from ${item} where ${where}${condition}${behind(id)} ${last(id)}`,
+  );
+  return `${ways.ctes}select id, null::text as sort_key from (${found}) c ${last('id')}`;
+}
+
+/** Ids in the order of an index: the index of the ids, or of one key and the ids in its direction. */
+function walkedIds(scope: SearchScope, selection: PageOrder, key: SortKey): PageIds {
+  const { bind } = scope;
+  const { criteria, after, limit } = selection;
+  const by = sortColumnOf(key.by);
+  const direction = directionOf(key);
   // A sort key in its text form sorts as its column does: ISO instants and text by bytes.
   const order = `p.sort_key collate "C" ${direction}, p.id ${direction}`;
-  if (by === undefined) {
-    const place = after === null ? '' : bind(after.id);
-    const behind = (column: string): string => (place === '' ? '' : `\n   and ${column} ${beyond} ${place}::uuid`);
-    const rest = behind(id);
-    const count = `${bind(limit + 1)}::integer`;
-    const last: Last = (column) => `order by ${column} ${direction} limit ${count}`;
-    if (criteria.length > 0 && criteria.every(({ kind }) => kind === 'last-updated')) {
-      const found = `select ${id} as id from ${from} where ${where}${rest}`;
-      return { text: changedIds(scope, found, id, changedFrom(criteria), last), order };
-    }
-    const listed = listedOf(scope, criteria, null);
-    if (listed !== undefined) {
-      const ways = listOrWalk(scope, listed, from, behind);
-      const each = ways.union(
-        (item, condition) => `select ${id} as id from ${item} where ${where}${condition}${rest} ${last(id)}`,
-      );
-      const text = `${ways.ctes}select id, null::text as sort_key from (${each}) c ${last('id')}`;
-      return { text, order };
-    }
-    const text = `select ${repeats ? 'distinct ' : ''}${id} as id, null::text as sort_key from ${from} where ${where}${rest}
-     ${last(id)}`;
-    return { text, order };
-  }
+  if (by === undefined) return { text: idsById(scope, selection, key), order };
+  const { from, where, id } = selectionSql(scope, criteria, by.source);
+  const beyond = key.descending ? '<' : '>';
   const column = `${DRIVER}.${by.column}`;
   const rest =
     after === null

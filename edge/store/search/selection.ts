@@ -7,6 +7,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import {
   conditionSql,
   type Criterion,
+  eachOf,
   fragmentsOf,
   kindSince,
   rankOf,
@@ -41,6 +42,12 @@ function generationOf(type: ResourceType, criteria: readonly Criterion[]): numbe
   return Math.max(FIRST_GENERATION, ...each);
 }
 
+const plainsOf = (criteria: readonly Criterion[]): PlainCriterion[] =>
+  criteria.filter((criterion): criterion is PlainCriterion => criterion.kind !== 'not');
+
+const rankedOf = (type: ResourceType, criteria: readonly PlainCriterion[]): PlainCriterion[] =>
+  criteria.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
+
 export interface Selection {
   /** `from` and `where` of the ids that match. */
   readonly from: string;
@@ -63,9 +70,9 @@ export type Plan = 'fixed' | 'free' | Source | { readonly walked: Source };
 
 export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
   const { type } = scope;
-  const plain = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [] : [criterion]));
+  const plain = plainsOf(criteria);
   const excluded = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [criterion.of] : []));
-  const ranked = plain.toSorted((a, b) => rankIn(type, a) - rankIn(type, b));
+  const ranked = rankedOf(type, plain);
   const first = ranked[0];
   const table = plan === 'fixed' || plan === 'free' ? undefined : plan;
   const walked = table !== undefined && 'walked' in table ? table.walked : table;
@@ -117,9 +124,33 @@ export function allIds(scope: SearchScope, criteria: readonly Criterion[]): stri
   return `with t as materialized (select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where}) select t.id from t`;
 }
 
+/**
+ * SQL of the ids that each alternative of the driver finds. A list of values has no order in an index, so PostgreSQL would read
+ * the resources of all values, or walk the site. Undefined: the driver has no alternatives to be looked up one by one.
+ *
+ * @param last SQL of the order and the limit of each look-up, with a condition before it
+ */
+export function eachIds(
+  scope: SearchScope,
+  criteria: readonly Criterion[],
+  last: (id: string) => string,
+): string | undefined {
+  const [driver] = rankedOf(scope.type, plainsOf(criteria));
+  const each = driver && eachOf(driver, scope);
+  return each
+    ?.map(({ rows, one }) => {
+      const apart = criteria.map((criterion) => (criterion === driver ? one : criterion));
+      const { from, where, id } = selectionSql(scope, apart, 'fixed');
+      return `select e.id from ${rows} cross join lateral (select distinct ${id} as id from ${from} where ${where}${last(id)}) e`;
+    })
+    .join('\n     union all\n     ');
+}
+
 /** SQL: some of the matching ids, in no order. Two are all that a condition needs (R4 http, conditional create). */
 export function matchesSql(scope: SearchScope, criteria: readonly Criterion[], limit = 2): string {
   if (isByNames(criteria)) return `${allIds(scope, criteria)} limit ${limit}`;
+  const each = eachIds(scope, criteria, () => ` limit ${limit}`);
+  if (each !== undefined) return `select distinct e.id from (${each}) e limit ${limit}`;
   const { from, where, id, repeats } = selectionSql(scope, criteria, 'fixed');
   return `select ${repeats ? 'distinct ' : ''}${id} as id from ${from} where ${where} limit ${limit}`;
 }

@@ -146,6 +146,28 @@ describe('a search by key', () => {
     expect(await found('Observation', [number('N1')])).toEqual([]);
   });
 
+  test('finds several identifiers, page after page, each patient once', async () => {
+    const any = (...each: readonly (readonly [string | null, string])[]): Criterion => ({
+      kind: 'identifier',
+      any: each.map(([system, value]) => ({ system, value })),
+    });
+    const long = 'y'.repeat(900);
+    const ids = [
+      await store(patient(['urn:a', 'M1'], ['urn:b', 'M1'], ['urn:a', 'M2'])),
+      await store(patient(['', 'M1'])),
+      await store(patient(['urn:b', 'M2'])),
+      await store(patient(['urn:b', long])),
+      await store(patient(['urn:a', '"M3"'])),
+    ];
+    await store(patient(['urn:a', 'M1']), other);
+    const all = any([null, 'M1'], [null, 'M2'], [null, long], [null, 'M1'], ['urn:a', '"M3"'], [null, 'm1']);
+    const idsOf = (rows: readonly PageRow[]) => rows.map(({ id }) => id);
+    expect(idsOf(await found('Patient', [all]))).toEqual(ids.slice(0, 4));
+    expect(idsOf(await found('Patient', [all], { after: { key: null, id: ids[2] ?? '' } }))).toEqual(ids.slice(3));
+    expect(idsOf(await found('Patient', [any(['urn:b', 'M1'], ['', 'M1'])]))).toEqual(ids.slice(0, 2));
+    expect(await found('Patient', [any(['urn:c', 'M1'], ['', 'M2'])])).toEqual([]);
+  });
+
   test('finds a part of a name, page after page, with the letters of a pattern', async () => {
     const named = (family: string): JsonObject => ({ ...patient(), name: [{ family, given: ['Ann'] }] });
     const like = (...fragments: string[]): readonly Criterion[] => [{ kind: 'name', fragments }];
@@ -300,7 +322,7 @@ describe('a search by key', () => {
             kind: 'identifier',
             any: [
               { system: null, value: 'a' },
-              { system: null, value: 'b' },
+              { system: 'urn:b', value: null },
             ],
           } as Criterion,
         ],

@@ -9,6 +9,7 @@ import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import { CARE_TIME } from '../../../edge/store/search/kinds/date.ts';
 import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import type { Query } from '../../../edge/deps.ts';
+import { parameter } from '../../../edge/platform/parameter.ts';
 import { LIMITS } from '../../../edge/limits.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
@@ -94,6 +95,12 @@ const DATED_PAGES = (3 * 5 * PATIENTS) / 5_000;
 /** And rows: a page of a common name is found by walking some thousand patients. */
 const MAX_ROWS = 5_000;
 
+const UNUSED_CODES = Array.from({ length: 100 }, (_, at) => code(`unused${at}`));
+const MANY_MRNS: Criterion = {
+  kind: 'identifier',
+  any: Array.from({ length: 20 }, (_, at) => ({ system: 'urn:mrn', value: `MRN${at * 97}` })),
+};
+
 const birth = (spans: readonly (readonly [string, string])[], ...among: string[]): Criterion => ({
   kind: 'birth-range',
   spans: spans.map(([from, before]) => ({ from, before, except: [] })),
@@ -136,6 +143,14 @@ const CASES: readonly Case[] = [
     BY_ID_PLANNED,
   ],
   ['Patient?identifier=s|', 'Patient', () => [identifier(null, 'urn:mrn')], 'resource_identifier_system'],
+  ['Patient?identifier=s|v, many', 'Patient', () => [MANY_MRNS], 'resource_identifier_pkey', BY_ID_PLANNED],
+  [
+    'Patient?identifier=s|v, many, newest first',
+    'Patient',
+    () => [MANY_MRNS],
+    'resource_identifier_pkey',
+    { by: 'id', descending: true },
+  ],
   ['Patient?name=, selective', 'Patient', () => [name('fitzgerbrad')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
   ['Patient?name=, one Chinese letter', 'Patient', () => [name('王')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
   ['Patient?name=, common', 'Patient', () => [name('anna')], 'patient_search_pkey', BY_ID_PLANNED],
@@ -164,6 +179,25 @@ const CASES: readonly Case[] = [
     'Observation',
     () => [token('code', { system: 'urn:codes', value: null })],
     'resource_token_system',
+  ],
+  ['Observation?code=v,v', 'Observation', () => [token('code', code('common'), code('c7'))], 'resource_token_pkey'],
+  [
+    'Observation?code=s|v,s|v, none of them used',
+    'Observation',
+    () => [token('code', ...UNUSED_CODES.map(({ value }) => ({ value, system: 'urn:codes' })))],
+    'resource_token_pkey',
+  ],
+  [
+    'Observation?code=s|,s|v',
+    'Observation',
+    () => [token('code', { system: 'urn:codes', value: null }, code('c7', 'urn:codes'))],
+    'resource_token_system',
+  ],
+  [
+    'Observation?category=v,v&code=v,v',
+    'Observation',
+    () => [token('category', code('laboratory'), code('vital-signs')), token('code', code('common'), code('c7'))],
+    'resource_token_pkey',
   ],
   [
     'Observation?patient=&code=',
@@ -359,7 +393,6 @@ const having = (...criteria: Criterion[]): Related => ({ kind: 'has', type: 'Obs
 const ABOUT = RESOURCE_TYPES.filter((type) => type !== 'Patient');
 const page = { criteria: [], sort: BY_ID, after: null, limit: 50 } as const;
 const MRN = identifier('MRN7', 'urn:mrn');
-const UNUSED_CODES = Array.from({ length: 100 }, (_, at) => code(`unused${at}`));
 const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: readonly string[]])[] = [
   [
     'Observation?patient.identifier=',
@@ -419,6 +452,11 @@ const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: 
   [
     'Patient?_has:Observation:patient:code=, many',
     { ...page, type: 'Patient', related: [having(token('code', code('c7'), ...UNUSED_CODES))] },
+    ['resource_token_pkey', 'resource_pkey'],
+  ],
+  [
+    'Patient?_has:Observation:patient:code=s|v,s|v',
+    { ...page, type: 'Patient', related: [having(token('code', code('c7', 'urn:codes'), code('c9', 'urn:codes')))] },
     ['resource_token_pkey', 'resource_pkey'],
   ],
   [
@@ -556,6 +594,7 @@ test('the Provenance of a page reads the audit only near each write', async () =
 
 test.each<[string, Related, string]>([
   ['a code of half of all Observations', having(token('code', code('common'))), 'has-matches'],
+  ['two categories', having(token('category', code('laboratory'), code('vital-signs'))), 'has-matches'],
   ['a common name', chained(name('anna')), 'chained-patients'],
 ])('by %s is refused, without reading more', async (_, related, limit) => {
   const selection = { ...page, site: large, type: related.kind === 'has' ? 'Patient' : 'Observation' } as const;
@@ -726,6 +765,52 @@ describe('a search for many names', () => {
     }
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
+});
+
+// Two codes share resources, and one has two systems.
+test('pages of several codes: page after page, each resource once', async () => {
+  const { client } = db;
+  await client.query(
+    `insert into resource_token (site_id, type, param, code, system, id)
+     select t.site_id, t.type, t.param, n.code, n.system, t.id
+       from resource_token t, (values ('c7', 'urn:others'), ('c9', 'urn:codes')) n (code, system)
+      where t.site_id = $1 and t.type = 'Observation' and t.param = 'code' and t.code = 'c7' on conflict do nothing`,
+    [small],
+  );
+  for (const [site, any, condition] of [
+    [small, [code('c7'), code('c9')], `t.code in ('c7', 'c9')`],
+    [
+      small,
+      [code('c7', 'urn:others'), code('c5', 'urn:codes')],
+      `(t.code, t.system) in (('c7', 'urn:others'), ('c5', 'urn:codes'))`,
+    ],
+    [small, [code('c7', ''), { system: 'urn:others', value: null }], `t.system = 'urn:others'`],
+    [large, [code('c7'), code('c9', 'urn:codes')], `t.code in ('c7', 'c9')`],
+  ] as const)
+    for (const descending of [false, true]) {
+      const { rows } = await client.query<{ id: string }>(
+        `select distinct t.id from resource_token t
+          where t.site_id = $1 and t.type = 'Observation' and t.param = 'code' and ${condition}
+          order by t.id ${descending ? 'desc' : ''}`,
+        [site],
+      );
+      const all = rows.map(({ id }) => id);
+      expect(all).not.toEqual([]);
+      await application.query(`select set_config('gateway.site', $1, false)`, [site]);
+      for (let at = 0; at < all.length; at += 3) {
+        const after = all[at - 1];
+        const query = searchPage({
+          site,
+          type: 'Observation',
+          criteria: [token('code', ...any)],
+          sort: { by: 'id', descending },
+          after: after === undefined ? null : { key: null, id: after },
+          limit: 3,
+        });
+        const { rows: shown } = await application.query<{ id: string }>(query.text, query.params.map(parameter));
+        expect(shown.map(({ id }) => id)).toEqual(all.slice(at, at + 4));
+      }
+    }
 });
 
 describe('pages of patients with a name', () => {

@@ -1,13 +1,12 @@
 /** Identifiers: `[value]`, `[system]|[value]`, `|[value]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
 import { objectsAt, text } from '../at-path.ts';
-import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
-import type { Kind, Token } from '../kind.ts';
+import { EMPTY_TOKEN, eachToken, hasToken, isEmptyToken, type Tokens, tokenSql } from '../compare.ts';
+import type { Kind } from '../kind.ts';
 import type { IdentifierRow } from '../rows.ts';
 import { ofType, type Source } from '../source.ts';
 
-interface IdentifierCriterion {
+interface IdentifierCriterion extends Tokens {
   readonly kind: 'identifier';
-  readonly any: readonly Token[];
 }
 
 const IDENTIFIERS: Source = {
@@ -32,5 +31,6 @@ export const identifier = {
   meets: (write, { any }) => hasToken(write.identifiers, any),
   rank: 1,
   source: () => IDENTIFIERS,
-  sql: ({ any }, alias, { bind }) => tokenSql('value', alias, any, bind),
+  sql: (criterion, alias, { bind }) => tokenSql('value', alias, criterion, bind),
+  each: (criterion, { bind }) => eachToken(criterion, bind),
 } as const satisfies Kind<IdentifierCriterion>;

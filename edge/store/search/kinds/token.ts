@@ -1,14 +1,13 @@
 /** Coded elements, and those of type code: `[code]`, `[system]|[code]`, `|[code]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
 import { objectsAt, text, textsAt } from '../at-path.ts';
-import { EMPTY_TOKEN, hasToken, isEmptyToken, tokenSql } from '../compare.ts';
-import type { Kind, Token } from '../kind.ts';
+import { EMPTY_TOKEN, eachToken, hasToken, isEmptyToken, type Tokens, tokenSql } from '../compare.ts';
+import type { Kind } from '../kind.ts';
 import type { TokenRow } from '../rows.ts';
 import { ofType, type Source } from '../source.ts';
 
-interface TokenCriterion {
+interface TokenCriterion extends Tokens {
   readonly kind: 'token';
   readonly param: string;
-  readonly any: readonly Token[];
 }
 
 const TOKENS: Source = { from: (a) => `resource_token ${a}`, id: (a) => `${a}.id`, repeats: true, within: ofType };
@@ -38,5 +37,7 @@ export const token = {
   },
   rank: 5,
   source: () => TOKENS,
-  sql: ({ param, any }, alias, { bind }) => `${alias}.param = ${bind(param)} and ${tokenSql('code', alias, any, bind)}`,
+  sql: (criterion, alias, { bind }) =>
+    `${alias}.param = ${bind(criterion.param)} and ${tokenSql('code', alias, criterion, bind)}`,
+  each: (criterion, { bind }) => eachToken(criterion, bind),
 } as const satisfies Kind<TokenCriterion>;
