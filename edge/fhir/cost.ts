@@ -74,10 +74,13 @@ export function requireAffordableLists(type: ResourceType, content: Json): void 
  * @param keys the keys that the request locks
  */
 export function requireAffordableWrites(
-  writes: readonly Pick<ResourceWrite, 'identifiers' | 'tokens'>[],
+  writes: readonly Pick<ResourceWrite, 'identifiers' | 'tokens' | 'search'>[],
   keys: readonly string[],
 ): void {
   const budget = new Budget();
-  for (const { identifiers, tokens } of writes) budget.spend('indexed-values', identifiers.length + tokens.length);
+  for (const { identifiers, tokens, search } of writes) {
+    budget.spend('indexed-values', identifiers.length + tokens.length);
+    budget.spend('indexed-names', search?.names.length ?? 0);
+  }
   budget.spend('locked-identifiers', new Set(keys).size);
 }

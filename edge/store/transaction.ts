@@ -7,6 +7,7 @@ import type { Query } from '../deps.ts';
 import { type RequiredResource, type TransactionWrite, writeResources, type WriteRow } from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
+import { hasShortKeys } from './search/compare.ts';
 import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
 import { contentIf, isAnswered } from './page.ts';
 import { matchesSql } from './search/selection.ts';
@@ -78,11 +79,44 @@ const WRITTEN = `w.part, w.ordinal, w.outcome, w.id, coalesce(r.version, w.versi
        coalesce(${instantOf('r.last_updated')}, w.last_updated) as last_updated,
        ${contentIf('r.fits', 'r')}`;
 
+const isIdentified = ({ criteria }: Condition): boolean =>
+  criteria.every((one) => one.kind === 'identifier' && one.any.every(hasShortKeys));
+
+/**
+ * SQL of the resources that identifiers find. A thousand of them are one query with arrays of its parameters, because
+ * PostgreSQL would plan each separately. A longer value has a key that is computed, for which no index would be used.
+ */
+function identifiedSql(bind: Bind, site: string, conditions: readonly [n: number, Condition][]): string[] {
+  const grouped = Map.groupBy(
+    conditions.map(([n, { type, criteria }]) => {
+      const params: string[] = [];
+      const text = matchesSql({ bind: (value) => `k.p${params.push(String(value))}`, site, type }, criteria);
+      return { n, params, text };
+    }),
+    ({ text }) => text,
+  );
+  return [...grouped].map(([text, each]) => {
+    const places = each[0]?.params.map((_, at) => each.map(({ params }) => params[at] ?? '')) ?? [];
+    const arrays = [
+      `${bind(each.map(({ n }) => String(n)))}::integer[]`,
+      ...places.map((all) => `${bind(all)}::text[]`),
+    ];
+    const columns = ['n', ...places.map((_, at) => `p${at + 1}`)];
+    return `(select k.n, m.id from unnest(${arrays.join(', ')}) k(${columns.join(', ')}) cross join lateral (${text}) m)`;
+  });
+}
+
 function matchesJson(bind: Bind, site: string, conditions: readonly Condition[]): string {
   if (conditions.length === 0) return `'[]'::json`;
-  const each = conditions.map(
-    ({ type, criteria }, n) => `(select ${n} as n, m.id from (${matchesSql({ bind, site, type }, criteria)}) m)`,
+  const [identified = [], others = []] = [true, false].map((is) =>
+    conditions.flatMap((one, n): [number, Condition][] => (isIdentified(one) === is ? [[n, one]] : [])),
   );
+  const each = [
+    ...identifiedSql(bind, site, identified),
+    ...others.map(
+      ([n, { type, criteria }]) => `(select ${n} as n, m.id from (${matchesSql({ bind, site, type }, criteria)}) m)`,
+    ),
+  ];
   return `(select coalesce(json_agg(json_build_array(f.n, f.id)), '[]'::json) from (${each.join(' union all ')}) f)`;
 }
 

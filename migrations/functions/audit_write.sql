@@ -17,9 +17,11 @@ declare
   actions text[] := '{}';
   v_types text[] := '{}';
   v_ids uuid[] := '{}';
+  v_patient uuid;
   v_patients uuid[] := '{}';
   v_versions integer[] := '{}';
-  made json := '{' || nullif(current_setting('gateway.versions', true), '') || '}';
+  -- As jsonb, because json would be parsed again for each item.
+  made jsonb := '{' || nullif(current_setting('gateway.versions', true), '') || '}';
 begin
   if p_noted is null and p_searched is null then
     return;
@@ -55,11 +57,13 @@ begin
       end if;
       last := item;
     end if;
-    if item.type = 'Patient' and item.id <> all (v_patients) then
-      v_patients := v_patients || item.id;
+    if item.type = 'Patient' and item.id is distinct from v_patient then
+      v_patient := item.id;
+      v_patients := v_patients || v_patient;
     end if;
-    if item.patient is not null and item.patient <> all (v_patients) then
-      v_patients := v_patients || item.patient;
+    if item.patient is distinct from v_patient and item.patient is not null then
+      v_patient := item.patient;
+      v_patients := v_patients || v_patient;
     end if;
   end loop;
   if p_searched is not null and 'search' <> all (actions) then
@@ -69,7 +73,7 @@ begin
     actions := array(select a from unnest(actions) a order by a);
   end if;
   if cardinality(v_patients) > 1 then
-    v_patients := array(select p from unnest(v_patients) p order by p);
+    v_patients := array(select distinct p from unnest(v_patients) p order by p);
   end if;
   insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
       parameters, versions)

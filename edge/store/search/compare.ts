@@ -14,8 +14,13 @@ export function oneOf(column: string, values: readonly string[], cast: string, b
 /** A value of so many UTF-16 units never needs a digest as its key (SQL function search_key: 600 bytes). */
 const SHORT_KEY_LENGTH = 200;
 
+const isShort = (value: string): boolean => value.length <= SHORT_KEY_LENGTH;
+
+/** True where the token itself is what the search tables contain. */
+export const hasShortKeys = ({ system, value }: Token): boolean => isShort(system ?? '') && isShort(value ?? '');
+
 function keyOf(value: string, bind: Bind): string {
-  return value.length <= SHORT_KEY_LENGTH ? bind(value) : `search_key(${bind(value)})`;
+  return isShort(value) ? bind(value) : `search_key(${bind(value)})`;
 }
 
 /** A criterion with tokens. */

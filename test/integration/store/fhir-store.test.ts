@@ -374,21 +374,36 @@ describe('fhir_conditional_write', () => {
   });
 
   test('a batch writes the entries without faults', async () => {
-    const c = condition('create', 'b1');
+    const [c, missing] = [condition('create', 'b1'), randomUUID()];
+    const created = (resource: JsonObject) => ({ writes: [toWrite(resource, newId(), 'create')], conditions: [] });
     const rows = await database.run(
       writeBatch(site, [
         { writes: [toWrite(patient('b0'), newId(), 'update')], conditions: [] },
         { writes: [conditional(c, patient('b1'))], conditions: [c] },
-        { writes: [toWrite(observation(randomUUID()), newId(), 'create')], conditions: [] },
-        { writes: [toWrite(patient('b3'), newId(), 'create')], conditions: [] },
+        // These are written together.
+        created(observation(missing)),
+        created(patient('b3')),
+        created(observation(missing)),
+        created(patient('b5')),
+        { writes: [toWrite(patient('b6'), newId(), 'update')], conditions: [] },
+        created(observation(missing)),
       ]).written,
     );
-    expect(rows.map(({ entry, part, outcome }) => [entry, part, outcome])).toEqual([
-      [0, 'failed', 'GW404'],
-      [1, 'condition', 'resolved'],
-      [1, 'row', 'created'],
-      [2, 'failed', 'GW422'],
-      [3, 'row', 'created'],
+    expect(rows.map(({ entry, part, ordinal, outcome }) => [entry, part, ordinal, outcome])).toEqual([
+      [0, 'failed', 0, 'GW404'],
+      [1, 'condition', 0, 'resolved'],
+      [1, 'row', 0, 'created'],
+      [2, 'failed', 0, 'GW422'],
+      [3, 'row', 0, 'created'],
+      [4, 'failed', 0, 'GW422'],
+      [5, 'row', 0, 'created'],
+      [6, 'failed', 0, 'GW404'],
+      [7, 'failed', 0, 'GW422'],
     ]);
+    for (const row of rows) {
+      if (row.part !== 'row') continue;
+      const value = `b${row.entry}`;
+      expect(await find('Patient', [{ kind: 'identifier', any: [{ system: 'urn:mrn', value }] }])).toEqual([row.id]);
+    }
   });
 });

@@ -122,6 +122,18 @@ describe('a write', () => {
       list(n, () => ({
         identifiers: list(4, () => ['', 'v'] as const),
         tokens: list(6, () => ['code', '', 'c'] as const),
+        search: null,
+      }));
+    expect(() => requireAffordableWrites(writes(1000), [])).not.toThrow();
+    expect(() => requireAffordableWrites(writes(1001), [])).toThrow(tooCostly);
+  });
+
+  test('a hundred thousand characters of names', () => {
+    const writes = (n: number) =>
+      list(n, () => ({
+        identifiers: [],
+        tokens: [],
+        search: { names: 'n'.repeat(100), nameSort: '', birthDate: '', gender: null },
       }));
     expect(() => requireAffordableWrites(writes(1000), [])).not.toThrow();
     expect(() => requireAffordableWrites(writes(1001), [])).toThrow(tooCostly);
