@@ -1,4 +1,4 @@
-/** The JSON API of the console (edge/docs/behaviour.md, Administration), over HTTP on both runtimes. */
+/** The JSON API of the console (edge/docs/behaviour.md, Administration), over HTTP. */
 import { randomUUID } from 'node:crypto';
 
 import { exportJWK, generateKeyPair } from 'jose';
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { makeKeyPair } from '../stack/services/key-pair.ts';
 import { type ConsoleSite, useConsole } from '../stack/tools/console-site.ts';
 import { getToken, requestToken } from '../stack/services/client.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
@@ -21,7 +21,7 @@ interface Problem {
 
 const keyPair = (alg?: string, options?: object) => makeKeyPair({ kid: randomUUID(), use: 'sig' }, alg, options);
 
-describe.each(RUNTIMES)('the JSON API on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('the JSON API on %s', (runtime) => {
   const at = useConsole(runtime, { site: { name: 'North' }, otherSite: { name: 'South' } });
 
   const call: ConsoleSite['api'] = (...call) => at.api(...call);

@@ -1,5 +1,5 @@
 /**
- * The console's pages make, change and disable API keys, without a script and on both runtimes. A refused form lists all errors
+ * The console's pages make, change and disable API keys, without a script. A refused form lists all errors
  * at once and never returns a private key. An action that stops a feed asks for the key's name.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,14 +11,14 @@ import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { signIn } from '../stack/tools/console.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { until } from '../stack/services/until.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-describe.each(RUNTIMES)('the pages of API keys on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('the pages of API keys on %s', (runtime) => {
   let browser: HttpBrowser;
 
   // Tokens of today are counted.

@@ -1,10 +1,10 @@
-/** Messages, workbench and counters of the JSON API, on both runtimes, with messages that the gateway received. */
+/** Messages, workbench and counters of the JSON API, with messages that the gateway received. */
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
 import { clientAssertion, requestToken } from '../stack/services/client.ts';
 import { signIn } from '../stack/tools/console.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 
@@ -32,7 +32,7 @@ interface Graph {
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
-describe.each(RUNTIMES)('messages and the workbench on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('messages and the workbench on %s', (runtime) => {
   let foreignKey: ApiKey;
 
   const at = useConsole(runtime, {

@@ -1,4 +1,4 @@
-/** The page of an integration team, on both runtimes: refused and failed requests, with their reasons, clients and times. */
+/** The page of an integration team: refused and failed requests, with their reasons, clients and times. */
 import { importJWK, SignJWT, generateKeyPair, type JWK } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -6,7 +6,7 @@ import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
 
@@ -43,7 +43,7 @@ interface Item {
   readonly requestId: string;
 }
 
-describe.each(RUNTIMES)('watching on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('watching on %s', (runtime) => {
   let foreign: ApiKey;
   let access: string;
 

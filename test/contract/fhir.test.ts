@@ -34,21 +34,21 @@ onRuntimes(
   (subject) => {
     describe('resources', () => resourceCases(subject));
     describe('search', () => searchCases(subject));
-    describe('paging', () => pagingCases(subject));
-    describe('conditions', () => conditionalCases(subject));
     describe('bundles', () => bundleCases(subject));
-    describe('one answer', () => answerCases(subject));
-    describe('bulk data', () => bulkCases(subject));
     describe('bulk data, read', () => bulkStreamCases(subject));
     describe('HTTP', () => httpCases(subject));
     describe('compression', () => compressionCases(subject));
     describe('isolation', () => isolationCases(subject));
     describe('examples', () => exampleCases(subject));
-    describe('audit', () => auditCases(subject));
     describe('clients', () => clientCases(subject));
-    describe('calls of clients', () => callsCases(subject));
   },
   (subject) => {
+    describe('paging', () => pagingCases(subject));
+    describe('conditions', () => conditionalCases(subject));
+    describe('one answer', () => answerCases(subject));
+    describe('bulk data', () => bulkCases(subject));
+    describe('audit', () => auditCases(subject));
+    describe('calls of clients', () => callsCases(subject));
     describe('names', () => nameCases(subject));
     describe('paging by several keys', () => pagingOrderCases(subject));
     describe('history of a type', () => typeHistoryCases(subject));

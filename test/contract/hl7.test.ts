@@ -22,11 +22,11 @@ onRuntimes(
     describe('over HTTP', () => httpCases(subject));
     describe('the answer', () => answerCases(subject));
     describe('a batch', () => batchCases(subject));
-    describe('types and events', () => typeCases(subject));
     describe('repeated messages', () => againCases(subject));
     describe('from the sidecar', () => mllpCases(subject));
   },
   (subject) => {
+    describe('types and events', () => typeCases(subject));
     describe('result keys', () => resultCases(subject));
     describe('results in a merge', () => mergeCases(subject));
     describe('any order of arrival', () => orderCases(() => orderOf(subject())));

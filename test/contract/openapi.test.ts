@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -25,7 +25,7 @@ const CHAPTERS = readdirSync(new URL('../../edge/docs', import.meta.url)).flatMa
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-describe.each(RUNTIMES)('the API reference on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('the API reference on %s', (runtime) => {
   let partner: Document;
   let administration: Document;
   let operations: { path: string; method: string; operation: Operation; server: string }[];
