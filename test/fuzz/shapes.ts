@@ -4,6 +4,7 @@
  */
 import { ASSERTION_TYPE } from '../stack/services/client.ts';
 import { frame } from '../stack/tools/mllp-peer.ts';
+import { randomFrom } from '../stack/tools/random.ts';
 import type { HttpAttempt } from './attempt.ts';
 import type { World } from './world.ts';
 
@@ -70,6 +71,11 @@ const UNITS: readonly (readonly [name: string, unit: string])[] = [
 ];
 
 const list = <T>(n: number, one: (at: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at));
+/** Different letters for each seed, so that no part of them is that of another one. */
+const lettersOf = (seed: number, length: number): string => {
+  const next = randomFrom(seed);
+  return String.fromCodePoint(...list(length, () => 97 + Math.floor(next() * 26)));
+};
 export const http = (attempt: HttpAttempt): Grown => ({ over: 'http', attempt });
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -578,6 +584,18 @@ const COUNTED: readonly Counted[] = [
         'transaction',
       ),
     BUNDLE_LIMITS,
+  ],
+  [
+    'bundle',
+    'creates of patients with long names',
+    1_000,
+    (world, n) =>
+      batch(
+        world,
+        list(n, (at) =>
+          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: lettersOf(at, 179) }] } }),
+        ),
+      ),
   ],
   [
     'bundle',
