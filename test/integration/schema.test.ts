@@ -1,5 +1,6 @@
 /** The catalog of the migrated database agrees with the files and the code. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toWrite } from '../../edge/store/resource.ts';
@@ -35,6 +36,21 @@ test('each function has the settings of its file, and those that must have some 
     expect([file.function, inDatabase.get(file.function)]).toEqual([file.function, settings]);
   }
   for (const [name, settings] of Object.entries(MUST_HAVE)) expect(inDatabase.get(name)).toEqual(settings);
+});
+
+test('migrations/README.md names the query of each index that a write pays for', async () => {
+  const { rows } = await database.client.query<{ table: string; name: string; is_key: boolean }>(
+    `select tablename as table, indexname as name, indexname = tablename || '_pkey' as is_key from pg_indexes where schemaname = 'public'`,
+  );
+  const text = await readFile(join(MIGRATIONS, 'README.md'), 'utf8');
+  const lines = text.split('\n').filter((line) => line.startsWith('| `'));
+  const named = lines.flatMap((line) =>
+    Array.from((line.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g), ([, name = '']) => name),
+  );
+  const tables = new Set(rows.filter(({ name }) => named.includes(name)).map(({ table }) => table));
+  expect(tables.size).toBeGreaterThan(15);
+  const indexes = rows.filter(({ table, name, is_key }) => tables.has(table) && (!is_key || named.includes(name)));
+  expect(named.toSorted()).toEqual(indexes.map(({ name }) => name).toSorted());
 });
 
 test('the table of resources accepts exactly the resource types', async () => {
