@@ -92,6 +92,18 @@ const rows = {
     does: 'U',
   },
   'settings-changed': { label: 'settings changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
+  'code-table-changed': {
+    label: 'code table changed',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'U',
+  },
+  'code-table-live': {
+    label: 'version of a code table made live',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'U',
+  },
   'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
   'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
   'alert-unsilenced': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },

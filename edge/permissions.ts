@@ -9,6 +9,8 @@ export const PERMISSIONS = {
   'site.patients.unmerge': 'see merges of patients, and undo them',
   'site.settings.read': 'see the settings of the site',
   'site.settings.update': 'change the settings of the site',
+  'site.rules.read': 'see code tables, and codes of messages that they miss',
+  'site.rules.write': 'change code tables, and make them live',
   'site.audit.read': 'see the audit: who saw or changed data',
   'site.endpoints.read': 'see endpoints, feeds, alerts, health and traffic',
   'site.alerts.update': 'acknowledge and silence alerts',

@@ -26,6 +26,7 @@ import { mergeOperations } from './merges/operations.ts';
 import { addMergePages } from './merges/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
+import { codeTableOperations } from './code-tables/operations.ts';
 import { nameOperations } from './names/operations.ts';
 import { addNamePages } from './names/routes.tsx';
 import { endpointOperations } from './endpoints/operations.ts';
@@ -84,6 +85,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...mergeOperations(workbench),
     ...attentionOperations(deps.now),
     ...nameOperations(),
+    ...codeTableOperations(deps),
     ...alertOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),

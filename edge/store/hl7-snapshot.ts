@@ -5,6 +5,7 @@
 import type { AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { Hl7KeyRecord } from '../members/api-key.ts';
+import { codeParams, readCodeRows, type CodeRows, type LiveTable, type SentCode } from './code-table.ts';
 import type { StoredResource } from './resource.ts';
 
 /** Identifies a message of its sender. With the hash it distinguishes a retransmission from a reused control id. */
@@ -36,6 +37,7 @@ interface SiteSettings {
   /** YYYY-MM-DD */
   readonly placeholder_birth_dates: readonly string[];
   readonly us_core: boolean;
+  readonly code_tables: readonly LiveTable[];
 }
 
 export type UrisByName = Readonly<Record<string, string>>;
@@ -123,6 +125,8 @@ export interface SnapshotQuery {
   readonly site?: string | undefined;
   readonly identity: MessageIdentity;
   readonly lookup: LookupKeys;
+  /** Codes to look up in live code tables. */
+  readonly codes: readonly SentCode[];
   /** The action for the audit if a person sees what is found; else null. */
   readonly shown: AuditAction | null;
 }
@@ -132,11 +136,13 @@ export interface SnapshotRow {
   readonly candidates: string | null;
   readonly senders: string | null;
   readonly matches: string | null;
+  /** JSON `{ tables, rows }`; null without codes or live tables. Only a load has it. */
+  readonly codes?: string | null;
 }
 
-export const loadSnapshot = ({ opening, site, identity, lookup, shown }: SnapshotQuery): Query<SnapshotRow> => ({
-  text: 'select candidates, senders, matches from hl7_load($1, $2, $3, $4, $5, $6)',
-  params: [opening, JSON.stringify(identity), ...lookupParams(lookup), shown],
+export const loadSnapshot = ({ opening, site, identity, lookup, codes, shown }: SnapshotQuery): Query<SnapshotRow> => ({
+  text: 'select candidates, senders, matches, codes from hl7_load($1, $2, $3, $4, $5, $6, $7, $8)',
+  params: [opening, JSON.stringify(identity), ...lookupParams(lookup), shown, ...codeParams(codes)],
   ...(shown === null ? { reads: true } : { notes: true }),
   ...(site !== undefined && { site }),
 });
@@ -162,4 +168,14 @@ export function readSnapshotRow({ candidates, senders, matches }: SnapshotRow): 
     matches: isExcessive ? [] : (listOf(matches) as MatchRow[]),
     isExcessive,
   };
+}
+
+/** The tables and rows of a load; undefined if no codes were looked up. */
+export function readLoadedCodes(
+  { codes: found }: SnapshotRow,
+  codes: readonly SentCode[],
+): { readonly tables: readonly LiveTable[]; readonly rows: CodeRows } | undefined {
+  if (typeof found !== 'string') return undefined;
+  const { tables, rows } = JSON.parse(found) as { readonly tables: readonly LiveTable[]; readonly rows: unknown };
+  return { tables, rows: readCodeRows(codes, rows) };
 }

@@ -1,7 +1,7 @@
 // Made by npm run generate from migrations/.
 
 /** Number of the newest numbered migration. */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /** The SQL functions. A function's arguments and rows never change under its name, so the name is enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -42,6 +42,9 @@ export const FUNCTIONS: readonly string[] = [
   'change_since',
   'change_sites',
   'client_find',
+  'code_table_edit',
+  'code_table_import',
+  'code_table_release',
   'console_person_note',
   'console_session_ask',
   'console_session_begin',
@@ -62,6 +65,7 @@ export const FUNCTIONS: readonly string[] = [
   'fhir_write',
   'group_members',
   'hl7_authorities',
+  'hl7_codes',
   'hl7_commit',
   'hl7_load',
   'hl7_match',

@@ -32,7 +32,7 @@ begin
   ack := encode(stored.ack, 'hex');
   if outcome = 'changed' then
     select l.candidates, l.senders, l.matches into candidates, senders, matches
-      from hl7_load(p_opening, p_message, p_values, p_types, p_keys, null) l;
+      from hl7_load(p_opening, p_message, p_values, p_types, p_keys, null, null, null) l;
   elsif outcome = 'stored' and p_message ->> 'why' in ('received', 'resent') and cardinality(p_keys) <= 1000
     and p_states is not null and octet_length(p_effects::text) <= 1024 * 1024 then
     matches := hl7_matches_json(p_site, p_values, p_types, p_keys, false);

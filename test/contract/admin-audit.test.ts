@@ -82,6 +82,9 @@ const WITHOUT_AUDIT = [
   'post /api-keys/check-jwks-uri',
   'get /sidecars',
   'get /unmapped-names',
+  'get /code-tables',
+  'get /code-tables/{id}',
+  'get /code-tables/{id}/rows',
   'get /authority-aliases',
   'post /authority-aliases/decide',
   'post /attention/{id}/dismiss',
@@ -104,12 +107,14 @@ const WITHOUT_AUDIT = [
 
 /**
  * Tested in admin-merges.test.ts, which has a preview, in alerts.test.ts, which has a receiver, and in admin-keys.test.ts, which has
- * a link.
+ * a link. Tables are in admin-code-tables.test.ts.
  */
 const IN_OTHER_FILES: readonly string[] = [
   'post /api-keys/{clientId}/links/{id}/revoke',
   'post /merges/{id}/undo',
   'post /subscriptions',
+  'post /code-tables',
+  ...['import', 'rows', 'release'].map((change) => `post /code-tables/{id}/${change}`),
   ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
 ];
 

@@ -47,6 +47,7 @@ type Kind =
   | 'sessions'
   | 'patients'
   | 'merges'
+  | 'code-tables'
   | 'subscriptions';
 type Ids = Readonly<Record<Kind, string>>;
 const KIND_OF: Readonly<Record<string, Kind>> = {
@@ -57,12 +58,15 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   replays: 'replays',
   attention: 'attention',
   merges: 'merges',
+  'code-tables': 'code-tables',
   alerts: 'alerts',
   subscriptions: 'subscriptions',
   sessions: 'sessions',
   people: 'sessions',
   Patient: 'patients',
 };
+
+const CSV = 'code,targetSystem,targetCode\nTHEIRCODE,http://snomed.info/sct,1';
 
 /** Bodies for paths that refuse an empty body, for any object. */
 const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | number | null>>>> = {
@@ -113,6 +117,9 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
   }),
   'POST /admin/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
+  'POST /admin/api/code-tables/:id/import': () => ({ csv: CSV }),
+  'POST /admin/api/code-tables/:id/rows': () => ({ csv: CSV, change: 'remove' }),
+  'POST /admin/api/code-tables/:id/release': () => ({ version: 1, edits: 1, comment: 'x' }),
   'POST /admin/api/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/search': () => ({ text: 'THEIRCTRL' }),
   'POST /admin/keys/:clientId/status': () => ({ status: 'disabled', version: '1' }),
@@ -161,6 +168,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     sessions: randomUUID(),
     patients: randomUUID(),
     merges: randomUUID(),
+    'code-tables': randomUUID(),
     subscriptions: randomUUID(),
   });
   const token = (site?: string) => at.oidc.signToken(site === undefined ? {} : { site });
@@ -267,6 +275,15 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     const replay = await ask('POST', '/admin/api/replays', { apply: 'newest', comment: 'theirreason' }, at.otherSite);
     expect(replay.status, replay.text).toBe(200);
     const { replay: begun } = JSON.parse(replay.text) as { replay: { replayId: string } };
+    const table = randomUUID();
+    await at.db.client.query(
+      `with made as (
+         insert into code_table (site_id, table_id, name, created_by) values ($1, $2, 'Theirtable', 'theireve') returning *)
+       insert into code_table_row (site_id, table_id, content, system, code, application, facility, target_system, target_code,
+           display, equivalence, since)
+         select site_id, table_id, content, 'THEIRNOWHERE', 'X', '', '', 'urn:x', 'Y', '', 'equal', 1 from made`,
+      [at.otherSite, table],
+    );
     theirs = {
       'api-keys': key.clientId,
       messages: message.message_id,
@@ -277,6 +294,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       patients: message.patient,
       merges: merges[0]?.merge_id ?? '',
       subscriptions: subscription,
+      'code-tables': table,
     };
     await at.db.client.query(
       `insert into mllp_connection (site_id, client_id, connection_id, sidecar, run, source_address, is_tls, tls_subject, senders,

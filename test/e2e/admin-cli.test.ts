@@ -477,3 +477,42 @@ test('creates, lists and revokes links of an API key, with an audit event each',
     expect(await admin('link', ...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
   }
 });
+
+test('imports, exports and releases a code table, with its faults by line', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'Coded'));
+  const of = ['--site', 'Coded', '--table', 'Laboratory'];
+  const file = join(folder, 'table.csv');
+  const head = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
+  const row = 'L,GLU,LAB,,http://snomed.info/sct,33747003,"Glucose, measured",equivalent';
+  json(await admin('code-table', 'create', '--site', site, '--name', 'Laboratory'));
+  await writeFile(file, `${head}\n${row}\nL,,,,http://snomed.info/sct,1,,\n`);
+  const faulty = await admin('code-table', 'import', ...of, '--file', file);
+  expect(faulty).toMatchObject({ code: 1, stderr: expect.stringContaining('line 3: code is empty') });
+  await writeFile(file, `${head}\n${row}\n`);
+  const imported = await admin('code-table', 'import', ...of, '--file', file);
+  expect(imported.stderr).toContain('100 %  1 of 1');
+  expect(JSON.parse(imported.stdout)).toMatchObject({ draftRows: 1, liveVersion: null });
+  expect((await admin('code-table', 'export', ...of)).stdout).toBe(`${head}\r\n${row}\r\n`);
+
+  const { stdout } = await admin('code-table', 'export', ...of, '--format', 'fhir');
+  expect(JSON.parse(stdout)).toMatchObject({ resourceType: 'ConceptMap', status: 'draft', title: 'Laboratory' });
+  const map = join(folder, 'table.json');
+  await writeFile(map, stdout);
+  await admin('code-table', 'import', ...of, '--file', map);
+  expect((await admin('code-table', 'export', ...of)).stdout, 'the ConceptMap has every member').toBe(
+    `${head}\r\n${row}\r\n`,
+  );
+
+  expect(json(await admin('code-table', 'release', ...of, '--comment', 'first'))).toMatchObject({ liveVersion: 1 });
+  expect(json(await admin('code-table', 'release', ...of, '--comment', 'off', '--version', 'none'))).toMatchObject({
+    liveVersion: null,
+  });
+  expect(json(await admin('code-table', 'show', ...of))).toMatchObject({
+    releases: [{ comment: 'off' }, { comment: 'first' }],
+  });
+  expect(json(await admin('code-table', 'list', '--site', site))).toMatchObject([
+    { name: 'Laboratory', draftVersion: 2 },
+  ]);
+  const missing = await admin('code-table', 'show', '--site', site, '--table', 'Other');
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no code table Other, but Laboratory') });
+});

@@ -32,6 +32,7 @@ export const SETTINGS: SenderSettings = {
   placeholders: new Set(),
   placeholderBirthDates: new Set(),
   usCore: false,
+  codeTables: [],
 };
 
 /** The circumstances of an ordinary message. */
@@ -40,6 +41,7 @@ export const RECEIVED = {
   isCrowded: false,
   isExcessive: false,
   isForced: false,
+  codeRows: () => undefined,
   messageId: '019b7ca9-8c88-7000-8000-000000000003',
   requestId: 'request-1',
   source: 'http',

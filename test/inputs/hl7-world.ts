@@ -61,6 +61,7 @@ export function createWorld(): World {
         isCrowded: false,
         isExcessive: false,
         isForced: false,
+        codeRows: () => undefined,
         messageId: idAt(received),
         requestId: 'request-1',
         source: 'http',

@@ -77,6 +77,9 @@ const ROWS: readonly Row[] = [
   ['edge/fhir/serve.ts', ['createServe'], ['contract/fhir']],
   ['edge/fhir/validate-operation.ts', ['prepareValidate'], ['contract/fhir']],
   ['edge/hl7/patients/authorities.ts', ['authoritiesOf'], ['contract/admin-names']],
+  ['edge/hl7/mapping/translate.ts', ['createTranslation'], ['integration/hl7/code-tables']],
+  ['edge/hl7/precedence/added-coding.ts', ['saidText'], ['integration/hl7/code-tables']],
+  ['edge/admin/code-tables/rows.ts', ['readRow'], ['contract/admin-code-tables']],
   [
     'edge/hl7/patients/choose-survivor.ts',
     ['chooseSurvivor', 'candidatesOf', 'rankOf'],
@@ -300,6 +303,9 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/bulk_export_begin.sql', ['bulk_export_begin'], ['integration/store/bulk-export']],
   ['migrations/functions/bulk_export_step.sql', ['bulk_export_step'], ['integration/store/bulk-export']],
   ['migrations/functions/caller_standing.sql', ['caller_standing'], ['integration/store/fhir-call']],
+  ['migrations/functions/code_table_edit.sql', ['code_table_edit'], ['contract/admin-code-tables']],
+  ['migrations/functions/code_table_import.sql', ['code_table_import'], ['contract/admin-code-tables']],
+  ['migrations/functions/code_table_release.sql', ['code_table_release'], ['integration/hl7/code-tables']],
   ['migrations/functions/console_session_ask.sql', ['console_session_ask'], ['contract/admin-sessions']],
   ['migrations/functions/console_session_logout.sql', ['console_session_logout'], ['contract/admin-sessions']],
   ['migrations/functions/console_session_sites.sql', ['console_session_sites'], ['contract/admin-sign-in']],
@@ -308,6 +314,7 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/fhir_read.sql', ['fhir_read'], ['integration/store/fhir-call']],
   ['migrations/functions/fhir_write.sql', ['fhir_write'], ['integration/store/fhir-call']],
   ['migrations/functions/hl7_authorities.sql', ['hl7_authorities'], ['contract/admin-names']],
+  ['migrations/functions/hl7_codes.sql', ['hl7_codes'], ['integration/hl7/code-tables']],
   [
     'migrations/functions/hl7_matches.sql',
     ['hl7_matches'],

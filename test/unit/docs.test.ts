@@ -94,7 +94,7 @@ test('every command that the documentation or a program names exists, with its s
   const named = [
     ...[all, ...sources.map(text)]
       .join('\n')
-      .matchAll(/npm run (?:-s )?([a-z:]+)(?: -- ([a-z]+(?: (?:create|update|show|list|disable|enable))?))?/g),
+      .matchAll(/npm run (?:-s )?([a-z:]+)(?: -- ([a-z-]+(?: (?:create|update|show|list|disable|enable))?))?/g),
   ];
   expect(named.length).toBeGreaterThan(40);
   const usages: Readonly<Record<string, string>> = {

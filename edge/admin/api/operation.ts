@@ -50,7 +50,7 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
   /** Default: 200. */
   readonly status?: 200 | 201;
   readonly needsIfMatch?: boolean;
-  /** True if the body has a fingerprint, and another state of the site is 412. */
+  /** True if the body names the state that it rests on, and another state is 412. */
   readonly needsFingerprint?: true;
   readonly handle: (call: Call<z.infer<Query>, z.infer<Body>>) => Promise<Answer>;
 }

@@ -7,9 +7,12 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
 import { readTimestamp } from '../../../shared/hl7/time.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
+import type { SentCode } from '../../store/code-table.ts';
+import { localSystems } from '../../store/coding-systems.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
+import { createTranslation, type CodeMiss, type CodeTables, type Translate } from '../mapping/translate.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
 import { clockOf, clockOfNow } from '../precedence/clock.ts';
@@ -22,6 +25,9 @@ import type { Reading } from './reading.ts';
 export interface Decision extends Answer {
   readonly findings: readonly AckError[];
   readonly effects: Effects;
+  /** Codes whose rows of code tables are missing in the input: the decision must be made again with them. */
+  readonly unresolved: readonly SentCode[];
+  readonly misses: readonly CodeMiss[];
 }
 
 export interface DecisionInput {
@@ -36,6 +42,7 @@ export interface DecisionInput {
   readonly isExcessive: boolean;
   /** An administrator applies it although newer data is stored. */
   readonly isForced: boolean;
+  readonly codeRows: CodeTables['rowsOf'];
   readonly messageId: string;
   readonly requestId: string;
   /** Over HTTP there is always an answer, also if MSH-15 and MSH-16 ask for none. */
@@ -64,12 +71,16 @@ export function decide(input: DecisionInput): Decision {
   const said: AckError[] = [...reading.findings, ...settingFindings(reading.header, settings)];
   if (input.isCrowded && reading.outline !== undefined) said.push(CROWDED);
   if (input.isExcessive) said.push(EXCESS);
-  const mapped = reading.outline === undefined || isRefused(said) ? undefined : mapReading(input, said);
+  const systems = new Set(settings.codeTables.flatMap((table) => table.systems));
+  const { translate, unresolved, misses } = createTranslation({ systems, rowsOf: input.codeRows }, reading.header);
+  const isMapped = reading.outline !== undefined && !isRefused(said);
+  const mapped = isMapped ? mapReading(input, said, translate) : undefined;
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
   const findings = eachOnce(settings.hl7_strict ? said.map(refusedWhenStrict) : said);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRejected(mapped, input.found) : (mapped ?? NO_EFFECTS);
-  return { ...answerTo(input, findings), findings, effects };
+  const codes = { unresolved: [...unresolved.values()], misses: [...misses.values()] };
+  return { ...answerTo(input, findings), findings, effects, ...codes };
 }
 
 /** A rejected message changes nothing. Its issues about stored patients, and its unmapped names, are still reported. */
@@ -85,7 +96,7 @@ function effectsOfRejected(mapped: Effects | undefined, found: readonly Found[])
  */
 export function decideFailed(input: DecisionInput): Decision {
   const findings = [...input.reading.findings, FAILURE];
-  return { ...answerTo(input, findings), findings, effects: NO_EFFECTS };
+  return { ...answerTo(input, findings), findings, effects: NO_EFFECTS, unresolved: [], misses: [] };
 }
 
 const FAILURE: AckError = {
@@ -132,7 +143,7 @@ function eachOnce(findings: readonly AckError[]): AckError[] {
 const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ severity }) => severity === 'E');
 
 /** Maps the complete message or nothing. Errors of mapping go to `findings`, and the effects are dropped. */
-function mapReading(input: DecisionInput, findings: AckError[]): Effects | undefined {
+function mapReading(input: DecisionInput, findings: AckError[], translate: Translate | undefined): Effects | undefined {
   const { reading, settings, nowMs } = input;
   const { outline, rule, header } = reading;
   if (outline === undefined || rule === undefined) return undefined;
@@ -151,7 +162,8 @@ function mapReading(input: DecisionInput, findings: AckError[]): Effects | undef
       authorities: settings.authorities,
       codeSystems: settings.codeSystems,
       usCore: settings.usCore,
-      localSystems: input.fhirBase && `${input.fhirBase}/sites/${settings.site}/code-systems/`,
+      translate,
+      localSystems: input.fhirBase && localSystems(input.fhirBase, settings.site),
       report: (finding) => void findings.push(finding),
     },
     ownNumbers: ownAuthority(

@@ -22,7 +22,16 @@ import type { CutMessage } from './cut-documents.ts';
 import { decide, decideFailed, type Decision, type DecisionInput } from './decide.ts';
 import type { Sender } from './sender/sender.ts';
 import { ofMerge } from '../message/outline.ts';
-import { isNarrowed, load, loadForMerge, type LoadDeps, type Loaded, type NoSender } from './snapshot/load.ts';
+import {
+  codeRowsOf,
+  isNarrowed,
+  load,
+  loadCodes,
+  loadForMerge,
+  type LoadDeps,
+  type Loaded,
+  type NoSender,
+} from './snapshot/load.ts';
 
 /** The runtime's part of processing a message. */
 export interface IngestDeps extends Pick<Deps, 'config' | 'log' | 'share'>, LoadDeps {}
@@ -129,6 +138,8 @@ async function decideAndCommit(
     if (failed.status !== 'changed') logged(error);
     return failed;
   }
+  if (decision.unresolved.length > 0)
+    return { status: 'changed', loaded: await loadCodes(deps, loaded, decision.unresolved) };
   const merging = decision.effects.merges.length > 0 ? ofMerge(loaded.lookup) : undefined;
   if (merging !== undefined && isNarrowed(loaded.lookup)) {
     const more = await loadForMerge(deps, request, loaded);
@@ -149,13 +160,33 @@ async function decideAndCommit(
 /** An administrator may process a message again after it was accepted; a sender gets the first answer. */
 const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' || why === 'forced';
 
+type DecideDeps = Pick<IngestDeps, 'config' | 'now' | 'snapshots'>;
+
+/** For a preview: loads the rows of code tables that the decision about a message needs. */
+export async function withCodes(
+  deps: DecideDeps & Pick<Deps, 'database'>,
+  given: Loaded,
+  attempt: Attempt,
+  request: Pick<IngestRequest, 'requestId' | 'source'>,
+): Promise<Loaded> {
+  let loaded = given;
+  while (loaded.settings.codeTables.length > 0) {
+    const { unresolved } = decide(decisionInput(deps, loaded, attempt, request));
+    if (unresolved.length === 0) break;
+    loaded = await loadCodes(deps, loaded, unresolved);
+  }
+  return loaded;
+}
+
 /** The input of a decision about a loaded message. */
 export function decisionInput(
-  { config, now }: Pick<Deps, 'config' | 'now'>,
-  { reading, settings, found, patients, isControlIdReused, isCrowded, isExcessive }: Loaded,
+  deps: DecideDeps,
+  loaded: Loaded,
   { messageId, why }: Attempt,
   { requestId, source }: Pick<IngestRequest, 'requestId' | 'source'>,
 ): DecisionInput {
+  const { config, now } = deps;
+  const { reading, settings, found, patients, isControlIdReused, isCrowded, isExcessive } = loaded;
   const isReused = isControlIdReused && why === 'received';
   const base = config.INTEGRATION_FHIR_PUBLIC_BASE_URL;
   const fhirBase = base === undefined ? undefined : `${base}/fhir`;
@@ -168,6 +199,7 @@ export function decisionInput(
     isCrowded,
     isExcessive,
     isForced: why === 'forced',
+    codeRows: codeRowsOf(deps, loaded),
     messageId,
     requestId,
     source: source.kind,

@@ -10,6 +10,7 @@ import type { Authorities } from './assigning-authority.ts';
 import type { NewAttention } from '../../store/attention.ts';
 import type { UnmappedName } from '../../store/unmapped-name.ts';
 import { textOf } from './datatypes/text.ts';
+import type { Translate } from './translate.ts';
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
 
 export interface MapContext {
@@ -25,6 +26,8 @@ export interface MapContext {
   readonly usCore: boolean;
   /** The URIs of identifiers' namespaces, from the site and this key's messages. */
   readonly assigningAuthorities: Authorities;
+  /** The codings of the site's code tables; undefined without tables. */
+  readonly translate: Translate | undefined;
   readonly messageId: string;
   /** Collects findings for ERR segments. */
   readonly report: (finding: AckError) => void;

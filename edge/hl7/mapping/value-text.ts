@@ -1,5 +1,6 @@
-/** The value of an Observation as a text: equal values have equal texts. */
-import { isJsonObject, objectsOf, parseJson, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+/** The value of an Observation as a text: equal values have equal texts, also if a code table added codings to one of them. */
+import { isJsonObject, objectsOf, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { saidText } from '../precedence/added-coding.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 
 /** @param content members of an Observation */
@@ -7,7 +8,7 @@ export function valueText(content: JsonObject): string {
   const values = Object.entries(content).filter(([name]) => /^value[A-Z]/.test(name) || name === 'component');
   const extensions = objectsOf(content['extension']);
   const attachments = extensions.flatMap(({ valueAttachment }) => valueAttachment ?? []);
-  return sortedJson({ ...Object.fromEntries(values), attachments });
+  return saidText({ ...Object.fromEntries(values), attachments });
 }
 
 /** The lines of a text; 0 for another value. @param value as `valueText` prints it */

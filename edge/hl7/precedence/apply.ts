@@ -4,6 +4,7 @@
  * replaces the stored element, `""` deletes it, and an absent field changes nothing (HL7 v2.5.1 §2.5.3). Pure.
  */
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { saidText } from './added-coding.ts';
 import type { Contribution } from './contribution.ts';
 import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
@@ -129,7 +130,7 @@ function changeElement(
   return elementText(tried, element) !== elementText(record.content, element);
 }
 
-const elementText = (content: JsonObject, element: string): string => sortedJson(readElement(content, element) ?? null);
+const elementText = (content: JsonObject, element: string): string => saidText(readElement(content, element) ?? null);
 
 /** The items, as texts, of lists that `union` made. Thousands of OBR may add to one report, each to the list of the last. */
 const ITEMS = new WeakMap<readonly Json[], Set<string>>();

@@ -3,7 +3,8 @@
  * newest items. The list consists of the registers and the additions of FHIR clients, so it is the same in any order of
  * arrival. Pure.
  */
-import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import { saidText } from './added-coding.ts';
 import type { Contribution } from './contribution.ts';
 import type { Precedence } from './precedence.ts';
 import { placed } from './place.ts';
@@ -21,7 +22,7 @@ const text = (object: JsonObject, member: string): string => {
 const nameUse = (name: JsonObject): string =>
   ['usual', 'official'].includes(text(name, 'use')) ? '' : text(name, 'use');
 
-const isEqual: Sameness = (a, b) => sortedJson(a) === sortedJson(b);
+const isEqual: Sameness = (a, b) => saidText(a) === saidText(b);
 
 const SAME: ReadonlyMap<string, Sameness> = new Map<string, Sameness>([
   ['name', (a, b) => nameUse(a) === nameUse(b)],
@@ -88,11 +89,11 @@ function othersIn(
   registers: ReadonlyMap<string, Register>,
   stamp: Precedence,
 ): Json[] {
-  const remembered = new Set(known === undefined ? [] : itemsOf(known).map(sortedJson));
-  const isRemembered = (item: Json): boolean => remembered.has(sortedJson(item));
+  const remembered = new Set(known === undefined ? [] : itemsOf(known).map(saidText));
+  const isRemembered = (item: Json): boolean => remembered.has(saidText(item));
   if (known !== undefined && known.precedence >= stamp) return stored.filter(isRemembered);
-  const ofFields = new Set([...registers.values()].flatMap(itemsOf).map(sortedJson));
-  return stored.filter((item) => isRemembered(item) || !ofFields.has(sortedJson(item)));
+  const ofFields = new Set([...registers.values()].flatMap(itemsOf).map(saidText));
+  return stored.filter((item) => isRemembered(item) || !ofFields.has(saidText(item)));
 }
 
 interface Context {
@@ -111,12 +112,12 @@ function composed(
   registers: ReadonlyMap<string, Register>,
   { element, stamp, precedenceOfOthers }: Context,
 ): Json[] {
-  const standing = new Set(stored.map(sortedJson));
-  const used = new Set(others.map(sortedJson));
+  const standing = new Set(stored.map(saidText));
+  const used = new Set(others.map(saidText));
   const ours: Json[] = [];
   for (const [, register] of [...registers].sort(([a], [b]) => byField(a, b))) {
     for (const item of itemsOf(register)) {
-      const printed = sortedJson(item);
+      const printed = saidText(item);
       const isDeleted = register.precedence < stamp && !standing.has(printed);
       const isKnownBetter =
         register.precedence < precedenceOfOthers && others.some((other) => isSame(element, other, item));
@@ -147,8 +148,8 @@ function isSame(element: string, a: Json, b: Json): boolean {
 }
 
 function isMissing({ value }: Contribution, items: readonly Json[]): boolean {
-  const standing = new Set(items.map(sortedJson));
-  return Array.isArray(value) ? value.some((item) => !standing.has(sortedJson(item))) : items.length > 0;
+  const standing = new Set(items.map(saidText));
+  return Array.isArray(value) ? value.some((item) => !standing.has(saidText(item))) : items.length > 0;
 }
 
 const SEGMENTS: readonly string[] = ['PID', 'PD1', 'NK1', 'MRG'];

@@ -44,6 +44,7 @@ import {
   readText,
 } from './admin-command.ts';
 import { ALERT_COMMANDS } from './admin-alert.ts';
+import { CODE_TABLE_COMMANDS } from './admin-code-table.ts';
 import { LINK_COMMANDS } from './admin-link.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
 import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
@@ -225,6 +226,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ...REPLAY_COMMANDS,
   ...ALERT_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,
+  ...CODE_TABLE_COMMANDS,
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };

@@ -12,7 +12,7 @@ import { inSite } from '../../../store/in-site.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
-import { decisionInput } from '../ingest.ts';
+import { decisionInput, withCodes } from '../ingest.ts';
 import { cutMessage, withData } from '../cut-documents.ts';
 import { load, loadForMerge, type Loaded, type Received } from '../snapshot/load.ts';
 import type { Attempt } from '../commit.ts';
@@ -79,13 +79,14 @@ export async function dryRun(
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const [sent] = await inSite(deps.database, site).run(wasSent(key, loaded.identity, await hashesOf(bytes)));
   const attempt: Attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
-  const decided = (by: Loaded) => {
-    const input = decisionInput(deps, by, attempt, { requestId, source: { kind: 'http', address: '' } });
+  const decided = async (by: Loaded) => {
+    const request = { requestId, source: { kind: 'http', address: '' } } as const;
+    const input = decisionInput(deps, await withCodes(deps, by, attempt, request), attempt, request);
     return { input, decision: decide(input) };
   };
-  const first = decided(loaded);
+  const first = await decided(loaded);
   const more = first.decision.effects.merges.length === 0 ? undefined : await loadForMerge(deps, received, loaded);
-  const { input, decision } = more?.status === 'loaded' ? decided(more) : first;
+  const { input, decision } = more?.status === 'loaded' ? await decided(more) : first;
   const { outcome, ack, findings, effects } = decision;
   const resources = effects.resources.map((resource) => withData(resource, received.documents));
   if (sent?.was_sent === true) {

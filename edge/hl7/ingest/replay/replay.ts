@@ -11,7 +11,14 @@ import { storedDocuments } from '../cut-documents.ts';
 import { decide, type DecisionInput } from '../decide.ts';
 import { REQUEST_LIMITS, withLimits } from '../../../store/time-limits.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
-import { decisionInput, processMessage, type IngestDeps, type Ingested, type IngestRequest } from '../ingest.ts';
+import {
+  decisionInput,
+  withCodes,
+  processMessage,
+  type IngestDeps,
+  type Ingested,
+  type IngestRequest,
+} from '../ingest.ts';
 import type { Attempt } from '../commit.ts';
 import type { Sender } from '../sender/sender.ts';
 import { load } from '../snapshot/load.ts';
@@ -40,10 +47,11 @@ export async function previewReplay(
 ): Promise<ReplayPreview> {
   const asker = { by: null, shown: { action: 'message-viewed', messageId } } as const;
   const request = await requestOf(deps, site, messageId, requestId, asker, needOfShown);
-  const loaded = await load(deps, request);
-  if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const input = (why: Attempt['why']): DecisionInput =>
-    decisionInput(deps, loaded, { messageId, why, actor: null, jobId: null }, request);
+  const first = await load(deps, request);
+  if (first.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  const attempt = (why: Attempt['why']): Attempt => ({ messageId, why, actor: null, jobId: null });
+  const loaded = await withCodes(deps, first, attempt('replayed'), request);
+  const input = (why: Attempt['why']): DecisionInput => decisionInput(deps, loaded, attempt(why), request);
   const { outcome, ack, findings, effects } = decide(input('replayed'));
   const known = byReference(loaded.found.map(({ resource }) => parseStored(resource)));
   const changes = differences(known, effects.resources);

@@ -2,6 +2,7 @@
 import { charsetNamed, type Charset } from '../../../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../../../shared/hl7/zone.ts';
 import type { Hl7KeyRecord } from '../../../members/api-key.ts';
+import type { LiveTable } from '../../../store/code-table.ts';
 import type { SenderRow, UrisByName } from '../../../store/hl7-snapshot.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import { aliasKey } from '../../mapping/assigning-authority.ts';
@@ -44,6 +45,7 @@ export interface SenderSettings extends Omit<Hl7KeyRecord, OrOfSite> {
   readonly placeholderBirthDates: ReadonlySet<string>;
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;
+  readonly codeTables: readonly LiveTable[];
 }
 
 export function settingsOf({ key, site, authorities, ...row }: SenderRow): SenderSettings {
@@ -69,6 +71,7 @@ export function settingsOf({ key, site, authorities, ...row }: SenderRow): Sende
     placeholders: new Set(site.placeholders.map((value) => value.toUpperCase())),
     placeholderBirthDates: new Set(site.placeholder_birth_dates),
     usCore: site.us_core,
+    codeTables: site.code_tables,
   };
 }
 

@@ -4,20 +4,32 @@ import type { Header } from '../../../../shared/hl7/header.ts';
 import type { Database, Deps } from '../../../deps.ts';
 import { noteAudit } from '../../../store/audit.ts';
 import {
+  findCodes,
+  keyOfCode,
+  readCodeRows,
+  type CodeRows,
+  type LiveTable,
+  type SentCode,
+} from '../../../store/code-table.ts';
+import {
   loadSnapshot,
   MAX_FOUND_PATIENTS,
+  readLoadedCodes,
   type LookupKeys,
   type MessageIdentity,
   type SnapshotRow,
 } from '../../../store/hl7-snapshot.ts';
 import { identifierFields, narrowed, ofMerge } from '../../message/outline.ts';
+import { inSite } from '../../../store/in-site.ts';
+import type { CodeTables } from '../../mapping/translate.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
 import { identifiersOfField } from '../../patients/sent-identifiers.ts';
 import type { CutMessage } from '../cut-documents.ts';
 import { identityOf, readBytes, type Reading } from '../reading.ts';
 import type { NoKey } from '../sender/select-key.ts';
 import { isOpenTo, keyOpening, openingOf, type Opening, type Sender } from '../sender/sender.ts';
-import type { SnapshotCache } from './cache.ts';
+import { versionsOf, type SnapshotCache } from './cache.ts';
+import { codesIn } from './message-codes.ts';
 import { isLookupByKey } from './record-cache.ts';
 import { snapshotIn, withMatches, type Snapshot } from './snapshot.ts';
 
@@ -40,6 +52,8 @@ export interface Loaded extends Snapshot {
   readonly lookup: LookupKeys;
   /** More patients than the snapshot has share an identifier with its exact authority. */
   readonly isCrowded: boolean;
+  /** Rows of these versions of code tables; undefined if none were looked up. */
+  readonly codes: { readonly tables: readonly LiveTable[]; readonly rows: CodeRows } | undefined;
 }
 
 /** No API key fits, or keys of two sites do: nothing can be stored. */
@@ -75,7 +89,10 @@ const NO_IDENTITY: MessageIdentity = { application: '', facility: '', controlId:
  *
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` if the database cannot be reached
  */
-export async function loadAlone(deps: Pick<LoadDeps, 'database'>, received: Received): Promise<Loaded | NoSender> {
+export async function loadAlone(
+  deps: Pick<LoadDeps, 'database' | 'now'>,
+  received: Received,
+): Promise<Loaded | NoSender> {
   const reading = read(received);
   const found = await answer(deps, received, {
     reading,
@@ -123,6 +140,47 @@ export async function loadForMerge(
   return 'status' in found ? found : { status: 'loaded', isCrowded, ...found };
 }
 
+/** Looks up codes that the load did not, in the tables of the message's settings. */
+export async function loadCodes(
+  deps: Pick<LoadDeps, 'database' | 'now' | 'snapshots'>,
+  loaded: Loaded,
+  codes: readonly SentCode[],
+): Promise<Loaded> {
+  const { site, codeTables: tables } = loaded.settings;
+  const [row] = await inSite(deps.database, site).run(findCodes(site, tables, codes));
+  const found = readCodeRows(codes, JSON.parse(row?.rows ?? 'null'));
+  deps.snapshots?.keepCodes(site, tables, found, deps.now());
+  return { ...loaded, codes: { tables, rows: new Map([...(currentCodes(loaded) ?? []), ...found]) } };
+}
+
+/** The rows that were looked up, unless other versions are live in the settings. */
+const currentCodes = ({ codes, settings }: Pick<Loaded, 'codes' | 'settings'>): CodeRows | undefined =>
+  codes !== undefined && versionsOf(codes.tables) === versionsOf(settings.codeTables) ? codes.rows : undefined;
+
+/** The rows of code tables that are known for a message. */
+export function codeRowsOf(
+  { snapshots, now }: Pick<LoadDeps, 'snapshots' | 'now'>,
+  loaded: Pick<Loaded, 'codes' | 'settings'>,
+): CodeTables['rowsOf'] {
+  const { site, codeTables } = loaded.settings;
+  const current = currentCodes(loaded);
+  return (code) => current?.get(keyOfCode(code)) ?? snapshots?.codeRows(site, codeTables, code, now());
+}
+
+/** The codes to look up with the snapshot: none if the sender's site had no table at its last message. */
+function codesToFind(
+  { snapshots, now }: Pick<LoadDeps, 'snapshots' | 'now'>,
+  { reading, opening }: LookUp,
+): SentCode[] {
+  const known = snapshots?.sender(opening, now())?.settings;
+  if (known === undefined) return codesIn(reading);
+  if (known.codeTables.length === 0) return [];
+  const systems = new Set(known.codeTables.flatMap((table) => table.systems));
+  const isMissing = (code: SentCode): boolean =>
+    systems.has(code.system) && snapshots?.codeRows(known.site, known.codeTables, code, now()) === undefined;
+  return codesIn(reading).filter(isMissing);
+}
+
 function fromCache({ snapshots, now }: LoadDeps, received: Received, first: Reading): Loaded | undefined {
   const { sender, bytes, sha256, documents } = received;
   const isLarge = documents.length > 0 || bytes.length > MAX_BOUNDED_BYTES;
@@ -138,7 +196,8 @@ function fromCache({ snapshots, now }: LoadDeps, received: Received, first: Read
   const { lookup } = reading;
   const matches = snapshots.matches(known.settings.site, lookup, now());
   if (matches === undefined) return undefined;
-  return { status: 'loaded', reading, identity, opening, lookup, isCrowded: false, ...known, ...withMatches(matches) };
+  const loaded = { reading, identity, opening, lookup, isCrowded: false, codes: undefined };
+  return { status: 'loaded', ...loaded, ...known, ...withMatches(matches) };
 }
 
 async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading): Promise<Loaded | NoSender> {
@@ -147,7 +206,8 @@ async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading
 
 /** A lookup, with the opening of its transaction. */
 type LookUp = Pick<Loaded, 'reading' | 'identity' | 'opening' | 'lookup'>;
-type Answer = (LookUp & Snapshot) | NoSender;
+type Answered = LookUp & Snapshot & Pick<Loaded, 'codes'>;
+type Answer = Answered | NoSender;
 
 function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = reading.lookup): Promise<Answer> {
   const identity = identityOf(reading.header, received.sha256);
@@ -161,26 +221,34 @@ function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = read
 
 /** @param row undefined: the database is asked */
 async function answer(
-  deps: Pick<LoadDeps, 'database'>,
+  deps: Pick<LoadDeps, 'database' | 'snapshots' | 'now'>,
   received: Received,
   lookUp: LookUp,
   row?: SnapshotRow,
 ): Promise<Answer> {
-  const found = snapshotIn(row ?? (await rowOf(deps.database, received.sender, lookUp)), lookUp.opening);
+  const asked = row === undefined ? codesToFind(deps, lookUp) : [];
+  const answered = row ?? (await rowOf(deps.database, received.sender, lookUp, asked));
+  const found = snapshotIn(answered, lookUp.opening);
   if ('key' in found) return answer(deps, received, { ...lookUp, opening: keyOpening(found.key) });
   if ('refused' in found) return { status: 'no-sender', header: lookUp.reading.header, refusal: found };
-  return { ...lookUp, ...found.snapshot };
+  return { ...lookUp, ...found.snapshot, codes: readLoadedCodes(answered, asked) };
 }
 
 const NO_ROWS: SnapshotRow = { candidates: null, senders: null, matches: null };
 
-async function rowOf(database: Database, sender: Sender, { opening, identity, lookup }: LookUp): Promise<SnapshotRow> {
+async function rowOf(
+  database: Database,
+  sender: Sender,
+  { opening, identity, lookup }: LookUp,
+  codes: readonly SentCode[],
+): Promise<SnapshotRow> {
   const shown = sender.kind === 'key' ? sender.shown : null;
   const query = loadSnapshot({
     opening: opening.arguments,
     site: opening.kind === 'key' ? opening.site : undefined,
     identity,
     lookup,
+    codes,
     shown: shown?.action ?? null,
   });
   const noted = shown?.messageId ? [noteAudit(shown.action, 'Hl7Message', shown.messageId)] : [];
@@ -195,17 +263,16 @@ async function complete(deps: LoadDeps, received: Received, first: Answer): Prom
   const found = reading === undefined ? first : await answerFor(deps, received, reading, first);
   if ('status' in found) return found;
   const loaded = await outsideCrowd(deps, received, found);
-  if (loaded.status === 'loaded') deps.snapshots?.keepSender(loaded.opening, loaded, deps.now());
+  if (loaded.status === 'loaded') {
+    deps.snapshots?.keepSender(loaded.opening, loaded, deps.now());
+    const { codes, settings } = loaded;
+    if (codes !== undefined) deps.snapshots?.keepCodes(settings.site, codes.tables, codes.rows, deps.now());
+  }
   return loaded;
 }
 
 /** Reuses the rows if the lookup is the same. */
-async function answerFor(
-  deps: LoadDeps,
-  received: Received,
-  reading: Reading,
-  first: LookUp & Snapshot,
-): Promise<Answer> {
+async function answerFor(deps: LoadDeps, received: Received, reading: Reading, first: Answered): Promise<Answer> {
   const { lookup, header } = reading;
   if (JSON.stringify(lookup) !== JSON.stringify(first.lookup)) return ask(deps, received, reading);
   return { ...first, reading, identity: identityOf(header, received.sha256), lookup };
@@ -226,7 +293,7 @@ function isCrowd({ patients }: Snapshot, isOf: (value: string, authority: string
  * identifying ones only, without the site's placeholders and social security numbers. Patients with the exact authority are
  * found first. If these are too many too, the message stays crowded.
  */
-async function outsideCrowd(deps: LoadDeps, received: Received, found: LookUp & Snapshot): Promise<Loaded | NoSender> {
+async function outsideCrowd(deps: LoadDeps, received: Received, found: Answered): Promise<Loaded | NoSender> {
   const isCrowded = isCrowd(found, () => true);
   const loaded: Loaded = { status: 'loaded', isCrowded, ...found };
   const { reading, settings } = found;

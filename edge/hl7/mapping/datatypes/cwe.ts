@@ -78,7 +78,24 @@ export function codeableConcept(part: Part | undefined, context: MapContext, tab
   const long = textAsCode(part, context);
   const [own, ...others] = TRIPLETS;
   const codings = [own && coding(part, own, context, table), ...others.map((other) => coding(part, other, context))];
-  return members({ coding: codings.filter((found) => found !== undefined), text: conceptText(part) ?? long });
+  const sent = codings.filter((found) => found !== undefined);
+  return members({ coding: withAdded(sent, part, context, table), text: conceptText(part) ?? long });
+}
+
+/** Adds the codings of the site's code tables that the concept does not have. The sender's stay first. */
+function withAdded(sent: readonly JsonObject[], part: Part, context: MapContext, table?: string): JsonObject[] {
+  const all = [...sent];
+  for (const triplet of context.translate === undefined ? [] : TRIPLETS) {
+    const value = code(textOf(part, triplet.code));
+    if (value === undefined || isTooLong(value)) continue;
+    const name = textOf(part, triplet.system);
+    const isOwn = triplet.code === 1 && table !== undefined && isOwnTable(name, table);
+    const system = isOwn ? table : (name ?? textOf(part, triplet.oid));
+    for (const added of context.translate?.(system, value, textOf(part, triplet.display) ?? textOf(part, 9)) ?? []) {
+      if (!all.some((one) => one['system'] === added['system'] && one['code'] === added['code'])) all.push(added);
+    }
+  }
+  return all;
 }
 
 /** The first repetition of a field. */
@@ -103,8 +120,9 @@ export function mappedConcept(part: Part | undefined, context: MapContext, map: 
   const target = value === undefined || !isOwnTable(textOf(part, 3), map.table) ? undefined : map.codes.get(value);
   if (target === undefined) return codeableConcept(part, context, map.table);
   const text = conceptText(part) ?? textOf(part, 2);
+  const { system, display } = target;
   return members({
-    coding: [{ system: target.system, code: target.code, display: target.display }],
+    coding: withAdded([{ system, code: target.code, display }], part, context, map.table),
     text: text as Json,
   });
 }

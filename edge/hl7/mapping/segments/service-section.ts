@@ -4,6 +4,7 @@ import { objectsOf, type JsonObject } from '../../../../shared/json.ts';
 import { quietly, type MapContext } from '../context.ts';
 import { conceptOf, mappedConcept } from '../datatypes/cwe.ts';
 import { first } from '../datatypes/text.ts';
+import { isAdded } from '../../precedence/added-coding.ts';
 import { DIAGNOSTIC_SERVICE_SECTION } from '../tables/concept-maps.ts';
 
 const SECTIONS = 'http://terminology.hl7.org/CodeSystem/v2-0074';
@@ -18,10 +19,10 @@ const CARDIAC_ULTRASOUND = 'CUS';
 const sectionConcept = (obr: Segment, context: MapContext): JsonObject | undefined =>
   mappedConcept(first(obr, 24), context, DIAGNOSTIC_SERVICE_SECTION);
 
-/** The code of table 0074; empty for a code of another coding system. */
+/** The sender's code of table 0074; empty for a code of another coding system. */
 function codeOf(section: JsonObject): string {
   const codings = objectsOf(section['coding']);
-  const code = codings.find(({ system }) => system === SECTIONS)?.['code'];
+  const code = codings.find((coding) => coding['system'] === SECTIONS && !isAdded(coding))?.['code'];
   return typeof code === 'string' ? code.toUpperCase() : '';
 }
 

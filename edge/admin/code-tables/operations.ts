@@ -1,0 +1,156 @@
+/** The JSON API of code tables. */
+import * as z from 'zod';
+
+import type { CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import { viewList } from '../api/cursor.ts';
+import { API_PATH, listOf, type Operation, operation } from '../api/operation.ts';
+import type { AdminDeps } from '../web/console.ts';
+import { rowItem } from './rows.ts';
+import {
+  addTable,
+  editBody,
+  editRows,
+  findRows,
+  findTables,
+  importBody,
+  importRows,
+  MAX_IMPORT_BYTES,
+  newTable,
+  release,
+  releaseBody,
+  requireTable,
+  rowsQuery,
+} from './tables.ts';
+
+const text = z.string();
+const version = z.number().int();
+
+const tableItem = z.object({
+  tableId: z.uuid(),
+  name: text,
+  liveVersion: version.nullable().meta({ description: 'The version that messages are read by; null for none.' }),
+  draftVersion: version.meta({ description: 'The version that can still be changed.' }),
+  isDraftChanged: z.boolean().meta({ description: 'The draft has other rows than the newest version.' }),
+  draftRows: z.number().int(),
+  edits: z.number().int().meta({ description: 'Counts the changes of the table. Send it with a release.' }),
+  createdAt: z.iso.datetime(),
+  createdBy: text,
+});
+
+const tableAnswer = tableItem.extend({
+  releases: z.array(z.object({ version: version.nullable(), at: z.iso.datetime(), by: text, comment: text })).meta({
+    description: 'The steps that made a version live, or switched the table off (null). The newest first, 200 at most.',
+  }),
+});
+
+export const viewTable = (row: CodeTableRow): z.infer<typeof tableItem> => ({
+  tableId: row.table_id,
+  name: row.name,
+  liveVersion: row.live,
+  draftVersion: row.draft,
+  isDraftChanged: row.is_changed,
+  draftRows: row.rows,
+  edits: row.edits,
+  createdAt: row.created_at,
+  createdBy: row.created_by,
+});
+
+export const viewRow = (row: TableRow): TableRow => rowItem.parse(row);
+
+export const viewWithReleases = ({ table, releases }: Awaited<ReturnType<typeof requireTable>>) => ({
+  ...viewTable(table),
+  releases: releases.map(({ version: released, at, by, comment }) => ({ version: released, at, by, comment })),
+});
+
+export function codeTableOperations({ config }: AdminDeps): Operation[] {
+  return [
+    operation({
+      method: 'get',
+      path: '/code-tables',
+      permission: 'site.rules.read',
+      summary: 'List the code tables of the site by name',
+      answer: listOf(tableItem),
+      handle: async ({ actor, database }) => ({
+        body: { items: (await findTables(database, actor.site)).map(viewTable), next: null },
+      }),
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables',
+      permission: 'site.rules.write',
+      summary: 'Create a code table, without rows',
+      description: 'It changes no message before a version of it is live.',
+      body: newTable,
+      answer: tableItem,
+      status: 201,
+      async handle({ actor, database, body: { name } }) {
+        const table = await addTable(database, actor, name);
+        const path = `${API_PATH}/code-tables/${table.table_id}`;
+        return { body: viewTable(table), headers: { Location: `${config.ADMIN_PUBLIC_BASE_URL ?? ''}${path}` } };
+      },
+    }),
+    operation({
+      method: 'get',
+      path: '/code-tables/{id}',
+      permission: 'site.rules.read',
+      summary: 'Read a code table, and which version was live when',
+      answer: tableAnswer,
+      handle: async ({ actor, database, param }) => ({
+        body: viewWithReleases(await requireTable(database, actor.site, param('id'))),
+      }),
+    }),
+    operation({
+      method: 'get',
+      path: '/code-tables/{id}/rows',
+      permission: 'site.rules.read',
+      summary: 'List the rows of a version of a code table, by coding system and code',
+      query: rowsQuery,
+      answer: listOf(rowItem),
+      handle: async ({ actor, database, param, query }) => ({
+        body: viewList(await findRows(database, actor.site, param('id'), query), viewRow),
+      }),
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables/{id}/import',
+      permission: 'site.rules.write',
+      summary: 'Replace the draft of a code table by rows, a CSV file or a ConceptMap',
+      description:
+        'If a row is not valid, the answer names its line, and the draft does not change. Send a file of more than 2 MiB in parts.',
+      body: importBody,
+      maxBodyBytes: MAX_IMPORT_BYTES,
+      answer: z.object({ isComplete: z.boolean().meta({ description: 'False while more parts follow.' }) }),
+      handle: async ({ actor, database, param, body }) => ({
+        body: { isComplete: await importRows(config, database, actor, param('id'), body) },
+      }),
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables/{id}/rows',
+      permission: 'site.rules.write',
+      summary: 'Set or remove rows of the draft of a code table',
+      body: editBody,
+      answer: tableItem,
+      async handle({ actor, database, param, body }) {
+        await editRows(config, database, actor, param('id'), body);
+        return { body: viewTable((await requireTable(database, actor.site, param('id'))).table) };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables/{id}/release',
+      permission: 'site.rules.write',
+      summary: 'Make a version of a code table live, or none',
+      description:
+        'It applies to the next message, and does not change stored resources until their messages are replayed. A live draft ' +
+        'becomes a version that never changes. To go back, make an earlier version live.',
+      body: releaseBody,
+      needsFingerprint: true,
+      answer: tableAnswer,
+      async handle({ actor, database, param, body }) {
+        await release(database, actor, param('id'), body);
+        return { body: viewWithReleases(await requireTable(database, actor.site, param('id'))) };
+      },
+    }),
+  ];
+}

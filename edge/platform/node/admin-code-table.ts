@@ -1,0 +1,131 @@
+/** `npm run admin -- code-table …`: lists, imports, exports and releases code tables, like `/admin/api/code-tables`. */
+import * as z from 'zod';
+
+import { conceptMapOf } from '../../admin/code-tables/concept-map.ts';
+import { CSV_HEAD, printCsv, readCsv } from '../../admin/code-tables/csv.ts';
+import { viewTable, viewWithReleases } from '../../admin/code-tables/operations.ts';
+import {
+  addTable,
+  checkRows,
+  findRows,
+  findTables,
+  importFile,
+  newTable,
+  readConceptMap,
+  release,
+  releaseBody,
+  requireTable,
+  systemsOf,
+} from '../../admin/code-tables/tables.ts';
+import type { CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import type { Database } from '../../deps.ts';
+import { parseJson } from '../../../shared/json.ts';
+import { asOperator, type Command, need, operator, type Options, readText, SITE, textOf } from './admin-command.ts';
+import { progressLine } from './progress-line.ts';
+import { UsageError } from './program.ts';
+
+const TABLE = '--table NAME';
+const ROWS_OF_PAGE = 5000;
+
+/** @throws UsageError if the site has no table with this name */
+async function tableOf(database: Database, options: Options): Promise<CodeTableRow> {
+  const name = need(options, 'table');
+  const tables = await findTables(database, need(options, 'site'));
+  const table = tables.find((each) => each.name === name || each.table_id === name.toLowerCase());
+  if (table !== undefined) return table;
+  const names = tables.map((each) => each.name).join(', ');
+  throw new UsageError(`the site has no code table ${name}${names === '' ? '' : `, but ${names}`}`);
+}
+
+/** The version of `--version`; the draft without one. */
+function versionOf(options: Options, { draft }: CodeTableRow): number {
+  const given = textOf(options, 'version') || 'draft';
+  if (given === 'draft') return draft;
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw new UsageError('--version must be a number or draft');
+  return Number(given);
+}
+
+async function allRows(database: Database, site: string, table: CodeTableRow, version: number): Promise<TableRow[]> {
+  const rows: TableRow[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await findRows(database, site, table.table_id, { limit: ROWS_OF_PAGE, cursor, version, q: '' });
+    rows.push(...page.items);
+    cursor = page.next;
+  }
+  return rows;
+}
+
+export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
+  'code-table list': {
+    usage: [SITE],
+    async run({ database }, options) {
+      return (await findTables(database, need(options, 'site'))).map(viewTable);
+    },
+  },
+  'code-table create': {
+    next: 'import its rows with code-table import',
+    usage: [SITE, '--name NAME'],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const { data, error } = newTable.safeParse({ name: need(options, 'name') });
+      if (data === undefined) throw new UsageError(`--name ${error.issues[0]?.message ?? ''}`);
+      return viewTable(await addTable(asOperator(deps, actor).database, actor, data.name));
+    },
+  },
+  'code-table show': {
+    usage: [SITE, TABLE],
+    async run({ database }, options) {
+      const { table_id: id } = await tableOf(database, options);
+      return viewWithReleases(await requireTable(database, need(options, 'site'), id));
+    },
+  },
+  'code-table import': {
+    next: 'messages are read by these rows after code-table release',
+    usage: [SITE, TABLE, '--file FILE.csv|FILE.json'],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const { database } = asOperator(deps, actor);
+      const { table_id: id } = await tableOf(database, options);
+      const text = await readText(need(options, 'file'));
+      const isJson = text.trimStart().startsWith('{');
+      const sent = isJson ? await readConceptMap(deps.config, database, actor.site, parseJson(text)) : readCsv(text);
+      const rows = checkRows(sent);
+      const line = progressLine(process.stderr);
+      try {
+        await importFile(database, actor, id, rows, (done) => line.show(done, rows.length));
+      } finally {
+        line.end();
+      }
+      return viewTable((await requireTable(database, actor.site, id)).table);
+    },
+  },
+  'code-table export': {
+    usage: [SITE, TABLE, '[--version NUMBER|draft]', '[--format csv|fhir]'],
+    print: (answer) => z.string().parse(answer),
+    async run({ database, config }, options) {
+      const format = textOf(options, 'format') || 'csv';
+      if (format !== 'csv' && format !== 'fhir') throw new UsageError('--format must be csv or fhir');
+      const site = need(options, 'site');
+      const table = await tableOf(database, options);
+      const version = versionOf(options, table);
+      const rows = await allRows(database, site, table, version);
+      if (format === 'csv') return CSV_HEAD + printCsv(rows);
+      const of = { name: table.name, version, isLive: table.live === version };
+      return `${JSON.stringify(conceptMapOf(of, rows, await systemsOf(config, database, site)), null, 2)}\n`;
+    },
+  },
+  'code-table release': {
+    next: 'it applies to the next message; replay earlier messages to add the codes to their resources',
+    usage: [SITE, TABLE, '--comment TEXT', '[--version NUMBER|draft|none]'],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const { database } = asOperator(deps, actor);
+      const table = await tableOf(database, options);
+      const version = textOf(options, 'version') === 'none' ? null : versionOf(options, table);
+      const { data, error } = releaseBody.safeParse({ version, edits: table.edits, comment: need(options, 'comment') });
+      if (data === undefined) throw new UsageError(`--comment ${error.issues[0]?.message ?? ''}`);
+      await release(database, actor, table.table_id, data);
+      return viewWithReleases(await requireTable(database, actor.site, table.table_id));
+    },
+  },
+};

@@ -1,0 +1,180 @@
+/** Code tables of a site for administrators: tables, their rows by version, imports, and what became live when. */
+import type { Query } from '../deps.ts';
+import type { SentCode, Equivalence } from './code-table.ts';
+import { instantOf, instantsOf, raw, read, sql } from './sql.ts';
+
+/** A lookup takes some 20 µs for each table that has the coding system. */
+export const MAX_TABLES = 20;
+export const MAX_ROWS = 200_000;
+/** Senders and targets of one code; real codes have a few. */
+export const MAX_ROWS_OF_CODE = 50;
+/** The coding systems of a version are a part of the settings that each isolate keeps. */
+export const MAX_SYSTEMS = 100;
+
+export interface CodeTableRow {
+  readonly table_id: string;
+  readonly name: string;
+  readonly live: number | null;
+  readonly draft: number;
+  readonly edits: number;
+  readonly created_at: string;
+  readonly created_by: string;
+  /** The number of rows of the draft. */
+  readonly rows: number;
+  /** The draft has other rows than the newest version. */
+  readonly is_changed: boolean;
+}
+
+/** By name. @param id one table; null for all */
+export const listCodeTables = (site: string, id: string | null): Query<CodeTableRow> =>
+  read<CodeTableRow>`select t.table_id, t.name, t.live, t.draft, t.edits, ${raw(instantsOf(['t.created_at']))}, t.created_by,
+      (select count(*)::int from code_table_row r where r.site_id = t.site_id and r.table_id = t.table_id
+          and r.content = t.content and r.until is null) as rows,
+      t.draft = 1 or exists (select from code_table_row r where r.site_id = t.site_id and r.table_id = t.table_id
+          and r.content = t.content and t.draft in (r.since, r.until))
+        or t.content <> (select v.content from code_table_version v
+                          where v.site_id = t.site_id and v.table_id = t.table_id and v.version = t.draft - 1) as is_changed
+    from code_table t where t.site_id = ${site}::uuid and (${id}::uuid is null or t.table_id = ${id}::uuid) order by t.name`;
+
+/** No row if there are too many tables. @throws Fault `conflict` for a name that another table has */
+export const createCodeTable = (
+  site: string,
+  id: string,
+  name: string,
+  by: string,
+): Query<{ readonly table_id: string }> =>
+  sql<{ table_id: string }>`with made as (
+      insert into code_table (site_id, table_id, name, created_by)
+        select ${site}::uuid, ${id}::uuid, ${name}, ${by}
+         where (select count(*) from code_table t where t.site_id = ${site}::uuid) < ${MAX_TABLES}::int
+        on conflict do nothing returning table_id)
+    select m.table_id, audit_note(array[row('code-table-changed', 'CodeTable', m.table_id, null)::audit_item]) from made m`;
+
+export interface CodeTableRelease {
+  readonly number: number;
+  readonly version: number | null;
+  readonly at: string;
+  readonly by: string;
+  readonly comment: string;
+}
+
+/** The newest first. */
+export const listReleases = (site: string, id: string): Query<CodeTableRelease> =>
+  read<CodeTableRelease>`select r.number, r.version, ${raw(instantOf('r.at'))} as at, r.by, r.comment
+    from code_table_release r where r.site_id = ${site}::uuid and r.table_id = ${id}::uuid
+    order by r.number desc limit 200`;
+
+export interface TableRow extends SentCode {
+  /** MSH-3 and MSH-4; '' for any. */
+  readonly application: string;
+  readonly facility: string;
+  /** '' for a code without a target. */
+  readonly targetSystem: string;
+  readonly targetCode: string;
+  readonly display: string;
+  readonly equivalence: Equivalence;
+}
+
+/** Identifies a row of a version, in the order of the list. */
+export interface TableRowKey {
+  readonly system: string;
+  readonly code: string;
+  readonly row_key: string;
+}
+
+/**
+ * The rows of a version.
+ *
+ * @param text a part of the code, the target code or the display, in any case; '' for all
+ */
+export const listTableRows = (
+  site: string,
+  id: string,
+  version: number,
+  text: string,
+  after: readonly string[] | null,
+  limit: number,
+): Query<TableRow & TableRowKey> =>
+  read<TableRow & TableRowKey>`select r.system, r.code, r.application, r.facility, r.target_system as "targetSystem",
+      r.target_code as "targetCode", r.display, r.equivalence, r.row_key
+    from code_table_row r
+   where r.site_id = ${site}::uuid and r.table_id = ${id}::uuid and r.content = (
+       select coalesce(v.content, t.content) from code_table t
+         left join code_table_version v on v.site_id = t.site_id and v.table_id = t.table_id and v.version = ${version}::int
+        where t.site_id = ${site}::uuid and t.table_id = ${id}::uuid)
+     and r.since <= ${version}::int
+     and coalesce(r.until > ${version}::int, true)
+     and (${text} = '' or strpos(lower(concat_ws(' ', r.code, r.target_code, r.display)), lower(${text})) > 0)
+     and (${after?.[0] ?? null}::text is null or (r.system, r.code, r.row_key)
+       > (${after?.[0] ?? null}::text, ${after?.[1] ?? null}::text, ${after?.[2] ?? null}::uuid))
+   order by r.system, r.code, r.row_key limit ${limit}::int`;
+
+/** Rows with their lines in the file that they are from. */
+export interface NumberedRow {
+  readonly line: number;
+  readonly row: TableRow;
+}
+
+/** The columns of a row, in the order of files and functions. */
+export const ROW_COLUMNS = [
+  'system',
+  'code',
+  'application',
+  'facility',
+  'targetSystem',
+  'targetCode',
+  'display',
+  'equivalence',
+] as const satisfies readonly (keyof TableRow)[];
+
+/** As the functions read it: the line, then the columns. */
+const rowsJson = (rows: readonly NumberedRow[]): string =>
+  JSON.stringify(rows.map(({ line, row }) => [line, ...ROW_COLUMNS.map((name) => row[name])]));
+
+export interface ImportPart {
+  readonly site: string;
+  readonly table: string;
+  readonly importId: string;
+  /** From 1. The first part ends every other import of the table. */
+  readonly part: number;
+  readonly parts: number;
+}
+
+export interface PartImported {
+  /** `done`: it was the last part. All but `staged` and `done` are faults. */
+  readonly outcome: 'staged' | 'done' | 'missing' | 'parts' | 'rows' | 'of-code' | 'lines';
+  /** Lines of rows that an earlier part has. */
+  readonly lines: readonly number[] | null;
+}
+
+/** Adds a part of an import; with the last part, all become the draft. @param rows each once */
+export const importPart = (
+  { site, table, importId, part, parts }: ImportPart,
+  rows: readonly NumberedRow[],
+): Query<PartImported> =>
+  sql<PartImported>`select outcome, lines from code_table_import(${site}::uuid, ${table}::uuid, ${importId}::uuid,
+    ${part}::int, ${parts}::int, ${rowsJson(rows)}::jsonb, ${MAX_ROWS}::int, ${MAX_ROWS_OF_CODE}::int)`;
+
+/** Changes rows of the draft. @param rows each once @param removes the rows of their codes and senders */
+export const editTable = (
+  { site, table }: Pick<ImportPart, 'site' | 'table'>,
+  rows: readonly NumberedRow[],
+  removes: boolean,
+): Query<{ readonly outcome: 'done' | 'missing' | 'rows' | 'of-code' }> =>
+  sql<{ outcome: 'done' | 'missing' | 'rows' | 'of-code' }>`select code_table_edit(${site}::uuid, ${table}::uuid,
+    ${rowsJson(rows)}::jsonb, ${removes}, ${MAX_ROWS}::int, ${MAX_ROWS_OF_CODE}::int) as outcome`;
+
+export type ReleaseOutcome = 'done' | 'missing' | 'version' | 'edits' | 'unchanged' | 'systems';
+
+/** Makes a version live (migrations/functions/code_table_release.sql). */
+export const releaseTable = (
+  { site, table }: Pick<ImportPart, 'site' | 'table'>,
+  version: number | null,
+  edits: number,
+  by: string,
+  comment: string,
+): Query<{ readonly outcome: ReleaseOutcome }> =>
+  sql<{
+    outcome: ReleaseOutcome;
+  }>`select code_table_release(${site}::uuid, ${table}::uuid, ${version}::int, ${edits}::int,
+    ${by}, ${comment}, ${MAX_SYSTEMS}::int) as outcome`;

@@ -1,0 +1,251 @@
+/** Code tables over `/admin/api`: imports with their faults by line, exports, versions, permissions and the audit. */
+import { randomUUID } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { useConsole } from '../stack/tools/console-site.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
+
+interface Table {
+  readonly tableId: string;
+  readonly name: string;
+  readonly liveVersion: number | null;
+  readonly draftVersion: number;
+  readonly isDraftChanged: boolean;
+  readonly draftRows: number;
+  readonly edits: number;
+  readonly releases: readonly { readonly version: number | null; readonly by: string; readonly comment: string }[];
+}
+
+const [READ, WRITE] = [['site.rules.read'], ['site.rules.read', 'site.rules.write']];
+const SNOMED = 'http://snomed.info/sct';
+/** A row for any sender. */
+const ANY = { application: '', facility: '' };
+const HEAD = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
+
+describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
+  const at = useConsole(runtime, { site: { name: 'North' }, otherSite: { name: 'South' } });
+
+  const call = async (path: string, body?: object, permissions: readonly string[] = WRITE, site = at.site) => {
+    const token = await at.oidc.signToken({ site, permissions });
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const answer = await fetch(`${at.baseUrl}/admin/api/code-tables${path}`, { headers, ...init });
+    return { status: answer.status, body: (await answer.json()) as Table & Record<string, unknown> };
+  };
+  const create = async (name: string): Promise<string> => (await call('', { name })).body.tableId;
+  const read = async (id: string): Promise<Table> => (await call(`/${id}`)).body;
+  const rows = async (id: string, query = ''): Promise<string[]> => {
+    const { items } = (await call(`/${id}/rows${query}`)).body as { items?: Record<string, string>[] };
+    return (items ?? []).map(({ system, code, targetCode }) => `${system} ${code} ${targetCode}`).toSorted();
+  };
+  /** `line 3 code is empty` of each fault. */
+  const faults = ({ status, body }: Awaited<ReturnType<typeof call>>): string[] => {
+    expect(status).toBe(422);
+    const { errors = [] } = body as { errors?: { detail: string; pointer: string }[] };
+    return errors.map(({ detail, pointer }) => `${pointer.replace('#/', '')} ${detail}`);
+  };
+
+  test('CSV may have semicolons and quotes, and is listed in the order of its codes', async () => {
+    const id = await create('CSV');
+    const csv =
+      '\ufeffcode;system;targetSystem;targetCode;display;equivalence\r\n' +
+      `" GLU ";loinc;${SNOMED};1;"Glucose; ""fasting""\nor not";\r\n` +
+      `;;;;;\r\nUNK;hl7-0078;;;;unmatched\n`;
+    // A line end in a text is a control character.
+    expect(faults(await call(`/${id}/import`, { csv }))).toEqual(['line 2 display has a control character']);
+    expect(await call(`/${id}/import`, { csv: csv.replace('\nor', ' or') })).toMatchObject({
+      status: 200,
+      body: { isComplete: true },
+    });
+    const { body } = await call(`/${id}/rows`);
+    expect(body['items']).toEqual([
+      {
+        ...ANY,
+        system: 'HL70078',
+        code: 'UNK',
+        targetSystem: '',
+        targetCode: '',
+        display: '',
+        equivalence: 'unmatched',
+      },
+      {
+        ...ANY,
+        system: 'LN',
+        code: 'GLU',
+        targetSystem: SNOMED,
+        targetCode: '1',
+        display: 'Glucose; "fasting" or not',
+        equivalence: 'equivalent',
+      },
+    ]);
+  });
+
+  test.each([
+    ['an unknown column', 'code,target\nA,1', [/^line 1 the column target is unknown: name system, code/]],
+    ['a missing column', 'code,targetCode\nA,1', ['line 1 the column targetSystem is missing']],
+    ['a missing cell', `${HEAD}\nL,A,,,${SNOMED},1,x`, ['line 2 must have 8 columns, and has 7']],
+    ['an open quote', `${HEAD}\nL,"A,,,${SNOMED},1,x,`, ['line 2 a quote is not closed']],
+    ['a text behind a quote', `${HEAD}\nL,"A"B,,,${SNOMED},1,x,`, ['line 2 a text follows a closed quote']],
+    [
+      'every wrong value',
+      `${HEAD}\nL,,,,${SNOMED},1,,\nL,B,,,snomed,1 ,,\nL,C,,,${SNOMED},,,\nL,D,,,${SNOMED},4,,same\nL,E,,,${SNOMED},5,,unmatched`,
+      [
+        'line 2 code is empty',
+        'line 3 targetSystem must be a URI, such as http://snomed.info/sct',
+        'line 4 targetCode must be a code without white space around it',
+        /^line 5 equivalence must be one of equivalent, /,
+        'line 6 targetCode must be empty, because unmatched has no target',
+      ],
+    ],
+    [
+      'the same row twice, by two names of one system',
+      `${HEAD}\nLN,A,,,${SNOMED},1,,\nL,A,,,${SNOMED},1,,\nLOINC, A,,,${SNOMED},1,other,equal`,
+      ['line 4 line 2 has the same code, sender and target'],
+    ],
+  ])('%s is a fault at its line, and nothing is stored', async (name, csv, expected) => {
+    const id = await create(name.slice(0, 40));
+    await call(`/${id}/import`, { csv: `${HEAD}\nL,KEPT,,,${SNOMED},1,,` });
+    const found = faults(await call(`/${id}/import`, { csv }));
+    expect(found).toEqual(expected.map((each) => (typeof each === 'string' ? each : expect.stringMatching(each))));
+    expect(await rows(id)).toEqual(['L KEPT 1']);
+    expect(await read(id)).toMatchObject({ draftRows: 1, edits: 1 });
+  });
+
+  test('parts become the draft together; a fault, a missing part and another import leave the draft as it was', async () => {
+    const id = await create('Parts');
+    const part = (importId: string, n: number, codes: readonly string[], parts = 2) =>
+      call(`/${id}/import`, {
+        importId,
+        part: n,
+        parts,
+        firstLine: (n - 1) * 10 + 1,
+        csv: [HEAD, ...codes.map((code) => `L,${code},,,${SNOMED},1,,`)].join('\n'),
+      });
+    const [first, second] = [randomUUID(), randomUUID()];
+    expect((await part(first, 1, ['A', 'B'])).body['isComplete']).toBe(false);
+    expect(await rows(id)).toEqual([]);
+    expect(faults(await part(first, 2, ['C', 'B']))).toEqual([
+      'line 13 an earlier part has the same code, sender and target',
+    ]);
+    expect((await part(first, 2, ['C'])).status, 'the fault has ended the import').toBe(409);
+    await part(first, 1, ['A', 'B']);
+    await part(second, 1, ['X']);
+    expect((await part(first, 2, ['C'])).status, 'another import has begun').toBe(409);
+    expect((await part(second, 1, ['X'])).status, 'the answer was lost').toBe(200);
+    expect((await part(second, 2, ['Y'])).body['isComplete']).toBe(true);
+    expect(await rows(id)).toEqual(['L X 1', 'L Y 1']);
+    expect((await call(`/${id}/import`, { csv: HEAD, part: 1, parts: 2 })).status, 'without an importId').toBe(422);
+    const { rows: left } = await at.db.client.query(
+      'select distinct content from code_table_row where site_id = $1 and table_id = $2',
+      [at.site, id],
+    );
+    expect(left).toEqual([{ content: second }]);
+  });
+
+  test('a draft becomes live as its reader saw it, never changes again, and an earlier version can follow it', async () => {
+    const id = await create('Versions');
+    const release = (version: number | null, edits: number, comment = 'why') =>
+      call(`/${id}/release`, { version, edits, comment });
+    await call(`/${id}/import`, { csv: `${HEAD}\nL,A,,,${SNOMED},1,,\nL,B,,,${SNOMED},1,,` });
+    expect((await release(1, 0)).status).toBe(412);
+    expect((await release(1, 1, ' ')).status).toBe(422);
+    expect((await release(2, 1)).status).toBe(422);
+    expect((await release(1, 1)).body).toMatchObject({
+      liveVersion: 1,
+      draftVersion: 2,
+      isDraftChanged: false,
+      edits: 2,
+    });
+    expect((await release(1, 2)).status).toBe(409);
+    const row = (code: string, targetCode: string) => ({ system: 'L', code, targetSystem: SNOMED, targetCode });
+    const edit = (change: string, ...given: object[]) => call(`/${id}/rows`, { change, rows: given });
+    expect((await edit('set', row('A', '2'), row('A', '3'))).body).toMatchObject({
+      draftRows: 3,
+      isDraftChanged: true,
+    });
+    await edit('remove', row('B', '9'));
+    expect(await rows(id)).toEqual(['L A 2', 'L A 3']);
+    expect(await rows(id, '?version=1')).toEqual(['L A 1', 'L B 1']);
+    await release(2, 4);
+    await call(`/${id}/import`, { csv: `${HEAD}\nL,C,,,${SNOMED},1,,` });
+    expect(await read(id)).toMatchObject({ isDraftChanged: true, draftVersion: 3 });
+    expect(await rows(id, '?version=2')).toEqual(['L A 2', 'L A 3']);
+    await release(1, 6);
+    const { releases, liveVersion } = (await release(null, 7, 'off')).body;
+    expect(liveVersion).toBeNull();
+    expect(releases.map(({ version, comment }) => `${version} ${comment}`)).toEqual([
+      'null off',
+      '1 why',
+      '2 why',
+      '1 why',
+    ]);
+    expect(releases[0]?.by).toContain('(');
+    expect(faults(await edit('set', ...Array.from({ length: 51 }, (_, n) => row('D', `${n}`))))).toEqual([]);
+    expect(await rows(id)).toEqual(['L C 1']);
+  });
+
+  test('a ConceptMap is read into rows; a member that would change its meaning is rejected', async () => {
+    const id = await create('ConceptMap');
+    const group = {
+      source: `${at.baseUrl}/fhir/sites/${at.site}/code-systems/99LAB`,
+      target: SNOMED,
+      element: [
+        {
+          code: 'GLU',
+          target: [{ code: '1', equivalence: 'equal', dependsOn: [{ property: 'MSH-3', value: 'LAB' }] }],
+        },
+        { code: 'NA' },
+      ],
+    };
+    const table = {
+      source: 'http://terminology.hl7.org/CodeSystem/v2-0078',
+      target: SNOMED,
+      element: [{ code: 'H', target: [{ code: '2', equivalence: 'wider' }] }],
+    };
+    const conceptMap = { resourceType: 'ConceptMap', status: 'active', url: 'urn:x', group: [group, table] };
+    expect((await call(`/${id}/import`, { conceptMap })).status).toBe(200);
+    expect((await call(`/${id}/rows`)).body['items']).toMatchObject([
+      { system: '99LAB', code: 'GLU', application: 'LAB', targetCode: '1', equivalence: 'equal' },
+      { system: '99LAB', code: 'NA', application: '', targetCode: '', equivalence: 'unmatched' },
+      { system: 'HL70078', code: 'H', targetCode: '2', equivalence: 'wider' },
+    ]);
+    for (const wrong of [
+      { ...conceptMap, group: [{ ...table, unmapped: { mode: 'provided' } }] },
+      { ...conceptMap, group: [{ ...table, element: [{ code: 'H', target: [{ code: '2', equivalence: 'exact' }] }] }] },
+      {
+        ...conceptMap,
+        group: [{ ...table, element: [{ code: 'H', target: [{ code: '2', equivalence: 'equal', product: [] }] }] }],
+      },
+      { ...conceptMap, implicitRules: 'urn:x' },
+    ])
+      expect((await call(`/${id}/import`, { conceptMap: wrong })).status).toBe(422);
+  });
+
+  test('needs its permissions, is of one site, and each change is in the audit', async () => {
+    const id = await create('Rights');
+    const csv = `${HEAD}\nL,A,,,${SNOMED},1,,`;
+    for (const [path, body] of [
+      ['', { name: 'x' }],
+      [`/${id}/import`, { csv }],
+      [`/${id}/rows`, { csv, change: 'set' }],
+      [`/${id}/release`, { version: 1, edits: 0, comment: 'x' }],
+    ] as const) {
+      expect((await call(path, body, READ)).status, path).toBe(403);
+      if (path !== '') expect((await call(path, body, WRITE, at.otherSite)).status, path).toBe(404);
+    }
+    expect((await call('', undefined, ['site.settings.read'])).status).toBe(403);
+    expect((await call('', { name: 'Rights' })).status, 'a name twice').toBe(409);
+    expect((await call(`/${id}/rows`, { change: 'set', csv })).status).toBe(200);
+    expect((await call(`/${id}/release`, { version: 1, edits: 1, comment: 'x' })).status).toBe(200);
+    const { rows: audit } = await at.db.client.query(
+      'select action from audit where site_id = $1 and $2 = any (ids) order by at',
+      [at.site, id],
+    );
+    expect(audit.map(({ action }: { action?: string }) => action)).toEqual([
+      'code-table-changed',
+      'code-table-changed',
+      'code-table-live',
+    ]);
+  });
+});
