@@ -8,6 +8,8 @@ import { plainAddresses, surfaceUrls } from './config.ts';
 import type { Deps } from './deps.ts';
 import { createFhir } from './fhir/routes.ts';
 import { serveSite } from './fhir/subscriptions/serve-site.ts';
+import { createMisses } from './hl7/ingest/code-misses.ts';
+import type { Isolate } from './hl7/ingest/ingest.ts';
 import { createSnapshotCache } from './hl7/ingest/snapshot/cache.ts';
 import { createMllpIngest } from './hl7/mllp/routes.ts';
 import { createHl7 } from './hl7/http/routes.ts';
@@ -26,6 +28,8 @@ import { createReference } from './openapi/routes.tsx';
 import { placesOf } from './places.ts';
 import { createProbes } from './probes.ts';
 import { askForAlerts } from './store/alert.ts';
+import { noteCodeMisses } from './store/code-table.ts';
+import { inSite } from './store/in-site.ts';
 import { noteRefusals } from './store/refusal.ts';
 import { askForAlike } from './store/alike.ts';
 import { askForChanges } from './store/change-feed.ts';
@@ -99,6 +103,10 @@ export function createApp(given: Deps): App {
   const noteRefusal = createRefusals(deps, deps.config.ADMIN_REFUSALS_SECONDS * 1000, (refusals) =>
     deps.database.run(noteRefusals(refusals)),
   );
+  const noteMisses = createMisses(deps, (site, misses) =>
+    inSite(deps.database, site).run(noteCodeMisses(site, misses)),
+  );
+  const isolate: Isolate = { snapshots, noteMisses };
   const mounts: readonly Mount[] = [
     {
       baseUrl: config.INTEGRATION_OAUTH_PUBLIC_BASE_URL,
@@ -114,7 +122,7 @@ export function createApp(given: Deps): App {
     {
       baseUrl: config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL,
       roots: ['hl7'],
-      surface: createHl7(deps, snapshots, viewCheck, countUse('hl7'), noteRefusal('hl7')),
+      surface: createHl7(deps, isolate, viewCheck, countUse('hl7'), noteRefusal('hl7')),
     },
     { baseUrl: config.ADMIN_PUBLIC_BASE_URL, roots: ['admin'], surface: createAdmin(deps, workbench) },
     ...referenceBaseUrls(config).map((baseUrl) => ({
@@ -126,7 +134,7 @@ export function createApp(given: Deps): App {
     {
       baseUrl: '',
       roots: ['internal'],
-      surface: createMllpIngest(deps, snapshots, countUse('mllp'), noteRefusal('mllp')),
+      surface: createMllpIngest(deps, isolate, countUse('mllp'), noteRefusal('mllp')),
     },
   ];
   const hosts = new Set(surfaceUrls(config).map((url) => new URL(url).host));

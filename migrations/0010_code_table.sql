@@ -87,6 +87,24 @@ create table code_table_release (
 select table_of_site('code_table_release');
 grant select, insert on code_table_release to gateway_app;
 
+-- Codes of messages without a row in the live tables, of coding systems that the tables have (edge/hl7/ingest/code-misses.ts).
+create table code_miss (
+  site_id uuid not null references site,
+  system text not null,
+  code text not null,
+  -- The newest text of a sender for it; '' without one.
+  text text not null,
+  -- MSH-3 and MSH-4 of the newest message.
+  application text not null,
+  facility text not null,
+  messages bigint not null,
+  first_at timestamptz not null default now(),
+  last_at timestamptz not null default now(),
+  primary key (site_id, system, code)
+);
+select table_of_site('code_miss');
+grant select, insert, update, delete on code_miss to gateway_app;
+
 -- The live versions: [{ id, version, content, systems }]. They are in the site's row, whose state each message compares anyway
 -- (hl7_settings_state). So a new version counts from the next message on, and a site without tables pays nothing.
 alter table site add column code_tables jsonb not null default '[]';

@@ -27,6 +27,7 @@ import { addMergePages } from './merges/routes.tsx';
 import { messageOperations } from './messages/operations.ts';
 import { addMessagePages } from './messages/routes.tsx';
 import { codeTableOperations } from './code-tables/operations.ts';
+import { addCodeTablePages } from './code-tables/routes.tsx';
 import { nameOperations } from './names/operations.ts';
 import { addNamePages } from './names/routes.tsx';
 import { endpointOperations } from './endpoints/operations.ts';
@@ -144,6 +145,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addMergePages(app, console, workbench);
   addAttentionPages(app, console);
   addNamePages(app, console);
+  addCodeTablePages(app, console);
   addAlertPages(app, console);
   addSubscriptionPages(app, console, workbench);
   addWorkbench(app, console, workbench);

@@ -178,3 +178,36 @@ export const releaseTable = (
     outcome: ReleaseOutcome;
   }>`select code_table_release(${site}::uuid, ${table}::uuid, ${version}::int, ${edits}::int,
     ${by}, ${comment}, ${MAX_SYSTEMS}::int) as outcome`;
+
+export interface CodeMissRow extends SentCode {
+  /** The newest text of a sender for it; '' without one. */
+  readonly text: string;
+  /** MSH-3 and MSH-4 of the newest message. */
+  readonly application: string;
+  readonly facility: string;
+  readonly messages: string;
+  readonly first_at: string;
+  readonly last_at: string;
+}
+
+/**
+ * Codes that the live tables miss, and that no draft has by now; the most frequent first.
+ *
+ * @param after messages, system and code of the last one of the page before, or null
+ */
+export const listCodeMisses = (site: string, after: readonly string[] | null, limit: number): Query<CodeMissRow> =>
+  read<CodeMissRow>`select m.system, m.code, m.text, m.application, m.facility, m.messages::text as messages,
+      ${raw(instantsOf(['m.first_at', 'm.last_at']))}
+    from code_miss m
+   where m.site_id = ${site}::uuid
+     and not exists (
+       select from code_table t
+        cross join lateral (
+          select from code_table_row r
+           where r.site_id = t.site_id and r.table_id = t.table_id and r.content = t.content and r.system = m.system
+             and r.code = m.code and r.until is null and r.application in ('', m.application)
+             and r.facility in ('', m.facility) limit 1) r
+        where t.site_id = m.site_id)
+     and (${after?.[0] ?? null}::bigint is null or m.messages < ${after?.[0] ?? null}::bigint
+       or m.messages = ${after?.[0] ?? null}::bigint and (m.system, m.code) > (${after?.[1] ?? null}::text, ${after?.[2] ?? null}::text))
+   order by m.messages desc, m.system, m.code limit ${limit}::int`;

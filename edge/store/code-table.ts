@@ -1,7 +1,7 @@
 /** Code tables in the database, as messages read them (`hl7_codes` in migrations/functions). */
 import type { Query } from '../deps.ts';
 import { sourceSystem } from './coding-systems.ts';
-import { read } from './sql.ts';
+import { read, sql } from './sql.ts';
 
 /** FHIR R4, concept-map-equivalence; of the target to the sender's code. */
 export const EQUIVALENCES = [
@@ -82,3 +82,20 @@ export function readCodeRows(codes: readonly SentCode[], found: unknown): CodeRo
   }
   return rows;
 }
+
+/** A code that live tables miss, in some messages of a site. */
+export interface CodeMiss extends SentCode {
+  /** The sender's text for it; '' without one. */
+  readonly text: string;
+  /** MSH-3 and MSH-4. */
+  readonly application: string;
+  readonly facility: string;
+  readonly messages: number;
+}
+
+/** Above what a person maps in some sittings. */
+const MAX_MISSES = 5000;
+
+/** Adds them to the list of the site. @param misses each code once */
+export const noteCodeMisses = (site: string, misses: readonly CodeMiss[]): Query =>
+  sql`select code_misses_note(${site}::uuid, ${JSON.stringify(misses)}::json, ${MAX_MISSES}::int)`;

@@ -42,6 +42,7 @@ export const FUNCTIONS: readonly string[] = [
   'change_since',
   'change_sites',
   'client_find',
+  'code_misses_note',
   'code_table_edit',
   'code_table_import',
   'code_table_release',

@@ -82,6 +82,7 @@ const WITHOUT_AUDIT = [
   'post /api-keys/check-jwks-uri',
   'get /sidecars',
   'get /unmapped-names',
+  'get /code-misses',
   'get /code-tables',
   'get /code-tables/{id}',
   'get /code-tables/{id}/rows',

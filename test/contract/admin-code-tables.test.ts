@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
+import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { ONE_RUNTIME } from './on-runtimes.ts';
 
@@ -247,5 +248,56 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       'code-table-changed',
       'code-table-live',
     ]);
+  });
+
+  test('in the console a table is created, imported, edited, made live and downloaded, and a missed code is mapped', async () => {
+    const browser = await signIn(at);
+    const post = async (path: string, fields: Readonly<Record<string, string>>) => {
+      const headers = { origin: new URL(at.baseUrl).origin };
+      const body = new URLSearchParams(fields);
+      const answer = await browser.go(`${at.baseUrl}/admin/code-tables${path}`, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const get = async (path: string) => (await browser.go(`${at.baseUrl}/admin/code-tables${path}`)).text();
+    expect((await post('', { name: 'By hand' })).text).toContain('No rows.');
+    const { items } = (await call('')).body as { items?: Table[] };
+    const id = items?.find(({ name }) => name === 'By hand')?.tableId ?? '';
+
+    const wrong = await post(`/${id}/import`, { file: `${HEAD}\nL,,,,${SNOMED},1,,` });
+    expect(wrong).toMatchObject({ status: 422, text: expect.stringContaining('line 2: code is empty') });
+    expect(wrong.text, 'what was pasted is still there').toContain(`L,,,,${SNOMED},1,,`);
+    await post(`/${id}/import`, { file: `${HEAD}\nL,A,,,${SNOMED},1,,\nL,B,LAB,,${SNOMED},2,,` });
+    await post(`/${id}/remove`, { system: 'L', code: 'A', application: '', facility: '' });
+    const set = { system: '99LAB', code: 'C', application: '', facility: '', targetSystem: SNOMED, targetCode: '3' };
+    expect((await post(`/${id}/set`, { ...set, display: 'Third', equivalence: 'equal' })).text).toContain(
+      'The draft is changed',
+    );
+    expect(await get(`/${id}/table.csv`)).toBe(
+      `${HEAD}\r\n99LAB,C,,,${SNOMED},3,Third,equal\r\nL,B,LAB,,${SNOMED},2,,equivalent\r\n`,
+    );
+    const map = await get(`/${id}/concept-map.json`);
+    await call(`/${id}/import`, { conceptMap: JSON.parse(map) as unknown });
+    expect(await get(`/${id}/concept-map.json`), 'the ConceptMap has every member').toBe(map);
+
+    const { edits } = await read(id);
+    expect((await post(`/${id}/release`, { version: '1', edits: `${edits - 1}`, comment: 'x' })).status).toBe(409);
+    const live = await post(`/${id}/release`, { version: '1', edits: `${edits}`, comment: 'by hand' });
+    expect(live.text).toContain('It applies from the next message on');
+    await at.db.client.query(`select code_misses_note($1, $2, 5000)`, [
+      at.site,
+      JSON.stringify([{ system: 'L', code: 'MISSED', text: 'Text of it', application: '', facility: '', messages: 7 }]),
+    ]);
+    expect(await get('')).toContain('Text of it');
+    const mapped = await post('/map', {
+      table: id,
+      system: 'L',
+      code: 'MISSED',
+      targetSystem: SNOMED,
+      targetCode: '9',
+      display: '',
+    });
+    expect(mapped.text).toContain('The row is in the draft');
+    expect(mapped.text).not.toContain('Text of it');
+    expect(await rows(id)).toContain('L MISSED 9');
   });
 });

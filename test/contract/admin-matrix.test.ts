@@ -68,6 +68,8 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
 
 const CSV = 'code,targetSystem,targetCode\nTHEIRCODE,http://snomed.info/sct,1';
 
+const ROW = { system: 'L', code: 'X', targetSystem: 'urn:x', targetCode: '1' };
+
 /** Bodies for paths that refuse an empty body, for any object. */
 const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | number | null>>>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
@@ -117,6 +119,11 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
   }),
   'POST /admin/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
+  'POST /admin/code-tables/map': (ids) => ({ ...ROW, table: ids['code-tables'] }),
+  'POST /admin/code-tables/:id/set': () => ROW,
+  'POST /admin/code-tables/:id/remove': () => ({ system: 'L', code: 'X', application: '', facility: '' }),
+  'POST /admin/code-tables/:id/import': () => ({ file: CSV }),
+  'POST /admin/code-tables/:id/release': () => ({ version: '1', edits: '1', comment: 'x' }),
   'POST /admin/api/code-tables/:id/import': () => ({ csv: CSV }),
   'POST /admin/api/code-tables/:id/rows': () => ({ csv: CSV, change: 'remove' }),
   'POST /admin/api/code-tables/:id/release': () => ({ version: 1, edits: 1, comment: 'x' }),
@@ -279,6 +286,9 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     await at.db.client.query(
       `with made as (
          insert into code_table (site_id, table_id, name, created_by) values ($1, $2, 'Theirtable', 'theireve') returning *)
+       , missed as (
+         insert into code_miss (site_id, system, code, text, application, facility, messages)
+           values ($1, 'THEIRNOWHERE', 'Z', 'theirreason', '', '', 1))
        insert into code_table_row (site_id, table_id, content, system, code, application, facility, target_system, target_code,
            display, equivalence, since)
          select site_id, table_id, content, 'THEIRNOWHERE', 'X', '', '', 'urn:x', 'Y', '', 'equal', 1 from made`,

@@ -303,6 +303,7 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/bulk_export_begin.sql', ['bulk_export_begin'], ['integration/store/bulk-export']],
   ['migrations/functions/bulk_export_step.sql', ['bulk_export_step'], ['integration/store/bulk-export']],
   ['migrations/functions/caller_standing.sql', ['caller_standing'], ['integration/store/fhir-call']],
+  ['migrations/functions/code_misses_note.sql', ['code_misses_note'], ['integration/hl7/code-tables']],
   ['migrations/functions/code_table_edit.sql', ['code_table_edit'], ['contract/admin-code-tables']],
   ['migrations/functions/code_table_import.sql', ['code_table_import'], ['contract/admin-code-tables']],
   ['migrations/functions/code_table_release.sql', ['code_table_release'], ['integration/hl7/code-tables']],

@@ -1,7 +1,7 @@
 /** The JSON API of code tables. */
 import * as z from 'zod';
 
-import type { CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import type { CodeMissRow, CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
 import { viewList } from '../api/cursor.ts';
 import { API_PATH, listOf, type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
@@ -10,10 +10,12 @@ import {
   addTable,
   editBody,
   editRows,
+  findMisses,
   findRows,
   findTables,
   importBody,
   importRows,
+  missesQuery,
   MAX_IMPORT_BYTES,
   newTable,
   release,
@@ -62,6 +64,25 @@ export const viewWithReleases = ({ table, releases }: Awaited<ReturnType<typeof 
   releases: releases.map(({ version: released, at, by, comment }) => ({ version: released, at, by, comment })),
 });
 
+const missItem = z.object({
+  system: text.meta({ description: 'The coding system as a row of a table names it.' }),
+  code: text,
+  text: text.meta({ description: 'The newest text of a sender for the code.' }),
+  application: text.meta({ description: 'MSH-3.1 of the newest message.' }),
+  facility: text.meta({ description: 'MSH-4.1 of the newest message.' }),
+  messages: z.number().int(),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+});
+export type CodeMissView = z.infer<typeof missItem>;
+
+export const viewMiss = ({ first_at: firstAt, last_at: lastAt, messages, ...miss }: CodeMissRow): CodeMissView => ({
+  ...miss,
+  messages: Number(messages),
+  firstAt,
+  lastAt,
+});
+
 export function codeTableOperations({ config }: AdminDeps): Operation[] {
   return [
     operation({
@@ -88,6 +109,19 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         const path = `${API_PATH}/code-tables/${table.table_id}`;
         return { body: viewTable(table), headers: { Location: `${config.ADMIN_PUBLIC_BASE_URL ?? ''}${path}` } };
       },
+    }),
+    operation({
+      method: 'get',
+      path: '/code-misses',
+      permission: 'site.rules.read',
+      summary: 'List the codes of messages that the live code tables miss, the most frequent first',
+      description:
+        'A code is listed if a live table has its coding system, and no draft has a row for it. Counts lag by a few seconds.',
+      query: missesQuery,
+      answer: listOf(missItem),
+      handle: async ({ actor, database, query }) => ({
+        body: viewList(await findMisses(database, actor.site, query), viewMiss),
+      }),
     }),
     operation({
       method: 'get',

@@ -8,6 +8,7 @@ import {
   createCodeTable,
   editTable,
   importPart,
+  listCodeMisses,
   listCodeTables,
   listReleases,
   listTableRows,
@@ -16,6 +17,7 @@ import {
   MAX_TABLES,
   MAX_ROWS,
   releaseTable,
+  type CodeMissRow,
   type CodeTableRelease,
   type CodeTableRow,
   type ImportPart,
@@ -27,7 +29,7 @@ import { inSite } from '../../store/in-site.ts';
 import { localSystems } from '../../store/coding-systems.ts';
 import { nameKey } from '../../store/patient-identity.ts';
 import { isUuid } from '../../../shared/uuid.ts';
-import { fromCursor, type List, toList, UUID_PART } from '../api/cursor.ts';
+import { fromCursor, type List, NUMBER_PART, toList, UUID_PART } from '../api/cursor.ts';
 import { paging } from '../api/operation.ts';
 import { parse } from '../api/parse.ts';
 import { requireSite, viewSite } from '../settings/site.ts';
@@ -106,6 +108,19 @@ export async function findRows(
     listTableRows(site, table.table_id, version ?? table.draft, q, after, limit + 1),
   );
   return toList(rows, limit, ({ system, code, row_key }) => [system, code, row_key]);
+}
+
+export const missesQuery = z.strictObject(paging);
+
+/** @throws Fault `malformed` for an invalid cursor */
+export async function findMisses(
+  database: Database,
+  site: string,
+  { limit, cursor }: z.infer<typeof missesQuery>,
+): Promise<List<CodeMissRow>> {
+  const after = fromCursor(cursor, NUMBER_PART, ANY_PART, ANY_PART);
+  const rows = await inSite(database, site).run(listCodeMisses(site, after, limit + 1));
+  return toList(rows, limit, ({ messages, system, code }) => [messages, system, code]);
 }
 
 /** A larger file is sent in parts: 10,000 rows need some 5 MB of a Worker's memory. */

@@ -28,6 +28,7 @@ export const PLACES = {
   },
   workbench: { group: 'Connect', path: '/admin/workbench', title: 'Workbench', permission: 'site.api_keys.read' },
   names: { group: 'Connect', path: '/admin/names', title: 'Names', permission: 'site.messages.read' },
+  codeTables: { group: 'Connect', path: '/admin/code-tables', title: 'Code tables', permission: 'site.rules.read' },
   audit: { group: 'Site', path: '/admin/audit', title: 'Audit', permission: 'site.audit.read' },
   replays: { group: 'Site', path: '/admin/replays', title: 'Replays', permission: 'site.messages.replay' },
   people: { group: 'Site', path: '/admin/people', title: 'People', permission: 'site.sessions.end' },

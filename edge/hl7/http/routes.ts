@@ -19,8 +19,7 @@ import type { AnsweredMessage, CountUse } from '../../http/usage.ts';
 import { challengeOf, type Caller, authenticate, requireScopes, withAllowedScopes } from '../../oauth/bearer.ts';
 import { checkMessage, type Checked } from '../ingest/check.ts';
 import { cutMessage, type CutMessage, takeMessage } from '../ingest/cut-documents.ts';
-import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
-import { ingest, type Ingested } from '../ingest/ingest.ts';
+import { ingest, type Ingested, type Isolate } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { headersOf, isBatch, messagesOf, type BatchHeaders } from './batch.ts';
 import { replyToBatch } from './batch-reply.ts';
@@ -93,10 +92,9 @@ async function readSent(
 /** The answer to a check as JSON; it is the console's view, and no slice imports another. */
 export type ViewCheck = (checked: Checked, bytes: Uint8Array, withTicketCopy: boolean) => unknown;
 
-/** @param snapshots the isolate's, shared with the messages of sidecars */
 export function createHl7(
   deps: Deps,
-  snapshots: SnapshotCache,
+  isolate: Isolate,
   viewCheck: ViewCheck,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
@@ -160,7 +158,7 @@ export function createHl7(
       const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
         requireScopes(allowed, REQUIRED_SCOPES);
         return ingest(
-          { ...deps, snapshots },
+          { ...deps, ...isolate },
           { ...message, sender: { kind: 'caller', caller: allowed }, source, requestId },
         );
       });

@@ -12,7 +12,7 @@ import { localSystems } from '../../store/coding-systems.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries } from '../mapping/index-limit.ts';
-import { createTranslation, type CodeMiss, type CodeTables, type Translate } from '../mapping/translate.ts';
+import { createTranslation, type MissingCode, type CodeTables, type Translate } from '../mapping/translate.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
 import { clockOf, clockOfNow } from '../precedence/clock.ts';
@@ -27,7 +27,7 @@ export interface Decision extends Answer {
   readonly effects: Effects;
   /** Codes whose rows of code tables are missing in the input: the decision must be made again with them. */
   readonly unresolved: readonly SentCode[];
-  readonly misses: readonly CodeMiss[];
+  readonly misses: readonly MissingCode[];
 }
 
 export interface DecisionInput {

@@ -10,6 +10,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import type { AttemptReason } from '../../store/hl7.ts';
 import { acceptAckOf, answerTo } from './answer.ts';
+import type { NoteMisses } from './code-misses.ts';
 import {
   commit,
   type Attempt,
@@ -34,7 +35,13 @@ import {
 } from './snapshot/load.ts';
 
 /** The runtime's part of processing a message. */
-export interface IngestDeps extends Pick<Deps, 'config' | 'log' | 'share'>, LoadDeps {}
+export interface IngestDeps extends Pick<Deps, 'config' | 'log' | 'share'>, LoadDeps {
+  /** Undefined: codes that the code tables miss are not counted. */
+  readonly noteMisses?: NoteMisses | undefined;
+}
+
+/** The memory of an isolate between messages, over HTTP and of sidecars. */
+export type Isolate = Pick<IngestDeps, 'snapshots' | 'noteMisses'>;
 
 export interface IngestRequest extends CutMessage {
   readonly sender: Sender;
@@ -148,7 +155,10 @@ async function decideAndCommit(
   try {
     // If the records have no results in common, the lookup of a merge finds nothing more. Else the commit returns the rows.
     const known = merging === undefined ? loaded : { ...loaded, lookup: merging };
-    return await commit(deps, request, known, decision, attempt);
+    const committed = await commit(deps, request, known, decision, attempt);
+    if (committed.status === 'stored' && committed.outcome === 'AA' && !isByAdministrator(attempt.why))
+      deps.noteMisses?.(loaded.settings.site, loaded.reading.header, decision.misses);
+    return committed;
   } catch (error) {
     // A Fault has its own answer: the sender tries again, or has lost its access.
     if (error instanceof Fault) throw error;

@@ -15,7 +15,7 @@ export interface CodeTables {
 }
 
 /** A code without a row, in a coding system that a live table has. */
-export interface CodeMiss extends SentCode {
+export interface MissingCode extends SentCode {
   /** The sender's text for it; `''` without one. */
   readonly text: string;
 }
@@ -33,7 +33,7 @@ export interface Translation {
   readonly translate: Translate | undefined;
   /** Codes that were not looked up: the decision must be made again with them. */
   readonly unresolved: ReadonlyMap<string, SentCode>;
-  readonly misses: ReadonlyMap<string, CodeMiss>;
+  readonly misses: ReadonlyMap<string, MissingCode>;
 }
 
 /** The sender of a message: MSH-3 and MSH-4. */
@@ -44,7 +44,7 @@ interface Names {
 
 export function createTranslation({ systems, rowsOf }: CodeTables, sender: Names): Translation {
   const unresolved = new Map<string, SentCode>();
-  const misses = new Map<string, CodeMiss>();
+  const misses = new Map<string, MissingCode>();
   const translate: Translate = (name, code, text) => {
     const sent = sentCode(name, code);
     if (!systems.has(sent.system)) return [];

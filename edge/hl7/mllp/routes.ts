@@ -34,8 +34,7 @@ import { allowedIps } from '../../store/hl7.ts';
 import { noteConnections, noteSidecar, noteRejectedSidecar } from '../../store/sidecar.ts';
 import { ackBytes } from '../ingest/answer.ts';
 import { type CutMessage, takeMessage } from '../ingest/cut-documents.ts';
-import type { SnapshotCache } from '../ingest/snapshot/cache.ts';
-import { ingest } from '../ingest/ingest.ts';
+import { ingest, type Isolate } from '../ingest/ingest.ts';
 import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { refusalReason } from '../ingest/refusal-reason.ts';
 import type { NoKey } from '../ingest/sender/select-key.ts';
@@ -49,10 +48,9 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console lists sidecars that called or were rejected lately. One note a minute for each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-/** @param snapshots the isolate's, shared with the messages over HTTP */
 export function createMllpIngest(
   deps: Deps,
-  snapshots: SnapshotCache,
+  isolate: Isolate,
   countUse?: CountUse,
   noteRefusal?: NoteRefusal,
 ): Surface {
@@ -111,7 +109,7 @@ export function createMllpIngest(
     noteCall();
     if (!speaksFor(key, address)) return refuseSender(salvageHeader(message.bytes), OUT_OF_RANGE);
     const ingested = await ingest(
-      { ...deps, snapshots },
+      { ...deps, ...isolate },
       {
         ...message,
         sender: { kind: 'address', address, tlsSubject, sidecar: iss, sites: key.sites },

@@ -88,7 +88,7 @@ export async function startLargeGateway(url: string, owner: Client): Promise<Lar
   };
   const surfaces = {
     fhir: createFhir(deps),
-    hl7: createHl7(deps, createSnapshotCache(), viewCheck),
+    hl7: createHl7(deps, { snapshots: createSnapshotCache() }, viewCheck),
     admin: createAdmin(deps, createWorkbench(deps, createClientKeyring(deps))),
   };
   const tokenOf = (site: string, clientId: string, audience: Audience): Promise<string> =>

@@ -14,6 +14,7 @@ interface Shown {
   /** An API key with MLLP connections. */
   readonly senderId: string;
   readonly subscriptionId: string;
+  readonly tableId: string;
 }
 
 export interface PageRow {
@@ -103,6 +104,8 @@ export const PAGES: readonly PageRow[] = [
   { route: '/admin/merges/:id', name: 'merge-undo', path: ({ mergeId }) => `/admin/merges/${mergeId}` },
   { route: '/admin/names', name: 'names' },
   { route: '/admin/names/aliases', name: 'names-aliases' },
+  { route: '/admin/code-tables', name: 'code-tables' },
+  { route: '/admin/code-tables/:id', name: 'code-table', path: ({ tableId }) => `/admin/code-tables/${tableId}` },
   { route: '/admin/alerts', name: 'alerts' },
   { route: '/admin/alerts/webhook', name: 'alerts-webhook' },
   { route: '/admin/replays', name: 'replays', path: () => '/admin/replays?outcome=AE&count=1' },
@@ -130,6 +133,8 @@ export const NO_PAGES: readonly string[] = [
   '/admin/assets/:file',
   '/admin/workbench',
   '/admin/audit/events.ndjson',
+  '/admin/code-tables/:id/table.csv',
+  '/admin/code-tables/:id/concept-map.json',
   '/admin/keys/:clientId/handover/markdown',
   '/admin/messages/file/:type',
 ];
@@ -173,6 +178,33 @@ async function fillFeeds(client: ConsoleInBrowser['db']['client'], site: string)
        values ('ward-1', 0, '1.2.3', 12, now()) on conflict do nothing`,
   );
   return senderId;
+}
+
+/** A table with a live version and a changed draft, and codes that it misses. @returns its id */
+async function fillCodeTables(client: ConsoleInBrowser['db']['client'], site: string): Promise<string> {
+  const { rows } = await client.query<{ table_id: string; content: string }>(
+    `insert into code_table (site_id, table_id, name, created_by) values ($1, gen_random_uuid(), 'Laboratory', 'Ada')
+     returning table_id, content`,
+    [site],
+  );
+  const { table_id: id = '', content = '' } = rows[0] ?? {};
+  await client.query(
+    `insert into code_table_row (site_id, table_id, content, system, code, application, facility, target_system, target_code,
+         display, equivalence, since)
+       select $1, $2, $3, '99LAB', 'GLUCOSE_IN_SERUM_' || n, case when n % 3 = 0 then 'LAB' else '' end, '', 'http://snomed.info/sct',
+              33747003 + n, 'Glucose measurement, ' || n, 'equivalent', n % 2 * 2 from generate_series(1, 20) n`,
+    [site, id, content],
+  );
+  await client.query(`select code_table_release($1, $2, 1, 0, 'Ada (1)', 'The codes of the laboratory', 100)`, [
+    site,
+    id,
+  ]);
+  await client.query(
+    `select code_misses_note($1, (select json_agg(json_build_object('system', '99LAB', 'code', 'POTASSIUM_' || n, 'text', 'Potassium',
+         'application', 'LAB', 'facility', 'NORTH', 'messages', 400 * n)) from generate_series(1, 5) n), 5000)`,
+    [site],
+  );
+  return id;
 }
 
 /** A subscription of each status. @returns the id of a failing subscription */
@@ -243,6 +275,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
   );
   const senderId = await fillFeeds(db.client, site);
   const subscriptionId = await fillSubscriptions(db.client, site);
+  const tableId = await fillCodeTables(db.client, site);
   await sendMessage(
     admission('E2E-4', 'M-2~M-2b^^^WEST^PI')
       .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')
@@ -270,5 +303,6 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
     mergeId: merges[0]?.merge_id ?? '',
     senderId,
     subscriptionId,
+    tableId,
   };
 }

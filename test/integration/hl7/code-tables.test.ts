@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   addTable,
   editRows,
+  findMisses,
   importBody,
   importRows,
   release,
@@ -11,6 +12,10 @@ import {
 } from '../../../edge/admin/code-tables/tables.ts';
 import type { SentRow } from '../../../edge/admin/code-tables/rows.ts';
 import type { Actor } from '../../../edge/admin/staff/actor.ts';
+import { createMisses } from '../../../edge/hl7/ingest/code-misses.ts';
+import { noteCodeMisses } from '../../../edge/store/code-table.ts';
+import { inSite } from '../../../edge/store/in-site.ts';
+import { sql } from '../../../edge/store/sql.ts';
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { previewReplay, reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { checkMessage } from '../../../edge/hl7/ingest/check.ts';
@@ -231,4 +236,56 @@ test('the check of a message shows the added codings', async () => {
     'L|GLU',
     'SCT|33747003 added',
   ]);
+});
+
+test('codes without a row are counted behind the messages, where a live table has their system; a mapped one leaves the list', async () => {
+  const own = await newTable(site, 'Missing');
+  await draft(site, own, 'replace', [
+    row('HERE', '1', { system: '99M' }),
+    row('THERE', '2', { system: '99M', application: 'X' }),
+  ]);
+  await goLive(site, own);
+  const written: Promise<unknown>[] = [];
+  const ending = AbortSignal.abort();
+  const noteMisses = createMisses(
+    { now: () => Date.now(), background: (work) => void written.push(work), ending },
+    (id, misses) => inSite(site.deps.database, id).run(noteCodeMisses(id, misses)),
+  );
+  const by = { noteMisses };
+  const first = oru('M1', 'MISS^First text^99M');
+  await site.send(first, by);
+  await site.send(first, by);
+  for (const [number, obx3] of [
+    ['M2', 'MISS^Second text^99M'],
+    ['M3', 'HERE^x^99M'],
+    ['M4', 'THERE^There^99M'],
+    ['M5', 'NOWHERE^x^99NOTABLE'],
+    ['M6', 'ALT^Alternate^99M^MISS^^99M'],
+  ] as const)
+    await site.send(oru(number, obx3), by);
+  // A rejected message is not counted.
+  expect(await site.send(oru('M7', 'BAD^x^99M').replace('|P^Panel^99P|', '||'), by)).toMatchObject({ outcome: 'AE' });
+  await Promise.all(written);
+  const list = async () =>
+    (await findMisses(site.deps.database, site.site, { limit: 50 })).items
+      .filter(({ system }) => system === '99M')
+      .map(({ code, text, messages, application }) => `${code} ${messages} ${text} ${application}`);
+  expect(await list()).toEqual(['MISS 3 Second text LAB', 'ALT 1 Alternate LAB', 'THERE 1 There LAB']);
+  const page = await findMisses(site.deps.database, site.site, { limit: 1 });
+  const next = await findMisses(site.deps.database, site.site, { limit: 50, cursor: page.next ?? '' });
+  expect(next.items.map(({ code }) => code)).not.toContain(page.items[0]?.code);
+  await draft(site, own, 'set', [row('MISS', '3', { system: '99M' })]);
+  expect(await list()).toEqual(['ALT 1 Alternate LAB', 'THERE 1 There LAB']);
+
+  // The list is bounded: what is rare leaves it first.
+  await site.database.run(
+    sql`select code_misses_note(${site.site}::uuid, ${JSON.stringify([
+      { system: '99M', code: 'NEW', text: '', application: 'A', facility: 'F', messages: 9 },
+    ])}::json, 2)`,
+  );
+  const { rows } = await db.client.query<{ code: string }>(
+    'select code from code_miss where site_id = $1 order by messages desc',
+    [site.site],
+  );
+  expect(rows.map(({ code }) => code)).toEqual(['NEW', 'MISS']);
 });

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 import { createAdmin } from '../../../edge/admin/routes.ts';
 import { createFhir } from '../../../edge/fhir/routes.ts';
 import { createTableRouter } from '../../../edge/http/table-router.ts';
-import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
 import { createHl7 } from '../../../edge/hl7/http/routes.ts';
 import { createMllpIngest } from '../../../edge/hl7/mllp/routes.ts';
 import type { Surface } from '../../../edge/http/surface.ts';
@@ -23,8 +22,8 @@ type Routes = ReturnType<typeof routesOf>;
 const SURFACES: Readonly<Record<string, Routes>> = {
   fhir: routesOf(createFhir(deps)),
   oauth: routesOf(createOauth(deps, keyring)),
-  hl7: routesOf(createHl7(deps, createSnapshotCache(), viewCheck)),
-  mllp: routesOf(createMllpIngest(deps, createSnapshotCache())),
+  hl7: routesOf(createHl7(deps, {}, viewCheck)),
+  mllp: routesOf(createMllpIngest(deps, {})),
   admin: routesOf(createAdmin(deps, createWorkbench(deps, keyring))),
 };
 

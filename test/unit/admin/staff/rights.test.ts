@@ -28,6 +28,7 @@ test('every operation and its permission', () => {
     'get /audit/sums: site.audit.read',
     'get /audit: site.audit.read',
     'get /authority-aliases: site.messages.read',
+    'get /code-misses: site.rules.read',
     'get /code-tables/{id}/rows: site.rules.read',
     'get /code-tables/{id}: site.rules.read',
     'get /code-tables: site.rules.read',

@@ -1,0 +1,317 @@
+/** The pages of code tables: the list with the codes that they miss, and one table with its draft and its versions. */
+import type { Fault } from '../../../shared/fault.ts';
+import type { CodeTableRelease, CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import { EQUIVALENCES } from '../../store/code-table.ts';
+import type { List } from '../api/cursor.ts';
+import { counted } from '../web/counted.ts';
+import { Badge, Empty, Fact, Filter, Notice, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
+import type { CodeMissView } from './operations.ts';
+
+const Live = ({ version }: { version: number | null }) =>
+  version === null ? <Badge tone="plain">off</Badge> : <Badge tone="good">version {version}</Badge>;
+
+/** The faults of a form, each at its line. */
+const Faults = ({ fault }: { fault: Fault | undefined }) =>
+  fault === undefined ? null : (
+    <Notice tone="bad">
+      <p>Not saved: {fault.message}.</p>
+      <ul class="faults">
+        {fault.issues.map(({ at, message }) => (
+          <li>
+            {at}: {message}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+
+const Target = () => (
+  <>
+    <label>
+      <span>Target system</span>
+      <input class="mono" name="targetSystem" value="http://snomed.info/sct" autocomplete="off" />
+    </label>
+    <label>
+      <span>Target code</span>
+      <input class="mono" name="targetCode" autocomplete="off" />
+    </label>
+    <label>
+      <span>Text of the target</span>
+      <input name="display" autocomplete="off" />
+    </label>
+    <Select
+      name="equivalence"
+      label="The target is"
+      options={EQUIVALENCES.map((value) => ({ value, label: value }))}
+      value="equivalent"
+    />
+  </>
+);
+
+const MissForm = ({ miss, tables, path }: { miss: CodeMissView; tables: readonly CodeTableRow[]; path: string }) => (
+  <details>
+    <summary>Map {miss.code} …</summary>
+    <form class="filter" method="post" action={`${path}/map`}>
+      <input type="hidden" name="system" value={miss.system} />
+      <input type="hidden" name="code" value={miss.code} />
+      <Select
+        name="table"
+        label="Table"
+        options={tables.map(({ table_id: value, name: label }) => ({ value, label }))}
+        value={tables[0]?.table_id ?? ''}
+      />
+      <Target />
+      <button class="small">Add to the draft</button>
+    </form>
+  </details>
+);
+
+export interface CodeTablesProps {
+  readonly tables: readonly CodeTableRow[];
+  readonly misses: List<CodeMissView>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly mayChange: boolean;
+  readonly fault?: Fault | undefined;
+}
+
+export const CodeTables = ({ tables, misses, query, path, mayChange, fault }: CodeTablesProps) => (
+  <>
+    <p class="lead">
+      A code table adds codes of other coding systems to the codes of messages, such as SNOMED CT to those of a
+      laboratory. The sender’s code stays first.
+    </p>
+    <Faults fault={fault} />
+    {tables.length === 0 ? (
+      <Empty>This site has no code tables.</Empty>
+    ) : (
+      <Table label="Code tables" head={['Name', 'Live', 'Rows of the draft', 'Draft']}>
+        {tables.map((table) => (
+          <Row>
+            <th scope="row">
+              <a href={`${path}/${table.table_id}`}>{table.name}</a>
+            </th>
+            <td>
+              <Live version={table.live} />
+            </td>
+            <td>{table.rows.toLocaleString('en')}</td>
+            <td>{table.is_changed ? <Badge tone="warn">not live</Badge> : 'unchanged'}</td>
+          </Row>
+        ))}
+      </Table>
+    )}
+    {mayChange ? (
+      <form class="filter" method="post" action={path}>
+        <label>
+          <span>Name of a new table</span>
+          <input name="name" maxlength={100} required autocomplete="off" />
+        </label>
+        <button>Create</button>
+      </form>
+    ) : null}
+    <section aria-labelledby="misses">
+      <h2 id="misses">Codes without a row</h2>
+      {misses.items.length === 0 ? (
+        <Empty>The live tables miss no code of a message in their coding systems.</Empty>
+      ) : (
+        <Table label="Codes without a row" head={['Code', 'Text', 'Messages', 'Last', 'Sender', 'Row']}>
+          {misses.items.map((miss) => (
+            <Row>
+              <th scope="row">
+                <code>{miss.code}</code> <span class="quiet">{miss.system}</span>
+              </th>
+              <td>{miss.text}</td>
+              <td>{miss.messages.toLocaleString('en')}</td>
+              <td>
+                <When at={miss.lastAt} />
+              </td>
+              <td>{[miss.application, miss.facility].filter(Boolean).join(' / ')}</td>
+              <td>{mayChange ? <MissForm {...{ miss, tables, path }} /> : null}</td>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Pager path={path} query={query} next={misses.next} />
+    </section>
+  </>
+);
+
+export interface CodeTableProps {
+  readonly table: CodeTableRow;
+  readonly releases: readonly CodeTableRelease[];
+  readonly rows: List<TableRow>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly mayChange: boolean;
+  readonly fault?: Fault | undefined;
+  /** The CSV or ConceptMap that was not imported. */
+  readonly file?: string;
+}
+
+/** Versions that a person can choose: the draft, and those that were live. */
+const versionsOf = ({ draft }: CodeTableRow, releases: readonly CodeTableRelease[]): number[] => [
+  ...new Set([draft, ...releases.flatMap(({ version }) => version ?? [])]),
+];
+
+const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | 'releases' | 'path'>) => {
+  const versions = versionsOf(table, releases).filter((version) => version !== table.live);
+  return (
+    <form class="filter" method="post" action={`${path}/release`}>
+      <input type="hidden" name="edits" value={`${table.edits}`} />
+      <Select
+        name="version"
+        label="Make live"
+        options={[
+          ...versions.map((version) => ({
+            value: `${version}`,
+            label: version === table.draft ? 'the draft' : `version ${version}`,
+          })),
+          ...(table.live === null ? [] : [{ value: '', label: 'none: switch the table off' }]),
+        ]}
+        value={`${table.draft}`}
+      />
+      <label class="grow">
+        <span>Why (no patient data)</span>
+        <input name="comment" maxlength={500} required autocomplete="off" />
+      </label>
+      <button>Make live</button>
+    </form>
+  );
+};
+
+const hiddenOf = (row: TableRow) =>
+  (['system', 'code', 'application', 'facility'] as const).map((name) => (
+    <input type="hidden" name={name} value={row[name]} />
+  ));
+
+export const CodeTable = (props: CodeTableProps) => {
+  const { table, releases, rows, query, path, mayChange, fault, file = '' } = props;
+  const version = Number(query['version'] ?? table.draft);
+  const isDraft = version === table.draft;
+  const of = new URLSearchParams({ version: `${version}` }).toString();
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Messages are read by">
+          <Live version={table.live} />
+        </Fact>
+        <Fact name="Draft">
+          {counted(table.rows, 'row')}, {table.is_changed ? 'not live' : 'unchanged'}
+        </Fact>
+      </dl>
+      <Faults fault={fault} />
+      {mayChange ? <ReleaseForm {...{ table, releases, path }} /> : null}
+      <section aria-labelledby="rows">
+        <h2 id="rows">{isDraft ? 'Rows of the draft' : `Rows of version ${version}`}</h2>
+        <Filter label="Rows">
+          <Search label="Code or text" value={query['q'] ?? ''} />
+          <Select
+            name="version"
+            label="Version"
+            options={versionsOf(table, releases).map((each) => ({
+              value: `${each}`,
+              label: each === table.draft ? 'draft' : `${each}`,
+            }))}
+            value={`${version}`}
+          />
+        </Filter>
+        {rows.items.length === 0 ? (
+          <Empty>No rows.</Empty>
+        ) : (
+          <Table label="Rows" head={['Code', 'Sender', 'Target', 'Text', 'The target is', 'Change']}>
+            {rows.items.map((row) => (
+              <Row>
+                <th scope="row">
+                  <code>{row.code}</code> <span class="quiet">{row.system}</span>
+                </th>
+                <td>{[row.application, row.facility].filter(Boolean).join(' / ')}</td>
+                <td>
+                  <code>{row.targetCode}</code> <span class="quiet">{row.targetSystem}</span>
+                </td>
+                <td>{row.display}</td>
+                <td>{row.equivalence}</td>
+                <td>
+                  {mayChange && isDraft ? (
+                    <form method="post" action={`${path}/remove`}>
+                      {hiddenOf(row)}
+                      <button class="secondary small" aria-label={`Remove ${row.code}`}>
+                        Remove
+                      </button>
+                    </form>
+                  ) : null}
+                </td>
+              </Row>
+            ))}
+          </Table>
+        )}
+        <Pager path={path} query={query} next={rows.next} />
+        <p>
+          <a href={`${path}/table.csv?${of}`}>Download as CSV</a>{' '}
+          <a href={`${path}/concept-map.json?${of}`}>Download as ConceptMap</a>
+        </p>
+      </section>
+      {mayChange ? (
+        <>
+          <section aria-labelledby="set">
+            <h2 id="set">Set a row</h2>
+            <form class="filter" method="post" action={`${path}/set`}>
+              <label>
+                <span>Coding system</span>
+                <input class="mono" name="system" value="L" autocomplete="off" />
+              </label>
+              <label>
+                <span>Code</span>
+                <input class="mono" name="code" required autocomplete="off" />
+              </label>
+              <label>
+                <span>Only of MSH-3</span>
+                <input name="application" autocomplete="off" />
+              </label>
+              <label>
+                <span>Only of MSH-4</span>
+                <input name="facility" autocomplete="off" />
+              </label>
+              <Target />
+              <button>Set</button>
+            </form>
+          </section>
+          <section aria-labelledby="import">
+            <h2 id="import">Import</h2>
+            <form method="post" action={`${path}/import`}>
+              <div class="field">
+                <label for="file">CSV or ConceptMap, which replaces the draft</label>
+                <textarea id="file" name="file" rows={8} class="mono" spellcheck={false} aria-describedby="file-hint">
+                  {file}
+                </textarea>
+                <p class="hint" id="file-hint">
+                  The columns are system, code, application, facility, targetSystem, targetCode, display and
+                  equivalence. For more than 2 MiB use npm run admin -- code-table import.
+                </p>
+              </div>
+              <button class="secondary">Import</button>
+            </form>
+          </section>
+        </>
+      ) : null}
+      <section aria-labelledby="releases">
+        <h2 id="releases">Live versions</h2>
+        {releases.length === 0 ? (
+          <Empty>No version was live yet.</Empty>
+        ) : (
+          <Table label="Live versions" head={['From', 'Version', 'By', 'Why']}>
+            {releases.map((release) => (
+              <Row>
+                <th scope="row">
+                  <When at={release.at} />
+                </th>
+                <td>{release.version ?? 'off'}</td>
+                <td>{release.by}</td>
+                <td>{release.comment}</td>
+              </Row>
+            ))}
+          </Table>
+        )}
+      </section>
+    </>
+  );
+};
