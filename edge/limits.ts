@@ -48,6 +48,12 @@ export const LIMITS = {
   'bundle-reads': { most: 100, of: 'entries with GET in a Bundle', instead: BUNDLES },
   // The gateway reads each resource completely before it applies the patch.
   'bundle-patches': { most: 100, of: 'entries with PATCH in a Bundle', instead: BUNDLES },
+  // PostgreSQL undoes each separately if it fails, which costs as much as the write.
+  'batch-lookups': {
+    most: 500,
+    of: 'entries with PUT or ifNoneExist in a batch',
+    instead: 'send a transaction, or several batches',
+  },
   // Two for each entry.
   'bundle-values': {
     most: 2000,

@@ -115,7 +115,8 @@ function addBundles(app: Surface, serve: Serve): void {
         async ({ context, deps, pairs, request, body }) => {
           requireFormControls(pairs, 'bundle');
           requireNoConditions(request.headers, 'a Bundle: put conditions into its entries');
-          return prepareBundle(context, await readJson({ request, body }), deps.share());
+          const content = await readJson({ request, body });
+          return prepareBundle(context, content, (await body()).length, deps.share());
         },
         acceptedType,
         needOfBundle,

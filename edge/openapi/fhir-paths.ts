@@ -449,8 +449,8 @@ export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): 
       summary: 'Batch or transaction',
       description:
         'Each entry needs the scope of its interaction. In a transaction a reference may be a search, `Patient?identifier=…`; ' +
-        'by other parameters than `identifier` and `_id` it needs the `.read` of its type. The answer contains 16 MiB of resources at most: an entry that ' +
-        'reads more is 422 `too-costly`, and so is a transaction that has one.',
+        'by other parameters than `identifier` and `_id` it needs the `.read` of its type. The answer contains 16 MiB of resources at most, ' +
+        'or 8 MiB if the Bundle also writes or has more than 64 KiB. An entry that reads more is 422 `too-costly`, and so is a transaction that has one.',
       operationId: 'bundle',
       security: [{ accessToken: [] }],
       requestBody: {

@@ -3,10 +3,11 @@
  * searches exceeds the memory of a runtime.
  */
 import { Fault } from '../../shared/fault.ts';
+import type { Query } from '../deps.ts';
 import { type LimitName, limitMessage } from '../limits.ts';
 import type { StoredResource } from './resource.ts';
 import { auditItem, type ReadAction } from './audit.ts';
-import { instantOf } from './sql.ts';
+import { instantOf, read } from './sql.ts';
 
 /** The greatest sum of a page's contents; the first resource always fits. A Worker has 128 MB, Neon answers 64 MB. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
@@ -16,6 +17,8 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  * always fits. For a moment the memory holds it four times: the database's answer, its rows, the text and its bytes.
  */
 export const ANSWER_BYTES = 16 * 1024 * 1024;
+/** The same of a Bundle whose own content is in memory beside the answer. Here the first resource must fit too. */
+export const SHORT_ANSWER_BYTES = ANSWER_BYTES / 2;
 /** The size of a row beside its content: its columns, and the members of a Bundle around it. */
 export const ROW_BYTES = 512;
 
@@ -36,6 +39,10 @@ const answered = (items: string, bytes: string): string => `answer_note(${items}
 /** SQL: true where one row still fits the answer. The caller notes the row for the audit. */
 export const isAnswered = (alias: string): string =>
   `${answered('array[null]::audit_item[]', `array[${bytesOf(alias)} + ${ROW_BYTES}]`)} = 1`;
+
+/** Limits the resources that the statements after it answer. */
+export const limitAnswer = (bytes: number): Query =>
+  read`select set_config('gateway.answer_room', ${String(bytes)}, true)`;
 
 /** A resource that was read, without content where the content does not fit the answer. */
 export interface ReadRow extends Omit<StoredResource, 'meta' | 'body'> {
@@ -145,8 +152,8 @@ function placed(rows: string, order: string, size: string, maxBytes: number): st
 const tooCostly = (): Fault =>
   new Fault(
     'invalid',
-    `An answer may contain ${ANSWER_BYTES / 2 ** 20} MiB of resources, and the earlier entries used them. ` +
-      'Send this entry in another request.',
+    `An answer may contain ${ANSWER_BYTES / 2 ** 20} MiB of resources, of a Bundle that also writes or is large ` +
+      `${SHORT_ANSWER_BYTES / 2 ** 20} MiB. This entry exceeds it: send it in another request.`,
     { code: 'too-costly' },
   );
 

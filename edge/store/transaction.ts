@@ -9,7 +9,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { hasShortKeys } from './search/compare.ts';
 import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
-import { contentIf, isAnswered } from './page.ts';
+import { contentIf, isAnswered, limitAnswer } from './page.ts';
 import { matchesSql } from './search/selection.ts';
 import { type Bind, binder, instantOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
@@ -173,13 +173,24 @@ export interface Writing<Row extends TransactionRow = TransactionRow> {
   readonly written: Query<Row>;
 }
 
+/**
+ * The content of the resources that the conditional creates of a request found. The answer of a write cannot wait for memory, so
+ * sixteen of these answers must fit beside each other.
+ */
+const FOUND_BYTES = 1024 * 1024;
+
 /** The statement that writes also searches, and sees what was committed when it began, so the locks need an earlier one. */
-const lockedFirst = <Row extends TransactionRow>(
+const conditional = <Row extends TransactionRow>(
   site: string,
+  conditions: readonly Condition[],
   { keys, patients }: Locks,
   written: Query<Row>,
 ): Writing<Row> => ({
-  queries: keys.length + patients.length === 0 ? [written] : [lockKeys(site, keys, patients), written],
+  queries: [
+    ...(conditions.some(({ kind }) => kind === 'create') ? [limitAnswer(FOUND_BYTES)] : []),
+    ...(keys.length + patients.length === 0 ? [] : [lockKeys(site, keys, patients)]),
+    written,
+  ],
   written,
 });
 
@@ -195,7 +206,8 @@ export function writeTransaction(
   required: readonly RequiredResource[] | null = null,
 ): Writing {
   const { writes, conditions } = transaction;
-  if (conditions.length > 0) return lockedFirst(site, locks, writeConditionally(site, transaction, required));
+  if (conditions.length > 0)
+    return conditional(site, conditions, locks, writeConditionally(site, transaction, required));
   const written = writeResources(site, writes, locks, required);
   return { queries: [written], written };
 }
@@ -217,11 +229,8 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
     return { rows: entry.writes, conditions: conditionsJson(entry.conditions, from) };
   });
   const argument = `${bind(JSON.stringify(printed))}::json`;
-  const matches = matchesJson(
-    bind,
-    site,
-    entries.flatMap((entry) => entry.conditions),
-  );
+  const all = entries.flatMap((entry) => entry.conditions);
+  const matches = matchesJson(bind, site, all);
   const type = typeSql(
     bind,
     entries.flatMap((entry) => entry.writes),
@@ -231,7 +240,7 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
   from fhir_batch(${site}, ${argument}, ${matches}) w
   left join lateral (${matchedSql(site, type)}) r on true
  order by w.entry, w.part, w.ordinal`;
-  return lockedFirst(siteId, locks, { text, params });
+  return conditional(siteId, all, locks, { text, params });
 }
 
 /** Fails a transaction with Fault `invalid` (`too-costly`) where its reads do not fit the answer (page.ts). */

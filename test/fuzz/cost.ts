@@ -65,7 +65,7 @@ const nameOf = ({ surface, what }: RequestShape): string => `${surface}: ${what}
 
 export async function measureCosts(
   world: World,
-  { shapes, only = '', seed, part = 1, limits: usual, client, say = () => undefined }: CostOptions,
+  { shapes, only = '', seed, part = 1, limits, client, say = () => undefined }: CostOptions,
 ): Promise<CostReport> {
   const { gateway } = world.console;
   const send = (grown: Grown): Promise<Came> =>
@@ -104,7 +104,6 @@ export async function measureCosts(
       say(`${at} shapes, ${problems.length} problems`);
     }
     const name = nameOf(shape);
-    const limits = usual && (shape.limits ?? usual);
     const [smallSize, largeSize] = sizesOf(Math.ceil(shape.size * part));
     let large = await measured(shape, largeSize);
     let growth: number | undefined;

@@ -64,6 +64,11 @@ const extensions = (n: number): object => ({
 });
 const reads = (n: number): object[] =>
   Array.from({ length: n }, () => ({ request: { method: 'GET', url: 'DocumentReference?_count=500' } }));
+const letter = (title: string): object => ({
+  resourceType: 'DocumentReference',
+  status: 'current',
+  content: [{ attachment: { title } }],
+});
 
 export const CROWDS: readonly CrowdShape[] = [
   { what: 'write: 2 MiB of extensions', draft: (world) => post(world, '/Patient', extensions(70_000)) },
@@ -112,13 +117,38 @@ export const CROWDS: readonly CrowdShape[] = [
   },
   {
     what: 'bundle: 2 MiB, and documents',
-    // With a heap of 48 or 58 MB, V8 ends the process in most runs.
-    memory: { heap: 64, aboveRest: 144 },
     draft: (world) =>
       post(world, '', {
         resourceType: 'Bundle',
         type: 'batch',
         entry: [{ request: { method: 'POST', url: 'Patient' }, resource: extensions(60_000) }, ...reads(20)],
+      }),
+  },
+  ...[
+    ['a document of 10 MiB', 'scan'],
+    ['a document of 1 MiB', 'letter'],
+  ].map(([what, name = '']): CrowdShape => ({
+    what: `write: a conditional create that finds ${what}`,
+    draft: (world) =>
+      http({
+        method: 'POST',
+        path: '/fhir/DocumentReference',
+        headers: { ...fhirHeaders(world), 'if-none-exist': `_id=${idOf(world, name)}` },
+        body: JSON.stringify(letter('x')),
+      }),
+  })),
+  {
+    what: 'bundle: conditional creates that find documents',
+    draft: (world) =>
+      post(world, '', {
+        resourceType: 'Bundle',
+        type: 'batch',
+        entry: ['letter', 'documents'].flatMap((name) =>
+          (world.ids.get(name) ?? []).map((id) => ({
+            request: { method: 'POST', url: 'DocumentReference', ifNoneExist: `_id=${id}` },
+            resource: letter('x'),
+          })),
+        ),
       }),
   },
   counted('patch: operations (copy)'),
@@ -209,6 +239,13 @@ export async function storeForCrowds(world: World, client: Pick<Client, 'query'>
   if (row?.scan == null || row.orders == null) throw new Error('the rows of the crowds are missing');
   world.ids.set('scan', [row.scan]);
   world.ids.set('orders', [row.orders]);
+  const written = await fetch(`${fhirBaseUrl}/fhir/DocumentReference`, {
+    method: 'POST',
+    headers: fhirHeaders(world),
+    body: JSON.stringify(letter('x'.repeat(1_040_000))),
+  });
+  if (written.status !== 201) throw new Error(`${written.status} ${await written.text()}`);
+  world.ids.set('letter', [((await written.json()) as { readonly id: string }).id]);
   const begun = await fetch(`${fhirBaseUrl}/fhir/$export?_type=DocumentReference&_since=${since}`, {
     headers: { ...fhirHeaders(world), prefer: 'respond-async' },
   });

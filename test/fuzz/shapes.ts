@@ -18,8 +18,6 @@ export interface RequestShape {
   /** The largest size. */
   readonly size: number;
   readonly draft: (world: World, size: number) => Grown;
-  /** Its limits, if it may use more than other requests (cost.ts). */
-  readonly limits?: CostLimits | undefined;
 }
 
 /** The limits of one request: CPU of the gateway and of PostgreSQL, and memory above rest. */
@@ -384,13 +382,7 @@ const entry = (method: string, url: string, more: object = {}): object => ({ req
 const batch = (world: World, entries: readonly object[], type = 'batch'): Grown =>
   post(world, '', { resourceType: 'Bundle', type, entry: entries });
 
-type Counted = readonly [
-  surface: string,
-  what: string,
-  size: number,
-  draft: RequestShape['draft'],
-  limits?: CostLimits,
-];
+type Counted = readonly [surface: string, what: string, size: number, draft: RequestShape['draft']];
 const resourceOf =
   (of: (n: number) => object, path = '') =>
   (world: World, n: number): Grown => {
@@ -513,8 +505,16 @@ const DOCUMENTS: readonly (readonly [what: string, size: number, lines: (n: numb
   ['bytes of a document that is no base64', DOCUMENT_BYTES, (n) => [obx(1, { 2: 'ED', 5: documentOf('*'.repeat(n)) })]],
 ];
 
-/** PostgreSQL needs 1 ms of CPU for a new patient, and 10 ms for a patch of a large resource. */
-const BUNDLE_LIMITS: CostLimits = { cpuMs: 1_000, databaseMs: 1_500, mebibytes: 64 };
+/** New identifiers each time, so that nothing is found. */
+let drafts = 0;
+/** Letters and digits in no order, of which few groups of three repeat. */
+function scrambled(length: number, seed: number): string {
+  let state = seed + 1;
+  return list(length, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return ((state >>> 12) % 36).toString(36);
+  }).join('');
+}
 
 const COUNTED: readonly Counted[] = [
   ...DOCUMENTS.flatMap(([what, size, lines]) =>
@@ -566,7 +566,6 @@ const COUNTED: readonly Counted[] = [
           entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: `F${at}` }] } }),
         ),
       ),
-    BUNDLE_LIMITS,
   ],
   [
     'bundle',
@@ -583,7 +582,6 @@ const COUNTED: readonly Counted[] = [
         ),
         'transaction',
       ),
-    BUNDLE_LIMITS,
   ],
   [
     'bundle',
@@ -635,24 +633,58 @@ const COUNTED: readonly Counted[] = [
         ),
       ),
   ],
+  ...(['batch', 'transaction'] as const).flatMap((type): Counted[] => [
+    [
+      'bundle',
+      `conditional creates (${type})`,
+      type === 'batch' ? 500 : 1_000,
+      (world, n) => {
+        drafts += 1;
+        return batch(
+          world,
+          list(n, (at) => ({
+            request: { method: 'POST', url: 'Patient', ifNoneExist: `identifier=urn:x|c${drafts}-${at}` },
+            resource: { resourceType: 'Patient', identifier: [{ system: 'urn:x', value: `c${drafts}-${at}` }] },
+          })),
+          type,
+        );
+      },
+    ],
+  ]),
   [
     'bundle',
-    'conditional creates',
-    900,
+    'names of patients',
+    400,
     (world, n) =>
       batch(
         world,
-        list(n, (at) => ({
-          request: { method: 'POST', url: 'Patient', ifNoneExist: `identifier=urn:x|c${at}` },
-          resource: { resourceType: 'Patient', identifier: [{ system: 'urn:x', value: `c${at}` }] },
-        })),
+        list(n, (at) =>
+          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ text: scrambled(245, at) }] } }),
+        ),
       ),
+  ],
+  [
+    'bundle',
+    'updates of a batch',
+    500,
+    (world, n) => {
+      drafts += 1;
+      const ids = world.ids.get('patients') ?? [];
+      return batch(
+        world,
+        list(n, (at) => {
+          const id = ids[at % ids.length];
+          const name = [{ family: `F${drafts}-${at}` }];
+          return entry('PUT', `Patient/${id}`, { resource: { resourceType: 'Patient', id, name } });
+        }),
+      );
+    },
   ],
   ...(['batch', 'transaction'] as const).flatMap((type): Counted[] => [
     [
       'bundle',
       `conditional creates of 2 MiB (${type})`,
-      900,
+      500,
       (world, n) =>
         batch(
           world,
@@ -661,7 +693,7 @@ const COUNTED: readonly Counted[] = [
             resource: {
               resourceType: 'Patient',
               identifier: [{ system: 'urn:x', value: `c${at}` }],
-              address: [{ text: 'a'.repeat(2_000) }],
+              address: [{ text: 'a'.repeat(3_700) }],
             },
           })),
           type,
@@ -745,22 +777,23 @@ const COUNTED: readonly Counted[] = [
     'bundle',
     'patches',
     100,
-    (world, n) =>
-      batch(
+    (world, n) => {
+      drafts += 1;
+      return batch(
         world,
         list(n, (at) =>
-          entry('PATCH', `Patient/${world.ids.get('rows')?.[0] ?? ''}`, {
+          entry('PATCH', `Patient/${world.ids.get('patients')?.[at] ?? ''}`, {
             resource: {
               resourceType: 'Binary',
               contentType: 'application/json-patch+json',
-              data: Buffer.from(JSON.stringify([{ op: 'add', path: '/active', value: at % 2 === 0 }])).toString(
+              data: Buffer.from(JSON.stringify([{ op: 'add', path: '/language', value: `x-${drafts}` }])).toString(
                 'base64',
               ),
             },
           }),
         ),
-      ),
-    BUNDLE_LIMITS,
+      );
+    },
   ],
   ...(['add', 'remove', 'copy', 'test'] as const).map((op): Counted => [
     'patch',
@@ -855,12 +888,11 @@ const COUNTED: readonly Counted[] = [
 ];
 
 /** Every list of a request becomes long: these are few, and find most. */
-export const COUNTED_SHAPES: readonly RequestShape[] = COUNTED.map(([surface, what, size, draft, limits]) => ({
+export const COUNTED_SHAPES: readonly RequestShape[] = COUNTED.map(([surface, what, size, draft]) => ({
   surface,
   what,
   size,
   draft,
-  limits,
 }));
 
 /** Every text in every place. */
@@ -887,7 +919,9 @@ export async function storeRows(world: World): Promise<void> {
     subject,
     content: [{ attachment: { contentType: 'text/plain', data: Buffer.from(BIG.repeat(14)).toString('base64') } }],
   }));
-  for (const document of documents) await send(document);
+  const stored: string[] = [];
+  for (const document of documents) stored.push(await send(document));
+  world.ids.set('documents', stored);
   const rows = list(600, (at) => ({
     request: { method: 'POST', url: at % 2 === 0 ? 'Observation' : 'Patient' },
     resource:
@@ -901,5 +935,9 @@ export async function storeRows(world: World): Promise<void> {
     body: JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry: rows }),
   });
   if (response.status !== 200) throw new Error(`the rows: ${response.status}`);
-  await response.text();
+  const ids = (await response.text()).matchAll(/Patient\/([0-9a-f-]{36})\/_history/g);
+  world.ids.set(
+    'patients',
+    [...ids].map(([, id = '']) => id),
+  );
 }

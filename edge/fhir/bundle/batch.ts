@@ -17,7 +17,7 @@ import { locksOf, planWrite, type PlannedWrite } from '../plan-write.ts';
 import { requireDone } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
 import { localMatches } from './conditions.ts';
-import { type Entry, inTurn } from './entries.ts';
+import { type Entry, inTurn, readQueries } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, faultEntry, responseBundle } from './response.ts';
 
@@ -80,11 +80,15 @@ async function entryText(
   }
 }
 
-/** @param found the resources that the patches among the entries change */
+/**
+ * @param found the resources that the patches among the entries change
+ * @param room the bytes of the resources that its reads answer
+ */
 export async function prepareBatch(
   context: RequestContext,
   entries: readonly Entry[],
   found: ReadonlyMap<Entry, readonly LookupRow[]>,
+  room: number,
 ): Promise<Interaction> {
   const all = await inTurn(entries, (entry) => prepareEntry(context, entry, found.get(entry)));
   const writes = all.flatMap((one) => (one.kind === 'write' ? [one.planned] : []));
@@ -93,7 +97,7 @@ export async function prepareBatch(
     writes.length === 0 ? undefined : writeBatch(context.caller.site, unitsOf(context, writes), locksOf(writes));
   return {
     audited: auditedTogether('batch', [...reads.map(searchedBy), ...writes.map(({ searched }) => searched)]),
-    queries: [...(writing?.queries ?? []), ...reads.flatMap(({ queries }) => queries)],
+    queries: [...(writing?.queries ?? []), ...readQueries(reads, room)],
     answer: async (rowsOf) => {
       const rows = writing === undefined ? [] : rowsOf(writing.written);
       const byUnit = Map.groupBy(rows, ({ entry }) => entry);

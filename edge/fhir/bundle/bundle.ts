@@ -4,7 +4,8 @@ import type { Json } from '../../../shared/json.ts';
 import type { Share } from '../../deps.ts';
 import { decodeUtf8 } from '../../http/body.ts';
 import { needOf, SMALL_BODY } from '../../http/memory.ts';
-import { ANSWER_BYTES, PAGE_BYTES } from '../../store/page.ts';
+import { ANSWER_BYTES, SHORT_ANSWER_BYTES } from '../../store/page.ts';
+import type { LookupRow } from '../../store/resource-lookup.ts';
 import type { Interaction, Lookup, RequestContext } from '../interaction.ts';
 import { lookUpPatched, type Patch } from '../patch/patch.ts';
 import { prepareBatch } from './batch.ts';
@@ -34,25 +35,31 @@ export function needOfBundle(body: Uint8Array): number {
   return isLarge ? Infinity : needOf('json', body);
 }
 
-/** @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run */
+/**
+ * @param bytes the size of the body
+ * @throws Fault for anything but such a Bundle, or for a transaction with an entry that cannot run
+ */
 export async function prepareBundle(
   context: RequestContext,
   content: Json,
+  bytes: number,
   share: Share,
 ): Promise<Interaction | Lookup> {
   const { type, entries } = readBundle(content, context.root);
   const reads = entries.filter(({ method }) => method === 'GET');
+  const isMixed = reads.length < entries.length;
+  const room = isMixed || bytes > SMALL_BODY ? SHORT_ANSWER_BYTES : ANSWER_BYTES;
   // The answer of writes must not be lost, so the gateway reserves memory for the resources beside them before.
-  if (reads.length > 0 && reads.length < entries.length) {
-    await share.reserveAnswer(context.caller.site, Math.min(ANSWER_BYTES, PAGE_BYTES * reads.length));
-  }
-  const prepare = type === 'batch' ? prepareBatch : prepareTransaction;
+  if (reads.length > 0 && isMixed) await share.reserveAnswer(context.caller.site, room);
+  const prepareType = type === 'batch' ? prepareBatch : prepareTransaction;
+  const prepare = (attempt: RequestContext, found: ReadonlyMap<Entry, readonly LookupRow[]>) =>
+    prepareType(attempt, entries, found, room);
   const patches = patchesOf(context, entries);
-  if (patches.length === 0) return prepare(context, entries, new Map());
+  if (patches.length === 0) return prepare(context, new Map());
   return lookUpPatched(
     context,
     type,
     patches.map(({ patch }) => patch),
-    (attempt, found) => prepare(attempt, entries, new Map(patches.map(({ entry }, n) => [entry, found[n] ?? []]))),
+    (attempt, found) => prepare(attempt, new Map(patches.map(({ entry }, n) => [entry, found[n] ?? []]))),
   );
 }

@@ -1,8 +1,11 @@
 /** A Bundle of type batch or transaction, read: its entries as requests (FHIR R4 http, 3.1.0.11; bundle, 2.36.7). */
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.ts';
+import type { Query } from '../../deps.ts';
 import { Budget } from '../../limits.ts';
+import { ANSWER_BYTES, limitAnswer } from '../../store/page.ts';
 import { requireAffordableQueries } from '../cost.ts';
+import type { Interaction } from '../interaction.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
 import { validate } from '../validate/validate.ts';
 
@@ -86,6 +89,9 @@ function entryOf(entry: Json, at: string, root: string, issues: Issue[]): Entry 
   };
 }
 
+/** A PUT with it counts once. */
+const hasNoneExist = ({ method, headers }: Entry): boolean => method !== 'PUT' && headers.get('if-none-exist') !== null;
+
 /**
  * @param root our own `{base}/fhir`
  * @throws Fault `malformed` for anything but such a Bundle, with every fault located
@@ -114,6 +120,7 @@ export function readBundle(content: Json, root: string): RequestBundle {
   const count = (wanted: string): number => entries.filter(({ method }) => method === wanted).length;
   budget.spend('bundle-reads', count('GET'));
   budget.spend('bundle-patches', count('PATCH'));
+  if (type === 'batch') budget.spend('batch-lookups', count('PUT') + entries.filter(hasNoneExist).length);
   requireAffordableQueries(
     entries.flatMap(({ url, headers }) => [...url.split('?').slice(1), headers.get('if-none-exist') ?? '']),
   );
@@ -125,4 +132,10 @@ export async function inTurn<Item, T>(items: readonly Item[], step: (item: Item)
   const done: T[] = [];
   for (const item of items) done.push(await step(item));
   return done;
+}
+
+/** @param room the bytes of the resources that the reads answer */
+export function readQueries(reads: readonly Interaction[], room: number): Query[] {
+  const queries = reads.flatMap((read) => read.queries);
+  return room === ANSWER_BYTES || queries.length === 0 ? queries : [limitAnswer(room), ...queries];
 }

@@ -16,7 +16,7 @@ import { type CheckedWrite, locksOf, planWrite } from '../plan-write.ts';
 import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { placeConditions, type PlacedWrite } from './conditions.ts';
-import { type Entry, inTurn } from './entries.ts';
+import { type Entry, inTurn, readQueries } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, responseBundle } from './response.ts';
 import { createSettler } from './settle.ts';
@@ -79,12 +79,14 @@ function refuseIfMatch({ headers }: Entry): void {
 
 /**
  * @param found the resources that the patches among the entries change
+ * @param room the bytes of the resources that its reads answer
  * @throws Fault of the first entry that cannot be done, with the issues of all
  */
 export async function prepareTransaction(
   context: RequestContext,
   entries: readonly Entry[],
   found: ReadonlyMap<Entry, readonly LookupRow[]>,
+  room: number,
 ): Promise<Interaction> {
   // 1. Each entry for itself.
   const checkedEntries: CheckedEntry[] = [];
@@ -151,7 +153,10 @@ export async function prepareTransaction(
     ]),
     queries: [
       ...queries,
-      ...reads.flatMap(({ interaction }) => interaction.queries),
+      ...readQueries(
+        reads.map(({ interaction }) => interaction),
+        room,
+      ),
       ...(reads.length === 0 ? [] : [requireAnswered]),
     ],
     explain: (fault) => explainRows(fault, origins),

@@ -1,4 +1,7 @@
-/** The limit of an answer: 16 MiB of resources from all its reads, and the first resource always fits. */
+/**
+ * The limit of an answer: 16 MiB of resources from all its reads, and the first resource always fits. A Bundle that also writes or is large
+ * has 8 MiB, and 1 MiB of what its conditional creates find.
+ */
 import { beforeAll, expect, test } from 'vitest';
 
 import { type Body, expectOutcome, linkOf, patient, type Reply, type Subject } from './subject.ts';
@@ -6,7 +9,8 @@ import { type Body, expectOutcome, linkOf, patient, type Reply, type Subject } f
 const DOCUMENTS = 20;
 const DOCUMENT_LENGTH = 1_000_000;
 /** As many documents as fit, without what is around them. */
-const FITTING = Math.floor((16 * 1024 * 1024) / (DOCUMENT_LENGTH + 1000));
+const fittingIn = (mebibytes: number): number => Math.floor((mebibytes * 1024 * 1024) / (DOCUMENT_LENGTH + 1000));
+const [FITTING, FITTING_SHORT, FITTING_FOUND] = [fittingIn(16), fittingIn(8), fittingIn(1)];
 
 export function answerCases(subject: () => Subject): void {
   let token: string;
@@ -127,8 +131,16 @@ export function answerCases(subject: () => Subject): void {
       ]),
     );
     expect(entries.at(-1)?.['response'].status).toBe('201 Created');
+    expect(statusesOf(entries).filter((status) => status === '200')).toHaveLength(FITTING_SHORT);
     const found = await subject().call('GET', '/Patient?identifier=answer-written', { token });
     expect(found.body['total']).toBe(1);
+  });
+
+  test('a Bundle of more than 64 KiB has room for fewer reads', async () => {
+    const [first, ...others] = documents.map((id) => get(`DocumentReference/${id}`));
+    const entries = entriesOf(await send('batch', [{ ...first, resource: patient('x'.repeat(70_000)) }, ...others]));
+    expect(statusesOf(entries).filter((status) => status === '200')).toHaveLength(FITTING_SHORT);
+    for (const entry of entries.slice(FITTING_SHORT)) expectTooCostly(entry);
   });
 
   test('a transaction with reads that do not fit writes nothing; a transaction with reads that fit is committed', async () => {
@@ -137,12 +149,12 @@ export function answerCases(subject: () => Subject): void {
     const total = async () =>
       (await subject().call('GET', '/Patient?identifier=answer-undone', { token })).body['total'];
 
-    const refused = await send('transaction', [post, ...reads]);
+    const refused = await send('transaction', [post, ...reads.slice(0, FITTING_SHORT + 1)]);
     expectOutcome(refused, 422, 'too-costly');
     expect(refused.headers.get('retry-after')).toBeNull();
     expect([await total(), await audited(refused)]).toEqual([0, []]);
 
-    const entries = entriesOf(await send('transaction', [post, ...reads.slice(0, FITTING - 1)]));
+    const entries = entriesOf(await send('transaction', [post, ...reads.slice(0, FITTING_SHORT)]));
     expect(new Set(statusesOf(entries))).toEqual(new Set(['201', '200']));
     expect(await total()).toBe(1);
   });
@@ -158,7 +170,7 @@ export function answerCases(subject: () => Subject): void {
       expect(statusesOf(entries)).toEqual(creates.map(() => '200'));
       expect(entries.map(({ response }) => String(response.location).split('/').at(-3))).toEqual(documents);
       const shown = entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource as Body]));
-      expect(shown).toHaveLength(FITTING);
+      expect(shown).toHaveLength(FITTING_FOUND);
       for (const resource of shown) expect(resource['content'][0].attachment).not.toHaveProperty('title');
     },
   );

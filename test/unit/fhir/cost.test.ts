@@ -80,6 +80,18 @@ describe('a bundle', () => {
     ).toThrow(tooCostly);
   });
 
+  test('five hundred updates and conditional creates of a batch are accepted; a transaction may have more', () => {
+    const each = (n: number) =>
+      n % 2 === 0
+        ? { method: 'PUT', url: `Patient?identifier=${n}`, ifNoneExist: 'x' }
+        : { method: 'POST', url: 'Patient', ifNoneExist: `identifier=${n}` };
+    const [transaction, more] = [bundle(501, each), bundle(400, () => ({ method: 'POST', url: 'Patient' }))];
+    const batch = (n: number) => ({ ...transaction, type: 'batch', entry: [...bundle(n, each).entry, ...more.entry] });
+    expect(read(batch(500))).not.toThrow();
+    expect(read(batch(501))).toThrow(tooCostly);
+    expect(read(transaction)).not.toThrow();
+  });
+
   test('is rejected for expensive searches in its entries, and for its conditional references', () => {
     const search = (n: number) => ({ method: 'PUT', url: `Patient?identifier=${n},a,b` });
     expect(read(bundle(600, search))).not.toThrow();
