@@ -3,7 +3,7 @@
  * without the date follow in both directions, by id.
  */
 import { conditionSql, type Criterion, type PlainCriterion, sourceOf } from './kinds.ts';
-import { dateSource } from './kinds/date.ts';
+import { dateSource, datesOfPatientSql } from './kinds/date.ts';
 import { listOrWalk } from './list-or-walk.ts';
 import { directionOf, type PageIds, type PageOrder } from './page-selection.ts';
 import { GENERATION } from './parameters.ts';
@@ -55,9 +55,13 @@ function datedSql(scope: SearchScope, criteria: readonly Criterion[], param: str
     const others = criteria.filter((one) => one !== patient && !isDate(one, param));
     const { where } = selectionSql(scope, others, { walked: source });
     // The offset keeps PostgreSQL from a walk of all dates, and lets it probe only the rows that the page needs.
+    const ofPatient = [
+      source.within(scope, 'x'),
+      conditionSql(patient, 'x', scope),
+      ...datesOfPatientSql(own, 'x', scope),
+    ];
     return `select ${DRIVER}.id, ${DRIVER}.from_at as at
-      from (select x.* from ${source.from('x')} where ${source.within(scope, 'x')}
-               and ${conditionSql(patient, 'x', scope)}${conditions('x')} ${sorted('x')} offset 0) ${DRIVER}
+      from (select x.* from ${source.from('x')} where ${ofPatient.join(' and ')}${behind('x')} ${sorted('x')} offset 0) ${DRIVER}
      where ${where} ${last}`;
   }
   const rest = leadsOf(

@@ -9,6 +9,7 @@ import {
   sourceOf,
 } from './kinds.ts';
 import { datedIds } from './dated-ids.ts';
+import { datesOfPatientSql } from './kinds/date.ts';
 import { directionOf, type PageIds, type PageOrder, type Sort, type SortKey } from './page-selection.ts';
 import { type Listed, listOrWalk } from './list-or-walk.ts';
 import { allIds, DRIVER, eachIds, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
@@ -105,7 +106,7 @@ function datesOf(scope: SearchScope, leads: readonly PlainCriterion[], plain: re
   return [...Map.groupBy(dates, ({ param }) => param).values()].map((ofParam) => {
     const [first] = ofParam;
     const source = sourceOf(first ?? patient, scope.type);
-    const all = [patient, ...ofParam].map((one) => conditionSql(one, 'n', scope));
+    const all = [conditionSql(patient, 'n', scope), ...datesOfPatientSql(ofParam, 'n', scope)];
     return `select n.id from ${source.from('n')} where ${[source.within(scope, 'n'), ...all].join(' and ')}`;
   });
 }

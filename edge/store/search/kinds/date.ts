@@ -122,14 +122,26 @@ const ZONES_APART_MS = 36 * 3_600_000;
 const storedInstant = (alias: string, bound: 'from' | 'before', zone: string): string =>
   `case when ${alias}.${bound}_is_local then (${alias}.${bound}_at at time zone 'UTC') at time zone ${zone} else ${alias}.${bound}_at end`;
 
+/** SQL: the stored range ends after an instant. */
+type EndsAfter = (alias: string, instant: string) => string;
+
 /** R4's table of prefixes, 3.1.1.4.5, for the stored range [a, b) and the requested range [s, e). */
-function comparedSql({ prefix, range }: ComparedDate, alias: string, zone: string, bind: Bind): string {
+function comparedSql(
+  { prefix, range }: ComparedDate,
+  alias: string,
+  zone: string,
+  bind: Bind,
+  endsAfter: EndsAfter,
+): string {
   const requested = (ms: number): string =>
     range.isLocal
       ? `${bind(isoOf(ms).replace('Z', ''))}::timestamp at time zone ${zone}`
       : `${bind(isoOf(ms))}::timestamptz`;
-  const near = (column: 'from_at' | 'before_at', operator: '<' | '>', ms: number): string =>
-    `${alias}.${column} ${operator} ${bind(isoOf(ms + (operator === '<' ? 1 : -1) * ZONES_APART_MS))}::timestamptz`;
+  const near = (column: 'from_at' | 'before_at', operator: '<' | '>', ms: number): string => {
+    const instant = `${bind(isoOf(ms + (operator === '<' ? 1 : -1) * ZONES_APART_MS))}::timestamptz`;
+    const isEnd = column === 'before_at' && operator === '>';
+    return isEnd ? endsAfter(alias, instant) : `${alias}.${column} ${operator} ${instant}`;
+  };
   const a = storedInstant(alias, 'from', zone);
   const b = storedInstant(alias, 'before', zone);
   const [s, e] = [range.from, range.before];
@@ -183,6 +195,31 @@ function isCompared(prefix: string, [a, b]: readonly [number, number], [s, e]: r
   }
 }
 
+function dateSql({ any }: DateCriterion, alias: string, scope: SearchScope, endsAfter: EndsAfter): string {
+  // A subselect, so that PostgreSQL looks up the site's zone once.
+  const zone = `(select search_zone(${scope.site}))`;
+  return `(${any.map((one) => comparedSql(one, alias, zone, scope.bind, endsAfter)).join(' or ')})`;
+}
+
+const endsAfterOfPatient: EndsAfter = (alias, instant) =>
+  `(${alias}.before_at, ${alias}.from_at) >= (${instant}, '-infinity')`;
+
+/** The prefixes that limit the end of a stored range from below. */
+const LIMITS_END: ReadonlySet<string> = new Set(['eq', 'gt', 'ge', 'sa', 'ap']);
+
+/**
+ * SQL: the conditions on a row that is found by its patient. The index has the end before the beginning. For a condition on the
+ * beginning, PostgreSQL 18 expects to search the index once for each end, and reads all dates of the site instead. It expects one
+ * search for the comparison of a row.
+ */
+export function datesOfPatientSql(criteria: readonly DateCriterion[], alias: string, scope: SearchScope): string[] {
+  const limitsEnd = criteria.some(({ any }) => any.length === 1 && any.every(({ prefix }) => LIMITS_END.has(prefix)));
+  return [
+    ...(limitsEnd ? [] : [endsAfterOfPatient(alias, `'-infinity'::timestamptz`)]),
+    ...criteria.map((one) => dateSql(one, alias, scope, endsAfterOfPatient)),
+  ];
+}
+
 export const date = {
   type: 'date',
   read: ({ dates }, param) => {
@@ -210,10 +247,7 @@ export const date = {
   rank: 7,
   planAnew: true,
   source: (_, { param }) => dateSource(param),
-  sql: ({ any }, alias, scope: SearchScope) => {
-    // A subselect, so that PostgreSQL looks up the site's zone once.
-    const zone = `(select search_zone(${scope.site}))`;
-    return `(${any.map((one) => comparedSql(one, alias, zone, scope.bind)).join(' or ')})`;
-  },
+  sql: (criterion, alias, scope: SearchScope) =>
+    dateSql(criterion, alias, scope, (row, instant) => `${row}.before_at > ${instant}`),
   since: () => 2,
 } as const satisfies Kind<DateCriterion>;
