@@ -87,6 +87,8 @@ begin
    where f.site_id = p_site and f.last_at < least(p_now, clock_timestamp()) - interval '36 days'
      and exists (select from feed n
                   where n.site_id = f.site_id and n.client_id = f.client_id and n.surface = f.surface and n.last_at > f.last_at);
+  -- At most 5,000 (code_misses_note). Their texts are the senders'.
+  delete from code_miss m where m.site_id = p_site and m.last_at < until.attempts;
   -- Asked for they are not there any more (bulk_export_step).
   delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
   audit := audit_forget(p_site, until.audit, p_limit);

@@ -288,4 +288,13 @@ test('codes without a row are counted behind the messages, where a live table ha
     [site.site],
   );
   expect(rows.map(({ code }) => code)).toEqual(['NEW', 'MISS']);
+
+  // A code that no message had for as long as attempts are kept is deleted.
+  await db.client.query(
+    `update code_miss set last_at = now() - interval '91 days' where site_id = $1 and code = 'NEW'`,
+    [site.site],
+  );
+  await db.client.query('select retention_step($1, now(), null, 100)', [site.site]);
+  const { rows: kept } = await db.client.query('select code from code_miss where site_id = $1', [site.site]);
+  expect(kept).toEqual([{ code: 'MISS' }]);
 });
