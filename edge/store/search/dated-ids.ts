@@ -3,7 +3,7 @@
  * without the date follow in both directions, by id.
  */
 import { conditionSql, type Criterion, type PlainCriterion, sourceOf } from './kinds.ts';
-import { dateSource, datesOfPatientSql } from './kinds/date.ts';
+import { dateSource, datesOfPatientSql, newestFirstSql } from './kinds/date.ts';
 import { listOrWalk } from './list-or-walk.ts';
 import { directionOf, type PageIds, type PageOrder } from './page-selection.ts';
 import { GENERATION } from './parameters.ts';
@@ -71,7 +71,9 @@ function datedSql(scope: SearchScope, criteria: readonly Criterion[], param: str
   const lists = [
     ...(own.length === 0
       ? []
-      : [`select n.id from ${source.from('n')} where ${source.within(scope, 'n')}${conditions('n')}`]),
+      : [
+          `select n.id from ${source.from('n')} where ${source.within(scope, 'n')}${conditions('n')}${newestFirstSql(own, 'n')}`,
+        ]),
     ...rest.map((one) => listOf(scope, one)),
   ];
   const { from, where } = selectionSql(scope, criteria, { walked: source });

@@ -124,6 +124,8 @@ const not = (criterion: Criterion): Criterion =>
 /** One of a site's first days, with results in sites of every size. */
 const A_DAY = date('eq', '2020-01-01', '2020-01-02');
 const DATES = /^resource_date_/;
+/** More than are listed, and few among all. */
+const NEWEST = new Date(Date.UTC(2020, 0, 1) + PATIENTS * 0.94 * 1_800_000).toISOString();
 /** Half of all results of a large site. */
 const SOME_YEARS = [date('ge', '2020-06-01', '2020-06-02'), date('lt', '2021-12-01', '2021-12-02')] as const;
 
@@ -357,12 +359,21 @@ const DATED: readonly (readonly [label: string, criteria: (site: string) => Crit
   ['date=, a day', () => [A_DAY], DATES],
   ['date:missing=true', () => [missing('date')], /^resource_token_pkey/],
 ];
-const SORTED = BY_DATE.flatMap((sort) =>
-  DATED.map(([label, criteria, index]): Case => {
-    const by = `_sort=${sort.descending ? '-' : ''}date`;
-    return [label === '' ? by : `${label}&${by}`, 'Observation', criteria, index, sort];
-  }),
-);
+const SORTED: readonly Case[] = [
+  ...BY_DATE.flatMap((sort) =>
+    DATED.map(([label, criteria, index]): Case => {
+      const by = `_sort=${sort.descending ? '-' : ''}date`;
+      return [label === '' ? by : `${label}&${by}`, 'Observation', criteria, index, sort];
+    }),
+  ),
+  [
+    'date=ge, the newest&_sort=-date',
+    'Observation',
+    () => [date('ge', NEWEST, NEWEST)],
+    /^resource_date_before/,
+    { by: 'date', param: 'date', descending: true },
+  ],
+];
 
 const history = { type: 'Observation', after: null, since: null, limit: 50 } as const;
 const everything = { types: RESOURCE_TYPES, after: null, since: null, limit: 50 } as const;

@@ -220,6 +220,23 @@ export function datesOfPatientSql(criteria: readonly DateCriterion[], alias: str
   ];
 }
 
+/** The columns that a range without an end limits. */
+const OPEN_ENDED: Readonly<Record<string, 'before_at' | 'from_at'>> = {
+  gt: 'before_at',
+  ge: 'before_at',
+  sa: 'from_at',
+};
+
+/**
+ * SQL: the order of an index for a list of all dates since a time; otherwise ''. Ids grow with time, so PostgreSQL would pass nearly
+ * all other dates if it took them by id.
+ */
+export function newestFirstSql([criterion, ...others]: readonly DateCriterion[], alias: string): string {
+  const [value, ...more] = criterion?.any ?? [];
+  const column = value === undefined || others.length + more.length > 0 ? undefined : OPEN_ENDED[value.prefix];
+  return column === undefined ? '' : ` order by ${alias}.${column} desc`;
+}
+
 export const date = {
   type: 'date',
   read: ({ dates }, param) => {
