@@ -483,7 +483,7 @@ test('imports, exports and releases a code table, with its faults by line', asyn
   const of = ['--site', 'Coded', '--table', 'Laboratory'];
   const file = join(folder, 'table.csv');
   const head = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
-  const row = 'L,GLU,LAB,,http://snomed.info/sct,33747003,"Glucose, measured",equivalent';
+  const row = 'L,GLU,LAB,,http://snomed.info/sct,36048009,"Glucose, measured",equivalent';
   json(await admin('code-table', 'create', '--site', site, '--name', 'Laboratory'));
   await writeFile(file, `${head}\n${row}\nL,,,,http://snomed.info/sct,1,,\n`);
   const faulty = await admin('code-table', 'import', ...of, '--file', file);

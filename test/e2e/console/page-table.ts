@@ -192,7 +192,7 @@ async function fillCodeTables(client: ConsoleInBrowser['db']['client'], site: st
     `insert into code_table_row (site_id, table_id, content, system, code, application, facility, target_system, target_code,
          display, equivalence, since)
        select $1, $2, $3, '99LAB', 'GLUCOSE_IN_SERUM_' || n, case when n % 3 = 0 then 'LAB' else '' end, '', 'http://snomed.info/sct',
-              33747003 + n, 'Glucose measurement, ' || n, 'equivalent', n % 2 * 2 from generate_series(1, 20) n`,
+              36048009 + n, 'Glucose measurement, ' || n, 'equivalent', n % 2 * 2 from generate_series(1, 20) n`,
     [site, id, content],
   );
   await client.query(`select code_table_release($1, $2, 1, 0, 'Ada (1)', 'The codes of the laboratory', 100)`, [

@@ -94,9 +94,9 @@ let table = '';
 beforeAll(async () => {
   table = await newTable(site, 'Laboratory');
   await draft(site, table, 'replace', [
-    row('GLU', '33747003', { display: 'Glucose' }),
+    row('GLU', '36048009', { display: 'Glucose' }),
     row('GLU', '111', { system: '99LAB' }),
-    row('NA', '39972003', { application: 'OTHER' }),
+    row('K', '59573005', { application: 'OTHER' }),
     row('K', '88480006'),
     row('K', '222', { application: 'LAB' }),
     row('WIDE', '333', { equivalence: 'wider' }),
@@ -109,7 +109,7 @@ beforeAll(async () => {
 test('a draft maps nothing; a live version maps from the next message on, in an isolate that knows the sender', async () => {
   expect(await read('D1', 'GLU^Glucose^L')).toEqual(['L|GLU']);
   await goLive(site, table);
-  expect(await read('D2', 'GLU^Glucose^L')).toEqual(['L|GLU', 'SCT|33747003 added']);
+  expect(await read('D2', 'GLU^Glucose^L')).toEqual(['L|GLU', 'SCT|36048009 added']);
   const [result] = await results('D2');
   expect(result?.['code']).toMatchObject({
     coding: [{ display: 'Glucose' }, { display: 'Glucose', userSelected: false }],
@@ -120,12 +120,12 @@ test('a draft maps nothing; a live version maps from the next message on, in an 
 test.each([
   ['another system with the same code has its own row', 'GLU^^99LAB', ['99LAB|GLU', 'SCT|111 added']],
   ['a system without a row', 'GLU^^99X', ['99X|GLU']],
-  ['no system is like L', 'GLU^Glucose', ['|GLU', 'SCT|33747003 added']],
-  ['white space does not count', ' GLU ^^L', ['L|GLU', 'SCT|33747003 added']],
+  ['no system is like L', 'GLU^Glucose', ['|GLU', 'SCT|36048009 added']],
+  ['white space does not count', ' GLU ^^L', ['L|GLU', 'SCT|36048009 added']],
   ['case counts', 'glu^^L', ['L|glu']],
   ['a concept that is only a text', '^Glucose', []],
-  ['the alternate code', 'X^^99X^GLU^^L', ['99X|X', 'L|GLU', 'SCT|33747003 added']],
-  ['the sender has the target already', `GLU^^L^33747003^^SCT`, ['L|GLU', 'SCT|33747003']],
+  ['the alternate code', 'X^^99X^GLU^^L', ['99X|X', 'L|GLU', 'SCT|36048009 added']],
+  ['the sender has the target already', `GLU^^L^36048009^^SCT`, ['L|GLU', 'SCT|36048009']],
   ['a row for another sender', 'NA^^L', ['L|NA']],
   ['a row for this sender replaces that for any', 'K^^L', ['L|K', 'SCT|222 added']],
   ['a wider target is not added', 'WIDE^^L', ['L|WIDE']],
@@ -234,7 +234,7 @@ test('the check of a message shows the added codings', async () => {
   const { resources } = await checkMessage(site.deps, sender, message, 'r');
   expect(codingsOf(resources.find(({ resourceType }) => resourceType === 'Observation'))).toEqual([
     'L|GLU',
-    'SCT|33747003 added',
+    'SCT|36048009 added',
   ]);
 });
 
