@@ -75,6 +75,7 @@ describe.each(ONE_RUNTIME)('settings on %s', (runtime) => {
     expect(none).toMatchObject({ changes: [], notInFile: { apiKeys: [] } });
     const changed = { format: 1, settings: { usCore: true } };
     const { fingerprint, changes } = await at.json<typeof none>('/plan', { file: changed });
+    expect(fingerprint).toMatch(/^plan_[\w-]{43}$/);
     expect(changes).toMatchObject([{ kind: 'settings', permissions: ['site.settings.update'] }]);
     await at.json('/apply', { file: changed, fingerprint: none.fingerprint }, 412);
     await at.json('/apply', { file: changed }, 422);

@@ -479,8 +479,8 @@ test('creates, lists and revokes links of an API key, with an audit event each',
 });
 
 test('imports, exports and releases a code table, with its faults by line', async () => {
-  const { site } = json(await admin('site', 'create', '--name', 'Coded'));
-  const of = ['--site', 'Coded', '--table', 'Laboratory'];
+  const { site } = json(await admin('site', 'create', '--name', 'Translated'));
+  const of = ['--site', 'Translated', '--table', 'Laboratory'];
   const file = join(folder, 'table.csv');
   const head = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
   const row = 'L,GLU,LAB,,http://snomed.info/sct,36048009,"Glucose, measured",equivalent';
