@@ -149,7 +149,7 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     subscriptions: subscriptions.unmentioned,
   };
   return {
-    // Without its prefix, a command could read one that begins with `-` as an option.
+    // A command would read a fingerprint that begins with `-` as an option.
     fingerprint: `plan_${await sha256Of(canonical([actor.site, changes.map(stampOf)]))}`,
     items,
     warnings,
