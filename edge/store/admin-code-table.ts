@@ -142,7 +142,7 @@ export interface ImportPart {
 
 export interface PartImported {
   /** `done`: it was the last part. All but `staged` and `done` are faults. */
-  readonly outcome: 'staged' | 'done' | 'missing' | 'parts' | 'rows' | 'of-code' | 'lines';
+  readonly outcome: 'staged' | 'done' | 'missing' | 'parts' | 'ended' | 'rows' | 'of-code' | 'lines';
   /** Lines of rows that an earlier part has. */
   readonly lines: readonly number[] | null;
 }

@@ -4,8 +4,8 @@
 --   - p_max_rows: of all parts. p_max_of_code: of one code.
 --
 -- Returns one row:
---   - outcome: 'staged', 'done' (the draft has changed), 'missing' (no such table), 'parts' (an earlier part is missing),
---     'rows' or 'of-code' (too many rows) or 'lines'. The last three end the import.
+--   - outcome: 'staged', 'done' (the draft has changed), 'missing' (no such table) or 'parts' (an earlier part is missing).
+--     'ended' (p_content is of a complete import) changes nothing. 'rows' or 'of-code' (too many rows) or 'lines' end the import.
 --   - lines: for 'lines', of rows that an earlier part has already, at most 100.
 create or replace function code_table_import(p_site uuid, p_table uuid, p_content uuid, p_part integer, p_parts integer,
   p_rows jsonb, p_max_rows integer, p_max_of_code integer)
@@ -21,6 +21,12 @@ begin
   select x.* into t from code_table x where x.site_id = p_site and x.table_id = p_table for no key update;
   if not found then
     return query select 'missing', null::integer[];
+    return;
+  end if;
+  -- Without this, a part sent again after the import ended would delete the rows of a version.
+  if p_content = t.content or exists (
+      select from code_table_version v where v.site_id = p_site and v.table_id = p_table and v.content = p_content) then
+    return query select 'ended', null::integer[];
     return;
   end if;
   if p_part = 1 then

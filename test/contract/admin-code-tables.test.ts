@@ -137,6 +137,9 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect((await part(second, 2, ['Y'])).body['isComplete']).toBe(true);
     expect(await rows(id)).toEqual(['L X 1', 'L Y 1']);
     expect((await call(`/${id}/import`, { csv: HEAD, part: 1, parts: 2 })).status, 'without an importId').toBe(422);
+    expect((await part(second, 2, ['Y'])).status, 'the import is complete').toBe(409);
+    expect((await part(second, 1, ['Z'], 1)).status, 'its id once more').toBe(409);
+    expect(await rows(id)).toEqual(['L X 1', 'L Y 1']);
     const { rows: left } = await at.db.client.query(
       'select distinct content from code_table_row where site_id = $1 and table_id = $2',
       [at.site, id],
@@ -148,7 +151,8 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     const id = await create('Versions');
     const release = (version: number | null, edits: number, comment = 'why') =>
       call(`/${id}/release`, { version, edits, comment });
-    await call(`/${id}/import`, { csv: `${HEAD}\nL,A,,,${SNOMED},1,,\nL,B,,,${SNOMED},1,,` });
+    const imported = { importId: randomUUID(), csv: `${HEAD}\nL,A,,,${SNOMED},1,,\nL,B,,,${SNOMED},1,,` };
+    await call(`/${id}/import`, imported);
     expect((await release(1, 0)).status).toBe(412);
     expect((await release(1, 1, ' ')).status).toBe(422);
     expect((await release(2, 1)).status).toBe(422);
@@ -172,6 +176,8 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     await call(`/${id}/import`, { csv: `${HEAD}\nL,C,,,${SNOMED},1,,` });
     expect(await read(id)).toMatchObject({ isDraftChanged: true, draftVersion: 3 });
     expect(await rows(id, '?version=2')).toEqual(['L A 2', 'L A 3']);
+    expect((await call(`/${id}/import`, imported)).status, 'the rows of its import are those of a version').toBe(409);
+    expect(await rows(id, '?version=1')).toEqual(['L A 1', 'L B 1']);
     await release(1, 6);
     const { releases, liveVersion } = (await release(null, 7, 'off')).body;
     expect(liveVersion).toBeNull();

@@ -272,6 +272,11 @@ async function addPart(database: Database, of: ImportPart, rows: readonly Number
       return imported.outcome === 'done';
     case 'parts':
       throw new Fault('conflict', 'an earlier part is missing, or another import has begun: import all parts again');
+    case 'ended':
+      throw new Fault(
+        'conflict',
+        'the import with this importId is complete: read the table, or import with another one',
+      );
     case 'lines':
       throw faulty(
         (imported.lines ?? []).map((line) => [line, 'an earlier part has the same code, sender and target']),
