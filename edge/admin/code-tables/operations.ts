@@ -140,9 +140,10 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       summary: 'List the rows of a version of a code table, by coding system and code',
       query: rowsQuery,
       answer: listOf(rowItem),
-      handle: async ({ actor, database, param, query }) => ({
-        body: viewList(await findRows(database, actor.site, param('id'), query), viewRow),
-      }),
+      async handle({ actor, database, param, query }) {
+        const { table } = await requireTable(database, actor.site, param('id'));
+        return { body: viewList(await findRows(database, actor.site, table, query), viewRow) };
+      },
     }),
     operation({
       method: 'post',

@@ -10,6 +10,15 @@ import type { CodeMissView } from './operations.ts';
 const Live = ({ version }: { version: number | null }) =>
   version === null ? <Badge tone="plain">off</Badge> : <Badge tone="good">version {version}</Badge>;
 
+const Coded = ({ code, system }: { code: string; system: string }) => (
+  <>
+    <code>{code}</code> <span class="quiet">{system}</span>
+  </>
+);
+
+const senderOf = ({ application, facility }: { application: string; facility: string }): string =>
+  [application, facility].filter(Boolean).join(' / ');
+
 /** The faults of a form, each at its line. */
 const Faults = ({ fault }: { fault: Fault | undefined }) =>
   fault === undefined ? null : (
@@ -118,14 +127,14 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault }: Co
           {misses.items.map((miss) => (
             <Row>
               <th scope="row">
-                <code>{miss.code}</code> <span class="quiet">{miss.system}</span>
+                <Coded {...miss} />
               </th>
               <td>{miss.text}</td>
               <td>{miss.messages.toLocaleString('en')}</td>
               <td>
                 <When at={miss.lastAt} />
               </td>
-              <td>{[miss.application, miss.facility].filter(Boolean).join(' / ')}</td>
+              <td>{senderOf(miss)}</td>
               <td>{mayChange ? <MissForm {...{ miss, tables, path }} /> : null}</td>
             </Row>
           ))}
@@ -222,11 +231,11 @@ export const CodeTable = (props: CodeTableProps) => {
             {rows.items.map((row) => (
               <Row>
                 <th scope="row">
-                  <code>{row.code}</code> <span class="quiet">{row.system}</span>
+                  <Coded {...row} />
                 </th>
-                <td>{[row.application, row.facility].filter(Boolean).join(' / ')}</td>
+                <td>{senderOf(row)}</td>
                 <td>
-                  <code>{row.targetCode}</code> <span class="quiet">{row.targetSystem}</span>
+                  <Coded code={row.targetCode} system={row.targetSystem} />
                 </td>
                 <td>{row.display}</td>
                 <td>{row.equivalence}</td>

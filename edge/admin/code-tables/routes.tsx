@@ -5,7 +5,6 @@ import { Fault } from '../../../shared/fault.ts';
 import { parseJson } from '../../../shared/json.ts';
 import { pagedStream } from '../../http/paged-stream.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
-import type { TableRow } from '../../store/admin-code-table.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
 import { isOfForm, statusOfForm } from '../record/form.tsx';
@@ -32,6 +31,7 @@ import {
   MAX_IMPORT_BYTES,
   missesQuery,
   newTable,
+  pagesOfRows,
   release,
   releaseBody,
   requireTable,
@@ -43,7 +43,6 @@ const { path: PLACE, permission: PERMISSION } = PLACES.codeTables;
 const CHANGE = 'site.rules.write';
 /** A form needs three characters for an escaped one. */
 const MAX_FORM_BYTES = 3 * MAX_IMPORT_BYTES;
-const ROWS_OF_PAGE = 2000;
 
 const DONE: Readonly<Record<string, string>> = {
   map: 'The row is in the draft. It counts for messages when the draft is live.',
@@ -87,7 +86,7 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
     const { done = '', ...query } = address;
     const { database, actor } = session;
     const { table, releases } = await requireTable(database, actor.site, id);
-    const rows = viewList(await findRows(database, actor.site, id, readQuery(rowsQuery, query)), viewRow);
+    const rows = viewList(await findRows(database, actor.site, table, readQuery(rowsQuery, query)), viewRow);
     const page = (
       <Page title={table.name} config={config} session={session} place={PLACE} trail={[PLACES.codeTables]}>
         {DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>}
@@ -174,13 +173,10 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
   ) =>
     app.get(`${PLACE}/:id/${name}`, async (c) => {
       const { database, actor } = await access.page(c, PERMISSION);
-      const id = c.req.param('id');
-      const { table } = await requireTable(database, actor.site, id);
+      const { table } = await requireTable(database, actor.site, c.req.param('id'));
       const { version = table.draft } = readQuery(rowsQuery, c.req.query());
       const systems = await systemsOf(config, database, actor.site);
-      const pages = pagesOf((cursor) =>
-        findRows(database, actor.site, id, { limit: ROWS_OF_PAGE, cursor, version, q: '' }),
-      );
+      const pages = pagesOfRows(database, actor.site, table, version);
       const text = print(pages, { name: table.name, version, isLive: table.live === version, systems });
       const { value: first = '' } = await text.next();
       return new Response(pagedStream(deps, first, text), {
@@ -199,17 +195,8 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
 const setOf = (given: Readonly<Record<string, string>>) =>
   parse(editBody, { change: 'set', rows: [parse(rowBody, given)] });
 
-type RowPages = AsyncGenerator<readonly TableRow[], undefined>;
+type RowPages = ReturnType<typeof pagesOfRows>;
 type FileOf = Parameters<typeof conceptMapOf>[0] & { readonly systems: Parameters<typeof conceptMapOf>[2] };
-
-async function* pagesOf(find: (cursor: string | undefined) => Promise<Awaited<ReturnType<typeof findRows>>>): RowPages {
-  for (let cursor: string | undefined; ;) {
-    const { items, next } = await find(cursor);
-    yield items;
-    if (next === null) return undefined;
-    cursor = next;
-  }
-}
 
 async function* printedCsv(pages: RowPages): AsyncGenerator<string, undefined> {
   yield CSV_HEAD;

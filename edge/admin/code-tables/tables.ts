@@ -95,19 +95,33 @@ export const rowsQuery = z.strictObject({
 
 const ANY_PART = /^[^]{1,1000}$/;
 
-/** @throws Fault `not-found`, or `malformed` for an invalid cursor */
+/** @throws Fault `malformed` for an invalid cursor */
 export async function findRows(
   database: Database,
   site: string,
-  given: string,
-  { limit, cursor, version, q }: z.infer<typeof rowsQuery>,
+  { table_id: id, draft }: Pick<CodeTableRow, 'table_id' | 'draft'>,
+  { limit, cursor, version = draft, q }: z.infer<typeof rowsQuery>,
 ): Promise<List<TableRow & TableRowKey>> {
-  const { table } = await requireTable(database, site, given);
   const after = fromCursor(cursor, ANY_PART, ANY_PART, UUID_PART);
-  const rows = await inSite(database, site).run(
-    listTableRows(site, table.table_id, version ?? table.draft, q, after, limit + 1),
-  );
+  const rows = await inSite(database, site).run(listTableRows(site, id, version, q, after, limit + 1));
   return toList(rows, limit, ({ system, code, row_key }) => [system, code, row_key]);
+}
+
+const ROWS_OF_PAGE = 2000;
+
+/** The rows of a version, page by page. */
+export async function* pagesOfRows(
+  database: Database,
+  site: string,
+  table: Pick<CodeTableRow, 'table_id' | 'draft'>,
+  version: number,
+): AsyncGenerator<readonly TableRow[], undefined> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await findRows(database, site, table, { limit: ROWS_OF_PAGE, cursor, version, q: '' });
+    yield page.items;
+    cursor = page.next;
+  }
+  return undefined;
 }
 
 export const missesQuery = z.strictObject(paging);

@@ -7,17 +7,17 @@ import { viewTable, viewWithReleases } from '../../admin/code-tables/operations.
 import {
   addTable,
   checkRows,
-  findRows,
   findTables,
   importFile,
   newTable,
+  pagesOfRows,
   readConceptMap,
   release,
   releaseBody,
   requireTable,
   systemsOf,
 } from '../../admin/code-tables/tables.ts';
-import type { CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import type { CodeTableRow } from '../../store/admin-code-table.ts';
 import type { Database } from '../../deps.ts';
 import { parseJson } from '../../../shared/json.ts';
 import { asOperator, type Command, need, operator, type Options, readText, SITE, textOf } from './admin-command.ts';
@@ -25,7 +25,6 @@ import { progressLine } from './progress-line.ts';
 import { UsageError } from './program.ts';
 
 const TABLE = '--table NAME';
-const ROWS_OF_PAGE = 5000;
 
 /** @throws UsageError if the site has no table with this name */
 async function tableOf(database: Database, options: Options): Promise<CodeTableRow> {
@@ -43,16 +42,6 @@ function versionOf(options: Options, { draft }: CodeTableRow): number {
   if (given === 'draft') return draft;
   if (!/^[1-9]\d{0,8}$/.test(given)) throw new UsageError('--version must be a number or draft');
   return Number(given);
-}
-
-async function allRows(database: Database, site: string, table: CodeTableRow, version: number): Promise<TableRow[]> {
-  const rows: TableRow[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await findRows(database, site, table.table_id, { limit: ROWS_OF_PAGE, cursor, version, q: '' });
-    rows.push(...page.items);
-    cursor = page.next;
-  }
-  return rows;
 }
 
 export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
@@ -108,7 +97,7 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
       const site = need(options, 'site');
       const table = await tableOf(database, options);
       const version = versionOf(options, table);
-      const rows = await allRows(database, site, table, version);
+      const rows = (await Array.fromAsync(pagesOfRows(database, site, table, version))).flat();
       if (format === 'csv') return CSV_HEAD + printCsv(rows);
       const of = { name: table.name, version, isLive: table.live === version };
       return `${JSON.stringify(conceptMapOf(of, rows, await systemsOf(config, database, site)), null, 2)}\n`;

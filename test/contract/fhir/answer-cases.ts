@@ -113,7 +113,7 @@ export function answerCases(subject: () => Subject): void {
     const behind = entriesOf(await send('batch', [...full, ...large, ...small])).slice(FITTING);
     expect(behind).toHaveLength(6);
     for (const entry of behind) expectTooCostly(entry);
-    // And what they show has no room for others behind it: a page is half of an answer, a small one a megabyte.
+    // Their own resources count too. Two large pages fill an answer, and so do sixteen small ones.
     const six = Array.from({ length: 6 }, () => small).flat();
     for (const many of [large, six]) {
       const reply = await send('batch', many);
