@@ -104,6 +104,18 @@ const rows = {
     subtype: SECURITY_CONFIGURATION,
     does: 'U',
   },
+  'rules-changed': {
+    label: 'draft of the rules of an API key changed',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'U',
+  },
+  'rules-live': {
+    label: 'rules of an API key made live or switched off',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'U',
+  },
   'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
   'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
   'alert-unsilenced': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },

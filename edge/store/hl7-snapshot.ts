@@ -53,12 +53,19 @@ interface StoredAuthorities {
   readonly rejected: readonly (readonly [namespace: string, uri: string])[];
 }
 
+/** The live rules of an API key (api_key.hl7_rules). */
+export interface LiveRules {
+  readonly version: number;
+  /** As `senderRules` (edge/members/sender-rules.ts) reads them. */
+  readonly rules: readonly object[];
+}
+
 /** An API key with its settings, and what is stored of the message. */
 export interface SenderRow {
   readonly site_id: string;
   readonly client_id: string;
   readonly allowed_scopes: readonly string[];
-  readonly key: Hl7KeyRecord;
+  readonly key: Hl7KeyRecord & { readonly hl7_rules: LiveRules | null };
   readonly site: SiteSettings;
   readonly authorities: StoredAuthorities;
   /** Changes with any of the settings (`hl7_settings_state`). */

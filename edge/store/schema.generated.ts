@@ -1,7 +1,7 @@
 // Made by npm run generate from migrations/.
 
 /** Number of the newest numbered migration. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /** The SQL functions. A function's arguments and rows never change under its name, so the name is enough. */
 export const FUNCTIONS: readonly string[] = [
@@ -122,6 +122,8 @@ export const FUNCTIONS: readonly string[] = [
   'retention_due',
   'retention_step',
   'retention_until',
+  'rules_draft',
+  'rules_release',
   'search_digest',
   'search_index_write',
   'search_key',

@@ -2,7 +2,8 @@
 -- rejected.
 --   - p_expected: null to create, else the versions the editor has seen; '{}' for any.
 --   - p_record: to create, every member of the key by its column's name; to change, the members that change. The
---     function writes exactly these columns. To add a member, add its column to the table.
+--     function writes exactly these columns. To add a member, add its column to the table. The live rules (hl7_rules) stay as they are,
+--     and the history does not have them.
 --   - p_owned: thumbprints of the inline JWKS, which belong to this key from now on.
 --   - p_foreign: thumbprints of a JWKS URI, which must not belong to another key.
 --   - outcome: created, updated, unchanged, missing (no such key or site) or version (and nothing was written).
@@ -40,6 +41,7 @@ begin
       return query select 'version', cur.version;
       return;
     end if;
+    cur.hl7_rules := null;
     if json_populate_record(cur, p_record) is not distinct from cur then
       return query select 'unchanged', cur.version;
       return;
@@ -68,6 +70,7 @@ begin
     end if;
   end if;
 
+  new_key.hl7_rules := null;
   insert into api_key_change (site_id, client_id, version, by, before, after)
     values (p_site, p_client, new_key.version, p_by, case when p_expected is null then null else to_json(cur) end, to_json(new_key));
   perform audit_note(array[row(case when p_expected is null then 'key-created' else 'key-changed' end,

@@ -403,6 +403,8 @@ const ROWS: readonly Row[] = [
   ],
   ['migrations/functions/retention_step.sql', ['retention_step'], ['integration/jobs/retention']],
   ['migrations/functions/retention_until.sql', ['retention_until'], ['integration/jobs/retention']],
+  ['migrations/functions/rules_draft.sql', ['rules_draft'], ['integration/hl7/settings']],
+  ['migrations/functions/rules_release.sql', ['rules_release'], ['integration/hl7/settings']],
   [
     'migrations/functions/search_index_write.sql',
     ['search_index_write'],

@@ -1,7 +1,10 @@
 /** Settings of the site and of the key, the dry run and the replay: what an administrator can do about messages. */
 import { describe, expect, test } from 'vitest';
 
+import { writeKey } from '../../../edge/admin/keys/statements.ts';
 import { settingsOf } from '../../../edge/hl7/ingest/sender/settings.ts';
+import { changesOf } from '../../../edge/store/admin-key.ts';
+import { releaseRules, saveRulesDraft } from '../../../edge/store/admin-rules.ts';
 import { read } from '../../../edge/store/sql.ts';
 import { withLimits } from '../../../edge/store/time-limits.ts';
 import { dryRun } from '../../../edge/hl7/ingest/replay/dry-run.ts';
@@ -65,6 +68,36 @@ describe('settings', () => {
       placeholderBirthDates: new Set(['1899-12-30']),
       usCore: true,
     });
+  });
+
+  test('released rules count for the next message, and a change of the key keeps them', async () => {
+    const { clientId, database, site } = await newSite();
+    const sender = async () => {
+      const [row] = await database.run(
+        read<{ sender: string }>`select hl7_sender(${site}::uuid, ${clientId}, '', '', '', '') as sender`,
+      );
+      return JSON.parse(row?.sender ?? '');
+    };
+    const before = await sender();
+    expect(before.key.hl7_rules).toBeNull();
+    const rules = [{ verb: 'trim', path: 'PID-8' }];
+    expect(await database.run(saveRulesDraft(site, clientId, 0, rules, 'Ada'))).toEqual([{ outcome: 'done' }]);
+    expect(await sender()).toEqual(before);
+
+    expect(await database.run(releaseRules(site, clientId, 1, 1, 'Ada', 'a reason'))).toEqual([{ outcome: 'done' }]);
+    const released = await sender();
+    expect(released.key.hl7_rules).toEqual({ version: 1, rules });
+    expect(released.settings_state).not.toBe(before.settings_state);
+
+    const record = { name: 'Another name' };
+    const change = { site, clientId, expected: [], by: 'Ada', record, ownedThumbprints: null, foreignThumbprints: [] };
+    expect(await database.run(writeKey(change))).toMatchObject([{ outcome: 'updated' }]);
+    expect((await sender()).key.hl7_rules).toEqual({ version: 1, rules });
+    const [history] = await database.run(changesOf(site, clientId, null, 1));
+    expect(`${history?.before}${history?.after}`).not.toContain('PID-8');
+
+    expect(await database.run(releaseRules(site, clientId, null, 2, 'Ada', 'off'))).toEqual([{ outcome: 'done' }]);
+    expect((await sender()).key.hl7_rules).toBeNull();
   });
 
   test('times without an offset are of the key’s time zone, else of the site’s', async () => {
