@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
-import { type Ended, runProgram } from '../stack/tools/command-line.ts';
+import { type Ended, runAdminHere, runProgram } from '../stack/tools/command-line.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 
@@ -22,12 +22,15 @@ const db = await useTestDatabase();
 
 const GATEWAY = 'https://gateway.example';
 
-const admin = (...args: string[]) =>
-  runProgram('admin', args, {
-    DATABASE_URL: db.ownerUrl,
-    INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: GATEWAY,
-    INTEGRATION_OAUTH_PUBLIC_BASE_URL: GATEWAY,
-  });
+const ENV = {
+  DATABASE_URL: db.ownerUrl,
+  INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL: GATEWAY,
+  INTEGRATION_OAUTH_PUBLIC_BASE_URL: GATEWAY,
+};
+
+const admin = (...args: string[]) => runAdminHere(args, ENV);
+/** In a separate process, as `npm run admin` starts it. */
+const adminProcess = (...args: string[]) => runProgram('admin', args, ENV);
 
 beforeAll(async () => {
   await createSite(db.client, { name: 'Existing' });
@@ -54,7 +57,7 @@ async function jwksFile(name: string): Promise<string> {
 }
 
 test('makes a site and a key, lists, disables and enables it, and records the person', async () => {
-  const { site } = json(await admin('site', 'create', '--name', 'North', '--time-zone', 'Europe/Berlin'));
+  const { site } = json(await adminProcess('site', 'create', '--name', 'North', '--time-zone', 'Europe/Berlin'));
   const listed = json(await admin('site', 'list'));
   expect(listed.find((each) => each.site === site)).toMatchObject({ site, name: 'North', timeZone: 'Europe/Berlin' });
 
@@ -92,7 +95,8 @@ test('makes a site and a key, lists, disables and enables it, and records the pe
   expect(rows).toHaveLength(3);
   expect(rows[0]?.by).toContain('npm run admin');
 
-  const again = await admin('key', 'create', '--site', site, '--name', 'Copy', '--jwks', jwks, '--scopes', scopes);
+  const copy = ['--site', site, '--name', 'Copy', '--jwks', jwks, '--scopes', scopes];
+  const again = await adminProcess('key', 'create', ...copy);
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toMatch(/jwks: the public key "a.json" already belongs to another API key/);
 });
@@ -118,7 +122,7 @@ test.each([
   [['--console', 'here'], { ADMIN_TOKEN: 'x' }, /^here must be an http or https URL/],
   [['--console', 'https://a.example', '--site', 'North'], { ADMIN_TOKEN: 'x' }, /^North must be the id of a site/],
 ])('export %j says what is wrong before it sends a token', async (args, env, expected) => {
-  const ended = await runProgram('admin', ['export', ...args], env);
+  const ended = await runAdminHere(['export', ...args], env);
   expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(expected) });
 });
 
@@ -345,10 +349,10 @@ test('erases a patient that is named twice, and no patient of another site', asy
     `insert into resource (site_id, type, id, version, last_updated, meta, body) values ($1, 'Patient', $2, 1, now(), '', '')`,
     [site, patient],
   );
-  const answer = (lines: string) =>
-    runProgram('admin', ['patient', 'erase', site, patient], { DATABASE_URL: db.ownerUrl }, lines);
+  const erase = ['patient', 'erase', site, patient];
+  const answer = (lines: string) => runAdminHere(erase, ENV, lines);
   expect(await answer(`${patient}\n`)).toMatchObject({ code: 1, stdout: '' });
-  const erased = await answer(`${patient}\nerase\n`);
+  const erased = await runProgram('admin', erase, ENV, `${patient}\nerase\n`);
   expect(erased).toMatchObject({ code: 0, stderr: expect.stringContaining('0 messages\n') });
   expect(JSON.parse(erased.stdout)).toMatchObject({ site, patient });
   expect(await answer(`${patient}\nerase\n`)).toMatchObject({ code: 1, stderr: 'the site has no such patient\n' });

@@ -14,7 +14,7 @@ import { useFolder } from '../stack/tools/use-folder.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { denoBinary } from '../stack/services/edge-deno.ts';
 import { freePort } from '../stack/services/free-port.ts';
-import { BARE_ENV, type Ended, runProgram } from '../stack/tools/command-line.ts';
+import { BARE_ENV, type Ended, runAdminHere } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from '../inputs/documented-commands.ts';
@@ -120,7 +120,7 @@ const workflowOfSite = z.object({
 
 test('the CI job plans a site’s file with a client that can only read, applies the reviewed plan, and finds drift', async () => {
   const { site } = stack.oidc.admin;
-  const admin = (...args: string[]) => runProgram('admin', args, { DATABASE_URL: db.ownerUrl });
+  const admin = (...args: string[]) => runAdminHere(args, { DATABASE_URL: db.ownerUrl });
   expect((await admin('site', 'create', '--name', 'Coded', '--id', site)).code).toBe(0);
   const checkout = join(home, 'ci');
   const [file, plan] = [join(checkout, 'sites', 'site.yaml'), join(checkout, 'sites', 'site.plan')];
@@ -166,7 +166,7 @@ test('the CI job plans a site’s file with a client that can only read, applies
 
   const at = ['--console', stack.baseUrl];
   const ADMIN_TOKEN = await stack.oidc.adminToken();
-  const { stdout: exported } = await runProgram('admin', ['export', ...at], { ADMIN_TOKEN });
+  const { stdout: exported } = await runAdminHere(['export', ...at], { ADMIN_TOKEN });
   expect(exported).toBe((await admin('export', '--site', 'Coded')).stdout);
   const jwksOf = async (kid: string) => {
     const { publicKey } = await generateKeyPair('ES256');
@@ -216,12 +216,12 @@ test('the CI job plans a site’s file with a client that can only read, applies
   const lab = `{ name: 'Lab: 1', subscriptionHosts: [hooks.example.org], allowedScopes: [system/Patient.read] }`;
   await writeFile(subscribing, `format: 1\napiKeys: [${lab}]\nsubscriptions: [${hook}]\n`);
   const of = [...at, '--file', subscribing];
-  const planned = await runProgram('admin', ['plan', ...of, '--print', 'fingerprint'], { ADMIN_TOKEN });
+  const planned = await runAdminHere(['plan', ...of, '--print', 'fingerprint'], { ADMIN_TOKEN });
   const apply = ['apply', ...of, '--plan', planned.stdout.trim()];
-  const unsafe = await runProgram('admin', apply, { ADMIN_TOKEN });
+  const unsafe = await runAdminHere(apply, { ADMIN_TOKEN });
   expect([unsafe.code, unsafe.stderr]).toEqual([1, expect.stringMatching(/add --secrets NEW_FILE/)]);
   const secrets = join(home, 'secrets.json');
-  const subscribed = await runProgram('admin', [...apply, '--secrets', secrets], { ADMIN_TOKEN });
+  const subscribed = await runAdminHere([...apply, '--secrets', secrets], { ADMIN_TOKEN });
   expect([subscribed.code, subscribed.stdout.includes('whsec_')], subscribed.stderr).toEqual([0, false]);
   expect(JSON.parse(await readFile(secrets, 'utf8'))).toMatchObject([
     { apiKey: 'Lab: 1', type: 'Patient', secret: expect.stringMatching(/^whsec_/) },

@@ -89,7 +89,7 @@ const usage = async (program: string): Promise<string> => {
 
 test('every command that the documentation or a program names exists, with its subcommand', async () => {
   const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
-  const programs = (await readdir(`${ROOT}edge/platform/node`)).filter((name) => name.endsWith('-cli.ts'));
+  const programs = (await readdir(`${ROOT}edge/platform/node`)).filter((name) => name.endsWith('.ts'));
   const sources = ['edge/oauth/ring-rotation.ts', ...programs.map((name) => `edge/platform/node/${name}`)];
   const named = [
     ...[all, ...sources.map(text)]

@@ -79,7 +79,7 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
       const isJson = text.trimStart().startsWith('{');
       const sent = isJson ? await readConceptMap(deps.config, database, actor.site, parseJson(text)) : readCsv(text);
       const rows = checkRows(sent);
-      const line = progressLine(process.stderr);
+      const line = progressLine(deps.terminal.errors);
       try {
         await importFile(database, actor, id, rows, (done) => line.show(done, rows.length));
       } finally {

@@ -9,7 +9,7 @@ import type { Database } from '../../deps.ts';
 import { audited, type AuditActor } from '../../store/audit.ts';
 import type { CommandDatabase } from './database.ts';
 import type { fetchAt } from './fetch-at.ts';
-import { UsageError } from './program.ts';
+import { type Terminal, UsageError } from './program.ts';
 
 export type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -44,6 +44,7 @@ export const NEWEST = '50';
 /** The runtime of a command. */
 export interface CommandDeps {
   readonly config: CommandConfig;
+  readonly terminal: Terminal;
   readonly database: CommandDatabase;
   readonly fetch: typeof fetch;
   readonly fetchAt: typeof fetchAt;
@@ -58,7 +59,7 @@ export interface Command {
   /** The text of its answer, instead of JSON. */
   readonly print?: (answer: unknown) => string;
   /** Answers without a database; undefined if these options need it. */
-  readonly withoutDatabase?: (options: Options) => Promise<unknown> | undefined;
+  readonly withoutDatabase?: (options: Options, terminal: Terminal) => Promise<unknown> | undefined;
   readonly run: (deps: CommandDeps, options: Options, operands: readonly string[]) => Promise<unknown>;
 }
 

@@ -150,11 +150,11 @@ const onSite = (
 ): Command => ({
   ...described,
   usage: [SITE, '[--console URL]', ...described.usage],
-  withoutDatabase: (options) =>
+  withoutDatabase: (options, { env }) =>
     options['console'] === undefined
       ? undefined
       : use(
-          filesOfApi(connectAdminApi(need(options, 'console'), process.env['ADMIN_TOKEN'], textOf(options, 'site'))),
+          filesOfApi(connectAdminApi(need(options, 'console'), env['ADMIN_TOKEN'], textOf(options, 'site'))),
           options,
         ),
   run: (deps, options) => use(filesOfDatabase(deps, options), options),

@@ -1,11 +1,11 @@
 /** `npm run admin -- patient erase SITE ID`: lists the affected rows, asks twice, and erases one patient of a site. */
 import { createInterface } from 'node:readline';
-import process from 'node:process';
 
 import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { Database } from '../../deps.ts';
 import { type ErasureRow, erasePatient } from '../../store/patient-erasure.ts';
+import type { Terminal } from './program.ts';
 
 /** The answer to the second question. */
 const WORD = 'erase';
@@ -53,12 +53,12 @@ export async function erase(
 }
 
 /** Asks on standard error and reads answers from standard input, one line each; `close` lets the program end. */
-export function openTerminal() {
-  const lines = createInterface({ input: process.stdin });
+export function questionsOn({ input, errors }: Terminal) {
+  const lines = createInterface({ input });
   const answers = lines[Symbol.asyncIterator]();
   return {
     ask: async (question: string): Promise<string | undefined> => {
-      process.stderr.write(question);
+      errors.write(question);
       const { value, done } = await answers.next();
       return done === true ? undefined : value.trim();
     },

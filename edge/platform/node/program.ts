@@ -1,5 +1,6 @@
 /** The common parts of all command lines: `--help`, wrong usage, and errors as a sentence instead of a stack. */
 import process from 'node:process';
+import type { Readable } from 'node:stream';
 
 import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
 
@@ -23,31 +24,61 @@ const isUsage = (error: unknown): error is Error =>
 /** The command that prints a usage: it begins with the program's name. */
 const helpFor = (usage: string): string => `${/npm (?:run (?:-s )?)?[\w:-]+/.exec(usage)?.[0] ?? ''} -- --help`;
 
+const asksHelp = (args: readonly string[]): boolean => args.some((word) => word === '--help' || word === '-h');
+
 /** Prints the usage and exits if the arguments contain `--help`. */
 export function helpOn(usage: string): void {
-  if (!process.argv.slice(2).some((word) => word === '--help' || word === '-h')) return;
+  if (!asksHelp(process.argv.slice(2))) return;
   process.stdout.write(`${usage.trim()}\n`);
   process.exit(0);
 }
 
+/** The arguments and streams of a program. */
+export interface Terminal {
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly input: Readable;
+  readonly output: { write(text: string): unknown };
+  readonly errors: { write(text: string): unknown; readonly isTTY?: boolean };
+}
+
+/** The terminal of this process. */
+export const ownTerminal = (): Terminal => ({
+  args: process.argv.slice(2),
+  env: process.env,
+  input: process.stdin,
+  output: process.stdout,
+  errors: process.stderr,
+});
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
- * Runs a program and exits with 0, or with 1 after an error.
+ * Runs a program, or prints its usage if the arguments contain `--help`.
  *
  * @param explain returns the text for an error, by default its message
  * @param help the command that prints the usage
+ * @returns the exit code: 0, or 1 after an error
  */
-export async function runProgram(
+export async function runOn(
+  { args, output, errors }: Terminal,
   usage: string,
   main: () => Promise<void>,
-  explain: (error: unknown) => string = (error) => (error instanceof Error ? error.message : String(error)),
+  explain: (error: unknown) => string = messageOf,
   help: string = helpFor(usage),
-): Promise<void> {
-  helpOn(usage);
+): Promise<0 | 1> {
   try {
-    await main();
+    if (asksHelp(args)) output.write(`${usage.trim()}\n`);
+    else await main();
+    return 0;
   } catch (error) {
     const said = explain(error).trimEnd();
-    process.stderr.write(isUsage(error) ? `${said}\nHelp: ${help}\n` : `${said}\n`);
-    process.exitCode = 1;
+    errors.write(isUsage(error) ? `${said}\nHelp: ${help}\n` : `${said}\n`);
+    return 1;
   }
+}
+
+/** Runs the program of this process, which then exits with 0, or with 1 after an error. */
+export async function runProgram(usage: string, main: () => Promise<void>): Promise<void> {
+  if ((await runOn(ownTerminal(), usage, main)) === 1) process.exitCode = 1;
 }

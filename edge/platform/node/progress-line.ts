@@ -1,5 +1,5 @@
 /** Shows a program's progress on one line that is overwritten; without a terminal, as a line every few seconds. */
-import type { WriteStream } from 'node:tty';
+import type { Terminal } from './program.ts';
 
 const BAR_CHARACTERS = 30;
 /** For a file or another program's log. */
@@ -11,7 +11,7 @@ export interface ProgressLine {
 }
 
 /** The maintained libraries also capture the terminal's input and Ctrl-C, which must let a step end first. */
-export function progressLine(to: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean }): ProgressLine {
+export function progressLine(to: Terminal['errors']): ProgressLine {
   let shownAt = -Infinity;
   let last = '';
   const write = (text: string): void => {
