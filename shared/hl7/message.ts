@@ -161,6 +161,14 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
   return message;
 }
 
+/**
+ * The message with other segments. Delimiters, character set and documents stay.
+ *
+ * @param lines with CR between segments, at most as many as before, and the same MSH
+ */
+export const withLines = (message: Message, lines: string): Message =>
+  new Message(lines, lines, boundsOf(lines), message, message.documents);
+
 const NONE: ReadonlySet<string> = new Set();
 
 // A byte order mark, white space, and the start of an MLLP frame that a sender left in a body.

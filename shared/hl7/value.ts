@@ -171,7 +171,7 @@ export function countOf(text: string, separator: string): number {
 }
 
 /** The nth piece between separators, without splitting the rest; an empty separator divides nothing. */
-function piece(raw: string, separator: string, number: number): string | undefined {
+export function piece(raw: string, separator: string, number: number): string | undefined {
   if (separator === '') return number === 1 ? raw : undefined;
   let start = 0;
   let end = raw.indexOf(separator);

@@ -75,7 +75,7 @@ describe('a path of a rule', () => {
       .string({ unit: 'grapheme', maxLength: 20 })
       // oxlint-disable-next-line no-control-regex
       .filter((text) => !/[\u0000-\u001f\u007f\u0085\u2028\u2029\]]/.test(text));
-    const whole = ({ component, subcomponent, ...rest }: ReturnType<typeof shape>) => ({
+    const valid = ({ component, subcomponent, ...rest }: ReturnType<typeof shape>) => ({
       ...rest,
       component,
       subcomponent: component === undefined ? undefined : subcomponent,
@@ -92,7 +92,7 @@ describe('a path of a rule', () => {
         segments: optional(
           fc.oneof(
             fc.record({ number: number(1000) }),
-            fc.record({ field: number(200), ...below, value }).map((each) => whole(shape(each))),
+            fc.record({ field: number(200), ...below, value }).map((each) => valid(shape(each))),
           ),
         ),
         field: optional(number(200)),
@@ -102,7 +102,7 @@ describe('a path of a rule', () => {
       })
       .map(({ byNumber, byValue, component, subcomponent, field, ...path }): RulePath => {
         const repetitions =
-          byNumber !== undefined ? { number: byNumber } : byValue && whole({ field: field ?? 1, ...byValue });
+          byNumber !== undefined ? { number: byNumber } : byValue && valid({ field: field ?? 1, ...byValue });
         return field === undefined
           ? { ...NOTHING, ...path, field }
           : {
