@@ -25,6 +25,11 @@ create domain patient_type as text check (value = 'Patient');
 create domain name_part as text check (value in ('family', 'given'));
 create domain report_state as text check (value in ('draft', 'completed'));
 
+-- A write of a resource, as resource_write reads it.
+create type resource_row as (type text, id uuid, mode text, expect integer[], "unmodifiedSince" timestamptz, noted text, meta text,
+  body text, patient uuid, identifiers json, tokens json, dates json, search json, parts json, report json, indexed integer,
+  writer text, known json, members json);
+
 -- body is the validated text of the resource's members without resourceType, id and meta; meta is the text of the client's
 -- members of meta. Both are kept as text and never serialized again, so that 1.50 stays 1.50.
 create table resource (
@@ -109,13 +114,15 @@ grant select, insert on document_use to gateway_app;
 -- codes and values are used by several systems. The indexes of systems are partial, so that PostgreSQL uses them only for a
 -- search by system alone (edge/store/search/compare.ts). The index for look-ups by id begins with the id, so that the planner never
 -- uses it for another search.
+--
+-- These tables have no foreign key: its check for each row costs as much as the rest of the row. `search_index_write` writes the
+-- rows while its caller has the resource's row locked, and patient_erase deletes both.
 create table resource_identifier (
   site_id uuid not null,
   type text not null,
   value text not null,
   system text not null,
-  id uuid not null,
-  foreign key (site_id, type, id) references resource
+  id uuid not null
 );
 create index resource_identifier_system on resource_identifier (site_id, type, system, id) where (system <> '') is true;
 alter table resource_identifier add primary key (site_id, type, value, id, system);
@@ -130,8 +137,7 @@ create table resource_token (
   param text not null,
   code text not null,
   system text not null,
-  id uuid not null,
-  foreign key (site_id, type, id) references resource
+  id uuid not null
 );
 create index resource_token_system on resource_token (site_id, type, param, system, id) where (system <> '') is true;
 alter table resource_token add primary key (site_id, type, param, code, id, system);
@@ -152,8 +158,7 @@ create table resource_date (
   from_is_local boolean not null,
   before_is_local boolean not null,
   -- So that a patient's resources of a time are found by one index.
-  patient_id uuid,
-  foreign key (site_id, type, id) references resource
+  patient_id uuid
 );
 -- Everything since a time, and everything until a time.
 create index resource_date_before on resource_date (site_id, type, param, before_at, id);
@@ -202,8 +207,7 @@ grant select on patient_search_here to gateway_app;
 
 -- The family and given names of patient_search, one per row. The index alone finds and counts names with a common beginning
 -- (edge/store/search/page-ids.ts). Long names are shortened, because an index entry is bounded.
--- There is no foreign key: its check for each row costs as much as the rest of the patient's search rows. `search_index_write`
--- writes the rows together with those of patient_search, and patient_erase deletes both.
+-- `search_index_write` writes the rows together with those of patient_search.
 create table patient_name (
   site_id uuid not null,
   part name_part not null,

@@ -95,6 +95,9 @@ grant select, insert, delete on hl7_attempt to gateway_app;
 
 -- The resources that a message touched. `meta.source` does not identify the writer of a version: a FHIR client returns it with
 -- its update, and a merge leaves it unchanged.
+--
+-- There is no foreign key to the resource: its check for each row costs as much as the rest of the row. `hl7_store` and `hl7_merge`
+-- write the rows while they have the resource's row locked, and patient_erase deletes both.
 create table hl7_message_resource (
   site_id uuid not null,
   message_id uuid not null,
@@ -107,8 +110,7 @@ create table hl7_message_resource (
   -- 'name PID-5 PID-9,birthDate PID-7'. A change without a field has the event, MSH-9.
   elements text not null default '',
   primary key (site_id, message_id, type, id, version),
-  foreign key (site_id, message_id) references hl7_message,
-  foreign key (site_id, type, id) references resource
+  foreign key (site_id, message_id) references hl7_message
 );
 create index hl7_message_resource_of on hl7_message_resource (site_id, type, id);
 select table_of_site('hl7_message_resource');

@@ -130,6 +130,8 @@ create domain result_type as text check (value in ('Observation', 'DiagnosticRep
 --   more of the parent
 -- - at: when it was collected (a minute or a day in UTC, '' for unknown)
 -- - place: the position among results that are equal in all this
+--
+-- There is no foreign key to the resource, as with hl7_precedence.
 create table hl7_result (
   site_id uuid not null,
   type result_type not null,
@@ -149,7 +151,6 @@ create table hl7_result (
          then coalesce(nullif(numbers::json -> 'parent' ->> 'filler', ''), numbers::json -> 'parent' ->> 'placer', '')
          else '' end) stored,
   primary key (id, type, site_id),
-  foreign key (site_id, type, id) references resource (site_id, type, id),
   foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
 );
 -- The primary key begins with the id, and these indexes with the patient. Without statistics the planner uses any index
@@ -167,6 +168,8 @@ grant select, insert, update, delete on hl7_result to gateway_app;
 
 -- Precedence: which statement of which time valued each field (edge/docs/behaviour.md, HL7 v2). Every resource that a message made or
 -- changed has a row, and every Patient that a FHIR client changed.
+--
+-- There is no foreign key, as with hl7_message_resource. A message and an erasure of its patient exclude each other (lock_patients).
 create table hl7_precedence (
   site_id uuid not null,
   type text not null,
@@ -175,8 +178,7 @@ create table hl7_precedence (
   fields text not null default '{}',
   -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (precedence_stamp).
   stamps text not null default '{}',
-  primary key (site_id, type, id),
-  foreign key (site_id, type, id) references resource
+  primary key (site_id, type, id)
 );
 select table_of_site('hl7_precedence');
 grant select, insert, update on hl7_precedence to gateway_app;

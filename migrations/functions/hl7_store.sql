@@ -46,7 +46,8 @@ declare
   e record;
   g record;
   known bigint;
-  is_made boolean[] := '{}';
+  -- The ids of new resources, later also of stored resources whose result has no row yet.
+  made uuid[];
   gone uuid[] := '{}';
   kept uuid[] := '{}';
   ignored text;
@@ -150,27 +151,31 @@ begin
     perform job_add(gen_random_uuid(), 'hl7-retry', p_site, 'site', '{}', null, 'gateway');
   end if;
 
-  -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same.
+  -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same. Texts are compared,
+  -- because json_array_length reads all of a list.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
     precedences json, moved json, aliases json, attention json, unmapped json, met json);
-  if json_array_length(e.merges) > 0 then
+  if e.merges::text <> '[]' then
     perform hl7_merge_keep(p_site, m."messageId", e.merges, e.met, e.precedences);
   end if;
-  if json_array_length(e.moved) > 0 then
+  if e.moved::text <> '[]' then
     delete from patient_identity i
      using json_to_recordset(e.moved) as x(patient uuid, authority text, value text, led boolean)
      where i.site_id = p_site and i.id = x.patient and i.authority = search_key(x.authority) and i.value = search_key(x.value)
        and (x.led or not i.led);
   end if;
-  if json_array_length(e.resources) > 0 then
-    insert into hl7_message_resource (site_id, message_id, type, id, version, is_written, elements)
-      select p_site, m."messageId", r.value ->> 'type', w.id, w.version, w.outcome in ('created', 'updated'),
-             r.value ->> 'elements'
-        from resource_write(p_site, e.resources) w
-        join json_array_elements(e.resources) with ordinality r(value, n) on r.n = w.ordinal + 1
-      on conflict do nothing;
+  if e.resources::text <> '[]' then
+    with written as (
+      insert into hl7_message_resource (site_id, message_id, type, id, version, is_written, elements)
+        select p_site, m."messageId", r.type, w.id, w.version, w.outcome in ('created', 'updated'), r.elements
+          from resource_write(p_site, e.resources) w
+          join rows from (json_to_recordset(e.resources) as (type text, elements text)) with ordinality r(type, elements, n)
+            on r.n = w.ordinal + 1
+        on conflict do nothing
+        returning id, version, is_written)
+    select array_agg(w.id) into made from written w where w.version = 1 and w.is_written;
   end if;
-  if json_array_length(e.identities) > 0 then
+  if e.identities::text <> '[]' then
     insert into hl7_identity (site_id, type, key, id)
       select p_site, x.type, x.key, x.id from json_to_recordset(e.identities) as x(type text, key text, id uuid)
       on conflict do nothing;
@@ -180,41 +185,46 @@ begin
       raise exception 'another message has stored this HL7 key meanwhile' using errcode = 'GW412';
     end if;
   end if;
-  if json_array_length(e.met) > 0 then
+  if e.met::text <> '[]' then
     select array_agg(x.gone), array_agg(x.kept) into gone, kept from json_to_recordset(e.met) as x(gone uuid, kept uuid);
     -- They are found no more, and leave their places to those that stay.
     delete from hl7_result h
      where h.site_id = p_site and h.type in ('Observation', 'DiagnosticReport') and h.id = any (gone);
   end if;
-  if json_array_length(e.results) > 0 then
+  if e.results::text <> '[]' then
     -- Each found result keeps its row, which may get more parts of its key. No other transaction has given a new result
     -- its place. The rows are updated one at a time by key, since PostgreSQL may plan a join by reading every result of
     -- the site. Existing rows are first, since a new row can get a place that an existing row leaves.
-    for g in select x.* from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
+    for g in
+      select x.* from json_to_recordset(e.results) as x(type text, id uuid, filler text, placer text, at text, numbers text)
+       where x.id not in (select unnest(made))
     loop
       update hl7_result h set filler = g.filler, placer = g.placer, at = g.at, numbers = g.numbers
        where h.site_id = p_site and h.type = g.type and h.id = g.id;
-      is_made := is_made || not found;
+      if not found then made := made || g.id; end if;
     end loop;
-    insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
-      select p_site, x.type, x.id, x.patient, x.what, x.filler, x.placer, x.at, x.place, x.numbers
-        from rows from (json_to_recordset(e.results) as (type text, id uuid, "patientId" uuid, what text, filler text,
-             placer text, at text, place integer, numbers text)) with ordinality
-             x(type, id, patient, what, filler, placer, at, place, numbers, n)
-       where is_made[x.n]
-      on conflict do nothing;
-    get diagnostics known = row_count;
-    if known <> cardinality(array_positions(is_made, true)) then
+    with wanted as materialized (
+      select x.*
+        from json_to_recordset(e.results) as x(type text, id uuid, "patientId" uuid, what text, filler text, placer text, at text,
+             place integer, numbers text)
+       where x.id in (select unnest(made))
+    ), added as (
+      insert into hl7_result (site_id, type, id, patient_id, what, filler, placer, at, place, numbers)
+        select p_site, x.type, x.id, x."patientId", x.what, x.filler, x.placer, x.at, x.place, x.numbers from wanted x
+        on conflict do nothing
+        returning id)
+    select (select count(*) from wanted) - (select count(*) from added) into known;
+    if known > 0 then
       raise exception 'a result with this key was stored meanwhile' using errcode = 'GW412';
     end if;
   end if;
-  if json_array_length(e.precedences) > 0 then
+  if e.precedences::text <> '[]' then
     insert into hl7_precedence (site_id, type, id, fields)
       select p_site, x.type, x.id, x.fields from json_to_recordset(e.precedences) as x(type text, id uuid, fields text)
       on conflict (site_id, type, id) do update set fields = excluded.fields
        where hl7_precedence.fields <> excluded.fields;
   end if;
-  if json_array_length(e.merges) > 0 then
+  if e.merges::text <> '[]' then
     for g in select x.* from json_to_recordset(e.merges) as x("from" uuid, "to" uuid, "isAbsorbed" boolean) loop
       perform hl7_merge(p_site, m."messageId", g."from", g."to", gone, kept);
       if g."isAbsorbed" then
@@ -226,15 +236,15 @@ begin
       end if;
     end loop;
   end if;
-  if json_array_length(e.attention) > 0 then
+  if e.attention::text <> '[]' then
     perform attention_add(p_site, m."messageId", e.attention);
   end if;
-  if json_array_length(e.unmapped) > 0 then
+  if e.unmapped::text <> '[]' then
     insert into unmapped_name (site_id, kind, name, message_id)
       select p_site, x.kind, x.name, m."messageId" from json_to_recordset(e.unmapped) as x(kind text, name text)
        where x.name <> '';
   end if;
-  if json_array_length(e.aliases) > 0 then
+  if e.aliases::text <> '[]' then
     perform authority_alias_add(p_site, m."clientId", m."messageId", e.aliases);
   end if;
 

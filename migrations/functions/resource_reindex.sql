@@ -10,25 +10,26 @@ set enable_seqscan = off
 as $$
 declare
   r record;
-  v_patient uuid;
+  writes resource_row[] := array(select x from json_populate_recordset(null::resource_row, p_rows) x);
 begin
   -- In the order of resource_write, so that the two cannot deadlock.
   for r in
-    select x.*
-      from json_to_recordset(p_rows) x(type text, id uuid, version integer, patient uuid, identifiers json, tokens json,
-             dates json, search json, parts json, report json, known json)
+    select x.ordinality as n, x.*
+      from rows from (unnest(writes), json_to_recordset(p_rows) as (version integer)) with ordinality x
      order by x.type <> 'Patient', x.id
   loop
     perform from resource c
       where c.site_id = p_site and c.type = r.type and c.id = r.id and c.version = r.version for no key update;
-    continue when not found;
-    select p.id into v_patient from resource p where p.site_id = p_site and p.type = 'Patient' and p.id = r.patient;
-    update resource c set patient_id = v_patient
-     where c.site_id = p_site and c.type = r.type and c.id = r.id and c.patient_id is distinct from v_patient;
-    perform search_index_write(p_site, r.type, r.id, false, v_patient, r.identifiers, r.tokens, r.dates, r.search, r.parts,
-      r.report);
-    if r.known is not null then
-      perform patient_rows_write(p_site, r.id, false, 'client', r.known);
+    if not found then
+      writes[r.n].mode := 'keep';
+      continue;
     end if;
+    if r.patient is not null then
+      writes[r.n].patient := (select p.id from resource p where p.site_id = p_site and p.type = 'Patient' and p.id = r.patient);
+    end if;
+    update resource c set patient_id = writes[r.n].patient
+     where c.site_id = p_site and c.type = r.type and c.id = r.id and c.patient_id is distinct from writes[r.n].patient;
   end loop;
+  perform search_index_write(p_site, writes);
+  perform patient_rows_write(p_site, writes);
 end $$;

@@ -24,30 +24,38 @@ as $$
 declare
   r record;
   cur resource;
+  writes resource_row[];
   lags boolean;
   has_members boolean;
+  -- Patients that the site does not have yet, also those that these rows create.
+  absent uuid[];
   missing json;
   at timestamptz := write_time();
-  writer bigint := pg_current_xact_id()::text::bigint;
+  by_transaction bigint := pg_current_xact_id()::text::bigint;
+  -- The last step of new resources.
+  inserted integer;
   -- For the audit: every row, and its patient before the write.
   noted audit_item[] := '{}';
   -- '"id":version' of each version that a client makes.
-  made text;
+  made text[] := '{}';
   ignored text;
 begin
-  -- The offset forces a look-up for each row; a join could read every patient of the site. The search for the patient in these
-  -- rows is the last one, because it parses their text again.
-  select bool_or(x.indexed is null or x.indexed < 2), bool_or(x.members is not null),
-         json_agg(x.n - 1) filter (where x.mode <> 'keep' and x.patient is not null
+  -- The offset forces a look-up for each row; a join could read every patient of the site.
+  select array_agg(x), bool_or(x.indexed is null or x.indexed < 2), bool_or(x.members is not null),
+         array_agg(x.patient) filter (where x.mode <> 'keep' and x.patient is not null
            and not exists (select from resource p
-                            where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0)
-           and not exists (select from json_to_recordset(p_rows) c(type text, id uuid, mode text)
-                            where c.type = 'Patient' and c.mode in ('create', 'upsert') and c.id = x.patient offset 0))
-    into lags, has_members, missing
-    from rows from (json_to_recordset(p_rows) as (indexed integer, mode text, patient uuid, members json)) with ordinality
-         x(indexed, mode, patient, members, n);
+                            where p.site_id = p_site and p.type = 'Patient' and p.id = x.patient offset 0))
+    into writes, lags, has_members, absent
+    from json_populate_recordset(null::resource_row, p_rows) x;
   if lags then
     ignored := search_lag(p_site, 1);
+  end if;
+  if absent is not null then
+    missing := (
+      select json_agg(x.ordinality - 1)
+        from unnest(writes) with ordinality x
+       where x.mode <> 'keep' and x.patient in (select unnest(absent))
+         and x.patient not in (select c.id from unnest(writes) c where c.type = 'Patient' and c.mode in ('create', 'upsert')));
   end if;
   if missing is not null then
     raise exception 'a referenced patient is not in the site' using errcode = 'GW422', detail = missing::text;
@@ -57,22 +65,39 @@ begin
     -- No foreign key protects members: an erasure of a member waits for this write, or this write for the erasure (patient_erase).
     perform from resource p
       where p.site_id = p_site and p.type = 'Patient'
-        and p.id = any (array(select json_array_elements_text(x.members)::uuid from json_to_recordset(p_rows) x(members json)))
+        and p.id = any (array(select json_array_elements_text(x.members)::uuid from unnest(writes) x))
       order by p.id for key share;
   end if;
 
-  -- Patients first, for the foreign key; then by id, so that two writers lock in one order and cannot deadlock.
+  -- The steps: patients first, for the foreign key. New resources before others, because a conditional create may have found one.
+  -- Then by id, so that two writers lock in one order and cannot deadlock.
   for r in
-    select (x.n - 1)::integer as n, x.*
-      from rows from (json_to_recordset(p_rows) as (type text, id uuid, mode text, expect integer[], "unmodifiedSince" timestamptz,
-             noted text, meta text, body text, patient uuid, identifiers json, tokens json, dates json, search json, parts json,
-             report json, indexed integer, writer text, known json, members json)) with ordinality
-             x(type, id, mode, expect, unmodified, noted, meta, body, patient, identifiers, tokens, dates, search, parts, report, indexed,
-               writer, known, members, n)
-     order by x.type <> 'Patient', x.id, x.n
+    select 2 * (x.type <> 'Patient')::integer + (x.mode <> 'create' or x.expect is not null or x.members is not null)::integer as step,
+           (x.ordinality - 1)::integer as n, x.*
+      from unnest(writes) with ordinality x
+     order by step, x.id, x.ordinality
   loop
     ordinal := r.n;
     id := r.id;
+    if r.step in (0, 2) then
+      -- One statement for all of a step: to begin one costs as much as a row.
+      if r.step is distinct from inserted then
+        inserted := r.step;
+        insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
+          select p_site, x.type, x.id, 1, at, x.meta, x.body, x.patient, by_transaction
+            from unnest(writes) x
+           where (x.type = 'Patient') = (inserted = 0) and x.mode = 'create' and x.expect is null and x.members is null;
+      end if;
+      outcome := 'created';
+      version := 1;
+      last_updated := at;
+      noted := noted || row('create', r.type, r.id, r.patient)::audit_item;
+      if r.writer = 'client' then
+        made := made || ('"' || r.id || '":1');
+      end if;
+      return next;
+      continue;
+    end if;
     cur := null;
     if r.mode <> 'create' then
       -- Not "for update": that would wait for, and deadlock with, writers whose foreign key points here.
@@ -84,7 +109,7 @@ begin
     end if;
     -- Dates of HTTP have seconds. A new resource has not changed (RFC 9110 §13.1.4).
     if not coalesce(cur.version, 0) = any (r.expect)
-       or date_trunc('second', cur.last_updated) > r.unmodified then
+       or date_trunc('second', cur.last_updated) > r."unmodifiedSince" then
       raise exception 'another version' using errcode = 'GW412', detail = json_build_array(r.n)::text;
     end if;
 
@@ -97,9 +122,8 @@ begin
       last_updated := cur.last_updated;
       noted := noted || row(case r.mode when 'keep' then 'read' else coalesce(r.noted, 'update') end, r.type, r.id,
         cur.patient_id)::audit_item;
-      -- A message may teach by which numbers a patient is known whose record it does not change.
-      if r.mode <> 'keep' and r.writer = 'message' and r.known is not null then
-        ignored := patient_rows_write(p_site, r.id, false, r.writer, r.known);
+      if r.mode <> 'keep' then
+        writes[r.n + 1].mode := 'unchanged';
       end if;
       return next;
       continue;
@@ -117,8 +141,9 @@ begin
       version := 1;
       last_updated := at;
       insert into resource (site_id, type, id, version, last_updated, meta, body, patient_id, written_by)
-        values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient, writer);
+        values (p_site, r.type, r.id, version, last_updated, r.meta, r.body, r.patient, by_transaction);
       noted := noted || row('create', r.type, r.id, r.patient)::audit_item;
+      writes[r.n + 1].mode := 'create';
     else
       outcome := 'updated';
       version := cur.version + 1;
@@ -130,24 +155,22 @@ begin
         noted := noted || row(coalesce(r.noted, 'update'), r.type, r.id, cur.patient_id)::audit_item;
       end if;
       update resource c set version = resource_write.version, last_updated = resource_write.last_updated,
-             meta = r.meta, body = r.body, patient_id = r.patient, written_by = greatest(writer, cur.written_by)
+             meta = r.meta, body = r.body, patient_id = r.patient, written_by = greatest(by_transaction, cur.written_by)
        where c.site_id = p_site and c.type = r.type and c.id = r.id;
       if r.writer = 'client' then
         ignored := precedence_stamp(p_site, r.type, r.id, cur.body, r.body, resource_write.last_updated);
       end if;
     end if;
-    ignored := search_index_write(p_site, r.type, r.id, outcome = 'created', r.patient, r.identifiers, r.tokens, r.dates,
-      r.search, r.parts, r.report);
-    if r.known is not null then
-      ignored := patient_rows_write(p_site, r.id, outcome = 'created', r.writer, r.known);
-    end if;
     if r.writer = 'client' then
-      made := concat_ws(',', made, '"' || r.id || '":' || version);
+      made := made || ('"' || r.id || '":' || version);
     end if;
     return next;
   end loop;
+  ignored := search_index_write(p_site, writes);
+  ignored := patient_rows_write(p_site, writes);
   ignored := audit_note(noted);
-  if made is not null then
-    ignored := set_config('gateway.versions', concat_ws(',', nullif(current_setting('gateway.versions', true), ''), made), true);
+  if made <> '{}' then
+    ignored := set_config('gateway.versions',
+      concat_ws(',', nullif(current_setting('gateway.versions', true), ''), array_to_string(made, ',')), true);
   end if;
 end $$;

@@ -174,6 +174,37 @@ describe('resource_write', () => {
     expect(await find('Observation', [{ kind: 'patient', ids: [a] }])).toEqual([b]);
   });
 
+  test('writes new, upserted and changed resources about its new patients', async () => {
+    const [made, upserted, about, both, changed] = [
+      newId(),
+      newId(),
+      newId(),
+      newId(),
+      (await write(observation((await write(patient('m0'))).id))).id,
+    ];
+    const rows = await database.run(
+      writeResources(site, [
+        toWrite(observation(upserted), about, 'create'),
+        toWrite(observation(made), changed, 'update', [1]),
+        toWrite(observation(upserted), both, 'upsert', [0]),
+        toWrite(patient('m1'), made, 'create'),
+        toWrite(patient('m2'), upserted, 'upsert'),
+      ]),
+    );
+    expect(rows.toSorted((a, b) => a.ordinal - b.ordinal).map(({ outcome, version }) => [outcome, version])).toEqual([
+      ['created', 1],
+      ['updated', 2],
+      ['created', 1],
+      ['created', 1],
+      ['created', 1],
+    ]);
+    expect(await find('Observation', [{ kind: 'patient', ids: [made] }])).toEqual([changed]);
+    expect((await find('Observation', [{ kind: 'patient', ids: [upserted] }])).toSorted()).toEqual(
+      [about, both].toSorted(),
+    );
+    expect(await find('Patient', [{ kind: 'identifier', any: [{ system: null, value: 'm2' }] }])).toEqual([upserted]);
+  });
+
   test('finds values that no index entry could hold', async () => {
     const long = 'é'.repeat(5_000);
     const { id } = await write(patient(long, { name: [{ text: 'x'.repeat(20_000) }] }));
