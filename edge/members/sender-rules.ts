@@ -1,6 +1,6 @@
 /**
- * The rules of one API key for the messages of its senders: a list, applied in order (edge/docs/behaviour.md). A rule has a
- * condition and one verb. This is the stored document; edge/hl7/rules applies it.
+ * The rules of one API key for the messages of its senders: a list, applied in order. A rule has a condition and one verb. This
+ * is the stored document; edge/hl7/rules applies it.
  */
 import * as z from 'zod';
 
