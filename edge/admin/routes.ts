@@ -35,6 +35,8 @@ import { trafficOperations } from './traffic/operations.ts';
 import { addTraffic } from './traffic/routes.tsx';
 import { requestOperations } from './requests/operations.ts';
 import { addRequestPages } from './requests/routes.tsx';
+import { rulesOperations } from './rules/operations.ts';
+import { addRulesPages } from './rules/routes.tsx';
 import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
 import { replayOperations } from './replays/operations.ts';
@@ -87,6 +89,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...attentionOperations(deps.now),
     ...nameOperations(),
     ...codeTableOperations(deps),
+    ...rulesOperations(),
     ...alertOperations(deps),
     ...workbenchOperations(deps, workbench),
     ...auditOperations(),
@@ -139,6 +142,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addTraffic(app, console);
   addHealthPage(app, console);
   addKeyPages(app, console);
+  addRulesPages(app, console);
   addRequestPages(app, console);
   addMessagePages(app, console, workbench);
   addReplayPages(app, console, workbench);

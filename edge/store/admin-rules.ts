@@ -1,5 +1,6 @@
 /** Rules for the messages of an API key, for administrators: the draft, the versions, and what became live when. */
 import type { Query } from '../deps.ts';
+import type { SenderRule } from '../members/sender-rules.ts';
 import { instantOf, raw, read, sql } from './sql.ts';
 
 /** The rules of a key. Rules are JSON of `senderRules`. */
@@ -56,7 +57,7 @@ export const saveRulesDraft = (
   site: string,
   clientId: string,
   edits: number,
-  rules: readonly unknown[],
+  rules: readonly SenderRule[],
   by: string,
 ): Query<{ readonly outcome: 'done' | 'missing' | 'edits' }> =>
   sql<{ outcome: 'done' | 'missing' | 'edits' }>`select rules_draft(${site}::uuid, ${clientId}, ${edits}::int,

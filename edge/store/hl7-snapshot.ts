@@ -5,6 +5,7 @@
 import type { AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { Hl7KeyRecord } from '../members/api-key.ts';
+import type { SenderRule } from '../members/sender-rules.ts';
 import { codeParams, readCodeRows, type CodeRows, type LiveTable, type SentCode } from './code-table.ts';
 import type { StoredResource } from './resource.ts';
 
@@ -56,8 +57,7 @@ interface StoredAuthorities {
 /** The live rules of an API key (api_key.hl7_rules). */
 export interface LiveRules {
   readonly version: number;
-  /** As `senderRules` (edge/members/sender-rules.ts) reads them. */
-  readonly rules: readonly object[];
+  readonly rules: readonly SenderRule[];
 }
 
 /** An API key with its settings, and what is stored of the message. */

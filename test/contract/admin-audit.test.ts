@@ -82,6 +82,8 @@ const WITHOUT_AUDIT = [
   'post /api-keys/check-jwks-uri',
   'get /sidecars',
   'get /unmapped-names',
+  'get /api-keys/{clientId}/rules',
+  'get /api-keys/{clientId}/rules/{version}',
   'get /code-misses',
   'get /code-tables',
   'get /code-tables/{id}',
@@ -108,12 +110,14 @@ const WITHOUT_AUDIT = [
 
 /**
  * Tested in admin-merges.test.ts, which has a preview, in alerts.test.ts, which has a receiver, and in admin-keys.test.ts, which has
- * a link. Tables are in admin-code-tables.test.ts.
+ * a link. Tables are in admin-code-tables.test.ts, rules in admin-rules.test.ts.
  */
 const IN_OTHER_FILES: readonly string[] = [
   'post /api-keys/{clientId}/links/{id}/revoke',
   'post /merges/{id}/undo',
   'post /subscriptions',
+  'put /api-keys/{clientId}/rules',
+  'post /api-keys/{clientId}/rules/release',
   'post /code-tables',
   ...['import', 'rows', 'release'].map((change) => `post /code-tables/{id}/${change}`),
   ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
@@ -229,7 +233,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
       paths: Record<string, Record<string, unknown>>;
     };
     const all = Object.entries(document.paths).flatMap(([path, item]) =>
-      ['get', 'post', 'patch'].flatMap((method) =>
+      ['get', 'post', 'put', 'patch'].flatMap((method) =>
         path.startsWith('/admin/api') && method in item ? [`${method} ${path.slice('/admin/api'.length)}`] : [],
       ),
     );

@@ -70,8 +70,10 @@ const CSV = 'code,targetSystem,targetCode\nTHEIRCODE,http://snomed.info/sct,1';
 
 const ROW = { system: 'L', code: 'X', targetSystem: 'urn:x', targetCode: '1' };
 
+type Body = Readonly<Record<string, string | number | null | readonly object[]>>;
+
 /** Bodies for paths that refuse an empty body, for any object. */
-const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, string | number | null>>>> = {
+const BODIES: Readonly<Record<string, (ids: Ids) => Body>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
   'POST /admin/api/api-keys/:clientId/links': () => ({ hours: 1 }),
   'POST /admin/keys/:clientId/links': () => ({ hours: '8' }),
@@ -119,6 +121,10 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Readonly<Record<string, stri
   }),
   'POST /admin/subscriptions/:id/resend': () => ({ from: 1 }),
   'POST /admin/api/subscriptions/:id/resend': () => ({ from: 1 }),
+  'PUT /admin/api/api-keys/:clientId/rules': () => ({ edits: 1, rules: [{ verb: 'trim', path: 'PID-5' }] }),
+  'POST /admin/api/api-keys/:clientId/rules/release': () => ({ version: null, edits: 1, comment: 'x' }),
+  'POST /admin/keys/:clientId/rules': () => ({ edits: '1', rules: '[]' }),
+  'POST /admin/keys/:clientId/rules/release': () => ({ version: '', edits: '1', comment: 'x' }),
   'POST /admin/code-tables/map': (ids) => ({ ...ROW, table: ids['code-tables'] }),
   'POST /admin/code-tables/:id/set': () => ROW,
   'POST /admin/code-tables/:id/remove': () => ({ system: 'L', code: 'X', application: '', facility: '' }),
@@ -151,7 +157,7 @@ function pathsOf(path: string, ids: Ids): string[] {
   if (path.includes(':bench'))
     return ['assertion', 'message', 'resource'].map((bench) => path.replace(':bench', bench));
   if (path.includes('/file/:type')) return ['csv', 'ndjson'].map((type) => path.replace(':type', type));
-  const one = path.replace('/:type/', '/Patient/');
+  const one = path.replace('/:type/', '/Patient/').replace('/:version', '/1');
   const [, word = '', parameter = ''] = /\/([\w-]+)\/(:\w+)/.exec(one) ?? [];
   if (parameter === '') return [one];
   const kind = KIND_OF[word];
@@ -180,12 +186,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
   });
   const token = (site?: string) => at.oidc.signToken(site === undefined ? {} : { site });
 
-  const ask = async (
-    method: string,
-    path: string,
-    body?: Readonly<Record<string, string | number | null>>,
-    site?: string,
-  ) => {
+  const ask = async (method: string, path: string, body?: Body, site?: string) => {
     const url = `${at.baseUrl}${path}`;
     // The answer to an error names its request.
     const common = { 'x-request-id': 'matrix-00000001', origin: new URL(at.baseUrl).origin };
@@ -194,7 +195,12 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
         method === 'GET'
           ? {}
           : {
-              body: new URLSearchParams(Object.entries(body ?? {}).map(([name, value]) => [name, String(value ?? '')])),
+              body: new URLSearchParams(
+                Object.entries(body ?? {}).map(([name, value]) => [
+                  name,
+                  typeof value === 'object' ? '' : String(value),
+                ]),
+              ),
             };
       const answer = await browser.ask(url, { method, headers: common, ...init });
       return { status: answer.status, text: await answer.text() };
@@ -317,6 +323,12 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
          values ($1, gen_random_uuid(), $2, 'x', 'theireve', now() + interval '1 day')`,
       [at.otherSite, key.clientId],
     );
+    const theirRules = JSON.stringify([{ verb: 'set', path: 'PID-8', value: 'THEIRNOWHERE' }]);
+    await at.db.client.query(`select rules_draft($1, $2, 0, $3, 'theireve')`, [at.otherSite, key.clientId, theirRules]);
+    await at.db.client.query(`select rules_release($1, $2, 1, 1, 'theireve', 'theirreason')`, [
+      at.otherSite,
+      key.clientId,
+    ]);
     browser = await signIn(at);
     before = await snapshot(at.otherSite);
   });

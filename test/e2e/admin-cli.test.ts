@@ -520,3 +520,36 @@ test('imports, exports and releases a code table, with its faults by line', asyn
   const missing = await admin('code-table', 'show', '--site', site, '--table', 'Other');
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no code table Other, but Laboratory') });
 });
+
+test('shows, saves and releases the rules of a key, with the place of each fault', async () => {
+  const site = await createSite(db.client, { name: 'Ruled' });
+  const { clientId } = await createApiKey(db.client, { site, name: 'Lab', protocols: ['hl7'] });
+  const of = ['--site', 'Ruled', '--client-id', clientId];
+  const file = join(folder, 'rules.json');
+  await writeFile(file, '[{ "verb": "trim", "path": "MSH-9" }]');
+  expect(await admin('rules', 'save', ...of, '--file', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('  rules[0].path: MSH-9 '),
+  });
+  const rules = [{ verb: 'trim', path: 'PID-5' }];
+  await writeFile(file, JSON.stringify(rules));
+  expect(json(await admin('rules', 'save', ...of, '--file', file))).toMatchObject({ draft: rules, liveVersion: null });
+  expect(await admin('rules', 'save', ...of, '--file', file, '--edits', '0')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the rules were changed in the meantime'),
+  });
+  expect(json(await admin('rules', 'release', ...of, '--comment', 'first'))).toMatchObject({ liveVersion: 1 });
+  expect(json(await admin('rules', 'show', ...of, '--version', '1'))).toEqual({ version: 1, rules });
+  expect(json(await admin('rules', 'release', ...of, '--comment', 'off', '--version', 'none'))).toMatchObject({
+    liveVersion: null,
+  });
+  expect(json(await admin('rules', 'show', ...of))).toMatchObject({
+    releases: [{ comment: 'off' }, { comment: 'first' }],
+  });
+  expect((await admin('rules', 'show', ...of, '--print', 'draft')).stdout).toBe(`${JSON.stringify(rules)}\n`);
+  expect(json(await admin('rules', 'release', ...of, '--comment', 'back', '--version', '1'))).toMatchObject({
+    liveVersion: 1,
+  });
+  const missing = await admin('rules', 'show', '--site', 'Ruled', '--client-id', 'svc-other');
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no such API key') });
+});

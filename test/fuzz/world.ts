@@ -50,7 +50,7 @@ async function operationsOf(baseUrl: string): Promise<AdminOperation[]> {
     .filter(([path]) => path.startsWith('/admin/api'))
     .flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { parameters = [] }]) =>
-        ['get', 'post', 'patch'].includes(method)
+        ['get', 'post', 'put', 'patch'].includes(method)
           ? [
               {
                 method: method.toUpperCase(),

@@ -80,6 +80,7 @@ const ROWS: readonly Row[] = [
   ['edge/hl7/mapping/translate.ts', ['createTranslation'], ['integration/hl7/code-tables']],
   ['edge/hl7/precedence/added-coding.ts', ['saidText'], ['integration/hl7/code-tables']],
   ['edge/admin/code-tables/rows.ts', ['readRow'], ['contract/admin-code-tables']],
+  ['edge/admin/rules/rules.ts', ['saveDraft', 'release'], ['contract/admin-rules']],
   [
     'edge/hl7/patients/choose-survivor.ts',
     ['chooseSurvivor', 'candidatesOf', 'rankOf'],
@@ -403,8 +404,8 @@ const ROWS: readonly Row[] = [
   ],
   ['migrations/functions/retention_step.sql', ['retention_step'], ['integration/jobs/retention']],
   ['migrations/functions/retention_until.sql', ['retention_until'], ['integration/jobs/retention']],
-  ['migrations/functions/rules_draft.sql', ['rules_draft'], ['integration/hl7/settings']],
-  ['migrations/functions/rules_release.sql', ['rules_release'], ['integration/hl7/settings']],
+  ['migrations/functions/rules_draft.sql', ['rules_draft'], ['contract/admin-rules']],
+  ['migrations/functions/rules_release.sql', ['rules_release'], ['contract/admin-rules']],
   [
     'migrations/functions/search_index_write.sql',
     ['search_index_write'],

@@ -14,7 +14,7 @@ import { parse, readJson } from './parse.ts';
 import type { Actor } from '../staff/actor.ts';
 import type { Permission } from '../../permissions.ts';
 
-export type Method = 'get' | 'post' | 'patch';
+export type Method = 'get' | 'post' | 'put' | 'patch';
 
 /** A parsed request. */
 export interface Call<Query, Body> {

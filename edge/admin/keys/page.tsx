@@ -36,6 +36,8 @@ export interface KeyPageProps {
   readonly refusalsPath: string;
   /** Undefined if the key has none, or without the permission. */
   readonly subscriptionsPath: string | undefined;
+  /** The rules for its messages; undefined if it sends none, or without the permission. */
+  readonly rulesPath: string | undefined;
   /** Null for a JWKS URI that was not fetched. */
   readonly findings: JwksFindings | null;
   readonly problems: readonly string[];
@@ -54,7 +56,7 @@ const FACTS = KEY_SECTIONS.filter(({ name }) => name !== 'name' && name !== 'key
 const HL7_SECTIONS: readonly string[] = ['mllp', 'hl7', 'judged', 'silence'];
 const ofHl7 = (isHl7: boolean) => FACTS.filter(({ name }) => HL7_SECTIONS.includes(name) === isHl7);
 
-const sendsHl7 = ({ protocols }: KeyRow): boolean => protocols.some((protocol) => protocol !== 'fhir');
+export const sendsHl7 = ({ protocols }: KeyRow): boolean => protocols.some((protocol) => protocol !== 'fhir');
 
 /** The HL7 settings of a key that sends no HL7 are below its activity. */
 const UnusedFacts = ({ keyRow: key }: { keyRow: KeyRow }) =>
@@ -208,7 +210,7 @@ const GoLive = ({ checkList: { steps, types } }: { checkList: CheckList }) => {
   );
 };
 
-const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
+const Actions = ({ keyRow: key, path, rulesPath, may }: KeyPageProps) => {
   const next = key.status === 'active' ? 'disabled' : 'active';
   const maySwitch = next === 'disabled' ? may.disable : may.update;
   return (
@@ -224,6 +226,11 @@ const Actions = ({ keyRow: key, path, may }: KeyPageProps) => {
       <a class="button secondary" href={`${path}/links`}>
         Links
       </a>
+      {rulesPath === undefined ? null : (
+        <a class="button secondary" href={rulesPath}>
+          Rules
+        </a>
+      )}
       {may.create ? (
         <a class="button secondary" href={`${path.slice(0, path.lastIndexOf('/'))}/new?from=${key.client_id}`}>
           Duplicate

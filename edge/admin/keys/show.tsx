@@ -14,7 +14,7 @@ import { Notice } from '../web/ui.tsx';
 import { examplesFor } from './examples.ts';
 import { noSuchKey } from './keys.ts';
 import { inspectStored } from './stored-keys.ts';
-import { KeyPage } from './page.tsx';
+import { KeyPage, sendsHl7 } from './page.tsx';
 import { readKey } from './statements.ts';
 
 const RECENT_REFUSALS = 5;
@@ -52,6 +52,11 @@ export async function show({ deps, access }: Console, c: Context, clientId: stri
         subscriptionsPath={
           key.subscription_hosts.length > 0 && permissions.has(PLACES.subscriptions.permission)
             ? linkTo(config, `${PLACES.subscriptions.path}?clientId=${clientId}`)
+            : undefined
+        }
+        rulesPath={
+          sendsHl7(key) && permissions.has('site.rules.read')
+            ? `${linkTo(config, PLACES.keys.path)}/${clientId}/rules`
             : undefined
         }
         {...{ config, findings, problems, refusals, changes, activity, kids }}

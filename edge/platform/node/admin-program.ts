@@ -47,6 +47,7 @@ import { ALERT_COMMANDS } from './admin-alert.ts';
 import { CODE_TABLE_COMMANDS } from './admin-code-table.ts';
 import { LINK_COMMANDS } from './admin-link.ts';
 import { REPLAY_COMMANDS } from './admin-replay.ts';
+import { RULES_COMMANDS } from './admin-rules.ts';
 import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
 import { type CommandDatabase, connectDatabase } from './database.ts';
@@ -228,6 +229,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ...ALERT_COMMANDS,
   ...SUBSCRIPTION_COMMANDS,
   ...CODE_TABLE_COMMANDS,
+  ...RULES_COMMANDS,
   'key disable': setStatus('disabled'),
   'key enable': setStatus('active'),
 };

@@ -52,6 +52,11 @@ export const PAGES: readonly PageRow[] = [
     path: ({ clientId }) => `/admin/keys/${clientId}/links`,
   },
   {
+    route: '/admin/keys/:clientId/rules',
+    name: 'key-rules',
+    path: ({ clientId }) => `/admin/keys/${clientId}/rules?version=1`,
+  },
+  {
     route: '/admin/keys/:clientId/status',
     name: 'key-disable',
     path: ({ clientId }) => `/admin/keys/${clientId}/status`,
@@ -207,6 +212,30 @@ async function fillCodeTables(client: ConsoleInBrowser['db']['client'], site: st
   return id;
 }
 
+/** Rules of a key with a live version and a changed draft. */
+async function fillRules(client: ConsoleInBrowser['db']['client'], site: string, clientId: string): Promise<void> {
+  const live = [
+    { name: 'Unknown sex', verb: 'map', path: 'PID-8', values: { U: 'unknown', X: 'other' } },
+    {
+      sender: { application: 'LAB_WITH_A_LONG_UNBROKEN_NAME_OF_ITS_DEPARTMENT' },
+      when: { types: ['ADT^A01', 'ADT^A08'], all: [{ path: 'PV1-2', equals: 'E' }] },
+      verb: 'set',
+      path: 'PV1-18',
+      value: 'AN_UNBROKEN_VALUE_THAT_IS_WIDER_THAN_THE_SCREEN_OF_A_TELEPHONE',
+    },
+  ];
+  const save = (edits: number, rules: readonly object[]) =>
+    client.query('select rules_draft($1, $2, $3, $4, $5)', [site, clientId, edits, JSON.stringify(rules), 'Ada (1)']);
+  await save(0, live);
+  await client.query('select rules_release($1, $2, 1, 1, $3, $4)', [
+    site,
+    clientId,
+    'Ada (1)',
+    'The sexes of the ward',
+  ]);
+  await save(2, [...live.slice(1), { verb: 'trim', path: 'PID-5.1' }]);
+}
+
 /** A subscription of each status. @returns the id of a failing subscription */
 async function fillSubscriptions(client: ConsoleInBrowser['db']['client'], site: string): Promise<string> {
   const { clientId } = await createApiKey(client, { site, name: 'Registry', subscriptionHosts: ['hooks.example.org'] });
@@ -276,6 +305,7 @@ export async function fillPages({ db, hl7Key, listDuplicates, sendMessage, site 
   const senderId = await fillFeeds(db.client, site);
   const subscriptionId = await fillSubscriptions(db.client, site);
   const tableId = await fillCodeTables(db.client, site);
+  await fillRules(db.client, site, hl7Key.clientId);
   await sendMessage(
     admission('E2E-4', 'M-2~M-2b^^^WEST^PI')
       .replace('Lovelace^Ada', 'Lovelace^Ada^Augusta~King^Ada^^^^^M')

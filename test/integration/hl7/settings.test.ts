@@ -80,7 +80,7 @@ describe('settings', () => {
     };
     const before = await sender();
     expect(before.key.hl7_rules).toBeNull();
-    const rules = [{ verb: 'trim', path: 'PID-8' }];
+    const rules = [{ verb: 'trim', path: 'PID-8' }] as const;
     expect(await database.run(saveRulesDraft(site, clientId, 0, rules, 'Ada'))).toEqual([{ outcome: 'done' }]);
     expect(await sender()).toEqual(before);
 

@@ -22,6 +22,8 @@ test('every operation and its permission', () => {
     'get /api-keys/{clientId}/check-list: site.api_keys.read',
     'get /api-keys/{clientId}/links: site.api_keys.read',
     'get /api-keys/{clientId}/refusals: site.api_keys.read',
+    'get /api-keys/{clientId}/rules/{version}: site.rules.read',
+    'get /api-keys/{clientId}/rules: site.rules.read',
     'get /api-keys/{clientId}: site.api_keys.read',
     'get /api-keys: site.api_keys.read',
     'get /attention: site.messages.read',
@@ -65,6 +67,7 @@ test('every operation and its permission', () => {
     'post /api-keys/check-jwks-uri: site.api_keys.create or site.api_keys.update',
     'post /api-keys/{clientId}/links/{id}/revoke: site.api_keys.update',
     'post /api-keys/{clientId}/links: site.api_keys.update',
+    'post /api-keys/{clientId}/rules/release: site.rules.write',
     'post /api-keys: site.api_keys.create',
     'post /apply: site.settings.read',
     'post /attention/{id}/dismiss: site.settings.update',
@@ -92,6 +95,7 @@ test('every operation and its permission', () => {
     'post /workbench/assertion: site.api_keys.read',
     'post /workbench/message: site.messages.read',
     'post /workbench/resource: site.api_keys.read',
+    'put /api-keys/{clientId}/rules: site.rules.write',
   ]);
 });
 
