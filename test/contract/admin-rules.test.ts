@@ -205,7 +205,7 @@ describe.each(ONE_RUNTIME)('rules of an API key on %s', (runtime) => {
     expect(audit.map(({ action }) => action)).toEqual(['rules-changed', 'rules-live']);
   });
 
-  test('in the console the draft is told in words, saved, made live, compared with a later draft, and left', async () => {
+  test('in the console the draft is shown in words, saved, made live, compared with a later draft, and left', async () => {
     const clientId = await newKey();
     const { read, save } = of(clientId);
     const browser = await signIn(at);

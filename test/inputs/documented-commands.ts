@@ -47,6 +47,7 @@ export const ON_DEPLOYMENT: readonly string[] = [
   'edge/docs/deploy.md, Step 5: first patient',
   'edge/docs/deploy.md, Settings of a site',
   'edge/docs/senders.md, Send SNOMED codes for local codes',
+  'edge/docs/senders.md, Rules for one sender',
   'edge/docs/deploy.md, Several sites behind one sidecar',
   'edge/docs/deploy.md, Staging',
   'edge/docs/deploy.md, The program on Deno',

@@ -144,7 +144,7 @@ const DraftForm = ({ rules, path, failed }: Pick<RulesPageProps, 'rules' | 'path
         A list of rules, which are applied in this order. The documentation for senders explains each verb.
       </p>
     </div>
-    <button class="secondary">Save the draft</button>
+    <button class="secondary">Save draft</button>
   </form>
 );
 

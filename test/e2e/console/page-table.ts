@@ -215,7 +215,7 @@ async function fillCodeTables(client: ConsoleInBrowser['db']['client'], site: st
 /** Rules of a key with a live version and a changed draft. */
 async function fillRules(client: ConsoleInBrowser['db']['client'], site: string, clientId: string): Promise<void> {
   const live = [
-    { name: 'Unknown sex', verb: 'map', path: 'PID-8', values: { U: 'unknown', X: 'other' } },
+    { name: 'German sexes', verb: 'map', path: 'PID-8', values: { W: 'F', D: 'O' } },
     {
       sender: { application: 'LAB_WITH_A_LONG_UNBROKEN_NAME_OF_ITS_DEPARTMENT' },
       when: { types: ['ADT^A01', 'ADT^A08'], all: [{ path: 'PV1-2', equals: 'E' }] },
