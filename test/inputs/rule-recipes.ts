@@ -42,12 +42,12 @@ export const RULE_RECIPES: readonly RuleRecipe[] = [
   {
     title: 'Patient identifiers have no assigning authority',
     rules: [
-      { name: 'Identifiers of patients', verb: 'authority', path: 'PID-3', namespace: 'HOSP' },
-      { name: 'The same in merges', verb: 'authority', path: 'MRG-1', namespace: 'HOSP' },
+      { name: 'Identifiers of patients', verb: 'authority', path: 'PID-3[PID-3.5=MR]', namespace: 'HOSP' },
+      { name: 'The same in merges', verb: 'authority', path: 'MRG-1[MRG-1.5=MR]', namespace: 'HOSP' },
     ],
     type: 'ADT^A40',
-    sent: ['PID|||1^^^^MR~2^^^SSA^SS', 'MRG|3^^^^MR'],
-    read: ['PID|||1^^^HOSP^MR~2^^^SSA^SS', 'MRG|3^^^HOSP^MR'],
+    sent: ['PID|||1^^^^MR~2^^^^SS', 'MRG|3^^^^MR'],
+    read: ['PID|||1^^^HOSP^MR~2^^^^SS', 'MRG|3^^^HOSP^MR'],
   },
   {
     title: 'Names and addresses end with spaces',

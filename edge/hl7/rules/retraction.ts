@@ -55,7 +55,7 @@ export interface Order {
 /** The order of each segment, by its index; undefined before the first. */
 export function ordersOf(edited: EditedMessage): readonly (Order | undefined)[] {
   let order: Order | undefined;
-  edited.spend(edited.lines.length >> 2);
+  edited.spend(edited.lines.length >> 1);
   return edited.lines.map((line) => {
     const { id } = line.segment;
     if (id === 'PID') order = undefined;

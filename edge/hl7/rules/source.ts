@@ -37,7 +37,7 @@ export function sourcesOf(edited: EditedMessage, from: FieldPath): readonly (Lin
   let source: Line | undefined;
   let isBeforeOrders = true;
   let ordersOfSource = 0;
-  edited.spend(edited.lines.length >> 2);
+  edited.spend(edited.lines.length >> 1);
   return edited.lines.map((line) => {
     const { id } = line.segment;
     const isOrder = isOfOrder(id);

@@ -143,7 +143,12 @@ export const isOfOrder = (segment: string): boolean => levelOf(segment) > OF_PAT
 /** @returns why `copy` must not read there */
 export function sourceFault(from: RulePath, target: RulePath): string | undefined {
   if (from.field === undefined) return `must name a field, such as ${from.segment}-3`;
-  if (from.segment === 'MSH') return from.field > 2 ? undefined : `MSH-${from.field} has the delimiters, not a text`;
+  if (from.segment === 'MSH') {
+    if (from.field <= 2) return `MSH-${from.field} has the delimiters, not a text`;
+    // All patients of a sender would have one identifier. Its authority is in a later component.
+    const isIdentifier = mustKeepValue(target) && (target.component ?? 1) === 1;
+    return isIdentifier ? `MSH does not identify ${target.segment}-${target.field}` : undefined;
+  }
   if (from.segment === target.segment) {
     return from.segments === undefined
       ? undefined

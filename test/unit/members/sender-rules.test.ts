@@ -14,7 +14,7 @@ function faultsOf(rules: unknown): string[] {
 const VALUES = { set: { value: 'x' }, default: { value: 'x' }, map: { values: { a: 'b' } }, date: { format: 'YYYY' } };
 const MORE: Readonly<Record<string, object>> = {
   ...VALUES,
-  copy: { from: 'MSH-3' },
+  copy: { from: 'PID-30' },
   split: { by: ',', into: 'components' },
   join: { by: ' ' },
   authority: { namespace: 'A' },
@@ -59,10 +59,16 @@ describe('the fields of a rule', () => {
     ['OBR-3', 'ORC-3', 'OBR does not precede ORC'],
     ['EVN-5', 'PID-30', 'EVN does not precede PID'],
     ['MSH-2', 'PID-30', 'MSH-2 has the delimiters'],
+    ['MSH-4', 'PID-3', 'MSH does not identify PID-3'],
+    ['MSH-4', 'OBR-3.1', 'MSH does not identify OBR-3'],
     ['PID[1]-3', 'PID-30', 'must not select a segment'],
     ['PID', 'PID-30', 'must name a field'],
   ])('%s is not copied to %s', (from, path, fault) => {
     expect(faultsOf([{ verb: 'copy', from, path }]).join()).toContain(`0.from ${fault}`);
+  });
+
+  test('an authority may be copied from the header', () => {
+    expect(faultsOf([{ verb: 'copy', from: 'MSH-4', path: 'PID-3.4' }])).toEqual([]);
   });
 });
 
