@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { makeKeyPair } from '../stack/services/key-pair.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { useKeyHost } from '../stack/tools/use-key-host.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { type Behaviour, jwks } from '../stack/services/key-host.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 const host = await useKeyHost();
 
-describe.each(RUNTIMES)('a JWKS URI on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('a JWKS URI on %s', (runtime) => {
   const { caCertificate } = host;
   const at = useConsole(runtime, { env: { JWKS_TRUSTED_HOSTS: '127.0.0.1' }, caCertificate });
 

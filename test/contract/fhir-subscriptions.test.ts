@@ -17,7 +17,7 @@ import * as hapi from './clients/hapi-calls.ts';
 import { expectOutcomes } from './clients/outcomes.ts';
 import { type Body, expectOutcome, observation, patient, startSubject } from './fhir/subject.ts';
 import { eventsIn, type NotifiedEvent } from './fhir/notifications.ts';
-import { onRuntimes } from './on-runtimes.ts';
+import { onRuntimes, testOfOne } from './on-runtimes.ts';
 
 const host = await useKeyHost();
 const withoutHapi = await hapi.isHapiMissing();
@@ -63,7 +63,8 @@ const focusesOf = (receiver: Receiver): string[] => eventsOf(receiver).map(({ fo
 
 onRuntimes(
   (runtime) => startSubject(runtime, { FHIR_SUBSCRIPTIONS: 'on', JWKS_TRUSTED_HOSTS: '127.0.0.1' }, host.caCertificate),
-  (subject) => {
+  (subject, runtime) => {
+    const ofOne = testOfOne(runtime);
     let site: string;
     let key: ApiKey;
     let token: string;
@@ -226,7 +227,7 @@ onRuntimes(
       expect(focusesOf(quick)).toEqual(ids.map((one) => `Patient/${one}/_history/1`));
     });
 
-    test('many subscriptions due at once are posted some at a time, one after the other', async () => {
+    ofOne('many subscriptions due at once are posted some at a time, one after the other', async () => {
       const [SUBSCRIPTIONS, AT_ONCE] = [20, 6];
       let [underWay, most] = [0, 0];
       const receivers = Array.from({ length: SUBSCRIPTIONS }, () => {
@@ -295,7 +296,7 @@ onRuntimes(
       expect(host.fetches(REDIRECT_TARGET)).toBe(0);
     });
 
-    test('1,000 subscriptions in the site add no round trip to a write by FHIR, an ADT and an ORU', async () => {
+    ofOne('1,000 subscriptions in the site add no round trip to a write by FHIR, an ADT and an ORU', async () => {
       const { client, gateway } = subject();
       const sender = await createApiKey(client, { site, protocols: ['hl7'] });
       const hl7 = await getToken(gateway.oauthBaseUrl, sender, { audience: 'svc-hl7-http' });
@@ -348,7 +349,7 @@ onRuntimes(
       expect(await writes()).toEqual(before);
     });
 
-    test('$events has each event once, also those that were never accepted', async () => {
+    ofOne('$events has each event once, also those that were never accepted', async () => {
       const receiver = newReceiver();
       const { id } = await subscribe('Patient', receiver);
       receiver.answers.push(...Array<number>(50).fill(503));
@@ -389,7 +390,7 @@ onRuntimes(
       expect((await call('GET', '/Subscription')).body['total']).toBe(1);
     });
 
-    test('$events from a time has each later event, and says the number of its first', async () => {
+    ofOne('$events from a time has each later event, and says the number of its first', async () => {
       const { client } = subject();
       const receiver = newReceiver();
       const { id } = await subscribe('Patient', receiver);
@@ -440,7 +441,7 @@ onRuntimes(
       expect(notes).toEqual([{ n: 11 }]);
     });
 
-    test('scopes, status and hosts of the key are asked at each post', async () => {
+    ofOne('scopes, status and hosts of the key are asked at each post', async () => {
       const receiver = newReceiver();
       const { id } = await subscribe('Patient', receiver);
       const { client } = subject();
@@ -473,7 +474,7 @@ onRuntimes(
       expect(numbers).toEqual(numbers.map((_, n) => n + 1));
     });
 
-    test('a subscription from an export on has each version that the export does not have, once', async () => {
+    ofOne('a subscription from an export on has each version that the export does not have, once', async () => {
       const { client } = subject();
       // The feed begins with the first subscription.
       const first = newReceiver();
@@ -509,7 +510,7 @@ onRuntimes(
       expectOutcome(refused, 422, 'business-rule', 'Subscription.extension');
     });
 
-    test('an erasure is an event with the id, and the numbers of erased events remain', async () => {
+    ofOne('an erasure is an event with the id, and the numbers of erased events remain', async () => {
       const receiver = newReceiver();
       const { id } = await subscribe('Patient', receiver, { content: 'full-resource' });
       const [gone, kept] = [await create(patient('gone')), await create(patient('kept'))];
@@ -562,7 +563,7 @@ onRuntimes(
       return { id, receiver, kept, gone, events };
     };
 
-    test("Medplum's client, unchanged, reads a Subscription, its status and its events", async () => {
+    ofOne("Medplum's client, unchanged, reads a Subscription, its status and its events", async () => {
       const { id, receiver, kept, gone, events } = await subscribed();
       const client = new MedplumClient({
         baseUrl: `${subject().gateway.fhirBaseUrl}/`,

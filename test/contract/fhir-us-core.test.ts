@@ -118,7 +118,7 @@ onOneRuntime(
       });
     });
 
-    test.each<[string, string[]]>([
+    const SEARCHES: readonly [query: string, expected: string[]][] = [
       ['Patient?family=muller', ['ann', 'bob']],
       ['Patient?family=ludenscheidt', []],
       ['Patient?family:contains=LUDENSCHEIDT', ['ann']],
@@ -186,19 +186,24 @@ onOneRuntime(
       ],
       ['DocumentReference?date=2026-02-01', []],
       ['DocumentReference?period=lt2026-01-31&type:missing=true', ['document']],
-    ])('%s', async (query, expected) => {
-      const path = `/${query.replace(/\$(\w+)/g, (_, name: string) => ids[name] ?? '')}`;
-      const reply = await get(path);
-      expect(reply.status, reply.text).toBe(200);
-      expect(idsOf(reply).map(nameOf)).toEqual(expected);
-      // The total counts the found resources.
-      const counted = await get(`${path}&_summary=count`);
-      expect(counted.body['total']).toBe(expected.length);
-      const paged = await walk(subject(), `${path}&_count=1`, token);
-      expect(paged.flatMap(idsOf).map(nameOf)).toEqual(expected);
-      // An export evaluates the same search in the gateway, not in the database.
-      expect((await exportedBy(path.slice(1))).map(nameOf)).toEqual(expected);
-    });
+    ];
+    test.each(SEARCHES.map((search, n) => [...search, n % sized(3, 1) === 0] as const))(
+      '%s',
+      async (query, expected, isPagedToo) => {
+        const path = `/${query.replace(/\$(\w+)/g, (_, name: string) => ids[name] ?? '')}`;
+        const reply = await get(path);
+        expect(reply.status, reply.text).toBe(200);
+        expect(idsOf(reply).map(nameOf)).toEqual(expected);
+        // The total counts the found resources.
+        const counted = await get(`${path}&_summary=count`);
+        expect(counted.body['total']).toBe(expected.length);
+        if (!isPagedToo) return;
+        const paged = await walk(subject(), `${path}&_count=1`, token);
+        expect(paged.flatMap(idsOf).map(nameOf)).toEqual(expected);
+        // An export evaluates the same search in the gateway, not in the database.
+        expect((await exportedBy(path.slice(1))).map(nameOf)).toEqual(expected);
+      },
+    );
 
     test('an export by each prefix of a date has what the search finds, in the time zone of the site', async () => {
       const dates = ['2026-03-09', '2026-03', '2026-03-10T03:30:00Z', '2026-03-09T23:30', '2026-01-01', '2026'];

@@ -5,15 +5,15 @@ import { onRuntimes } from './on-runtimes.ts';
 import { answerCases } from './fhir/answer-cases.ts';
 import { auditCases } from './fhir/audit-cases.ts';
 import { bulkCases } from './fhir/bulk-cases.ts';
-import { bulkStreamCases } from './fhir/bulk-stream-cases.ts';
-import { bundleCases } from './fhir/bundle-cases.ts';
+import { bulkConcurrentCases, bulkStreamCases } from './fhir/bulk-stream-cases.ts';
+import { bundleCases, largeBundleCases } from './fhir/bundle-cases.ts';
 import { clientCases } from './fhir/client-cases.ts';
 import { compressionCases } from './fhir/compression-cases.ts';
 import { conditionCases } from './fhir/condition-cases.ts';
 import { conditionalCases } from './fhir/conditional-cases.ts';
 import { everythingCases } from './fhir/everything-cases.ts';
 import { exampleCases } from './fhir/example-cases.ts';
-import { httpCases } from './fhir/http-cases.ts';
+import { dateLimitCases, httpCases } from './fhir/http-cases.ts';
 import { matchCases } from './fhir/match-cases.ts';
 import { typeHistoryCases } from './fhir/type-history-cases.ts';
 import { isolationCases } from './fhir/isolation-cases.ts';
@@ -33,16 +33,19 @@ onRuntimes(
   startSubject,
   (subject) => {
     describe('resources', () => resourceCases(subject));
-    describe('search', () => searchCases(subject));
     describe('bundles', () => bundleCases(subject));
     describe('bulk data, read', () => bulkStreamCases(subject));
     describe('HTTP', () => httpCases(subject));
     describe('compression', () => compressionCases(subject));
+  },
+  (subject) => {
+    describe('search', () => searchCases(subject));
+    describe('dates at the limits', () => dateLimitCases(subject));
+    describe('large bundles', () => largeBundleCases(subject));
+    describe('bulk data, read while others write', () => bulkConcurrentCases(subject));
     describe('isolation', () => isolationCases(subject));
     describe('examples', () => exampleCases(subject));
     describe('clients', () => clientCases(subject));
-  },
-  (subject) => {
     describe('paging', () => pagingCases(subject));
     describe('conditions', () => conditionalCases(subject));
     describe('one answer', () => answerCases(subject));

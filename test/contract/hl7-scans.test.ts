@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../stack/tools/database.t
 import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { connectPeer, frame, msaOf } from '../stack/tools/mllp-peer.ts';
+import { testOfOne } from './on-runtimes.ts';
 
 const MIB = 1024 * 1024;
 /** The default of HL7_MAX_MESSAGE_BYTES. */
@@ -30,6 +31,7 @@ const mdm = (patient: string, number: string, base64: string): string =>
   ].join('\r');
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
+  const ofOne = testOfOne(runtime);
   let db: TestDatabase;
   let gateway: Gateway;
   let small: Gateway;
@@ -140,7 +142,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await fhir(`DocumentReference/${await documentOf('P3')}`)).text.includes(content)).toBe(true);
   });
 
-  test('base64 in lines is the same document', async () => {
+  ofOne('base64 in lines is the same document', async () => {
     const base64 = pdf(50_000).toString('base64');
     const before = await stored();
     await post(mdm('P4', 'D4', base64));
@@ -149,7 +151,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect((await fhir(`DocumentReference/${await documentOf('P5')}`)).text).toContain(`"data":"${base64}"`);
   });
 
-  test('a FHIR client that changes another element stores no document again, and changes none', async () => {
+  ofOne('a FHIR client that changes another element stores no document again, and changes none', async () => {
     const base64 = pdf(30_000).toString('base64');
     await post(mdm('P6', 'D6', base64));
     const id = await documentOf('P6');
@@ -169,7 +171,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(rows).toHaveLength(1);
   });
 
-  test('another site with the same bytes stores its own, and has none of this one', async () => {
+  ofOne('another site with the same bytes stores its own, and has none of this one', async () => {
     const other = await createSite(db.client);
     const theirs = await tokenOf(other, 'hl7', 'svc-hl7-http');
     const base64 = pdf(40_000).toString('base64');
@@ -228,28 +230,32 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(await post(late, smallToken, small)).toMatchObject({ status: 200 });
   }, 60_000);
 
-  test('over MLLP a message that waits too long has no ACK, and is stored when it is sent again', async () => {
-    const env = { FORWARD_RETRY_SECONDS: '1' };
-    const toSmall = await startSidecar({ edgeUrl: small.url, privateKey: gateway.secrets.sidecarPrivateKey, env });
-    try {
-      const other = await createSite(db.client);
-      // One site alone does not delay the messages of another source.
-      const stuck = [await startBody(smallToken)];
-      const before = await connectPeer({ port: toSmall.port });
-      expect(msaOf(await before.exchange(mdm('W98', 'W98', pdf(400_000).toString('base64')))).code).toBe('AA');
-      before.destroy();
-      stuck.push(await startBody(await tokenOf(other, 'hl7', 'svc-hl7-http', small)));
-      const message = mdm('W100', 'W100', pdf(400_000).toString('base64'));
-      const peer = await connectPeer({ port: toSmall.port });
-      peer.write(frame(message));
-      expect(await peer.closed).toBe('');
-      for (const each of stuck) each.destroy();
-      await delay(500);
-      const again = await connectPeer({ port: toSmall.port });
-      expect(msaOf(await again.exchange(message)).code).toBe('AA');
-      again.destroy();
-    } finally {
-      await toSmall.stop();
-    }
-  }, 60_000);
+  ofOne(
+    'over MLLP a message that waits too long has no ACK, and is stored when it is sent again',
+    async () => {
+      const env = { FORWARD_RETRY_SECONDS: '1' };
+      const toSmall = await startSidecar({ edgeUrl: small.url, privateKey: gateway.secrets.sidecarPrivateKey, env });
+      try {
+        const other = await createSite(db.client);
+        // One site alone does not delay the messages of another source.
+        const stuck = [await startBody(smallToken)];
+        const before = await connectPeer({ port: toSmall.port });
+        expect(msaOf(await before.exchange(mdm('W98', 'W98', pdf(400_000).toString('base64')))).code).toBe('AA');
+        before.destroy();
+        stuck.push(await startBody(await tokenOf(other, 'hl7', 'svc-hl7-http', small)));
+        const message = mdm('W100', 'W100', pdf(400_000).toString('base64'));
+        const peer = await connectPeer({ port: toSmall.port });
+        peer.write(frame(message));
+        expect(await peer.closed).toBe('');
+        for (const each of stuck) each.destroy();
+        await delay(500);
+        const again = await connectPeer({ port: toSmall.port });
+        expect(msaOf(await again.exchange(message)).code).toBe('AA');
+        again.destroy();
+      } finally {
+        await toSmall.stop();
+      }
+    },
+    60_000,
+  );
 });

@@ -20,12 +20,12 @@ onRuntimes(
   startSubject,
   (subject) => {
     describe('over HTTP', () => httpCases(subject));
-    describe('the answer', () => answerCases(subject));
     describe('a batch', () => batchCases(subject));
-    describe('repeated messages', () => againCases(subject));
     describe('from the sidecar', () => mllpCases(subject));
   },
   (subject) => {
+    describe('the answer', () => answerCases(subject));
+    describe('repeated messages', () => againCases(subject));
     describe('types and events', () => typeCases(subject));
     describe('result keys', () => resultCases(subject));
     describe('results in a merge', () => mergeCases(subject));

@@ -18,6 +18,7 @@ import { makeSecrets } from '../stack/services/secrets.ts';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { testOfOne } from './on-runtimes.ts';
 import {
   assertion,
   expectRefusal,
@@ -62,6 +63,8 @@ const readPatients = (subject: Pick<Subject, 'gateway'>, token: string) =>
   fetch(`${subject.gateway.fhirBaseUrl}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } });
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
+  const ofOne = testOfOne(runtime);
+
   test('55: an assertion stays used when everything was killed and started again', async () => {
     const persistDir = await mkdtemp(join(tmpdir(), 'gateway-claims-'));
     const database = await createTestDatabase();
@@ -188,7 +191,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await withinOneMinute(() => withSubject({ runtime, rateLimits: limits }, once));
   });
 
-  test('rotation: publish, sign, retire, and no request fails', async () => {
+  ofOne('rotation: publish, sign, retire, and no request fails', async () => {
     const database = await createTestDatabase();
     const [port, secrets, site] = [await freePort(), await makeSecrets(), await createSite(database.client)];
     const key = await createApiKey(database.client, { site });
@@ -222,7 +225,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('separate hosts: each surface answers for its own, and aud is the published address', async () => {
+  ofOne('separate hosts: each surface answers for its own, and aud is the published address', async () => {
     const env = {
       INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://login.example.org/auth',
       INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://api.example.org',
@@ -246,7 +249,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     });
   });
 
-  test('not configured: 503 in the format of the service', async () => {
+  ofOne('not configured: 503 in the format of the service', async () => {
     await withSubject({ runtime, env: { INTEGRATION_OAUTH_PUBLIC_BASE_URL: '' } }, async (subject) => {
       for (const path of ['/.well-known/smart-configuration', '/oauth2/jwks', '/oauth2/token']) {
         const response = await fetch(`${subject.gateway.url}${path}`);

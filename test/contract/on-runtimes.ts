@@ -8,9 +8,13 @@ import { afterAll, beforeAll, describe } from 'vitest';
 
 import { type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
 import { sized } from '../stack/tools/size.ts';
+import { testWhere } from '../stack/tools/test-where.ts';
 
 /** The runtimes for cases that no runtime changes. */
 export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
+
+/** Declares a test of ONE_RUNTIME among tests of each runtime. */
+export const testOfOne = (runtime: Runtime): ReturnType<typeof testWhere> => testWhere(ONE_RUNTIME.includes(runtime));
 
 interface Stoppable {
   stop(): Promise<void>;
@@ -43,11 +47,11 @@ function onEach<Subject extends Stoppable>(
  */
 export function onRuntimes<Subject extends Stoppable>(
   start: (runtime: Runtime) => Promise<Subject>,
-  cases: (subject: () => Subject) => void,
+  cases: (subject: () => Subject, runtime: Runtime) => void,
   ofOne: (subject: () => Subject) => void = () => undefined,
 ): void {
   onEach(RUNTIMES, start, (subject, runtime) => {
-    cases(subject);
+    cases(subject, runtime);
     if (ONE_RUNTIME.includes(runtime)) ofOne(subject);
   });
 }

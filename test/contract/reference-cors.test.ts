@@ -7,7 +7,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from './on-runtimes.ts';
 
 const DOCS = 'https://docs.example.org';
 const HOSTS = {
@@ -54,7 +55,7 @@ const SURFACES: readonly Asked[] = [
 ];
 const corsHeaders = ({ headers }: Answer) => Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-describe.each(RUNTIMES)('the API reference at a separate host, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('the API reference at a separate host, on %s', (runtime) => {
   let database: TestDatabase;
   let gateway: Gateway;
 

@@ -21,6 +21,8 @@ import { freePort } from '../stack/services/free-port.ts';
 import type { StackClient, StackDescription } from '../stack/start/local.ts';
 import { assertPortsFree } from '../stack/start/ports.ts';
 import { until } from '../stack/services/until.ts';
+import { sized } from '../stack/tools/size.ts';
+import { testWhere } from '../stack/tools/test-where.ts';
 import { commandsOf, ON_LOCAL_STACK } from '../inputs/documented-commands.ts';
 
 const PORT_NAMES = [
@@ -101,6 +103,8 @@ interface Bundle {
 }
 
 describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
+  /** At the normal size one edge has all cases; the other starts, exchanges the first messages and stops. */
+  const ofOne = testWhere(sized(edge === 'deno', true));
   let stack: LocalStack;
   let folder: string;
 
@@ -156,7 +160,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(adminToken.split('.')).toHaveLength(3);
   });
 
-  test('each of its Bearer tokens administers its own site', async () => {
+  ofOne('each of its Bearer tokens administers its own site', async () => {
     const { adminUrl, adminToken, otherAdminToken, clients, site, otherSite } = stack.description;
     const keysOf = async (token: string): Promise<string[]> => {
       const response = await fetch(`${adminUrl}/api/api-keys`, { headers: { authorization: `Bearer ${token}` } });
@@ -168,7 +172,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(new Set(await keysOf(otherAdminToken))).toEqual(new Set(clientsOf(otherSite)));
   });
 
-  test('the test of the webhook arrives at the receiver of the stack, with a verified signature', async () => {
+  ofOne('the test of the webhook arrives at the receiver of the stack, with a verified signature', async () => {
     const { adminUrl, adminToken, webhookUrl } = stack.description;
     const shown = async (): Promise<string> => (await fetch(webhookUrl)).text();
     expect(await shown()).toContain('Nothing yet');
@@ -195,7 +199,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect([refused.statusCode, await shown()]).toEqual([401, expect.stringContaining('&lt;b&gt;')]);
   });
 
-  test('the log of the edge has a line for each request, which its answer names, and no query', async () => {
+  ofOne('the log of the edge has a line for each request, which its answer names, and no query', async () => {
     const answer = await fetch(`${stack.description.oauthBaseUrl}/.well-known/smart-configuration?who=secret-name`);
     const requestId = answer.headers.get('x-request-id') ?? 'none';
     const log = () => readFile(`${folder}/edge.log`, 'utf8');
@@ -223,7 +227,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(overMllp).toMatch(/^MSA\|AA\|DEMO-ORU-1/m);
   });
 
-  test('the commands of README, Quickstart, HL7 senders and FHIR clients work as printed', async () => {
+  ofOne('the commands of README, Quickstart, HL7 senders and FHIR clients work as printed', async () => {
     // README and the chapters share blocks.
     const blocks = new Set(ON_LOCAL_STACK.flatMap(commandsOf));
     const { fhirBaseUrl, webhookUrl, adminUrl, adminToken } = stack.description;
@@ -279,7 +283,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(await posts('handshake')).toBe(2);
   });
 
-  test('discovery leads to a token, and metadata is public', async () => {
+  ofOne('discovery leads to a token, and metadata is public', async () => {
     const discovery = await fetch(`${stack.description.oauthBaseUrl}/.well-known/smart-configuration`);
     const document = (await discovery.json()) as Record<string, unknown>;
     expect(document['token_endpoint']).toBe(`${stack.description.oauthBaseUrl}/oauth2/token`);
@@ -321,7 +325,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect((await search('demo', 'Patient?birthdate=1970-12-31&gender=female')).entry).toHaveLength(2);
   });
 
-  test('results by HL7 over both ways become Observations, digit for digit', async () => {
+  ofOne('results by HL7 over both ways become Observations, digit for digit', async () => {
     expect(await (await hl7('demo-hl7', oru('E2E-R1', 'E2E-2', 'Threeways'))).text()).toMatch(/\rMSA\|AA\|E2E-R1/);
     expect(await sendMllp(stack, frame(oru('E2E-R2', 'E2E-2', 'Threeways')))).toMatch(/\rMSA\|AA\|E2E-R2/);
     const [patient] = (await search('demo', 'Patient?identifier=E2E-2')).entry ?? [];
@@ -335,7 +339,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(elsewhere.entry ?? []).toEqual([]);
   });
 
-  test('decimals sent by FHIR come back digit for digit, and an update is a new version', async () => {
+  ofOne('decimals sent by FHIR come back digit for digit, and an update is a new version', async () => {
     const [patient] = (await search('demo', 'Patient?identifier=E2E-1')).entry ?? [];
     const observation = (value: string): string =>
       `{"resourceType":"Observation","status":"final","code":{"text":"weight"},` +
@@ -355,7 +359,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(await (await fhir('demo', `Observation/${id}`)).text()).toContain('"value":1.500');
   });
 
-  test('bad input has its documented answer, and none is a 500', async () => {
+  ofOne('bad input has its documented answer, and none is a 500', async () => {
     const { oauthBaseUrl, fhirBaseUrl } = stack.description;
     const demo = client('demo');
 
@@ -413,7 +417,7 @@ describe.each(['workers', 'deno'])('npm start -- --edge %s', (edge) => {
     expect(await sendMllp(stack, broken)).toMatch(/^\u000bMSH[^\u000b]*\rMSA\|AA\|E2E-A3[^\u000b]*$/);
   });
 
-  test(
+  ofOne(
     'a second start finds its data; Ctrl-C stops every part, and so does SIGTERM to npm',
     async () => {
       expect(await stopStack(stack)).toBe(0);

@@ -14,7 +14,7 @@ import { helpOn } from '../../edge/platform/node/program.ts';
 import { prepareDatabase } from '../stack/services/application-login.ts';
 import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../stack/services/postgres.ts';
-import { BUILD_FOLDER } from '../stack/tools/edge-workerd.ts';
+import { BUILD_FOLDER } from '../stack/services/build.ts';
 import { RUNTIMES } from '../stack/tools/gateway.ts';
 import { LIMITS, lineOf, measureCosts } from './cost.ts';
 import { runFuzz, summaryOf } from './fuzz.ts';

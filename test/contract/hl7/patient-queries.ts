@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { readObject } from '../../stack/tools/exact-json.ts';
 import type { PatientSubject } from './identity-cases.ts';
 
-/** Some cases store a Patient of many megabytes, in which each look for a name would take long. */
+/** Some cases store resources of many megabytes, in which each search for a text would take long. */
 const HUGE_BYTES = 100_000;
 
 export function patientQueries(
@@ -47,7 +47,8 @@ export function patientQueries(
     },
     async subjects(code) {
       const { rows } = await client.query<{ id: string }>(
-        `select patient_id as id from resource where site_id = $1 and type = 'Observation' and body like '%"' || $2 || '"%'`,
+        `select patient_id as id from resource
+          where site_id = $1 and type = 'Observation' and octet_length(body) < ${HUGE_BYTES} and body like '%"' || $2 || '"%'`,
         [site, code],
       );
       return rows.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 
 import { DENO_PERMISSIONS } from '../../../edge/platform/deno-permissions.ts';
 import { buildAssets } from '../../../edge/platform/node/build-assets.ts';
-import { ROOT } from './build.ts';
+import { BUILD_FOLDER, buildOnce, ROOT } from './build.ts';
 import type { Edge, EdgeOptions } from './edge.ts';
 import { spawnLogged } from './logged.ts';
 import { until } from './until.ts';
@@ -16,13 +16,14 @@ export function denoBinary(): string {
   return `${folder}/${platform}/deno`;
 }
 
-/** Built once for each process: its sources do not change meanwhile. */
-let assets: Promise<void> | undefined;
+/** Built once for each process, and once for all processes of a test run. */
+let assets: Promise<unknown> | undefined;
 
 export async function startDenoEdge(
   options: EdgeOptions,
 ): Promise<Edge & { readonly pid: number; exited: Promise<number | null> }> {
-  await (assets ??= buildAssets());
+  const folder = process.env[BUILD_FOLDER];
+  await (assets ??= folder === undefined ? buildAssets() : buildOnce(folder, 'assets', () => buildAssets()));
   const { tokenPerClient, tokenPerAddress, adminPerAddress, perKey } = options.rateLimits;
   const env = {
     ...process.env,

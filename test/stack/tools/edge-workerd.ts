@@ -7,11 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { buildWorker } from '../services/build.ts';
+import { BUILD_FOLDER, buildWorker } from '../services/build.ts';
 import type { Edge, EdgeOptions } from '../services/edge.ts';
-
-/** The environment variable with the folder in which the first process that needs the Worker builds it. */
-export const BUILD_FOLDER = 'TEST_BUILD_FOLDER';
 
 /** Our child processes that are workerd; Linux only, which is where tests run. */
 function workerdChildren(): Set<number> {

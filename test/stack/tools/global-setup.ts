@@ -11,7 +11,7 @@ import type { TestProject } from 'vitest/node';
 import { prepareDatabase } from '../services/application-login.ts';
 import { type PgBouncer, startPgBouncer } from '../services/pgbouncer.ts';
 import { startPostgres, UNSAFE_BUT_FAST } from '../services/postgres.ts';
-import { BUILD_FOLDER } from './edge-workerd.ts';
+import { BUILD_FOLDER } from '../services/build.ts';
 import { isFull } from './size.ts';
 
 declare module 'vitest' {
