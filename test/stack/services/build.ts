@@ -1,4 +1,4 @@
-/** Builds the Worker exactly as a deployment does, and reads its settings. What is built is built once per folder. */
+/** Builds the Worker exactly as a deployment does, and reads its settings. A run of the tests shares its builds in one folder. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';

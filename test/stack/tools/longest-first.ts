@@ -9,7 +9,6 @@ const LONGEST: readonly string[] = [
   'contract/fhir.test.ts',
   'contract/hl7.test.ts',
   'e2e/reference.test.ts',
-  'e2e/admin-cli.test.ts',
   'e2e/deploy-chapter.test.ts',
   'e2e/console/pages.test.ts',
   'contract/oauth-operations.test.ts',
