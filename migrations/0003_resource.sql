@@ -185,8 +185,7 @@ create table patient_search (
   families text collate "C" not null default '',
   givens text collate "C" not null default '',
   -- Every text (T), family (F) and given (G) name as it was sent, with that letter before it.
-  exact text collate "C" not null default '',
-  foreign key (site_id, type, id) references resource (site_id, type, id)
+  exact text collate "C" not null default ''
 );
 create index patient_search_gender on patient_search (site_id, gender, id);
 -- Without a list of pending entries, which each search would have to read first.

@@ -94,14 +94,15 @@ begin
     return query select w.part, w.ordinal, w.outcome, w.id, w.version, w.last_updated
       from fhir_write(p_site, (
           -- One pass, because separate replacements would each read all rows. A placeholder is a JSON string or ends one;
-          -- within a text that is JSON itself the quote has backslashes.
-          select string_agg(coalesce(left(s.word, -length(s.name)) || (settled ->> s.name) || substr(s.piece, length(s.word) + 1),
-                   s.piece), '"' order by s.n)::json
-            from (
-              select p.piece, p.n, p.word, case when p.word like '?%' then p.word else right(p.word, 36) end as name
-                from (
-                  select x.piece, x.n, case when length(x.piece) >= 36 then rtrim(x.piece, '\') else '' end as word
-                    from string_to_table(p_rows::text, '"') with ordinality x(piece, n)) p) s), p_required) w;
+          -- within a text that is JSON itself the quote has backslashes. Most pieces are shorter than a placeholder.
+          array_to_string(array(
+            select case when octet_length(x.piece) < 36 then x.piece
+                        else (
+                          select coalesce(left(s.word, -length(s.name)) || (settled ->> s.name) || substr(x.piece, length(s.word) + 1),
+                                   x.piece)
+                            from (select p.word, case when p.word like '?%' then p.word else right(p.word, 36) end as name
+                                    from (select rtrim(x.piece, '\') as word) p) s) end
+              from string_to_table(p_rows::text, '"') x(piece)), '"'))::json, p_required) w;
   exception when sqlstate 'GW404' or sqlstate 'GW409' or sqlstate 'GW412' or sqlstate 'GW422' then
     get stacked diagnostics positions = pg_exception_detail;
     return query select 'failed', p::integer, sqlstate, null::uuid, null::integer, null::text

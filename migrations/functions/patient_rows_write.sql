@@ -14,6 +14,7 @@ declare
   r record;
   has_patients boolean := false;
 begin
+  if cardinality(p_rows) = 1 and p_rows[1].known is null then return; end if;
   for r in
     select x.id, x.mode, x.known, (x.writer = 'message') is true as is_message
       from unnest(p_rows) x

@@ -19,36 +19,38 @@ begin
   end if;
   if types = '{}' then return; end if;
 
-  -- Unchanged rows stay, because an update seldom changes an identifier or a code.
-  for r in
-    select x.type, x.id, x.identifiers, x.tokens, x.dates, x.parts from unnest(writes) x where x.mode is distinct from 'create'
-  loop
-    delete from resource_identifier i
-     where i.site_id = p_site and i.type = r.type and i.id = r.id
-       and (i.system, i.value) not in (
-         select search_key(e ->> 0), search_key(e ->> 1) from json_array_elements(r.identifiers) e);
-    delete from resource_token t
-     where t.site_id = p_site and t.type = r.type and t.id = r.id
-       and (t.param, t.system, t.code) not in (
-         select e ->> 0, search_key(e ->> 1), search_key(e ->> 2) from json_array_elements(r.tokens) e);
-    delete from resource_date d
-     where d.site_id = p_site and d.type = r.type and d.id = r.id
-       and d.param not in (select e ->> 0 from json_array_elements(r.dates) e);
-    continue when r.type <> 'Patient';
-    select s.families, s.givens into v_old from patient_search s where s.site_id = p_site and s.id = r.id;
-    if v_old.families <> coalesce(r.parts ->> 'families', '') then
-      foreach v_name in array string_to_array(v_old.families, E'\n') loop
-        delete from patient_name n where n.site_id = p_site and n.part = 'family' and n.name = left(v_name, 200) and n.id = r.id;
-      end loop;
-    end if;
-    if v_old.givens <> coalesce(r.parts ->> 'givens', '') then
-      foreach v_name in array string_to_array(v_old.givens, E'\n') loop
-        delete from patient_name n where n.site_id = p_site and n.part = 'given' and n.name = left(v_name, 200) and n.id = r.id;
-      end loop;
-    end if;
-  end loop;
-
-  -- Most resources have no number, and many no date: a statement that finds nothing to do has to be begun all the same.
+  -- Most writes are of one new resource, without a number or a date. A statement that finds nothing to do has to be begun all the
+  -- same.
+  if cardinality(writes) > 1 or writes[1].mode is distinct from 'create' then
+    -- Unchanged rows stay, because an update seldom changes an identifier or a code.
+    for r in
+      select x.type, x.id, x.identifiers, x.tokens, x.dates, x.parts from unnest(writes) x where x.mode is distinct from 'create'
+    loop
+      delete from resource_identifier i
+       where i.site_id = p_site and i.type = r.type and i.id = r.id
+         and (i.system, i.value) not in (
+           select search_key(e ->> 0), search_key(e ->> 1) from json_array_elements(r.identifiers) e);
+      delete from resource_token t
+       where t.site_id = p_site and t.type = r.type and t.id = r.id
+         and (t.param, t.system, t.code) not in (
+           select e ->> 0, search_key(e ->> 1), search_key(e ->> 2) from json_array_elements(r.tokens) e);
+      delete from resource_date d
+       where d.site_id = p_site and d.type = r.type and d.id = r.id
+         and d.param not in (select e ->> 0 from json_array_elements(r.dates) e);
+      continue when r.type <> 'Patient';
+      select s.families, s.givens into v_old from patient_search s where s.site_id = p_site and s.id = r.id;
+      if v_old.families <> coalesce(r.parts ->> 'families', '') then
+        foreach v_name in array string_to_array(v_old.families, E'\n') loop
+          delete from patient_name n where n.site_id = p_site and n.part = 'family' and n.name = left(v_name, 200) and n.id = r.id;
+        end loop;
+      end if;
+      if v_old.givens <> coalesce(r.parts ->> 'givens', '') then
+        foreach v_name in array string_to_array(v_old.givens, E'\n') loop
+          delete from patient_name n where n.site_id = p_site and n.part = 'given' and n.name = left(v_name, 200) and n.id = r.id;
+        end loop;
+      end if;
+    end loop;
+  end if;
   if cardinality(writes) > 1 or json_array_length(writes[1].identifiers) > 0 then
     insert into resource_identifier (site_id, type, system, value, id)
       select p_site, x.type, search_key(e ->> 0), search_key(e ->> 1), x.id
