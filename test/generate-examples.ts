@@ -9,6 +9,7 @@ import { curl } from '../edge/examples/request.ts';
 import { createRequest, messageRequest, searchRequest, tokenRequest } from '../edge/examples/requests.ts';
 import { refusalsTable } from './contract/clients/refusals.ts';
 import { withPart } from './generate-configuration.ts';
+import { type RuleRecipe, RULE_RECIPES } from './inputs/rule-recipes.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -49,6 +50,30 @@ const message = `curl -sS '${LOCAL}/hl7/messages' -H "Authorization: Bearer $(np
 const mllp = 'npm run -s mllp test/messages/demo/oru-r01.hl7';
 const deployed = [token(OAUTH), curl(createRequest(FHIR, PATIENT)), curl(searchRequest(FHIR, 'identifier=A-1'))];
 
+const MAX_LINE = 110;
+
+/** A recipe as oxfmt writes it: one short rule on a line, or else each rule, or else each member. */
+const recipe = ({ title, rules }: RuleRecipe): string => {
+  const printed = rules.map((rule) => {
+    const line = printSpaced(rule);
+    return line.length <= MAX_LINE
+      ? line
+      : `{\n${membersOf(rule)
+          .map((each) => `    ${each}`)
+          .join(',\n')}\n  }`;
+  });
+  const list = printed.join(',\n  ');
+  return `${title}:\n\n${fenced('json', list.includes('\n') ? `[\n  ${list}\n]` : `[${list}]`)}`;
+};
+
+const membersOf = (value: object): string[] =>
+  Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${printSpaced(each)}`);
+
+function printSpaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printSpaced).join(', ')}]`;
+  return typeof value === 'object' && value !== null ? `{ ${membersOf(value).join(', ')} }` : JSON.stringify(value);
+}
+
 /** The generated parts, by name. A page has the part between two comments with its name. */
 const PARTS: Readonly<Record<string, string>> = {
   token: fenced('sh', `CLIENT_ASSERTION=$(npm run -s assertion)\n${token(LOCAL)}`),
@@ -61,12 +86,13 @@ const PARTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(programs),
   'message with curl': fenced('sh', curl(messageRequest(HL7))),
   'rejected calls': refusalsTable(),
+  recipes: RULE_RECIPES.map(recipe).join('\n\n'),
 };
 
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['token', 'patient', 'messages'],
   'edge/docs/quickstart.md': ['token', 'patient', 'message', 'mllp message', 'patient of the messages'],
-  'edge/docs/senders.md': ['message', 'mllp message'],
+  'edge/docs/senders.md': ['message', 'mllp message', 'recipes'],
   'edge/docs/deploy.md': ['first patient of a deployment'],
   'edge/docs/curl.md': ['curl and openssl', 'message with curl'],
   'edge/docs/javascript.md': ['Node with jose'],
