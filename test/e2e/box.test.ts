@@ -387,7 +387,7 @@ test('no client sees an error while releases are replaced and rolled back and th
         const read = await fetch(`${base}/fhir/Patient/${id}`, { headers });
         seen.push(String(read.status));
         await read.text();
-        await delay(20);
+        await delay(100);
       }
     }
   };
