@@ -234,6 +234,10 @@ describe('the API reference in a browser', () => {
       expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
     });
 
+    /** Chapters share their styles: at the normal size, the others are checked in one view. */
+    const isInBothViews = (name: string): boolean =>
+      isFull || name === 'quickstart' || !CHAPTERS.some(({ page: chapter }) => chapter === name);
+
     const expectReadable = async (name: string): Promise<void> => {
       for (const [width, colorScheme] of [
         [WIDE, 'light'],
@@ -246,6 +250,7 @@ describe('the API reference in a browser', () => {
         }
         const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
         expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
+        if (width === WIDE && !isInBothViews(name)) continue;
         const left = name === 'api' || name === 'admin' ? OF_SWAGGER_UI : [];
         await expectAccessible(page, left, width === PHONE || isFull ? 'all' : 'contrast');
       }
@@ -415,20 +420,21 @@ describe('the API reference in a browser', () => {
       });
     });
 
-    test('every page is read without a fault, in both colour schemes, and is not wider than the window', async () => {
-      if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
-      for (const [name, url] of [
-        ['api', `${at('docs')}/docs`],
-        ['mllp', `${at('docs')}/docs/mllp`],
-        ['try', `${at('docs')}/docs/try`],
-        ['errors', `${at('docs')}/docs/errors`],
-        ['changes', `${at('docs')}/docs/changes`],
-        ...CHAPTERS.map(({ page: chapter }) => [chapter, `${at('docs')}/docs/${chapter}`] as const),
-        ['admin', `${at('console')}/docs/admin`],
-      ] as const) {
-        await page.goto(url);
-        const isTried = name === 'api' || name === 'admin';
-        if (isTried) await page.waitForSelector('.swagger-ui .opblock-tag');
+    test.each([
+      ['api', 'docs', '/docs'],
+      ['mllp', 'docs', '/docs/mllp'],
+      ['try', 'docs', '/docs/try'],
+      ['errors', 'docs', '/docs/errors'],
+      ['changes', 'docs', '/docs/changes'],
+      ...CHAPTERS.map(({ page: chapter }) => [chapter, 'docs', `/docs/${chapter}`] as const),
+      ['admin', 'console', '/docs/admin'],
+    ] as const)(
+      'the page %s has no fault in both colour schemes, and is not wider than the window',
+      async (...asked) => {
+        const [name, host, path] = asked;
+        if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
+        await page.goto(`${at(host)}${path}`);
+        if (name === 'api' || name === 'admin') await page.waitForSelector('.swagger-ui .opblock-tag');
         if (name === 'api') {
           for (const operation of ['createPatient', 'searchPatient']) {
             await page.click(`[id$="-${operation}"] .opblock-summary-control`);
@@ -436,11 +442,11 @@ describe('the API reference in a browser', () => {
           }
           expect(await page.textContent('#reference')).not.toContain('"string"');
         }
-        expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`), name).toBe(true);
+        expect(await page.isVisible(`a:has-text("Console")[href="${at('console')}/admin"]`)).toBe(true);
         await expectReadable(name);
-      }
-      // axe-core tries to add a style, which the policy of the pages refuses.
-      expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
-    });
+        // axe-core tries to add a style, which the policy of the pages refuses.
+        expect(problems.filter((line) => !line.startsWith('Applying inline style'))).toEqual([]);
+      },
+    );
   });
 });
