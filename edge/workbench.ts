@@ -4,7 +4,7 @@ import type { Deps } from './deps.ts';
 import { filterProblem, testNotification, topicTypes } from './fhir/subscriptions/administer.ts';
 import { validate } from './fhir/validate/validate.ts';
 import { dryRun } from './hl7/ingest/replay/dry-run.ts';
-import { previewReplay, reprocess } from './hl7/ingest/replay/replay.ts';
+import { previewReplay, reprocess, ruleChanges } from './hl7/ingest/replay/replay.ts';
 import { applyUndo, previewUndo } from './hl7/ingest/undo-merge.ts';
 import { explainAssertion } from './oauth/assertion/explain.ts';
 import type { ClientKeyring } from './oauth/client-keys.ts';
@@ -13,9 +13,11 @@ export function createWorkbench(deps: Deps, clientKeys: ClientKeyring): Workbenc
   return {
     explainAssertion: (database, site, assertion) =>
       explainAssertion({ ...deps, database }, clientKeys, site, assertion),
-    dryRun: (database, key, bytes, requestId) => dryRun({ ...deps, database }, key, bytes, requestId),
-    previewReplay: (database, site, messageId, requestId) =>
-      previewReplay({ ...deps, database }, site, messageId, requestId),
+    dryRun: (database, key, bytes, requestId, which) => dryRun({ ...deps, database }, key, bytes, requestId, which),
+    previewReplay: (database, site, messageId, requestId, which) =>
+      previewReplay({ ...deps, database }, site, messageId, requestId, which),
+    ruleChanges: (database, site, messageId, version, requestId) =>
+      ruleChanges({ ...deps, database }, site, messageId, version, requestId),
     replay: (database, site, messageId, { author, comment, by, isForced }, requestId) => {
       const attempt = { why: isForced ? 'forced' : 'replayed', actor: author, comment, jobId: null, by } as const;
       return reprocess({ ...deps, database }, site, messageId, attempt, requestId);

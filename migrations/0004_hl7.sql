@@ -79,6 +79,8 @@ create table hl7_attempt (
   comment text,
   -- From receipt to answer; null where it was not measured.
   took_ms integer,
+  -- The version of the key's rules by which the message was read; null without rules.
+  rules_version integer,
   primary key (site_id, message_id, number),
   foreign key (site_id, message_id) references hl7_message
 );

@@ -142,6 +142,7 @@ export interface AttemptRow {
   readonly outcome: 'AA' | 'AE' | 'AR';
   /** From the receipt, or from when it was asked for, to the answer, in milliseconds. */
   readonly took_ms: number | null;
+  readonly rules_version: number | null;
   /** Base64. */
   readonly ack: string | null;
   /** A JSON array. */
@@ -153,7 +154,7 @@ export interface AttemptRow {
  */
 export function attemptsOfMessage(site: string, messageId: string): Query<AttemptRow> {
   return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.comment, a.request_id, a.outcome,
-      a.took_ms, encode(a.ack, 'base64') as ack, a.errors::text as errors
+      a.took_ms, a.rules_version, encode(a.ack, 'base64') as ack, a.errors::text as errors
     from hl7_attempt a
     where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid
       and (a.number <= 10 or a.number > (select max(n.number) - 100 from hl7_attempt n

@@ -46,6 +46,8 @@ export interface NewMessage extends MessageIdentity {
   readonly jobId: string | null;
   /** The gateway failed to process it. */
   readonly hasFailed: boolean;
+  /** The version of the key's rules by which it was read; null without rules. */
+  readonly rulesVersion: number | null;
   /** As of `SenderRow`. */
   readonly settings: string;
   /** As of `SenderRow`, if the key was selected among candidates; else null. */

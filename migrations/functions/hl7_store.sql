@@ -1,7 +1,7 @@
 -- Stores a message and its effects if the snapshot on which it was decided is still current; else nothing.
 --   - p_message { messageId, clientId, source, sourceAddress, tlsSubject, requestId, application, facility, controlId,
---     sha256, type, outcome, errors, actor, comment, jobId, hasFailed, why, senders, settings, isControlIdReused,
---     audit, keys, elapsedMs }.
+--     sha256, type, outcome, errors, actor, comment, jobId, hasFailed }. It also has why,
+--     senders, settings, isControlIdReused, audit, keys, elapsedMs and rulesVersion.
 --   - why: as of hl7_attempt; for 'received' nothing is stored yet.
 --   - senders: the text that mllp_candidates left in gateway.senders when the API key was chosen; null if the key was
 --     named.
@@ -10,6 +10,7 @@
 --   - audit: as audit_add.
 --   - keys: [{ key, field, value, authority }] as hl7_message_key.
 --   - elapsedMs: since the message was received.
+--   - rulesVersion: as of hl7_attempt.
 --   - p_values, p_types, p_keys: as hl7_matches.
 --   - p_states: of the rows that hl7_matches gave, in the order of their bytes. Null if they were an excess: then the
 --     message is rejected for any rows.
@@ -58,7 +59,8 @@ begin
   select x.* into m from json_to_record(p_message) as x("messageId" uuid, "clientId" text, source text,
     "sourceAddress" text, "tlsSubject" text, "requestId" text, application text, facility text, "controlId" text, sha256 text, type text,
     outcome text, errors json, why text, actor text, comment text, "jobId" uuid, "hasFailed" boolean, senders text,
-    settings text, "isControlIdReused" boolean, audit json, keys json, "elapsedMs" integer);
+    settings text, "isControlIdReused" boolean, audit json, keys json, "elapsedMs" integer,
+    "rulesVersion" integer);
 
   outcome := 'changed';
   -- The API key was chosen among other candidates than there are now.
@@ -132,9 +134,9 @@ begin
            k.value ->> 'authority'
       from json_array_elements(m.keys) with ordinality k(value, n);
   insert into hl7_attempt (site_id, message_id, number, why, actor, comment, job_id, request_id, outcome, ack, errors,
-      took_ms)
+      rules_version, took_ms)
     select p_site, m."messageId", coalesce(max(a.number), 0) + 1, m.why, m.actor, m.comment, m."jobId", m."requestId",
-           m.outcome, p_ack, m.errors,
+           m.outcome, p_ack, m.errors, m."rulesVersion",
            m."elapsedMs" + round(1000 * extract(epoch from clock_timestamp() - now()))::integer
       from hl7_attempt a where a.site_id = p_site and a.message_id = m."messageId"
     returning number into attempt;

@@ -25,6 +25,7 @@ export const ERROR_REASONS = {
   'too-much-repeated': 'The resources of the message would repeat a long field too often.',
   'too-many-documents': 'The message has more documents than the limit.',
   'too-many-resources': 'The message would create more resources than the limit.',
+  'too-many-names': 'The names of the patients have more characters than the limit.',
   'too-much-stored': 'The stored patients and results that the message concerns are larger than the limit.',
   'required-field-missing': 'A required field or segment is missing.',
   'segment-sequence': 'A segment is not allowed at this place in the message structure.',
@@ -88,6 +89,9 @@ export const ERROR_REASONS = {
   'no-result': 'OBR-25 says that there is no such order or patient.',
   'ambiguous-document': 'Several documents of the patient have this number, and it has no authority.',
   'unknown-document': 'No document with this identifier is stored.',
+  'rule-ignored': 'A rule of the API key ignores the message. It is stored and has no effect.',
+  'rule-rejected': 'A rule of the API key rejects the message.',
+  'rules-too-costly': 'The rules of the API key would take too long for this message.',
   'gateway-failed': 'The gateway failed. The message is stored and will be retried automatically.',
   'more-findings': 'The acknowledgement does not list all findings.',
 } as const;

@@ -1,7 +1,7 @@
 /** A message through reading and mapping, without a database: what tests of the maps look at. */
+import { readBytes } from '../stack/tools/hl7-text.ts';
 import { decide } from '../../edge/hl7/ingest/decide.ts';
 import type { Found, FoundPatient } from '../../edge/hl7/mapping/drafts.ts';
-import { readBytes } from '../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../edge/hl7/ingest/sender/settings.ts';
 import { KEY_MEMBERS } from '../../edge/members/api-key.ts';
 import { newRecord, toRecord } from '../../edge/members/member.ts';
@@ -33,6 +33,7 @@ export const SETTINGS: SenderSettings = {
   placeholderBirthDates: new Set(),
   usCore: false,
   codeTables: [],
+  hl7_rules: null,
 };
 
 /** The circumstances of an ordinary message. */

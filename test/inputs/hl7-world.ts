@@ -1,6 +1,7 @@
 /** A site in memory that keeps what messages make, so that histories of messages can be tried by the thousand. */
 import { decide } from '../../edge/hl7/ingest/decide.ts';
-import { readBytes } from '../../edge/hl7/ingest/reading.ts';
+import { openBytes, readOpened } from '../../edge/hl7/ingest/reading.ts';
+import type { SenderRule } from '../../edge/members/sender-rules.ts';
 import type { Found, FoundPatient } from '../../edge/hl7/mapping/drafts.ts';
 import type { NewAttention } from '../../edge/store/attention.ts';
 import type { ResultRow } from '../../edge/store/hl7-result.ts';
@@ -25,7 +26,9 @@ export interface World {
 /** The time of receipt of all messages, far behind the times in them. */
 const RECEIVED_MS = Date.parse('2026-06-01T00:00:00Z');
 
-export function createWorld(): World {
+/** @param rules the rules of the key that sends the messages */
+export function createWorld(rules: readonly SenderRule[] = []): World {
+  const live = rules.length === 0 ? null : { version: 1, rules };
   const resources = new Map<string, StoredResource>();
   const keys = new Map<string, { readonly type: string; readonly key: string; readonly id: string }>();
   const results = new Map<string, ResultRow>();
@@ -49,7 +52,7 @@ export function createWorld(): World {
       received += 1000;
       const patients = [...resources.values()].filter(({ type }) => type === 'Patient');
       const { outcome, findings, effects } = decide({
-        reading: readBytes(bytesOf(message), 'utf-8'),
+        reading: readOpened(openBytes(bytesOf(message), 'utf-8'), live),
         settings: SETTINGS,
         found: [
           ...patients.flatMap(({ type, id }) => foundAs('patient', '', type, id)),

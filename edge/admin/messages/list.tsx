@@ -1,13 +1,12 @@
 /** The log of HL7 messages: what is looked for, what was found, and where nothing was, what else there is. */
-import type { Child, PropsWithChildren } from 'hono/jsx';
+import type { PropsWithChildren } from 'hono/jsx';
 
 import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
-import { MAX_COUNTED, type ListedRow } from '../../store/message-search.ts';
-import { Empty, Filter, Moment, Outcome, Refreshed, Row, Select, Table, Warnings, When } from '../web/ui.tsx';
+import { MAX_COUNTED } from '../../store/message-search.ts';
+import { Empty, Filter, Moment, Refreshed, Select, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
-import { Path } from '../web/path.tsx';
-import { type ListedMessage, viewListedMessage } from './view.ts';
+import { ALL_COLUMNS, COLUMNS, type MessageColumn, MessageTable } from './table.tsx';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -157,137 +156,6 @@ const counted = (count: number, isMore: boolean): string =>
     : count === 1
       ? 'One message'
       : `${count.toLocaleString('en')} messages`;
-
-const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
-
-/** The outcome; an acceptance with warnings looks different. */
-const Result = ({ message: { outcome, warnings, finding } }: { message: ListedMessage }) => (
-  <>
-    <Outcome outcome={outcome} /> <Warnings count={warnings} />
-    {finding === null ? null : (
-      <small class="finding quiet">
-        <code>{finding.reason ?? finding.code}</code> {finding.at === undefined ? null : <Path at={finding.at} />}
-      </small>
-    )}
-  </>
-);
-
-/** The fields that match the patient of the filter: two persons may have one identifier. */
-const Matches = ({ named }: { named: NonNullable<ListedMessage['named']> }) => (
-  <ul class="plain">
-    {named.map(({ field, value, authority }) => (
-      <li>
-        {field}
-        {value === '' ? '' : ' '}
-        {value === '' ? null : <code>{value}</code>}
-        {value === '' ? '' : authority === '' ? ', authority not sent' : ` of ${authority}`}
-      </li>
-    ))}
-  </ul>
-);
-
-const PatientCell = ({ patient, path }: { patient: ListedMessage['patient']; path: string }) => {
-  if (patient === null) return null;
-  const { reference, name, identifier, authority } = patient;
-  const shown = name === '' ? 'no name' : name;
-  return (
-    <>
-      {reference !== null ? (
-        <a href={`${path}/resources/${reference}`}>{shown}</a>
-      ) : name === '' ? null : (
-        <span class="quiet">{name}</span>
-      )}{' '}
-      {identifier === '' ? null : (
-        <small>
-          {identifier} <span class="quiet">{authority}</span>
-        </small>
-      )}
-    </>
-  );
-};
-
-interface CellPaths {
-  readonly path: string;
-  readonly keyPath: string;
-}
-
-interface Column {
-  readonly title: string;
-  readonly class?: string;
-  readonly cell: (message: ListedMessage, paths: CellPaths) => Child;
-}
-
-/** The columns that a reader can choose, beside the time. */
-const COLUMNS = {
-  patient: { title: 'Patient', cell: ({ patient }, { path }) => <PatientCell {...{ patient, path }} /> },
-  type: { title: 'Type', cell: ({ messageType }) => messageType || <span class="quiet">unreadable</span> },
-  controlId: { title: 'Control id', class: 'ids', cell: ({ controlId }) => <code>{controlId}</code> },
-  sender: {
-    title: 'Sender',
-    cell: ({ sendingApplication, sendingFacility }) =>
-      [sendingApplication, sendingFacility].filter(Boolean).join(' / '),
-  },
-  key: {
-    title: 'API key',
-    class: 'ids',
-    cell: ({ clientId, keyName, source }, { keyPath }) => (
-      <>
-        <a href={`${keyPath}/${clientId}`}>{keyName}</a> <small class="quiet">{source.toUpperCase()}</small>
-      </>
-    ),
-  },
-  took: { title: 'Took', class: 'number', cell: ({ tookMs }) => (tookMs === null ? '' : duration(tookMs)) },
-  outcome: { title: 'Outcome', cell: (message) => <Result message={message} /> },
-} as const satisfies Readonly<Record<string, Column>>;
-export type MessageColumn = keyof typeof COLUMNS;
-const isColumn = (name: string): name is MessageColumn => Object.hasOwn(COLUMNS, name);
-const ALL_COLUMNS = Object.keys(COLUMNS).filter(isColumn);
-
-/** The columns that a cookie names, in the order of the list; all columns if it names none of them. */
-export function readColumns(cookie: string | undefined): readonly MessageColumn[] {
-  const chosen = (cookie ?? '').split('.').filter(isColumn);
-  return chosen.length === 0 ? ALL_COLUMNS : ALL_COLUMNS.filter((name) => chosen.includes(name));
-}
-
-interface MessageTableProps extends CellPaths {
-  readonly items: readonly ListedRow[];
-  readonly columns?: readonly MessageColumn[];
-  /** Show where each message names the patient. */
-  readonly isByPatient?: boolean;
-}
-
-export const MessageTable = ({ items, columns, isByPatient = false, ...paths }: MessageTableProps) => {
-  const shown: readonly (readonly [string, Column])[] = (
-    columns ?? ALL_COLUMNS.filter((name) => name !== 'patient')
-  ).map((name) => [name, COLUMNS[name]]);
-  const head = ['Received', ...(isByPatient ? ['Named in'] : []), ...shown.map(([, { title }]) => title)];
-  return (
-    <div class="messages">
-      <Table label="Messages" head={head}>
-        {items.map(viewListedMessage).map((message) => (
-          <Row>
-            <th scope="row" class="narrow">
-              <a href={`${paths.path}/${message.messageId}`}>
-                <When at={message.receivedAt} />
-              </a>{' '}
-              <button type="button" class="small peek" data-preview={`${paths.path}/${message.messageId}`}>
-                Preview
-              </button>
-            </th>
-            {isByPatient ? (
-              <td>
-                <Matches named={message.named ?? []} />
-              </td>
-            ) : null}
-            {shown.map(([name, column]) => (
-              <td class={[`of-${name}`, column.class].filter(Boolean).join(' ')}>{column.cell(message, paths)}</td>
-            ))}
-          </Row>
-        ))}
-      </Table>
-    </div>
-  );
-};
 
 /** The choice of columns. It returns to the same list. */
 const Columns = ({ columns, address, path }: { columns: readonly MessageColumn[]; address: Query; path: string }) => (

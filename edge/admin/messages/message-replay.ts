@@ -25,9 +25,33 @@ export interface ReplayPreview {
   readonly stale: readonly ResourceDifference[];
 }
 
+/** A field of a message that a rule of its key changed. */
+export interface RuleChange {
+  /** The position of the rule, from 1. */
+  readonly rule: number;
+  /** In the message as sent, as ERR-2: `PID^1^8`. */
+  readonly at: string;
+  readonly before: string;
+  readonly after: string;
+}
+
 export interface MessageReplay {
-  /** The changes of a replay. @throws Fault `not-found` */
-  previewReplay(database: Database, site: string, messageId: string, requestId: string): Promise<ReplayPreview>;
+  /** The fields of a stored message that a version of its key's rules changed. @throws Fault `not-found`, `conflict` */
+  ruleChanges(
+    database: Database,
+    site: string,
+    messageId: string,
+    version: number,
+    requestId: string,
+  ): Promise<readonly RuleChange[]>;
+  /** The changes of a replay, with the live rules of its key or their draft. @throws Fault `not-found` */
+  previewReplay(
+    database: Database,
+    site: string,
+    messageId: string,
+    requestId: string,
+    which?: 'live' | 'draft',
+  ): Promise<ReplayPreview>;
   /** Maps a stored message again. Newer data stays unless the replay is forced. @throws Fault `not-found` */
   replay(
     database: Database,

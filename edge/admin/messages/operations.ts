@@ -16,7 +16,7 @@ import { messagesAround } from '../../store/message-around.ts';
 import { viewListedMessage, viewMessageDetail, viewTicketCopy } from './view.ts';
 import { listOf, type Operation, operation } from '../api/operation.ts';
 import { findMessages, messageQuery } from './listing.ts';
-import { authorOf, requirePermission } from '../staff/actor.ts';
+import { type Actor, authorOf, requirePermission } from '../staff/actor.ts';
 import { viewAck } from './segments.ts';
 import type { MessageReplay } from './message-replay.ts';
 import { findResource, resourceQuery, viewLineage } from './find-resource.ts';
@@ -110,11 +110,21 @@ const attemptItem = z.object({
   requestId: text,
   outcome,
   tookMs: z.number().int().nullable(),
+  rulesVersion: z.number().int().nullable().meta({
+    description: 'The version of the key’s rules by which the message was read; null without rules.',
+  }),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),
 });
 
 const changedElement = z.object({ element: text, before: text.nullable(), after: text.nullable() });
+
+export const ruleChangeItem = z.object({
+  rule: z.number().int().meta({ description: 'The position of the rule, from 1.' }),
+  at: text.meta({ description: 'The place in the message as sent, as ERR-2 names it.' }),
+  before: text,
+  after: text,
+});
 
 const messageDetail = messageItem.extend({
   requestId: text,
@@ -126,6 +136,9 @@ const messageDetail = messageItem.extend({
   problem: text.nullable(),
   ack: text.nullable(),
   errors: z.array(ackErrorItem),
+  ruleChanges: z.array(ruleChangeItem).meta({
+    description: 'The fields that rules of the key changed before the message was mapped, 1,000 at most.',
+  }),
   attemptCount: z
     .number()
     .int()
@@ -253,7 +266,12 @@ const replayAnswer = z.object({
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */
-export async function findMessage(database: Database, site: string, messageId: string) {
+export async function findMessage(
+  replays: Pick<MessageReplay, 'ruleChanges'>,
+  { actor: { site }, database }: { readonly actor: Pick<Actor, 'site'>; readonly database: Database },
+  messageId: string,
+  requestId: string,
+) {
   const missing = () => new Fault('not-found', 'no such message');
   if (!isUuid(messageId)) throw missing();
   const [[row], resources, attempts, around] = await inSite(database, site).batch([
@@ -264,7 +282,11 @@ export async function findMessage(database: Database, site: string, messageId: s
     noteMessageViewed(site, messageId),
   ]);
   if (row === undefined) throw missing();
-  return viewMessageDetail(row, resources, attempts, around);
+  const detail = viewMessageDetail(row, resources, attempts, around);
+  const version = detail.isForgotten ? null : (detail.attempts.at(-1)?.rulesVersion ?? null);
+  const isRuled = version !== null;
+  const ruleChanges = isRuled ? await replays.ruleChanges(database, site, messageId, version, requestId) : [];
+  return { ...detail, ruleChanges };
 }
 
 /** A copy for a ticket. @throws Fault `not-found` */
@@ -301,7 +323,9 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       permission: 'site.messages.read',
       summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
-      handle: async ({ actor, database, param }) => ({ body: await findMessage(database, actor.site, param('id')) }),
+      async handle({ actor, database, param, requestId }) {
+        return { body: await findMessage(replays, { actor, database }, param('id'), requestId) };
+      },
     }),
     operation({
       method: 'get',

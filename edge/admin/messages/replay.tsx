@@ -2,7 +2,7 @@
 import type { ReplayPreview } from './message-replay.ts';
 import { Empty, Outcome } from '../web/ui.tsx';
 import { Differences } from './differences.tsx';
-import { AckErrors } from './page.tsx';
+import { AckErrors } from './as-sent.tsx';
 
 /** Why it is replayed: kept with the attempt. */
 export const CommentField = () => (
@@ -12,14 +12,22 @@ export const CommentField = () => (
   </label>
 );
 
-export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: string }) => {
+interface ReplayPageProps {
+  readonly preview: ReplayPreview;
+  readonly path: string;
+  /** It is read by the draft of its key's rules, so it cannot be applied. */
+  readonly isTrial: boolean;
+}
+
+export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
   const { outcome, findings, changes, merges, stale } = preview;
   const changed = changes.filter(({ change }) => change !== 'unchanged');
   const isIdle = changed.length === 0 && merges.length === 0;
   return (
     <>
       <p class="lead">
-        The stored bytes are mapped again with the current settings. The outcome would be <Outcome outcome={outcome} />
+        The stored bytes are mapped again with the current settings{isTrial ? ' and the draft of the key’s rules' : ''}.
+        The outcome would be <Outcome outcome={outcome} />
       </p>
       {findings.length === 0 ? null : <AckErrors errors={findings} />}
       <section aria-labelledby="changes">
@@ -34,13 +42,19 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: st
         ) : (
           <Differences label="Changes" resources={changed} />
         )}
-        <form class="actions replay" method="post" action={`${path}/replay`}>
-          <CommentField />
-          <button name="apply" value="newest" class={isIdle ? 'secondary' : ''}>
-            Apply
-          </button>
-          <a href={path}>Back to the message</a>
-        </form>
+        {isTrial ? (
+          <p>
+            The draft is not live, so this cannot be applied. <a href={path}>Back to the message</a>
+          </p>
+        ) : (
+          <form class="actions replay" method="post" action={`${path}/replay`}>
+            <CommentField />
+            <button name="apply" value="newest" class={isIdle ? 'secondary' : ''}>
+              Apply
+            </button>
+            <a href={path}>Back to the message</a>
+          </form>
+        )}
       </section>
       {stale.length === 0 ? null : (
         <section aria-labelledby="stale">
@@ -50,12 +64,14 @@ export const ReplayPage = ({ preview, path }: { preview: ReplayPreview; path: st
             data of this message.
           </p>
           <Differences label="Elements with newer data" resources={stale} />
-          <form class="actions replay" method="post" action={`${path}/replay`}>
-            <CommentField />
-            <button name="apply" value="everything" class="secondary">
-              Apply although newer data exist
-            </button>
-          </form>
+          {isTrial ? null : (
+            <form class="actions replay" method="post" action={`${path}/replay`}>
+              <CommentField />
+              <button name="apply" value="everything" class="secondary">
+                Apply although newer data exist
+              </button>
+            </form>
+          )}
         </section>
       )}
     </>

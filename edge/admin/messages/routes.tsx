@@ -17,7 +17,8 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { readInstant } from '../web/wall-clock.ts';
 import { FILE_TYPES, fileOf } from './file.ts';
-import { MessageList, readColumns } from './list.tsx';
+import { MessageList } from './list.tsx';
+import { readColumns } from './table.tsx';
 import type { MessageReplay } from './message-replay.ts';
 import { MessagePage } from './page.tsx';
 import { ReplayPage } from './replay.tsx';
@@ -164,7 +165,7 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
 
   app.get(`${PLACE}/:id`, async (c) => {
     const session = await access.page(c, 'site.messages.read');
-    const message = await findMessage(session.database, session.actor.site, c.req.param('id'));
+    const message = await findMessage(replays, session, c.req.param('id'), c.get('requestId'));
     const page = (
       <Page
         title={message.controlId === '' ? 'Message without a control id' : `Message ${message.controlId}`}
@@ -217,16 +218,19 @@ export function addMessagePages(app: Surface, { deps, access, queries }: Console
     const session = await access.page(c, 'site.messages.replay');
     const id = messageId(c.req.param('id'));
     requirePermission(session.actor, 'site.messages.read');
-    const preview = await replays.previewReplay(session.database, session.actor.site, id, c.get('requestId'));
+    const { site } = session.actor;
+    const isTrial = c.req.query('rules') === 'draft';
+    const which = isTrial ? 'draft' : 'live';
+    const preview = await replays.previewReplay(session.database, site, id, c.get('requestId'), which);
     const page = (
       <Page
-        title="Preview of a replay"
+        title={isTrial ? 'Preview with the draft of its rules' : 'Preview of a replay'}
         config={config}
         session={session}
         place={PLACE}
         trail={[PLACES.messages, { title: 'The message', path: `${PLACE}/${id}` }]}
       >
-        <ReplayPage preview={preview} path={`${path}/${id}`} />
+        <ReplayPage {...{ preview, isTrial }} path={`${path}/${id}`} />
       </Page>
     );
     return respond(config, page);

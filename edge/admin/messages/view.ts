@@ -15,6 +15,7 @@ import type { ListedRow, MessageRow } from '../../store/message-search.ts';
 import type { AroundRow } from '../../store/message-around.ts';
 import { fieldsByElement } from '../../store/provenance.ts';
 import { elementDifferences } from '../../store/resource-differences.ts';
+import type { RuleChange } from './message-replay.ts';
 import { type Finding, viewAck, viewMessage } from './segments.ts';
 
 export function viewMessageRow(row: MessageRow) {
@@ -80,7 +81,7 @@ export function viewListedMessage(row: ListedRow) {
 export type ListedMessage = ReturnType<typeof viewListedMessage>;
 
 function viewAttempt(attempt: AttemptRow) {
-  const { number, at, why, actor, comment, request_id: requestId, outcome, took_ms: tookMs, ack, errors } = attempt;
+  const { number, at, why, actor, comment, request_id: requestId, outcome, ack, errors } = attempt;
   const found: Finding[] = JSON.parse(errors);
   return {
     number,
@@ -90,7 +91,8 @@ function viewAttempt(attempt: AttemptRow) {
     comment,
     requestId,
     outcome,
-    tookMs,
+    tookMs: attempt.took_ms,
+    rulesVersion: attempt.rules_version,
     ack: viewAck(ack === null ? null : decodeBase64(ack)),
     errors: found,
   };
@@ -181,4 +183,4 @@ export function viewMessageDetail(
     around: around.map(viewAround),
   };
 }
-export type MessageDetail = ReturnType<typeof viewMessageDetail>;
+export type MessageDetail = ReturnType<typeof viewMessageDetail> & { readonly ruleChanges: readonly RuleChange[] };

@@ -3,7 +3,7 @@ import { counted } from '../web/counted.ts';
 import { Badge, Empty, Moment, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
 import { Differences } from '../messages/differences.tsx';
 import type { ReplayPreview } from '../messages/message-replay.ts';
-import { AckErrors } from '../messages/page.tsx';
+import { AckErrors } from '../messages/as-sent.tsx';
 import { CommentField } from '../messages/replay.tsx';
 import type { SendingKeyRow } from '../../store/message-search.ts';
 import type { ReplaySample, ReplayView } from './operations.ts';

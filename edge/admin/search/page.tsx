@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import { MAX_COUNTED } from '../../store/message-search.ts';
 import { PERMISSIONS } from '../../permissions.ts';
 import type { Actor } from '../staff/actor.ts';
-import { MessageTable } from '../messages/list.tsx';
+import { MessageTable } from '../messages/table.tsx';
 import { Refusals } from '../requests/list.tsx';
 import { counted } from '../web/counted.ts';
 import { linkTo } from '../web/layout.tsx';

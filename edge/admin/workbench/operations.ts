@@ -10,7 +10,7 @@ import type { Database } from '../../deps.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { listKeys } from '../keys/statements.ts';
 import { noSuchKey } from '../keys/keys.ts';
-import { ackErrorItem, moreSegments, segmentItem } from '../messages/operations.ts';
+import { ackErrorItem, moreSegments, ruleChangeItem, segmentItem } from '../messages/operations.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { viewAck, viewMessage } from '../messages/segments.ts';
 import type { DryRunResult, Workbench } from './workbench.ts';
@@ -64,6 +64,7 @@ function viewDecided({ outcome, ack, findings, resources }: Decided, bytes: Uint
 export const viewDryRun = (result: DryRunResult, bytes: Uint8Array) => ({
   ...viewDecided(result, bytes, null),
   changes: result.changes,
+  ruleChanges: result.ruleChanges,
 });
 
 const decidedAnswer = z.object({
@@ -159,6 +160,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
           .optional()
           .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
+        rules: z.enum(['live', 'draft']).default('live').meta({ description: 'The rules of the key that count.' }),
       }),
       maxBodyBytes: 2 * config.HL7_MAX_TEXT_BYTES,
       answer: decidedAnswer.extend({
@@ -172,12 +174,14 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
           )
           .nullable()
           .meta({ description: 'The changes of stored resources; null for a message that the key has never sent.' }),
+        ruleChanges: z.array(ruleChangeItem),
       }),
-      async handle({ actor, database, body: { clientId, message }, requestId }) {
+      async handle({ actor, database, body: { clientId, message, rules }, requestId }) {
         const sender = clientId ?? (await newestSender(database, actor.site));
         requireClientId(sender);
         const bytes = messageBytes(message);
-        const result = await workbench.dryRun(database, { site: actor.site, clientId: sender }, bytes, requestId);
+        const key = { site: actor.site, clientId: sender };
+        const result = await workbench.dryRun(database, key, bytes, requestId, rules);
         return { body: viewDryRun(result, bytes) };
       },
     }),

@@ -16,7 +16,13 @@ interface BenchProps {
   /** The keys to choose from; undefined for a bench without keys. */
   readonly keys?: readonly KeyRow[] | undefined;
   readonly clientId: string;
+  readonly rules: 'live' | 'draft';
 }
+
+const RULES = [
+  { value: 'live', label: 'live' },
+  { value: 'draft', label: 'the draft' },
+];
 
 const FORMS: Readonly<Record<Bench, { label: string; hint: string; button: string; does: string }>> = {
   assertion: {
@@ -85,7 +91,7 @@ const Permalink = ({ bench }: { bench: Bench }) => (
 );
 
 export const WorkbenchPage = (props: PropsWithChildren<BenchProps>) => {
-  const { path, bench, benches, pasted, keys, clientId, children } = props;
+  const { path, bench, benches, pasted, keys, clientId, rules, children } = props;
   const { label, hint, button, does } = FORMS[bench];
   return (
     <>
@@ -102,6 +108,7 @@ export const WorkbenchPage = (props: PropsWithChildren<BenchProps>) => {
         {bench === 'message' && keys !== undefined ? (
           <div class="filter">
             <KeyChoice label="As if sent with" {...{ keys, clientId }} />
+            <Select name="rules" label="Rules of the key" value={rules} options={RULES} />
           </div>
         ) : null}
         <div class="field">

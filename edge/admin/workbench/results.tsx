@@ -1,7 +1,7 @@
 /** The results of a bench: the verdict, then the problems, then the details, folded. */
 import type { Issue } from '../../../shared/fault.ts';
 import type { ResourceDifference } from '../messages/message-replay.ts';
-import { AckErrors, Segments } from '../messages/page.tsx';
+import { AckErrors, RuleChanges, Segments } from '../messages/as-sent.tsx';
 import { counted } from '../web/counted.ts';
 import { Badge, Code, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
 import type { viewDryRun, viewExplanation } from './operations.ts';
@@ -121,7 +121,7 @@ function madeOf(resources: Run['resources']): string {
 }
 
 export const DryRun = ({ run }: { run: Run }) => {
-  const { outcome, errors, ack, resources, changes, segments, moreSegments, problem } = run;
+  const { outcome, errors, ack, resources, changes, ruleChanges, segments, moreSegments, problem } = run;
   const refused = errors.filter(({ severity }) => severity === 'E').length;
   const warned = errors.filter(({ severity }) => severity === 'W').length;
   return (
@@ -142,6 +142,12 @@ export const DryRun = ({ run }: { run: Run }) => {
           <Code text={ack} label="The ACK" copy />
         )}
       </details>
+      {ruleChanges.length === 0 ? null : (
+        <details open>
+          <summary>Changed by rules</summary>
+          <RuleChanges changes={ruleChanges} />
+        </details>
+      )}
       {outcome === 'AA' ? (
         <details open={changes !== null}>
           <summary>Changes</summary>

@@ -24,14 +24,18 @@ import { inSite } from '../../store/in-site.ts';
 
 const { path: PLACE } = PLACES.workbench;
 const MAX_KEYS = 200;
-const NOTHING = { text: '', clientId: '', sample: '' };
+const NOTHING = { text: '', clientId: '', sample: '', rules: 'live' } as const;
 
 interface Pasted {
   readonly text: string;
   readonly clientId: string;
   /** The name of the sample that is asked for, or none. */
   readonly sample: string;
+  /** The rules of the key that count for a message. */
+  readonly rules: 'live' | 'draft';
 }
+
+const rulesNamed = (name: string | null | undefined): Pasted['rules'] => (name === 'draft' ? name : 'live');
 
 const ANY_KEY = { text: '', status: '', protocol: '' };
 
@@ -57,7 +61,7 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
   const show = async (
     session: Visitor,
     bench: Bench,
-    { text, clientId, sample }: Pasted,
+    { text, clientId, sample, rules }: Pasted,
     result: Child,
     status = 200,
   ): Promise<Response> => {
@@ -70,7 +74,7 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     const page = (
       <Page title="Workbench" config={config} session={session} place={PLACE} scripts={['workbench.js']}>
         <WorkbenchPage
-          {...{ path, bench, benches, sample, clientId }}
+          {...{ path, bench, benches, sample, clientId, rules }}
           pasted={chosen?.text(facts) ?? text}
           {...(keys === undefined ? {} : { keys })}
         >
@@ -87,10 +91,10 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
         <Explanation explained={viewExplanation(await workbench.explainAssertion(database, actor.site, text.trim()))} />
       );
     },
-    async message({ actor, database }, { text, clientId }, requestId) {
+    async message({ actor, database }, { text, clientId, rules }, requestId) {
       requireClientId(clientId);
       const bytes = messageBytes(text);
-      const run = await workbench.dryRun(database, { site: actor.site, clientId }, bytes, requestId);
+      const run = await workbench.dryRun(database, { site: actor.site, clientId }, bytes, requestId, rules);
       return <DryRun run={viewDryRun(run, bytes)} />;
     },
     // Not a promise by itself, but a fault of parseJson must be one.
@@ -107,8 +111,8 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     const bench = benchOf(c.req.param('bench'));
     if (bench === undefined) return c.notFound();
     requirePermission(session.actor, bench.permission);
-    const { sample = '', clientId = '' } = c.req.query();
-    return show(session, bench.name, { text: '', clientId, sample }, null);
+    const { sample = '', clientId = '', rules } = c.req.query();
+    return show(session, bench.name, { text: '', clientId, sample, rules: rulesNamed(rules) }, null);
   });
 
   app.post(`${PLACE}/:bench`, async (c) => {
@@ -118,7 +122,8 @@ export function addWorkbench(app: Surface, { deps, access }: Console, workbench:
     requirePermission(session.actor, bench.permission);
     // A form needs three characters for an escaped one.
     const form = await readForm(c, 3 * Math.max(config.FHIR_MAX_BODY_BYTES, config.HL7_MAX_TEXT_BYTES));
-    const pasted = { text: form.get('pasted') ?? '', clientId: form.get('clientId') ?? '', sample: '' };
+    const [text, clientId] = [form.get('pasted') ?? '', form.get('clientId') ?? ''];
+    const pasted = { text, clientId, sample: '', rules: rulesNamed(form.get('rules')) };
     try {
       return await show(session, bench.name, pasted, await results[bench.name](session, pasted, c.get('requestId')));
     } catch (error) {

@@ -138,10 +138,11 @@ function messageOf(
     comment: comment === undefined || comment === '' ? null : comment,
     jobId,
     hasFailed: findings.some(({ reason }) => reason === FAILED),
+    rulesVersion: reading.rulesVersion,
     settings: settings.settingsState,
     senders: sendersState,
     isControlIdReused: why === 'received' ? isControlIdReused : null,
-    keys: keysOf(reading.message, bytes, findings),
+    keys: keysOf(reading, bytes, findings),
     audit: auditEntry({ ...actorOf(sender, source), clientId, requestId }, { action, searched: null }),
   };
 }

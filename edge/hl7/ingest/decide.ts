@@ -11,7 +11,7 @@ import type { SentCode } from '../../store/code-table.ts';
 import { localSystems } from '../../store/coding-systems.ts';
 import { FAILED } from '../../store/hl7.ts';
 import type { Found, FoundPatient } from '../mapping/drafts.ts';
-import { tooLongEntries } from '../mapping/index-limit.ts';
+import { tooLongEntries, tooManyNames } from '../mapping/index-limit.ts';
 import { createTranslation, type MissingCode, type CodeTables, type Translate } from '../mapping/translate.ts';
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
@@ -75,8 +75,12 @@ export function decide(input: DecisionInput): Decision {
   const { translate, unresolved, misses } = createTranslation({ systems, rowsOf: input.codeRows }, reading.header);
   const isMapped = reading.outline !== undefined && !isRefused(said);
   const mapped = isMapped ? mapReading(input, said, translate) : undefined;
-  if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes));
-  const findings = eachOnce(settings.hl7_strict ? said.map(refusedWhenStrict) : said);
+  if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes), ...tooManyNames(mapped.writes));
+  const { ruled } = reading;
+  const placed = said.map((each) =>
+    ruled === undefined || each.at === undefined ? each : { ...each, at: ruled.placeOf(each.at) },
+  );
+  const findings = eachOnce(settings.hl7_strict ? placed.map(refusedWhenStrict) : placed);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRejected(mapped, input.found) : (mapped ?? NO_EFFECTS);
   const codes = { unresolved: [...unresolved.values()], misses: [...misses.values()] };

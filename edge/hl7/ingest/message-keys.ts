@@ -9,6 +9,7 @@ import { readMessage, type Message, type Segment } from '../../../shared/hl7/mes
 import { child, componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { type MessageKey, nameTerms, numberKey, REASON, termsText } from '../../store/message-key.ts';
 import { textOf } from '../mapping/datatypes/text.ts';
+import type { Reading } from './reading.ts';
 
 /** A real message has a handful. A message that is rejected for its size may have any number. */
 const MAX_KEYS = 2000;
@@ -21,10 +22,14 @@ const FIELDS: Readonly<Record<string, { readonly numbers: readonly number[]; rea
   MRG: { numbers: [1, 4], names: [7] },
 };
 
-/** @param message undefined if the bytes could not be read */
-export function keysOf(message: Message | undefined, bytes: Uint8Array, findings: readonly AckError[]): MessageKey[] {
-  const read = message ?? salvaged(bytes);
-  const segments = Object.keys(FIELDS).flatMap((id) => read?.named(id) ?? []);
+/** @param reading as sent and as its key's rules changed it: a person may know either; undefined if the bytes could not be read */
+export function keysOf(
+  { sent, message }: Pick<Reading, 'sent' | 'message'>,
+  bytes: Uint8Array,
+  findings: readonly AckError[],
+): MessageKey[] {
+  const read = new Set([sent ?? salvaged(bytes), message]);
+  const segments = Object.keys(FIELDS).flatMap((id) => [...read].flatMap((each) => each?.named(id) ?? []));
   return [...eachOnce(segments.flatMap(keysOfSegment)).slice(0, MAX_KEYS), ...keysOfFindings(findings)];
 }
 

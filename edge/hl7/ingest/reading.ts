@@ -7,12 +7,14 @@ import { errorsOfFault, type AckError } from '../../../shared/hl7/ack.ts';
 import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts';
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
-import type { LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
+import type { LiveRules, LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
+
 import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
 import { eventFindings, headerFindings, withEvent } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
+import { applyRules, type Ruled } from '../rules/apply.ts';
 import type { CutDocument } from './cut-documents.ts';
 
 export interface Reading {
@@ -25,39 +27,97 @@ export interface Reading {
   readonly findings: readonly AckError[];
   /** The character set of a message that names none. */
   readonly assumedCharset: Charset;
+  /** The message before the rules of its key changed it. */
+  readonly sent: Message | undefined;
+  /** The version of these rules; null without rules. */
+  readonly rulesVersion: number | null;
+  /** The message as the rules changed it, or their verdict; undefined if they did nothing. */
+  readonly ruled: Ruled | undefined;
 }
 
 const NOTHING: LookupKeys = { identifierValues: [], keys: [] };
 
+/** A message whose header is read, before its key is known. */
+export interface Opened {
+  readonly assumedCharset: Charset;
+  readonly header: Header;
+  /** Undefined if the bytes cannot be read. */
+  readonly sent: Message | undefined;
+  readonly findings: readonly AckError[];
+  /** Undefined if the header is rejected. */
+  readonly rule: EventRule | undefined;
+}
+
 /** @param documents the tokens in the bytes (cut-documents.ts) */
-export function readBytes(
+export function openBytes(
   bytes: Uint8Array,
   assumedCharset: Charset,
   documents: readonly Pick<CutDocument, 'token'>[] = [],
-): Reading {
-  const message = readOrFault(bytes, assumedCharset, new Set(documents.map(({ token }) => token)));
-  if (message instanceof Fault) {
-    const header = salvageHeader(bytes);
-    return { ...UNREAD, header, assumedCharset, findings: errorsOfFault(message) };
+): Opened {
+  const sent = readOrFault(bytes, assumedCharset, new Set(documents.map(({ token }) => token)));
+  const opened = { assumedCharset };
+  if (sent instanceof Fault) {
+    return { ...opened, header: salvageHeader(bytes), sent: undefined, findings: errorsOfFault(sent), rule: undefined };
   }
-  const sent = readHeader(message);
-  const header = withEvent(sent, message);
-  const findings = headerFindings(message, header);
-  const { messageType = '', triggerEvent = '', versionId = '' } = header;
+  const sentHeader = readHeader(sent);
+  const header = withEvent(sentHeader, sent);
+  const findings = headerFindings(sent, header);
+  const { messageType = '', triggerEvent = '' } = header;
   const rule = ruleOf(messageType, triggerEvent);
-  if (findings.length > 0 || rule === undefined) return { ...UNREAD, header, message, assumedCharset, findings };
+  if (findings.length > 0 || rule === undefined) return { ...opened, header, sent, findings, rule: undefined };
+  return {
+    ...opened,
+    header,
+    sent,
+    rule,
+    findings: [...eventFindings(sentHeader, header), ...doubtfulCharset(bytes, sent)],
+  };
+}
+
+/** @param rules the live rules of the message's key */
+export function readOpened(
+  { assumedCharset, header, sent, findings, rule }: Opened,
+  rules: LiveRules | null = null,
+): Reading {
+  const opened = { header, message: sent, sent, assumedCharset, rulesVersion: rules?.version ?? null };
+  const unread = { ...opened, outline: undefined, rule: undefined, lookup: NOTHING };
+  if (sent === undefined || rule === undefined) return { ...unread, ruled: undefined, findings };
+  const ruled = rules === null ? undefined : ruledOf(sent, header, rule, rules);
+  const ended = ruled && findingOf(ruled);
+  if (ended !== undefined) return { ...unread, ruled, findings: [ended] };
+  const message = ruled?.message ?? sent;
+  const { messageType = '', versionId = '' } = header;
   const sender = senderName(header.sendingApplication, header.sendingFacility);
   const outline = outlineOf(message, { messageType, versionId, rule, sender });
   const lookup = lookupOf(outline, rule, offsetOf(header.dateTime));
-  return {
-    header,
-    message,
-    rule,
-    outline,
-    lookup,
-    assumedCharset,
-    findings: [...eventFindings(sent, header), ...doubtfulCharset(bytes, message), ...outline.findings],
-  };
+  return { ...opened, message, ruled, rule, outline, lookup, findings: [...findings, ...outline.findings] };
+}
+
+/** @returns undefined if no rule changes anything */
+function ruledOf(message: Message, header: Header, rule: EventRule, rules: LiveRules): Ruled | undefined {
+  const { messageType = '', triggerEvent = '', sendingApplication = '', sendingFacility = '' } = header;
+  const kind = { messageType, triggerEvent, rule, application: sendingApplication, facility: sendingFacility };
+  const ruled = applyRules(message, rules.rules, kind);
+  return ruled.message !== message || ruled.verdict !== undefined || ruled.tooCostly ? ruled : undefined;
+}
+
+/** The finding of a message that its key's rules keep from being mapped. */
+function findingOf({ verdict, tooCostly }: Ruled): AckError | undefined {
+  const at = 'MSH^1';
+  if (tooCostly) {
+    const message = 'The rules of the API key take too long for this message. Send it in parts, or change the rules.';
+    return { code: '207', severity: 'E', at, message, reason: 'rules-too-costly' };
+  }
+  switch (verdict?.kind) {
+    case undefined:
+      return undefined;
+    case 'reject':
+      return { code: '207', severity: 'E', at, message: verdict.text, reason: 'rule-rejected' };
+    case 'ignore': {
+      const message = `Rule ${verdict.rule} of the API key ignores this message. It was stored and has no effect.`;
+      return { code: '0', severity: 'I', at, message, reason: 'rule-ignored' };
+    }
+  }
 }
 
 /**
@@ -69,8 +129,6 @@ function doubtfulCharset(bytes: Uint8Array, { charset }: Message): AckError[] {
   const message = `The message was read as ${charset}, but its bytes are UTF-8. Set MSH-18 to UNICODE UTF-8.`;
   return [{ code: '102', severity: 'W', at: 'MSH^1^18', message, reason: 'charset-doubtful' }];
 }
-
-const UNREAD = { message: undefined, outline: undefined, rule: undefined, lookup: NOTHING } as const;
 
 function readOrFault(bytes: Uint8Array, charset: Charset, documents: ReadonlySet<string>): Message | Fault {
   try {

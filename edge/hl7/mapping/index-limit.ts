@@ -3,6 +3,7 @@
  * rejected here with its name, instead of by the database.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
+import { LIMITS, limitMessage } from '../../limits.ts';
 import type { ResourceWrite } from '../../store/resource.ts';
 
 /** System and value, or system and code, together. */
@@ -21,6 +22,14 @@ export function tooLongEntries(writes: readonly ResourceWrite[]): AckError[] {
 
 function hasTooLongEntry({ identifiers, tokens }: ResourceWrite): boolean {
   return [...identifiers, ...tokens].some(isTooLongEntry);
+}
+
+/** PostgreSQL indexes each part of a name, which takes it longer than all else of a patient. */
+export function tooManyNames(writes: readonly ResourceWrite[]): AckError[] {
+  const characters = writes.reduce((sum, { search }) => sum + (search?.names.length ?? 0), 0);
+  if (characters <= LIMITS['indexed-names'].most) return [];
+  const message = limitMessage('indexed-names');
+  return [{ code: '207', severity: 'E', at: 'PID^1^5', message, reason: 'too-many-names' }];
 }
 
 /** Checks system and value, or system and code. */

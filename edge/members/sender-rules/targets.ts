@@ -37,7 +37,7 @@ const GUARDS: readonly Guard[] = [
   {
     fields: { EVN: [1, 2], OBR: [22], TXA: [8], PRB: [2] },
     verbs: [],
-    reason: 'decides which statement is newer',
+    reason: 'is the event, or decides which statement is newer',
   },
   {
     fields: {

@@ -1,8 +1,7 @@
 /** The lookups for a message grow in proportion to it, and their results never prevent that it is stored. */
 import { beforeAll, expect, test } from 'vitest';
 
-import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
-import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { bytesOf, msh, readBytes } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 
 const site = await createHl7Site();

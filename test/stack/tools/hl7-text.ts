@@ -1,4 +1,5 @@
 /** HL7 v2 messages as tests write them, one segment a line, and what tests read of an ACK. */
+import { openBytes, readOpened, type Reading } from '../../../edge/hl7/ingest/reading.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 
 /** The segments that were read, each ended by CR (HL7 v2.5.1 §2.5). */
@@ -26,3 +27,6 @@ let control = 0;
 export function msh(type: string, controlId = `C${(control += 1)}`): string {
   return `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|20260102030405+0100||${type}|${controlId}|P|2.5.1`;
 }
+
+/** A message as a key without rules reads it. */
+export const readBytes = (...given: Parameters<typeof openBytes>): Reading => readOpened(openBytes(...given));

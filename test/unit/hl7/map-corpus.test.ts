@@ -1,8 +1,8 @@
 /** Every message of test/messages is mapped, and every resource made is valid FHIR by our own validation. */
+import { readBytes } from '../../stack/tools/hl7-text.ts';
 import { describe, expect, test } from 'vitest';
 
 import { decide } from '../../../edge/hl7/ingest/decide.ts';
-import { readBytes } from '../../../edge/hl7/ingest/reading.ts';
 import type { SenderSettings } from '../../../edge/hl7/ingest/sender/settings.ts';
 import { validate } from '../../../edge/fhir/validate/validate.ts';
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';

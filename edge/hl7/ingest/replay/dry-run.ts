@@ -12,7 +12,9 @@ import { inSite } from '../../../store/in-site.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
+import type { Change } from '../../rules/apply.ts';
 import { decisionInput, withCodes } from '../ingest.ts';
+import { chosenRules, type Which } from './rules-of-key.ts';
 import { cutMessage, withData } from '../cut-documents.ts';
 import { load, loadForMerge, type Loaded, type Received } from '../snapshot/load.ts';
 import type { Attempt } from '../commit.ts';
@@ -28,6 +30,8 @@ export interface DryRun {
   readonly resources: readonly JsonObject[];
   /** The differences to the stored resources, if the key has sent this message; else null. */
   readonly changes: readonly ResourceDifference[] | null;
+  /** The fields of the message that the rules of the key changed. */
+  readonly ruleChanges: readonly Change[];
 }
 
 /** Gives the resources the id of the stored patient, if there is one. The workbench already shows that the patient exists. */
@@ -61,6 +65,7 @@ async function hashesOf(bytes: Uint8Array): Promise<string[]> {
  * Processes these bytes as if the key sent them now, for the first time, over HTTP.
  *
  * @param deps with a database that audits the access
+ * @param which the rules of the key that count
  * @throws Fault `not-found` for a key of another site
  */
 export async function dryRun(
@@ -68,12 +73,14 @@ export async function dryRun(
   key: { readonly site: string; readonly clientId: string },
   bytes: Uint8Array,
   requestId: string,
+  which: Which = 'live',
 ): Promise<DryRun> {
   const { site, clientId } = key;
   await deps.share().reserve(site, needOfShown(bytes));
   const received: Received = {
     sender: { kind: 'key', site, clientId, by: null, shown: { action: 'workbench', messageId: null } },
     ...(await cutMessage(bytes, Infinity)),
+    rules: await chosenRules(deps.database, key, which),
   };
   const loaded = await load(deps, received);
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
@@ -88,18 +95,13 @@ export async function dryRun(
   const more = first.decision.effects.merges.length === 0 ? undefined : await loadForMerge(deps, received, loaded);
   const { input, decision } = more?.status === 'loaded' ? await decided(more) : first;
   const { outcome, ack, findings, effects } = decision;
+  const answer = { outcome, ack, findings, ruleChanges: input.reading.ruled?.changes ?? [] };
   const resources = effects.resources.map((resource) => withData(resource, received.documents));
   if (sent?.was_sent === true) {
     const known = byReference(input.found.map(({ resource }) => parseStored(resource)));
-    return { outcome, ack, findings, resources, changes: differences(known, effects.resources) };
+    return { ...answer, resources, changes: differences(known, effects.resources) };
   }
-  if (effects.resources.length === 0) return { outcome, ack, findings, resources: [], changes: null };
+  if (effects.resources.length === 0) return { ...answer, resources: [], changes: null };
   const own = asOfPatient(decide({ ...input, found: [], patients: [] }).effects.resources, effects.resources);
-  return {
-    outcome,
-    ack,
-    findings,
-    resources: own.map((resource) => withData(resource, received.documents)),
-    changes: null,
-  };
+  return { ...answer, resources: own.map((resource) => withData(resource, received.documents)), changes: null };
 }

@@ -21,7 +21,9 @@ import {
 } from '../ingest.ts';
 import type { Attempt } from '../commit.ts';
 import type { Sender } from '../sender/sender.ts';
-import { load } from '../snapshot/load.ts';
+import { load, loadAlone } from '../snapshot/load.ts';
+import type { Change } from '../../rules/apply.ts';
+import { chosenRules, rulesOfVersion, type Which } from './rules-of-key.ts';
 
 export interface ReplayPreview {
   readonly outcome: ApplicationCode;
@@ -37,6 +39,7 @@ export interface ReplayPreview {
 
 /**
  * @param deps with a database that audits the access
+ * @param which the rules of the key that count
  * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
  */
 export async function previewReplay(
@@ -44,10 +47,12 @@ export async function previewReplay(
   site: string,
   messageId: string,
   requestId: string,
+  which: Which = 'live',
 ): Promise<ReplayPreview> {
   const asker = { by: null, shown: { action: 'message-viewed', messageId } } as const;
-  const request = await requestOf(deps, site, messageId, requestId, asker, needOfShown);
-  const first = await load(deps, request);
+  const request = await storedRequest(deps, site, messageId, requestId, asker, needOfShown);
+  const rules = await chosenRules(deps.database, request.sender, which);
+  const first = await load(deps, { ...request, rules });
   if (first.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const attempt = (why: Attempt['why']): Attempt => ({ messageId, why, actor: null, jobId: null });
   const loaded = await withCodes(deps, first, attempt('replayed'), request);
@@ -60,6 +65,25 @@ export async function previewReplay(
   // New resources have another id in each decision, and are never stale.
   const rest = differences(byReference(effects.resources), forced).filter(({ change }) => change === 'changed');
   return { outcome, ack, findings, changes, merges: effects.merges, stale: rest };
+}
+
+/**
+ * The fields of a stored message that a version of its key's rules changed.
+ *
+ * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
+ */
+export async function ruleChanges(
+  deps: IngestDeps,
+  site: string,
+  messageId: string,
+  version: number,
+  requestId: string,
+): Promise<readonly Change[]> {
+  const request = await storedRequest(deps, site, messageId, requestId, { by: null, shown: null }, needOfShown);
+  const rules = await rulesOfVersion(deps.database, request.sender, version);
+  const loaded = await loadAlone(deps, { ...request, rules });
+  if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  return loaded.reading.ruled?.changes ?? [];
 }
 
 /** The reason of the finding that newer data is stored. */
@@ -87,20 +111,25 @@ export async function reprocess(
 ): Promise<Ingested> {
   // A job has no more time for a message than its sender had: its one transaction writes.
   const deps = { ...given, database: withLimits(given.database, REQUEST_LIMITS) };
-  const request = await requestOf(deps, site, messageId, requestId, { by, shown: null });
+  const request = await storedRequest(deps, site, messageId, requestId, { by, shown: null });
   const ingested = await processMessage(deps, request, { messageId, ...attempt });
   if (ingested.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   return ingested;
 }
 
-async function requestOf(
+/**
+ * The request of a stored message, to process it again.
+ *
+ * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
+ */
+export async function storedRequest(
   { database, share }: IngestDeps,
   site: string,
   messageId: string,
   requestId: string,
   asker: Pick<Extract<Sender, { kind: 'key' }>, 'by' | 'shown'>,
   need = (bytes: Uint8Array) => needOf('hl7', bytes),
-): Promise<IngestRequest> {
+): Promise<IngestRequest & { readonly sender: Extract<Sender, { kind: 'key' }> }> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   if (message.raw === null) {

@@ -3,7 +3,7 @@ import { charsetNamed, type Charset } from '../../../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../../../shared/hl7/zone.ts';
 import type { Hl7KeyRecord } from '../../../members/api-key.ts';
 import type { LiveTable } from '../../../store/code-table.ts';
-import type { SenderRow, UrisByName } from '../../../store/hl7-snapshot.ts';
+import type { LiveRules, SenderRow, UrisByName } from '../../../store/hl7-snapshot.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import { aliasKey } from '../../mapping/assigning-authority.ts';
 
@@ -46,6 +46,8 @@ export interface SenderSettings extends Omit<Hl7KeyRecord, OrOfSite> {
   /** Race and ethnicity become US Core extensions. */
   readonly usCore: boolean;
   readonly codeTables: readonly LiveTable[];
+  /** Null without rules. */
+  readonly hl7_rules: LiveRules | null;
 }
 
 export function settingsOf({ key, site, authorities, ...row }: SenderRow): SenderSettings {

@@ -22,6 +22,8 @@ const CODES: Bounds = { maxBytes: 4 * MiB, maxOwnerBytes: MiB, maxAgeMs: 10 * 60
 /** Most bytes are names of a site's authorities and coding systems. */
 const NAME_BYTES = 200;
 const SETTINGS_BYTES = 2_000;
+/** The memory of rules and of their compiled form, for each character of their JSON. */
+const BYTES_OF_JSON = 8;
 const SWEEP_MS = 60_000;
 
 export interface SnapshotCache {
@@ -72,13 +74,24 @@ export function createSnapshotCache(): SnapshotCache {
     sender: (opening, nowMs) => senders.get(ownerOf(opening), keyOf(opening), nowMs),
     matches: records.recall,
     keepSender: (opening, { settings, sendersState, isControlIdReused }, nowMs) => {
-      const { authorities, taught, rejected, contested, shared, codeSystems, placeholders, codeTables } = settings;
+      const {
+        authorities,
+        taught,
+        rejected,
+        contested,
+        shared,
+        codeSystems,
+        placeholders,
+        codeTables,
+        hl7_rules: rules,
+      } = settings;
       const uris = [...contested.values(), ...shared.values()].reduce((sum, { length }) => sum + length, 0);
       const names = [authorities, taught, rejected, codeSystems, placeholders].reduce(
         (sum, { size }) => sum + size,
         uris + codeTables.reduce((sum, { systems }) => sum + 1 + systems.length, 0),
       );
-      const bytes = SETTINGS_BYTES + NAME_BYTES * names + 2 * keyOf(opening).length;
+      const ofRules = rules === null ? 0 : BYTES_OF_JSON * JSON.stringify(rules).length;
+      const bytes = SETTINGS_BYTES + NAME_BYTES * names + ofRules + 2 * keyOf(opening).length;
       senders.keep(ownerOf(opening), keyOf(opening), { settings, sendersState, isControlIdReused }, bytes, nowMs);
     },
     codeRows: (site, tables, code, nowMs) => codes.get(site, versionsOf(tables) + keyOfCode(code), nowMs),

@@ -15,6 +15,7 @@ import {
   loadSnapshot,
   MAX_FOUND_PATIENTS,
   readLoadedCodes,
+  type LiveRules,
   type LookupKeys,
   type MessageIdentity,
   type SnapshotRow,
@@ -25,13 +26,14 @@ import type { CodeTables } from '../../mapping/translate.ts';
 import { authoritiesOf } from '../../patients/authorities.ts';
 import { identifiersOfField } from '../../patients/sent-identifiers.ts';
 import type { CutMessage } from '../cut-documents.ts';
-import { identityOf, readBytes, type Reading } from '../reading.ts';
+import { identityOf, openBytes, readOpened, type Opened, type Reading } from '../reading.ts';
 import type { NoKey } from '../sender/select-key.ts';
+import type { SenderSettings } from '../sender/settings.ts';
 import { isOpenTo, keyOpening, openingOf, type Opening, type Sender } from '../sender/sender.ts';
 import { versionsOf, type SnapshotCache } from './cache.ts';
 import { codesIn } from './message-codes.ts';
 import { isLookupByKey } from './record-cache.ts';
-import { snapshotIn, withMatches, type Snapshot } from './snapshot.ts';
+import { snapshotIn, withMatches, type SenderSnapshot, type Snapshot } from './snapshot.ts';
 
 export interface LoadDeps extends Pick<Deps, 'database' | 'now' | 'wake'> {
   /** The isolate's; undefined if each message is loaded from the database. */
@@ -41,6 +43,8 @@ export interface LoadDeps extends Pick<Deps, 'database' | 'now' | 'wake'> {
 /** A message as received. */
 export interface Received extends CutMessage {
   readonly sender: Sender;
+  /** For a trial: rules in the place of those of its key. */
+  readonly rules?: LiveRules | null | undefined;
 }
 
 export interface Loaded extends Snapshot {
@@ -71,15 +75,30 @@ export const isBounded = ({ bytes, documents }: Received, lookup: LookupKeys): b
   documents.length === 0 && bytes.length <= MAX_BOUNDED_BYTES && isLookupByKey(lookup);
 
 /**
- * Loads the snapshot for a message: without a round trip from the cache, else with one. A second one is needed if the key's
- * character set changes the identifiers, too many patients share one, or keys of several sites may fit.
+ * Loads the snapshot for a message: without a round trip from the cache, else with one. A second one is needed if too many patients
+ * share an identifier, or keys of several sites may fit. So it is if the key is not in the cache, and its character set or its
+ * rules change the identifiers.
  *
  * @throws Fault `unauthenticated` for a caller whose key is disabled, `unavailable` if the database cannot be reached
  */
 export async function load(deps: LoadDeps, received: Received): Promise<Loaded | NoSender> {
-  const reading = read(received);
-  return fromCache(deps, received, reading) ?? fromDatabase(deps, received, reading);
+  const opened = open(received);
+  const known = knownSender(deps, received, opened);
+  return (
+    (known && fromCache(deps, received, known)) ?? fromDatabase(deps, received, known?.reading ?? readOpened(opened))
+  );
 }
+
+/**
+ * The same snapshot for a message that is read by other rules. The database is asked only if they change what is looked up.
+ *
+ * @throws Fault `unavailable` if the database cannot be reached
+ */
+export const loadByRules = (
+  deps: LoadDeps,
+  received: Received & { readonly rules: LiveRules },
+  { status: _status, isCrowded: _isCrowded, ...answered }: Loaded,
+): Promise<Loaded | NoSender> => complete(deps, received, answered);
 
 /** The sender of no message: none is found as sent before, and no control id as used before. */
 const NO_IDENTITY: MessageIdentity = { application: '', facility: '', controlId: '', sha256: '' };
@@ -101,8 +120,12 @@ export async function loadAlone(
     lookup: { identifierValues: [], keys: [] },
   });
   if ('status' in found) return found;
-  const own = reread(received, reading, found.settings.charset) ?? reading;
-  return { ...found, status: 'loaded', reading: own, isCrowded: false };
+  return {
+    ...found,
+    status: 'loaded',
+    reading: reread(received, reading, found.settings) ?? reading,
+    isCrowded: false,
+  };
 }
 
 /** Checks whether a lookup leaves out identifiers that too many patients share. */
@@ -181,23 +204,37 @@ function codesToFind(
   return codesIn(reading).filter(isMissing);
 }
 
-function fromCache({ snapshots, now }: LoadDeps, received: Received, first: Reading): Loaded | undefined {
-  const { sender, bytes, sha256, documents } = received;
-  const isLarge = documents.length > 0 || bytes.length > MAX_BOUNDED_BYTES;
-  if (snapshots === undefined || sender.kind === 'key' || isLarge) return undefined;
-  const named = identityOf(first.header, sha256);
-  const opening = openingOf(sender, first.header, named);
-  const known = snapshots.sender(opening, now());
-  if (known === undefined || !isOpenTo(opening, known.settings.site)) return undefined;
-  const reading = reread(received, first, known.settings.charset) ?? first;
-  const identity = identityOf(reading.header, sha256);
+interface KnownSender {
+  /** By the settings of the cache. */
+  readonly reading: Reading;
+  readonly opening: Opening;
+  readonly sender: SenderSnapshot;
+}
+
+/** The sender of a message, if the cache has it. */
+function knownSender({ snapshots, now }: LoadDeps, received: Received, opened: Opened): KnownSender | undefined {
+  if (snapshots === undefined || received.sender.kind === 'key') return undefined;
+  const named = identityOf(opened.header, received.sha256);
+  const opening = openingOf(received.sender, opened.header, named);
+  const sender = snapshots.sender(opening, now());
+  if (sender === undefined || !isOpenTo(opening, sender.settings.site)) return undefined;
+  const reading = readBy(received, opened, sender.settings);
+  const { application, facility } = identityOf(reading.header, received.sha256);
   // The key was selected by the names in UTF-8: other names may select another key.
-  if (identity.application !== named.application || identity.facility !== named.facility) return undefined;
-  const { lookup } = reading;
-  const matches = snapshots.matches(known.settings.site, lookup, now());
+  return application === named.application && facility === named.facility ? { reading, opening, sender } : undefined;
+}
+
+function fromCache(
+  { snapshots, now }: LoadDeps,
+  { bytes, sha256, documents }: Received,
+  { reading, opening, sender }: KnownSender,
+): Loaded | undefined {
+  if (documents.length > 0 || bytes.length > MAX_BOUNDED_BYTES) return undefined;
+  const { header, lookup } = reading;
+  const matches = snapshots?.matches(sender.settings.site, lookup, now());
   if (matches === undefined) return undefined;
-  const loaded = { reading, identity, opening, lookup, isCrowded: false, codes: undefined };
-  return { status: 'loaded', ...loaded, ...known, ...withMatches(matches) };
+  const loaded = { reading, identity: identityOf(header, sha256), opening, lookup, isCrowded: false, codes: undefined };
+  return { status: 'loaded', ...loaded, ...sender, ...withMatches(matches) };
 }
 
 async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading): Promise<Loaded | NoSender> {
@@ -256,10 +293,10 @@ async function rowOf(
   return row;
 }
 
-/** Reads the message with its key's character set, and narrows the lookup if too many patients share an identifier. */
+/** Reads the message by its key's settings, and narrows the lookup if too many patients share an identifier. */
 async function complete(deps: LoadDeps, received: Received, first: Answer): Promise<Loaded | NoSender> {
   if ('status' in first) return first;
-  const reading = reread(received, first.reading, first.settings.charset);
+  const reading = reread(received, first.reading, first.settings);
   const found = reading === undefined ? first : await answerFor(deps, received, reading, first);
   if ('status' in found) return found;
   const loaded = await outsideCrowd(deps, received, found);
@@ -312,16 +349,33 @@ async function outsideCrowd(deps: LoadDeps, received: Received, found: Answered)
   return { status: 'loaded', ...narrow, isCrowded: isCrowd(narrow, isOwn) };
 }
 
-const read = ({ bytes, documents }: CutMessage, charset: Charset = 'utf-8'): Reading =>
-  readBytes(bytes, charset, documents);
+const open = ({ bytes, documents }: CutMessage, charset: Charset = 'utf-8'): Opened =>
+  openBytes(bytes, charset, documents);
 
-/** Reads the message with another character set; undefined if the result would be the same. */
-function reread(
-  received: CutMessage,
-  { header, message, assumedCharset }: Reading,
+const read = (received: CutMessage): Reading => readOpened(open(received));
+
+type ReadingSettings = Pick<SenderSettings, 'charset' | 'hl7_rules'>;
+
+const rulesOf = (received: Received, { hl7_rules: live }: ReadingSettings): LiveRules | null =>
+  received.rules === undefined ? live : received.rules;
+
+function readBy(received: Received, opened: Opened, settings: ReadingSettings): Reading {
+  const isSame = hasCharset(opened, settings.charset);
+  return readOpened(isSame ? opened : open(received, settings.charset), rulesOf(received, settings));
+}
+
+/** Checks whether the text of a message is the same in its key's character set. */
+function hasCharset(
+  { header, sent, assumedCharset }: Pick<Opened, 'header' | 'sent' | 'assumedCharset'>,
   charset: Charset,
-): Reading | undefined {
+): boolean {
   const isNamed = header.characterSets.some((name) => charsetNamed(name) !== undefined);
-  const isReadSo = message !== undefined && header.charset === charset;
-  return charset === assumedCharset || isNamed || isReadSo ? undefined : read(received, charset);
+  return charset === assumedCharset || isNamed || (sent !== undefined && header.charset === charset);
+}
+
+/** Reads the message by these settings; undefined if the result would be the same. */
+function reread(received: Received, reading: Reading, settings: ReadingSettings): Reading | undefined {
+  const isSame = hasCharset(reading, settings.charset);
+  if (isSame && reading.rulesVersion === (rulesOf(received, settings)?.version ?? null)) return undefined;
+  return readBy(received, open(received, isSame ? reading.assumedCharset : settings.charset), settings);
 }

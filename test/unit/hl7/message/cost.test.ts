@@ -1,9 +1,8 @@
 /** The limits of one message: too much is rejected without a lookup, and a message that is only large is accepted. */
 import { expect, test } from 'vitest';
 
-import { readBytes } from '../../../../edge/hl7/ingest/reading.ts';
 import { documentToken, documentTokens } from '../../../../shared/hl7/document-token.ts';
-import { bytesOf, msh } from '../../../stack/tools/hl7-text.ts';
+import { bytesOf, msh, readBytes } from '../../../stack/tools/hl7-text.ts';
 
 const times = (n: number, one: (n: number) => string, separator: string): string =>
   Array.from({ length: n }, (_, at) => one(at)).join(separator);

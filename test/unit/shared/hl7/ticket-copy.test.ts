@@ -1,9 +1,9 @@
 /** A copy for a ticket is without the patient, and has the verdict and the findings of the message. */
+import { readBytes } from '../../../stack/tools/hl7-text.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { decide } from '../../../../edge/hl7/ingest/decide.ts';
-import { readBytes } from '../../../../edge/hl7/ingest/reading.ts';
 import { fieldType } from '../../../../shared/hl7/field-types.ts';
 import { latin1 } from '../../../../shared/hl7/charset.ts';
 import { readMessage } from '../../../../shared/hl7/message.ts';
