@@ -8,6 +8,7 @@ import { serveChanges } from './fhir/subscriptions/job.ts';
 import { COMPARE_ALIKE } from './hl7/alike/job.ts';
 import { replayMany } from './hl7/ingest/replay/replay-job.ts';
 import { retryFailed } from './hl7/ingest/replay/retry-job.ts';
+import { tryRules } from './hl7/ingest/replay/rules-trial.ts';
 import type { JobKind } from './jobs/kind.ts';
 import { RETENTION } from './jobs/retention.ts';
 
@@ -34,6 +35,7 @@ export const jobKinds = (deps: Working): readonly JobKind[] => [
   COMPARE_ALIKE,
   replayMany(deps),
   retryFailed(deps),
+  tryRules(deps),
   watchAlerts(deps.config, () => isProviderDown(deps)),
   postNotices(deps),
   serveChanges(deps),

@@ -41,6 +41,8 @@ import { settingsOperations } from './settings/operations.ts';
 import { addSettingsPages } from './settings/routes.tsx';
 import { replayOperations } from './replays/operations.ts';
 import { addReplayPages } from './replays/routes.tsx';
+import { trialOperations } from './rules/trial.ts';
+import { addTrialPages } from './rules/trial-routes.tsx';
 import { peopleOperations } from './people/operations.ts';
 import { addPeoplePages } from './people/routes.tsx';
 import { siteFileOperations } from './site-file/operations.ts';
@@ -85,6 +87,7 @@ export function adminOperations(deps: AdminDeps, workbench: Workbench): Operatio
     ...requestOperations(deps),
     ...messageOperations(workbench),
     ...replayOperations(),
+    ...trialOperations(),
     ...mergeOperations(workbench),
     ...attentionOperations(deps.now),
     ...nameOperations(),
@@ -146,6 +149,7 @@ export function createAdmin(deps: Deps, workbench: Workbench): Surface {
   addRequestPages(app, console);
   addMessagePages(app, console, workbench);
   addReplayPages(app, console, workbench);
+  addTrialPages(app, console);
   addMergePages(app, console, workbench);
   addAttentionPages(app, console);
   addNamePages(app, console);

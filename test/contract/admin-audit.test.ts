@@ -107,6 +107,10 @@ const WITHOUT_AUDIT = [
   'post /apply',
   'post /workbench/assertion',
   'post /workbench/resource',
+  // A trial reads messages, and shows numbers and ids.
+  'get /api-keys/{clientId}/rules/trial',
+  'post /api-keys/{clientId}/rules/trial',
+  'post /api-keys/{clientId}/rules/trial/stop',
 ];
 
 /**

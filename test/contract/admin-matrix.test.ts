@@ -77,6 +77,7 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Body>> = {
   'PATCH /admin/api/api-keys/:clientId': () => ({ name: 'Taken' }),
   'POST /admin/api/api-keys/:clientId/links': () => ({ hours: 1 }),
   'POST /admin/keys/:clientId/links': () => ({ hours: '8' }),
+  'POST /admin/keys/:clientId/rules/trial': () => ({ messages: '10' }),
   'POST /admin/api/messages/:id/replay': () => ({ apply: 'everything', comment: 'x' }),
   'POST /admin/api/authority-aliases/decide': (ids) => ({
     clientId: ids['api-keys'],
@@ -288,6 +289,12 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     const replay = await ask('POST', '/admin/api/replays', { apply: 'newest', comment: 'theirreason' }, at.otherSite);
     expect(replay.status, replay.text).toBe(200);
     const { replay: begun } = JSON.parse(replay.text) as { replay: { replayId: string } };
+    const trialPath = `/admin/api/api-keys/${key.clientId}/rules/trial`;
+    for (const path of [trialPath, `${trialPath}/stop`]) {
+      const trial = await ask('POST', path, { ...(path === trialPath && { messages: 1 }) }, at.otherSite);
+      expect(trial.status, trial.text).toBeLessThan(300);
+    }
+    await at.db.client.query(`update job set asked_by = 'theireve' where kind = 'rules-trial'`);
     const table = randomUUID();
     await at.db.client.query(
       `with made as (

@@ -223,6 +223,11 @@ export const RulesPage = (props: RulesPageProps) => {
             )}
           </>
         )}
+        {isDraftChanged ? (
+          <p>
+            <a href={`${props.path}/trial`}>Try the draft</a> on the newest messages of the key before you make it live.
+          </p>
+        ) : null}
         {mayChange ? <DraftForm {...props} /> : <Code text={printRules(draft)} label="Draft as JSON" copy />}
       </Section>
       <Section id="releases" title="Live versions">

@@ -1,0 +1,151 @@
+/** A trial of the draft of a key's rules: its progress, and what would differ. */
+import type { Child } from 'hono/jsx';
+
+import { counted } from '../web/counted.ts';
+import { Badge, Empty, Fact, Refreshed, Row, Table, When } from '../web/ui.tsx';
+import { MAX_TRIED } from '../../store/rules-trial.ts';
+import type { TrialView } from './trial.ts';
+
+const TONES = { open: 'plain', done: 'good', failed: 'bad', stopped: 'warn' } as const;
+
+interface TrialPageProps {
+  readonly trial: TrialView | undefined;
+  readonly path: string;
+  readonly mayChange: boolean;
+  /** Link to the messages; undefined without the permission. */
+  readonly messagePath: string | undefined;
+}
+
+const Samples = ({ samples, messagePath }: { samples: readonly string[]; messagePath: string | undefined }) => (
+  <td class="ids">
+    {samples.map((id, at) => (
+      <>
+        {at === 0 ? '' : ', '}
+        {messagePath === undefined ? (
+          <code>{id.slice(-6)}</code>
+        ) : (
+          <a href={`${messagePath}/${id}/replay?rules=draft`}>…{id.slice(-6)}</a>
+        )}
+      </>
+    ))}
+  </td>
+);
+
+interface Group {
+  readonly messages: number;
+  readonly samples: readonly string[];
+}
+
+const Groups = <Of extends Group>({
+  label,
+  head,
+  groups,
+  cells,
+  messagePath,
+}: {
+  readonly label: string;
+  readonly head: readonly string[];
+  readonly groups: readonly Of[];
+  readonly cells: (group: Of) => Child[];
+  readonly messagePath: string | undefined;
+}) => (
+  <Table label={label} head={[...head, 'Messages', 'The first']}>
+    {groups.map((group) => (
+      <Row>
+        {cells(group)}
+        <td class="number">{group.messages.toLocaleString('en')}</td>
+        <Samples samples={group.samples} messagePath={messagePath} />
+      </Row>
+    ))}
+  </Table>
+);
+
+const Found = ({ trial, messagePath }: { trial: TrialView; messagePath: string | undefined }) => {
+  const { answers, elements, differing, replayed, left } = trial;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Other resources">{counted(differing, 'message')}</Fact>
+        <Fact name="A replay would create or change">{counted(replayed, 'stored resource')}</Fact>
+        {left === 0 ? null : <Fact name="Not tried">{counted(left, 'message')}</Fact>}
+      </dl>
+      {answers.length === 0 ? (
+        <Empty>Every message would be answered as it is with the live rules.</Empty>
+      ) : (
+        <Groups
+          label="Other answers"
+          head={['Live rules', 'Draft', 'First error']}
+          groups={answers}
+          messagePath={messagePath}
+          cells={({ before, after, reason }) => [
+            <th scope="row">{before}</th>,
+            <td>{after}</td>,
+            <td>
+              <code>{reason}</code>
+            </td>,
+          ]}
+        />
+      )}
+      {elements.length === 0 ? (
+        <Empty>No resource would differ.</Empty>
+      ) : (
+        <Groups
+          label="Elements that differ"
+          head={['Element']}
+          groups={elements}
+          messagePath={messagePath}
+          cells={({ element }) => [<th scope="row">{element}</th>]}
+        />
+      )}
+    </>
+  );
+};
+
+const Progress = ({ trial, path, mayChange }: { trial: TrialView; path: string; mayChange: boolean }) => (
+  <dl class="facts compact">
+    <Fact name="Started">
+      <When at={trial.createdAt} /> by {trial.askedBy}
+    </Fact>
+    <Fact name="State">
+      <Badge tone={TONES[trial.state]}>{trial.state === 'open' ? 'running' : trial.state}</Badge>{' '}
+      {trial.done.toLocaleString('en')} of {(trial.total ?? trial.done).toLocaleString('en')} messages
+      {trial.lastError === null ? '' : ` ${trial.lastError}`}
+    </Fact>
+    {trial.isOfDraft ? null : (
+      <Fact name="Draft">It has been changed since. Start another trial to see what it does now.</Fact>
+    )}
+    {trial.state === 'open' && mayChange ? (
+      <Fact name="Change">
+        <form method="post" action={`${path}/stop`}>
+          <button class="small secondary">Stop</button>
+        </form>
+      </Fact>
+    ) : null}
+  </dl>
+);
+
+export const TrialPage = ({ trial, path, mayChange, messagePath }: TrialPageProps) => (
+  <>
+    <p class="lead">
+      A trial reads the newest messages of the key with the live rules and with the draft. It lists what differs for the
+      data that is stored now, and changes nothing.
+    </p>
+    {mayChange && trial?.state !== 'open' ? (
+      <form class="filter" method="post" action={path} aria-label="Start a trial">
+        <label>
+          <span>Newest messages</span>
+          <input name="messages" type="number" min={1} max={MAX_TRIED} value="1000" required />
+        </label>
+        <button>Try the draft</button>
+      </form>
+    ) : null}
+    {trial === undefined ? (
+      <Empty>No trial yet.</Empty>
+    ) : (
+      <Refreshed id="trial" seconds={trial.state === 'open' ? 5 : 0}>
+        <Progress {...{ trial, path, mayChange }} />
+        <Found {...{ trial, messagePath }} />
+      </Refreshed>
+    )}
+  </>
+);

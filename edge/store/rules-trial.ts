@@ -1,0 +1,113 @@
+/** The trials of rules, which are jobs, and their statements. */
+import type { Query } from '../deps.ts';
+import type { LiveRules } from './hl7-snapshot.ts';
+import type { JobState, NewJob } from './job.ts';
+import { instantOf, raw, read } from './sql.ts';
+
+export const TRIAL_KIND = 'rules-trial';
+
+/** Above it a trial takes longer than ten minutes. */
+export const MAX_TRIED = 10_000;
+
+/** A message in the order of receipt. */
+export interface Received {
+  /** An instant with microseconds. */
+  readonly received_at: string;
+  readonly message_id: string;
+}
+
+/** The newest messages of a key whose bytes are stored: their number, and JSON of the first and the last; null for none. */
+export function newestMessages(
+  site: string,
+  clientId: string,
+  count: number,
+): Query<{ readonly count: number; readonly first: string | null; readonly last: string | null }> {
+  const end = (order: string) =>
+    `(select json_build_object('received_at', n.received_at, 'message_id', n.message_id)::text from n
+       order by n.received_at ${order}, n.message_id ${order} limit 1)`;
+  return read<{ count: number; first: string | null; last: string | null }>`
+    with n as materialized (
+      select m.received_at, m.message_id from hl7_message m
+       where m.site_id = ${site}::uuid and m.client_id = ${clientId} and m.raw is not null
+       order by m.received_at desc, m.message_id desc limit ${count}::int)
+    select (select count(*) from n)::integer as count, ${raw(end('asc'))} as first, ${raw(end('desc'))} as last`;
+}
+
+/** The next messages of a trial, in the order of receipt. @param after the last tried one; null at first */
+export const messagesToTry = (
+  site: string,
+  clientId: string,
+  { first, after, last }: { readonly first: Received; readonly after: Received | null; readonly last: Received },
+  limit: number,
+): Query<Received> => {
+  const from = after ?? first;
+  return read<Received>`select m.received_at::text as received_at, m.message_id from hl7_message m
+    where m.site_id = ${site}::uuid and m.client_id = ${clientId} and m.raw is not null
+      and (m.received_at, m.message_id) >= (${from.received_at}::timestamptz, ${from.message_id}::uuid)
+      and (m.received_at, m.message_id) <= (${last.received_at}::timestamptz, ${last.message_id}::uuid)
+      and (${after === null}::boolean or m.message_id <> ${from.message_id}::uuid)
+    order by m.received_at, m.message_id limit ${limit}::int`;
+};
+
+/** The findings of a trial so far. They have no data of patients. */
+export interface TrialFindings {
+  /** Messages that would be answered otherwise, by the first error of the old or new answer. */
+  readonly answers: readonly TrialGroup<{ readonly before: string; readonly after: string; readonly reason: string }>[];
+  /** Elements that would have another value: `Patient.gender`; a resource that would come or go has no element. */
+  readonly elements: readonly TrialGroup<{ readonly element: string }>[];
+  /** Messages whose resources would differ. */
+  readonly differing: number;
+  /** Stored resources that a replay would change, or create. */
+  readonly replayed: number;
+  /** Messages that cannot be tried: their key is disabled, or they are too large. */
+  readonly left: number;
+}
+
+export type TrialGroup<Of> = Of & {
+  readonly messages: number;
+  /** Ids of the first messages. */
+  readonly samples: readonly string[];
+};
+
+export interface TrialCursor {
+  readonly clientId: string;
+  /** The draft when the trial began; `version` is its number, `edits` its state. */
+  readonly rules: LiveRules;
+  readonly edits: number;
+  readonly first: Received;
+  readonly after: Received | null;
+  readonly last: Received;
+  readonly found: TrialFindings;
+}
+
+export const trialJob = (id: string, site: string, cursor: TrialCursor, total: number, askedBy: string): NewJob => ({
+  id,
+  kind: TRIAL_KIND,
+  site,
+  exclusiveKey: 'site',
+  cursor,
+  total,
+  askedBy,
+});
+
+export interface TrialRow {
+  readonly job_id: string;
+  readonly state: JobState;
+  /** JSON: a `TrialCursor`. */
+  readonly cursor: string;
+  readonly progress_done: number;
+  readonly progress_total: number | null;
+  readonly last_error: string | null;
+  readonly asked_by: string;
+  readonly created_at: string;
+  readonly ended_at: string | null;
+}
+
+/** The newest trial of a key. */
+export const newestTrial = (site: string, clientId: string): Query<TrialRow> =>
+  read<TrialRow>`select j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
+      j.progress_total::integer as progress_total, j.last_error, j.asked_by, ${raw(instantOf('j.created_at'))} as created_at,
+      ${raw(instantOf('j.ended_at'))} as ended_at
+    from job j
+   where j.site_id = ${site}::uuid and j.kind = ${TRIAL_KIND} and j.cursor ->> 'clientId' = ${clientId}
+   order by j.created_at desc, j.job_id desc limit 1`;
