@@ -54,7 +54,15 @@ const when = fc.option(
 );
 const at = path.map(({ field }) => field);
 const dropped = fc.constantFrom(
-  ...['OBX[1]', 'OBX[2]', 'OBX[OBX-2=ST]', 'NTE[1]', 'NTE[2]', 'NK1[1]', 'PID-3[1]', 'PID-3[PID-3.5=MR]', 'PID-13[1]'],
+  'OBX[1]',
+  'OBX[2]',
+  'OBX[OBX-2=ST]',
+  'NTE[1]',
+  'NTE[2]',
+  'NK1[1]',
+  'PID-3[1]',
+  'PID-3[PID-3.5=MR]',
+  'PID-13[1]',
 );
 const changing = fc.oneof(
   fc.record({ verb: fc.constant('drop'), path: dropped }),
