@@ -60,6 +60,8 @@ export const SIDECAR_SILENT_MS = 5 * 60_000;
 const CHANGES_STALLED_MS = 3 * 60_000;
 /** A rate of fewer requests says nothing. */
 const MIN_REQUESTS = 20;
+/** A key whose every second message is about a test patient is not in production. */
+const MAX_IGNORED_PERCENT = 50;
 /** One failure may be the client's first attempt after it moved its host. */
 const MIN_JWKS_FAILURES = 3;
 /** One failure may be a restart of the provider. */
@@ -174,6 +176,21 @@ export const ALERT_KINDS = {
     /** Sites with messages that failed more than 15 minutes ago. */
     facts: z.array(z.object({ ...of, messages: z.number() })),
     firing: (sites) => sites,
+  }),
+  'messages-ignored': alertKind({
+    title: 'Rules ignore most messages of an API key',
+    measured: ({ messages = 0, ignored = 0 }) =>
+      `${text(ignored)} of the ${text(messages)} newest messages of the last half hour. The limit is ${MAX_IGNORED_PERCENT}%.`,
+    todo: 'Check the rules of the key. Ignored messages are stored: replay them after the rules are changed.',
+    /** The newest messages of the last half hour, by API key with rules. */
+    facts: z.array(z.object({ ...of, messages: z.number(), ignored: z.number() })),
+    firing: (keys, { firingAlert }) =>
+      keys.filter((key) => {
+        const share = (100 * key.ignored) / key.messages;
+        // A share that varies around the limit is one alert.
+        if (firingAlert(key) !== undefined) return share > MAX_IGNORED_PERCENT / 2;
+        return key.messages >= MIN_REQUESTS && share > MAX_IGNORED_PERCENT;
+      }),
   }),
   'changes-stalled': alertKind({
     title: 'The change feed is stalled',

@@ -48,6 +48,15 @@ begin
       'replay-needed', (select coalesce(json_agg(x), '[]') from (
         select m.site_id as site, '' as subject, least(count(*), 1000) as messages from hl7_message m
          where m.has_failed and m.received_at < clock_timestamp() - interval '15 minutes' group by m.site_id) x),
+      -- A volatile clock would be compared with each message of the key.
+      'messages-ignored', (select coalesce(json_agg(x), '[]') from (
+        select k.site_id as site, k.client_id as subject, count(*) as messages, count(*) filter (where m.is_ignored) as ignored
+          from api_key k
+         cross join lateral (
+           select strpos(m.errors::text, '"rule-ignored"') > 0 as is_ignored from hl7_message m
+            where m.site_id = k.site_id and m.client_id = k.client_id and m.received_at > now() - interval '30 minutes'
+            order by m.received_at desc, m.message_id desc limit 1000) m
+         where k.status = 'active' and k.hl7_rules is not null group by k.site_id, k.client_id) x),
       -- A position above every transaction id is of another server (change_recover). Numbered changes that no runner compares with
       -- the filters stall too.
       'changes-stalled', (select coalesce(json_agg(x), '[]') from (

@@ -60,6 +60,8 @@ function countedAt(
       return to('requests', 'These requests', { clientId: subject, code: 'jwks_uri', ...time });
     case 'replay-needed':
       return to('messages', 'Messages with errors', { outcome: 'errors', from });
+    case 'messages-ignored':
+      return to('messages', 'Ignored messages', { clientId: subject, reason: 'rule-ignored' });
     case 'sidecar-silent':
     case 'provider-away':
       return to('health', 'Health');

@@ -23,6 +23,8 @@ export interface ReplayPreview {
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   /** The further changes of a forced replay. */
   readonly stale: readonly ResourceDifference[];
+  /** The version of the key's rules by which it would be read; null without rules. */
+  readonly rulesVersion: number | null;
 }
 
 /** A field of a message that a rule of its key changed. */

@@ -263,6 +263,9 @@ const replayAnswer = z.object({
   changes: z.array(differenceItem).optional().meta({ description: 'The changes of `newest`, if nothing was applied.' }),
   merges: z.array(z.object({ from: z.uuid(), to: z.uuid() })).optional(),
   stale: z.array(differenceItem).optional().meta({ description: 'The further changes of `everything`.' }),
+  rulesVersion: z.number().int().nullable().optional().meta({
+    description: 'The version of the key’s rules by which it would be read; null without rules.',
+  }),
 });
 
 /** A message with its resources, of the site. @throws Fault `not-found` */

@@ -19,15 +19,20 @@ interface ReplayPageProps {
   readonly isTrial: boolean;
 }
 
+const rulesText = (version: number | null, isTrial: boolean): string => {
+  if (isTrial) return ' and the draft of the key’s rules';
+  return version === null ? '' : ` and version ${version} of the key’s rules`;
+};
+
 export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
-  const { outcome, findings, changes, merges, stale } = preview;
+  const { outcome, findings, changes, merges, stale, rulesVersion } = preview;
   const changed = changes.filter(({ change }) => change !== 'unchanged');
   const isIdle = changed.length === 0 && merges.length === 0;
   return (
     <>
       <p class="lead">
-        The stored bytes are mapped again with the current settings{isTrial ? ' and the draft of the key’s rules' : ''}.
-        The outcome would be <Outcome outcome={outcome} />
+        The stored bytes are mapped again with the current settings{rulesText(rulesVersion, isTrial)}. The outcome would
+        be <Outcome outcome={outcome} />
       </p>
       {findings.length === 0 ? null : <AckErrors errors={findings} />}
       <section aria-labelledby="changes">

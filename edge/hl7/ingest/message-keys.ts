@@ -72,11 +72,11 @@ function nameKeys(part: Part, field: string): MessageKey[] {
   return [...new Set([...terms, ...joined])].map((key) => ({ key: key.toWellFormed(), field, value, authority: '' }));
 }
 
-/** Reason, severity and code of each error and warning, with its field. */
+/** Reason, severity and code of each error and warning, with its field; also that a rule ignored the message. */
 const keysOfFindings = (findings: readonly AckError[]): MessageKey[] =>
   eachOnce(
     findings
-      .filter(({ severity }) => severity !== 'I')
+      .filter(({ severity, reason }) => severity !== 'I' || reason === 'rule-ignored')
       .map(({ reason, severity, code, at = '' }) => ({
         key: `${REASON}${reason ?? code}`,
         field: pathOf(at.split('^').slice(0, 3).join('^')).replaceAll(/\[\d+\]/g, ''),

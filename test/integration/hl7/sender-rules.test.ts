@@ -138,6 +138,15 @@ test('an ignored message is accepted without effect, and has its effect when it 
     [site.site],
   );
   expect(rows[0]?.errors).toMatchObject([{ severity: 'I', reason: 'rule-ignored' }]);
+  const { rows: facts } = await db.client.query<{ facts: { kinds: Record<string, unknown> } }>(
+    `select alert_facts('{}') as facts`,
+  );
+  expect(facts[0]?.facts.kinds['messages-ignored']).toContainEqual({
+    site: site.site,
+    subject: site.clientId,
+    messages: 1,
+    ignored: 1,
+  });
   // A merge is never ignored.
   await site.send(adt('D2'));
   await site.send(adt('D3'));

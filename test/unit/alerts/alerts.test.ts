@@ -73,6 +73,7 @@ const NOTHING: AlertFacts = {
     'signing-key-old': [],
     'jwks-uri-failing': [],
     'replay-needed': [],
+    'messages-ignored': [],
     'changes-stalled': [],
     'subscription-failing': [],
   },
@@ -236,6 +237,15 @@ test.each([
 });
 
 test.each([
+  ['fewer than 20 messages raise no alert of ignored ones', 19, 19, []],
+  ['half of them raise none', 40, 20, []],
+  ['more than half raise one', 40, 21, ['messages-ignored']],
+])('%s', (_, messages, ignored, expected) => {
+  const facts = { ...NOTHING, ...factsOf('messages-ignored', { site, subject: 'svc-a', messages, ignored }) };
+  expect(firingAlerts(facts, CHECKED).map(({ kind }) => kind)).toEqual(expected);
+});
+
+test.each([
   ['older than a year by the date in its kid', '2025-11-01-abcdef12', '2026-11-20T00:00:00Z', ['signing-key-old']],
   ['younger than a year by the date in its kid', '2026-01-01-abcdef12', '2026-11-20T00:00:00Z', []],
   ['first seen a year ago', 'prod-1', '2025-11-01T00:00:00Z', ['signing-key-old']],
@@ -350,6 +360,11 @@ describe('the numbers of an alert', () => {
     ['jwks-uri-failing', { failures: 1200 }, '1,200 token requests failed in half an hour.'],
     ['replay-needed', { messages: 1 }, 'One message waits.'],
     ['replay-needed', { messages: 1000 }, '1,000 or more messages wait.'],
+    [
+      'messages-ignored',
+      { messages: 1000, ignored: 501 },
+      '501 of the 1,000 newest messages of the last half hour. The limit is 50%.',
+    ],
     ['changes-stalled', { since: 43 * MINUTE }, 'The oldest change has waited for 20 min.'],
     ['subscription-failing', { subscriptions: 1, since: 0 }, '1 subscription, the first one for 63 min.'],
     ['subscription-failing', { subscriptions: 3, since: 0 }, '3 subscriptions, the first one for 63 min.'],

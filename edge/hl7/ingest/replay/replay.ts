@@ -35,6 +35,8 @@ export interface ReplayPreview {
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   /** Further changes if it were forced although newer data is stored; none without stale data. */
   readonly stale: readonly ResourceDifference[];
+  /** The version of the key's rules by which it would be read; null without rules. */
+  readonly rulesVersion: number | null;
 }
 
 /**
@@ -64,7 +66,8 @@ export async function previewReplay(
   const forced = isStale ? decide(input('forced')).effects.resources : [];
   // New resources have another id in each decision, and are never stale.
   const rest = differences(byReference(effects.resources), forced).filter(({ change }) => change === 'changed');
-  return { outcome, ack, findings, changes, merges: effects.merges, stale: rest };
+  const { rulesVersion } = loaded.reading;
+  return { outcome, ack, findings, changes, merges: effects.merges, stale: rest, rulesVersion };
 }
 
 /**
