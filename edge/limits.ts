@@ -79,8 +79,8 @@ export const LIMITS = {
   'group-members': { most: 10_000, of: 'members of a Group', instead: 'write several Groups' },
   // Ten for each entry that a Bundle may have.
   'indexed-values': { most: 10_000, of: 'searchable identifiers and codes that a request writes', instead: REQUESTS },
-  // PostgreSQL writes an index entry for each, in 3 µs. A thousand patients with a Japanese name in three scripts need 171,000.
-  'indexed-names': { most: 180_000, of: 'characters of searchable names that a request writes', instead: REQUESTS },
+  // PostgreSQL writes an index entry for each, in 3 to 6 µs. A patient with a Japanese name in three scripts has 171.
+  'indexed-names': { most: 150_000, of: 'characters of searchable names that a request writes', instead: REQUESTS },
   // All connections of PostgreSQL share one table of locks.
   'locked-identifiers': {
     most: 5000,

@@ -582,7 +582,7 @@ const COUNTED: readonly Counted[] = [
       batch(
         world,
         list(n, (at) =>
-          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: lettersOf(at, 179) }] } }),
+          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: lettersOf(at, 149) }] } }),
         ),
       ),
   ],

@@ -140,12 +140,12 @@ describe('a write', () => {
     expect(() => requireAffordableWrites(writes(1001), [])).toThrow(tooCostly);
   });
 
-  test('180,000 characters of names', () => {
+  test('150,000 characters of names', () => {
     const writes = (n: number) =>
       list(n, () => ({
         identifiers: [],
         tokens: [],
-        search: { names: 'n'.repeat(180), nameSort: '', birthDate: '', gender: null },
+        search: { names: 'n'.repeat(150), nameSort: '', birthDate: '', gender: null },
       }));
     expect(() => requireAffordableWrites(writes(1000), [])).not.toThrow();
     expect(() => requireAffordableWrites(writes(1001), [])).toThrow(tooCostly);

@@ -335,3 +335,18 @@ test('information is reported unless the key suppresses it', () => {
   // It is kept with the message.
   expect(silent.findings).toContain('I 0 ZPI^1');
 });
+
+test('the names of all patients of a message count together: more than 150,000 characters are an error', () => {
+  const lines = (characters: number) =>
+    Array.from({ length: 100 }, (_, at) => [
+      pid({
+        3: `N${at}^^^HOSP^MR`,
+        5: ['n', 'm', 'o', 'p'].map((letter) => `${letter.repeat(characters)}^Jane`).join('~'),
+      }),
+      OBR,
+      obx(),
+    ]).flat();
+  expect(mapped('ORU^R01', lines(100)).outcome).toBe('AA');
+  const { outcome, findings, resources } = mapped('ORU^R01', lines(450));
+  expect({ outcome, findings, resources }).toEqual({ outcome: 'AE', findings: ['E 207 PID^1^5'], resources: [] });
+});
