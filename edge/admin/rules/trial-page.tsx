@@ -1,5 +1,5 @@
 /** A trial of the draft of a key's rules: its progress, and what would differ. */
-import type { Child } from 'hono/jsx';
+import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import { counted } from '../web/counted.ts';
 import { Badge, Empty, Fact, Refreshed, Row, Table, When } from '../web/ui.tsx';
@@ -17,7 +17,7 @@ interface TrialPageProps {
 }
 
 const Samples = ({ samples, messagePath }: { samples: readonly string[]; messagePath: string | undefined }) => (
-  <td class="ids">
+  <>
     {samples.map((id, at) => (
       <>
         {at === 0 ? '' : ', '}
@@ -28,7 +28,7 @@ const Samples = ({ samples, messagePath }: { samples: readonly string[]; message
         )}
       </>
     ))}
-  </td>
+  </>
 );
 
 interface Group {
@@ -54,7 +54,9 @@ const Groups = <Of extends Group>({
       <Row>
         {cells(group)}
         <td class="number">{group.messages.toLocaleString('en')}</td>
-        <Samples samples={group.samples} messagePath={messagePath} />
+        <td class="ids">
+          <Samples samples={group.samples} messagePath={messagePath} />
+        </td>
       </Row>
     ))}
   </Table>
@@ -65,7 +67,7 @@ const Found = ({ trial, messagePath }: { trial: TrialView; messagePath: string |
   return (
     <>
       <dl class="facts">
-        <Fact name="Other resources">{counted(differing, 'message')}</Fact>
+        <Fact name="Resources would differ for">{counted(differing, 'message')}</Fact>
         <Fact name="A replay would create or change">{counted(replayed, 'stored resource')}</Fact>
         {left === 0 ? null : <Fact name="Not tried">{counted(left, 'message')}</Fact>}
       </dl>
@@ -124,6 +126,15 @@ const Progress = ({ trial, path, mayChange }: { trial: TrialView; path: string; 
   </dl>
 );
 
+const Live = ({ isLive, children }: PropsWithChildren<{ isLive: boolean }>) =>
+  isLive ? (
+    <Refreshed id="trial" seconds={5}>
+      {children}
+    </Refreshed>
+  ) : (
+    <>{children}</>
+  );
+
 export const TrialPage = ({ trial, path, mayChange, messagePath }: TrialPageProps) => (
   <>
     <p class="lead">
@@ -142,10 +153,10 @@ export const TrialPage = ({ trial, path, mayChange, messagePath }: TrialPageProp
     {trial === undefined ? (
       <Empty>No trial yet.</Empty>
     ) : (
-      <Refreshed id="trial" seconds={trial.state === 'open' ? 5 : 0}>
+      <Live isLive={trial.state === 'open'}>
         <Progress {...{ trial, path, mayChange }} />
         <Found {...{ trial, messagePath }} />
-      </Refreshed>
+      </Live>
     )}
   </>
 );

@@ -57,6 +57,11 @@ export const PAGES: readonly PageRow[] = [
     path: ({ clientId }) => `/admin/keys/${clientId}/rules?version=1`,
   },
   {
+    route: '/admin/keys/:clientId/rules/trial',
+    name: 'key-rules-trial',
+    path: ({ clientId }) => `/admin/keys/${clientId}/rules/trial`,
+  },
+  {
     route: '/admin/keys/:clientId/status',
     name: 'key-disable',
     path: ({ clientId }) => `/admin/keys/${clientId}/status`,
@@ -234,6 +239,22 @@ async function fillRules(client: ConsoleInBrowser['db']['client'], site: string,
     'The sexes of the ward',
   ]);
   await save(2, [...live.slice(1), { verb: 'trim', path: 'PID-5.1' }]);
+  const samples = ['01a2216f-e448-7000-80b6-63c8cc4a2c42', '01a2216f-e448-7000-80b6-63c8cc4a2c43'];
+  const found = {
+    answers: [{ before: 'AE', after: 'AA', reason: 'required-field-missing', messages: 12, samples }],
+    elements: [
+      { element: 'Patient.gender', messages: 840, samples },
+      { element: 'Observation', messages: 2, samples },
+    ],
+    differing: 842,
+    replayed: 611,
+    left: 1,
+  };
+  await client.query(
+    `with a as (select job_add(gen_random_uuid(), 'rules-trial', $1, 'site', $2, 1000, 'Ada (1)') as id)
+     select job_stop(id) from a`,
+    [site, JSON.stringify({ clientId, edits: 1, found })],
+  );
 }
 
 /** A subscription of each status. @returns the id of a failing subscription */
