@@ -39,8 +39,8 @@ const STACKS = { globalSetup: ['test/stack/tools/global-setup.ts'], ...TIMES };
 export default defineConfig({
   test: {
     reporters: ['./test/stack/tools/reporter.ts'],
-    // Files wait for much of their time, so six workers use two cores fully.
-    maxWorkers: 6,
+    // Files wait for much of their time, so four workers use two cores fully.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
     // Node's fetch throws it outside of any promise if a connection ends before a test has read the whole answer
