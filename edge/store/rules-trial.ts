@@ -71,9 +71,8 @@ export type TrialGroup<Of> = Of & {
 
 export interface TrialCursor {
   readonly clientId: string;
-  /** The draft when the trial began; `version` is its number, `edits` its state. */
+  /** The draft when the trial began. */
   readonly rules: LiveRules;
-  readonly edits: number;
   readonly first: Received;
   readonly after: Received | null;
   readonly last: Received;

@@ -61,7 +61,10 @@ const trialAnswer = z.object({
 });
 export type TrialView = z.infer<typeof trialAnswer>;
 
-function viewTrial(row: TrialRow, edits: number): TrialView {
+const readDraft = (rules: string) => senderRules.parse(JSON.parse(rules));
+
+/** @param draft the rules that are the draft now, as JSON */
+function viewTrial(row: TrialRow, draft: string): TrialView {
   const cursor: TrialCursor = JSON.parse(row.cursor);
   const most = <Group extends { readonly messages: number }>(groups: readonly Group[]): Group[] =>
     groups.toSorted((a, b) => b.messages - a.messages);
@@ -71,7 +74,7 @@ function viewTrial(row: TrialRow, edits: number): TrialView {
     answers: most(answers).map(({ samples, ...each }) => ({ ...each, samples: [...samples] })),
     elements: most(elements).map(({ samples, ...each }) => ({ ...each, samples: [...samples] })),
     state: row.state,
-    isOfDraft: cursor.edits === edits,
+    isOfDraft: JSON.stringify(cursor.rules.rules) === JSON.stringify(readDraft(draft)),
     done: row.progress_done,
     total: row.progress_total,
     askedBy: row.asked_by,
@@ -88,7 +91,7 @@ export async function findTrial(database: Database, site: string, clientId: stri
     newestTrial(site, clientId),
   ]);
   if (rules === undefined) throw noSuchKey();
-  return trial && viewTrial(trial, rules.edits);
+  return trial && viewTrial(trial, rules.draft_rules);
 }
 
 /**
@@ -110,11 +113,10 @@ export async function startTrial(
   ]);
   if (row === undefined) throw noSuchKey();
   if (!newest?.first || !newest.last) throw new Fault('invalid', 'The gateway has no messages of this key to try.');
-  const { draft, draft_rules: rules, edits } = row;
+  const { draft, draft_rules: rules } = row;
   const cursor: TrialCursor = {
     clientId,
-    rules: { version: draft, rules: senderRules.parse(JSON.parse(rules)) },
-    edits,
+    rules: { version: draft, rules: readDraft(rules) },
     first: JSON.parse(newest.first) as Received,
     after: null,
     last: JSON.parse(newest.last) as Received,

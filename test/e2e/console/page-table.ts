@@ -253,7 +253,7 @@ async function fillRules(client: ConsoleInBrowser['db']['client'], site: string,
   await client.query(
     `with a as (select job_add(gen_random_uuid(), 'rules-trial', $1, 'site', $2, 1000, 'Ada (1)') as id)
      select job_stop(id) from a`,
-    [site, JSON.stringify({ clientId, edits: 1, found })],
+    [site, JSON.stringify({ clientId, rules: { version: 2, rules: live }, found })],
   );
 }
 

@@ -30,7 +30,6 @@ const group = { messages: z.number(), samples: z.array(z.uuid()).readonly() };
 const cursor = z.object({
   clientId: z.string(),
   rules: z.object({ version: z.number(), rules: senderRules }),
-  edits: z.number(),
   first: received,
   after: received.nullable(),
   last: received,
