@@ -28,7 +28,7 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
           {REASONS[why]}
           {actor === null ? '' : ` by ${actor}`}
           {comment === null ? null : <q class="quiet">{comment}</q>}
-          {rulesVersion === null ? null : <small class="quiet">by version {rulesVersion} of its rules</small>}
+          {rulesVersion === null ? '' : ` by version ${rulesVersion} of the key’s rules`}
         </td>
         <td class="ids">
           <code>{requestId}</code>

@@ -43,7 +43,7 @@ export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
           </p>
         ))}
         {changed.length === 0 ? (
-          <Empty>No resource changes. The message gets an attempt with this outcome.</Empty>
+          <Empty>No resource changes.{isTrial ? '' : ' The message gets an attempt with this outcome.'}</Empty>
         ) : (
           <Differences label="Changes" resources={changed} />
         )}
