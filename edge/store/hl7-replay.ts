@@ -1,7 +1,7 @@
 /** The jobs that replay messages or retry failed ones, and their statements. */
 import type { Query } from '../deps.ts';
-import type { JobState, NewJob } from './job.ts';
-import { instantOf, raw, read } from './sql.ts';
+import { ASKED_JOB, type AskedJob, type NewJob } from './job.ts';
+import { read } from './sql.ts';
 import type { UnmappedName } from './unmapped-name.ts';
 
 export const REPLAY_KIND = 'hl7-replay';
@@ -116,17 +116,8 @@ export function replayJob(
   return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total, askedBy: by.author };
 }
 
-export interface ReplayRow {
-  readonly job_id: string;
-  readonly state: JobState;
-  /** JSON: a `ReplayCursor`. */
-  readonly cursor: string;
-  readonly progress_done: number;
-  readonly progress_total: number | null;
-  readonly last_error: string | null;
-  readonly asked_by: string;
-  readonly created_at: string;
-  readonly ended_at: string | null;
+/** Its cursor is a `ReplayCursor`. */
+export interface ReplayRow extends AskedJob {
   /** Outcomes of its attempts. */
   readonly accepted: number;
   readonly errors: number;
@@ -139,9 +130,7 @@ export interface ReplayRow {
  * @param id null for all that are stored, 100 at most
  */
 export function replaysOf(site: string, id: string | null): Query<ReplayRow> {
-  return read<ReplayRow>`select j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
-      j.progress_total::integer as progress_total, j.last_error, j.asked_by, ${raw(instantOf('j.created_at'))} as created_at,
-      ${raw(instantOf('j.ended_at'))} as ended_at, a.accepted, a.errors, a.rejected
+  return read<ReplayRow>`select ${ASKED_JOB}, a.accepted, a.errors, a.rejected
     from job j
    cross join lateral (
      select count(*) filter (where x.outcome = 'AA')::integer as accepted,

@@ -1,6 +1,6 @@
 /** Jobs in the database: work that is done in small steps off every request's path (migrations/functions/job_*.sql). */
 import type { Query } from '../deps.ts';
-import { sql } from './sql.ts';
+import { instantOf, raw, sql } from './sql.ts';
 
 export type JobState = 'open' | 'done' | 'failed' | 'stopped';
 
@@ -82,6 +82,27 @@ export function stopJob(id: string): Query<{ readonly changed: boolean }> {
 export function resumeJob(id: string): Query<{ readonly changed: boolean }> {
   return sql<{ changed: boolean }>`select job_resume(${id}::uuid) as changed`;
 }
+
+/** A job as the people who asked for it see it. */
+export interface AskedJob {
+  readonly job_id: string;
+  readonly state: JobState;
+  /** JSON, of the job's kind. */
+  readonly cursor: string;
+  readonly progress_done: number;
+  readonly progress_total: number | null;
+  readonly last_error: string | null;
+  readonly asked_by: string;
+  readonly created_at: string;
+  readonly ended_at: string | null;
+}
+
+/** The columns of `AskedJob`, of `job j`. */
+export const ASKED_JOB = raw(
+  `j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
+   j.progress_total::integer as progress_total, j.last_error, j.asked_by, ${instantOf('j.created_at')} as created_at,
+   ${instantOf('j.ended_at')} as ended_at`,
+);
 
 export interface JobRow {
   readonly job_id: string;

@@ -1,8 +1,8 @@
 /** The trials of rules, which are jobs, and their statements. */
 import type { Query } from '../deps.ts';
 import type { LiveRules } from './hl7-snapshot.ts';
-import type { JobState, NewJob } from './job.ts';
-import { instantOf, raw, read } from './sql.ts';
+import { ASKED_JOB, type AskedJob, type NewJob } from './job.ts';
+import { raw, read } from './sql.ts';
 
 export const TRIAL_KIND = 'rules-trial';
 
@@ -89,24 +89,8 @@ export const trialJob = (id: string, site: string, cursor: TrialCursor, total: n
   askedBy,
 });
 
-export interface TrialRow {
-  readonly job_id: string;
-  readonly state: JobState;
-  /** JSON: a `TrialCursor`. */
-  readonly cursor: string;
-  readonly progress_done: number;
-  readonly progress_total: number | null;
-  readonly last_error: string | null;
-  readonly asked_by: string;
-  readonly created_at: string;
-  readonly ended_at: string | null;
-}
-
-/** The newest trial of a key. */
-export const newestTrial = (site: string, clientId: string): Query<TrialRow> =>
-  read<TrialRow>`select j.job_id, j.state, j.cursor::text as cursor, j.progress_done::integer as progress_done,
-      j.progress_total::integer as progress_total, j.last_error, j.asked_by, ${raw(instantOf('j.created_at'))} as created_at,
-      ${raw(instantOf('j.ended_at'))} as ended_at
-    from job j
+/** The newest trial of a key; its cursor is a `TrialCursor`. */
+export const newestTrial = (site: string, clientId: string): Query<AskedJob> =>
+  read<AskedJob>`select ${ASKED_JOB} from job j
    where j.site_id = ${site}::uuid and j.kind = ${TRIAL_KIND} and j.cursor ->> 'clientId' = ${clientId}
    order by j.created_at desc, j.job_id desc limit 1`;

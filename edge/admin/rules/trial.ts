@@ -6,7 +6,7 @@ import type { Database } from '../../deps.ts';
 import { senderRules } from '../../members/sender-rules.ts';
 import { readRules } from '../../store/admin-rules.ts';
 import { inSite } from '../../store/in-site.ts';
-import { addJob, stopJob } from '../../store/job.ts';
+import { addJob, type AskedJob, stopJob } from '../../store/job.ts';
 import {
   MAX_TRIED,
   newestMessages,
@@ -14,7 +14,6 @@ import {
   type Received,
   type TrialCursor,
   trialJob,
-  type TrialRow,
 } from '../../store/rules-trial.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { noSuchKey } from '../keys/keys.ts';
@@ -64,7 +63,7 @@ export type TrialView = z.infer<typeof trialAnswer>;
 const readDraft = (rules: string) => senderRules.parse(JSON.parse(rules));
 
 /** @param draft the rules that are the draft now, as JSON */
-function viewTrial(row: TrialRow, draft: string): TrialView {
+function viewTrial(row: AskedJob, draft: string): TrialView {
   const cursor: TrialCursor = JSON.parse(row.cursor);
   const most = <Group extends { readonly messages: number }>(groups: readonly Group[]): Group[] =>
     groups.toSorted((a, b) => b.messages - a.messages);
