@@ -6,6 +6,7 @@ import * as z from 'zod';
 
 import { fieldType } from '../../shared/hl7/field-types.ts';
 import { MAX_PATH_CHARACTERS, parseRulePath, type RulePath } from '../../shared/hl7/rule-path.ts';
+import { NULL } from '../../shared/hl7/value.ts';
 import { dateFormatFault } from './sender-rules/date-format.ts';
 import { MAX_PATTERN_CHARACTERS } from './sender-rules/pattern.ts';
 import { mustKeepValue, sourceFault, targetFault, type Verb } from './sender-rules/targets.ts';
@@ -228,7 +229,7 @@ function formFault(given: WithPath, target: RulePath): readonly [member: string,
   }
 }
 
-const isNoValue = (value: string): boolean => value.trim() === '' || value === '""';
+const isNoValue = (value: string): boolean => value.trim() === '' || value === NULL;
 
 /** The data types with an assigning authority. */
 const AUTHORITY_TYPES: ReadonlySet<string> = new Set(['CX', 'EI', 'EIP', 'XCN', 'XON']);

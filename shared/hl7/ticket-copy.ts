@@ -12,7 +12,7 @@ import { fieldType } from './field-types.ts';
 import { isSegmentId, readMessage, type Message, type Segment } from './message.ts';
 import { HYPHENATED_PLACEHOLDER, PLACEHOLDER_TEXTS } from './placeholder.ts';
 import { createSubstitutes, dayOf, type Random, type Substitutes, termsIn } from './substitutes.ts';
-import { valueAt } from './value.ts';
+import { splitBy, valueAt } from './value.ts';
 
 /** Codes, counts and names of systems stay. */
 type Kind = 'code' | 'count' | 'system' | 'date' | 'time' | 'data' | 'text';
@@ -125,7 +125,7 @@ function rewriteField(raw: string, segment: Segment, field: number, valueType: s
   const isOfPerson = OF_PERSONS.has(type ?? '') || (segment.id === 'PID' && type === 'ST');
   const parts = partsOf(type);
   const rewriteComponent = (sent: string, at: number): string =>
-    split(sent, subcomponent)
+    splitBy(sent, subcomponent)
       .map((leaf, below) =>
         visit({
           raw: leaf,
@@ -136,16 +136,15 @@ function rewriteField(raw: string, segment: Segment, field: number, valueType: s
         }),
       )
       .join(subcomponent);
-  return split(raw, repetition)
+  return splitBy(raw, repetition)
     .map((each) => {
-      const components = split(each, component);
+      const components = splitBy(each, component);
       const rewritten = components.map(rewriteComponent);
       return (type === 'NR' ? inOrder(components, rewritten) : rewritten).join(component);
     })
     .join(repetition);
 }
 
-const split = (raw: string, separator: string): string[] => (separator === '' ? [raw] : raw.split(separator));
 const BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(PARTS).map(([type, parts]) => [type, parts.split('|')]),
 );

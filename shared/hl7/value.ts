@@ -9,7 +9,7 @@ import { isSegmentId, MAX_SCANNED, type Segment } from './segment.ts';
 export type Value = string | null | undefined;
 
 /** The explicit null of HL7 (§2.5.3). */
-const NULL = '""';
+export const NULL = '""';
 
 export type Presence = 'absent' | 'empty' | 'null' | 'value';
 
@@ -169,6 +169,9 @@ export function countOf(text: string, separator: string): number {
   for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) found += 1;
   return found;
 }
+
+/** The pieces between separators; an empty separator divides nothing. */
+export const splitBy = (raw: string, separator: string): string[] => (separator === '' ? [raw] : raw.split(separator));
 
 /** The nth piece between separators, without splitting the rest; an empty separator divides nothing. */
 export function piece(raw: string, separator: string, number: number): string | undefined {

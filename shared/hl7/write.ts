@@ -49,7 +49,8 @@ function isList<T>(content: Leaf | readonly T[]): content is readonly T[] {
   return Array.isArray(content);
 }
 
-function withoutTail(text: string, separator: string): string {
+/** @param separator a character */
+export function withoutTail(text: string, separator: string): string {
   let end = text.length;
   while (text.endsWith(separator, end)) end -= 1;
   return text.slice(0, end);

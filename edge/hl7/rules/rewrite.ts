@@ -1,7 +1,7 @@
 /** Writes at the places that a path of a rule selects. All other characters of a field stay as sent. */
 import type { Message } from '../../../shared/hl7/message.ts';
 import type { RulePath } from '../../../shared/hl7/rule-path.ts';
-import { piece } from '../../../shared/hl7/value.ts';
+import { NULL, piece } from '../../../shared/hl7/value.ts';
 import type { EditedMessage, Line } from './edited-message.ts';
 import { hasValue, repetitionsOf, selectedLines, selectsRepetition } from './selection.ts';
 
@@ -64,10 +64,10 @@ function changeRepetition(
   change: (raw: string) => string,
 ): string {
   if (component === undefined) return change(raw);
-  if ((component > 1 || !isOnly) && (raw === '""' || !hasValue(raw, message))) return raw;
+  if ((component > 1 || !isOnly) && (raw === NULL || !hasValue(raw, message))) return raw;
   return changePiece(raw, message.delimiters.component, component, (part) => {
     if (subcomponent === undefined) return change(part);
-    if (subcomponent > 1 && part === '""') return part;
+    if (subcomponent > 1 && part === NULL) return part;
     return changePiece(part, message.delimiters.subcomponent, subcomponent, change);
   });
 }

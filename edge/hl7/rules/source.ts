@@ -1,6 +1,6 @@
 /** The value that `copy` reads: of the same segment, or of the nearest one before it that belongs to the same patient and order. */
+import { splitBy } from '../../../shared/hl7/value.ts';
 import { isOfOrder, levelOf } from '../../members/sender-rules/targets.ts';
-import { splitBy } from './texts.ts';
 import type { EditedMessage, Line } from './edited-message.ts';
 import type { FieldPath } from './rewrite.ts';
 import { rawIn, repetitionsOf, selectedLines, selectsRepetition } from './selection.ts';

@@ -2,13 +2,9 @@
 import { escape, type Syntax } from '../../../shared/hl7/escapes.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
 import { RECOMMENDED } from '../../../shared/hl7/delimiters.ts';
+import { NULL, splitBy } from '../../../shared/hl7/value.ts';
+import { withoutTail } from '../../../shared/hl7/write.ts';
 import { hasValue, textOf } from './selection.ts';
-
-/** HL7's null, which deletes a stored value. */
-export const NULL = '""';
-
-/** The pieces between separators; an empty separator divides nothing. */
-export const splitBy = (raw: string, separator: string): string[] => (separator === '' ? [raw] : raw.split(separator));
 
 /** Writes a text of a rule: `""` is HL7's null. The result for the usual delimiters is made once. */
 export function writer(text: string): (syntax: Syntax) => string {
@@ -75,7 +71,9 @@ export function withComponentAuthority(raw: string, number: number, authority: A
   const { namespace, universalId, universalIdType } = authority;
   while (parts.length < number) parts.push('');
   parts[number - 1] =
-    subcomponent === '' ? namespace : withoutTail([namespace, universalId, universalIdType], subcomponent);
+    subcomponent === ''
+      ? namespace
+      : withoutTail([namespace, universalId, universalIdType].join(subcomponent), subcomponent);
   return parts.join(component);
 }
 
@@ -88,7 +86,7 @@ export function withEntityAuthority(raw: string, separator: string, authority: A
   const isOpen = !before.some((part) => hasValue(part, message)) || isReplaced(namespace, authority, message);
   if (!isOpen) return raw;
   const after = [authority.namespace, authority.universalId, authority.universalIdType];
-  return withoutTail([parts[0] ?? '', ...after, ...parts.slice(4)], separator);
+  return withoutTail([parts[0] ?? '', ...after, ...parts.slice(4)].join(separator), separator);
 }
 
 const isIdentifier = (part: string | undefined, message: Message): boolean =>
@@ -96,8 +94,3 @@ const isIdentifier = (part: string | undefined, message: Message): boolean =>
 
 const isReplaced = (namespace: string | undefined, { replaces }: Authority, message: Message): boolean =>
   replaces !== undefined && textOf(namespace ?? '', message) === replaces;
-
-function withoutTail(parts: readonly string[], separator: string): string {
-  const last = parts.findLastIndex((part) => part !== '');
-  return parts.slice(0, last + 1).join(separator);
-}

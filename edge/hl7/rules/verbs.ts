@@ -1,6 +1,7 @@
 /** The verbs of rules that change a message, each compiled to a function. */
 import { componentName, fieldType } from '../../../shared/hl7/field-types.ts';
 import { parseRulePath, type RulePath } from '../../../shared/hl7/rule-path.ts';
+import { NULL } from '../../../shared/hl7/value.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
 import { compileDateFormat } from '../../members/sender-rules/date-format.ts';
 import { mustKeepValue } from '../../members/sender-rules/targets.ts';
@@ -9,7 +10,7 @@ import { isRetraction, ordersOf } from './retraction.ts';
 import { rewrite, type FieldPath } from './rewrite.ts';
 import { hasValue, repetitionsOf, selectedLines, selectsRepetition, textOf } from './selection.ts';
 import { copiedValue, sourcesOf } from './source.ts';
-import { joinPieces, NULL, splitText, trimmed, withComponentAuthority, withEntityAuthority, writer } from './texts.ts';
+import { joinPieces, splitText, trimmed, withComponentAuthority, withEntityAuthority, writer } from './texts.ts';
 
 /** @param number the number of the rule, from 1 */
 export type Edit = (edited: EditedMessage, number: number) => void;
