@@ -47,5 +47,5 @@ export async function checkMessage(
   const { outcome, ack, findings, effects } = decide(decisionInput(deps, ready, attempt, { requestId, source }));
   const resources = effects.resources.map((resource) => withData(resource, message.documents));
   const { placeholders } = loaded.settings;
-  return { outcome, ack, findings, resources, charset: loaded.reading.assumedCharset, placeholders };
+  return { outcome, ack, findings, resources, charset: loaded.reading.opened.assumedCharset, placeholders };
 }

@@ -16,6 +16,7 @@ import { createTranslation, type MissingCode, type CodeTables, type Translate } 
 import { settingFindings } from '../message/header-findings.ts';
 import { refusedWhenStrict } from '../message/strictness.ts';
 import { clockOf, clockOfNow } from '../precedence/clock.ts';
+import type { Ruled } from '../rules/apply.ts';
 import { ownAuthority } from '../results/order-number.ts';
 import type { SenderSettings } from './sender/settings.ts';
 import { answerTo, type Answer } from './answer.ts';
@@ -77,9 +78,7 @@ export function decide(input: DecisionInput): Decision {
   const mapped = isMapped ? mapReading(input, said, translate) : undefined;
   if (mapped !== undefined) said.push(...tooLongEntries(mapped.writes), ...tooManyNames(mapped.writes));
   const { ruled } = reading;
-  const placed = said.map((each) =>
-    ruled === undefined || each.at === undefined ? each : { ...each, at: ruled.placeOf(each.at) },
-  );
+  const placed = ruled === undefined ? said : said.map((finding) => withSentPlace(finding, ruled));
   const findings = eachOnce(settings.hl7_strict ? placed.map(refusedWhenStrict) : placed);
   if (input.isControlIdReused && !isRefused(findings)) findings.push(REUSED);
   const effects = isRefused(findings) ? effectsOfRejected(mapped, input.found) : (mapped ?? NO_EFFECTS);
@@ -143,6 +142,10 @@ function eachOnce(findings: readonly AckError[]): AckError[] {
     JSON.stringify([code, severity, at, reason, message]);
   return [...new Map(findings.map((finding) => [keyOf(finding), finding])).values()];
 }
+
+/** The finding at its place in the message as it was sent. */
+const withSentPlace = (finding: AckError, { placeOf }: Ruled): AckError =>
+  finding.at === undefined ? finding : { ...finding, at: placeOf(finding.at) };
 
 const isRefused = (findings: readonly AckError[]): boolean => findings.some(({ severity }) => severity === 'E');
 

@@ -24,7 +24,7 @@ const FIELDS: Readonly<Record<string, { readonly numbers: readonly number[]; rea
 
 /** @param reading as sent and as its key's rules changed it: a person may know either; undefined if the bytes could not be read */
 export function keysOf(
-  { sent, message }: Pick<Reading, 'sent' | 'message'>,
+  { opened: { sent }, message }: Pick<Reading, 'opened' | 'message'>,
   bytes: Uint8Array,
   findings: readonly AckError[],
 ): MessageKey[] {

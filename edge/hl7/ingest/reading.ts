@@ -8,7 +8,6 @@ import { isUtf8BeyondAscii, type Charset } from '../../../shared/hl7/charset.ts'
 import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/header.ts';
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LiveRules, LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
-
 import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
 import { eventFindings, headerFindings, withEvent } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
@@ -25,10 +24,8 @@ export interface Reading {
   readonly rule: EventRule | undefined;
   readonly lookup: LookupKeys;
   readonly findings: readonly AckError[];
-  /** The character set of a message that names none. */
-  readonly assumedCharset: Charset;
   /** The message before the rules of its key changed it. */
-  readonly sent: Message | undefined;
+  readonly opened: Opened;
   /** The version of these rules; null without rules. */
   readonly rulesVersion: number | null;
   /** The message as the rules changed it, or their verdict; undefined if they did nothing. */
@@ -39,6 +36,7 @@ const NOTHING: LookupKeys = { identifierValues: [], keys: [] };
 
 /** A message whose header is read, before its key is known. */
 export interface Opened {
+  /** The character set of a message that names none. */
   readonly assumedCharset: Charset;
   readonly header: Header;
   /** Undefined if the bytes cannot be read. */
@@ -55,18 +53,18 @@ export function openBytes(
   documents: readonly Pick<CutDocument, 'token'>[] = [],
 ): Opened {
   const sent = readOrFault(bytes, assumedCharset, new Set(documents.map(({ token }) => token)));
-  const opened = { assumedCharset };
   if (sent instanceof Fault) {
-    return { ...opened, header: salvageHeader(bytes), sent: undefined, findings: errorsOfFault(sent), rule: undefined };
+    const findings = errorsOfFault(sent);
+    return { assumedCharset, header: salvageHeader(bytes), sent: undefined, findings, rule: undefined };
   }
   const sentHeader = readHeader(sent);
   const header = withEvent(sentHeader, sent);
   const findings = headerFindings(sent, header);
   const { messageType = '', triggerEvent = '' } = header;
   const rule = ruleOf(messageType, triggerEvent);
-  if (findings.length > 0 || rule === undefined) return { ...opened, header, sent, findings, rule: undefined };
+  if (findings.length > 0 || rule === undefined) return { assumedCharset, header, sent, findings, rule: undefined };
   return {
-    ...opened,
+    assumedCharset,
     header,
     sent,
     rule,
@@ -75,12 +73,10 @@ export function openBytes(
 }
 
 /** @param rules the live rules of the message's key */
-export function readOpened(
-  { assumedCharset, header, sent, findings, rule }: Opened,
-  rules: LiveRules | null = null,
-): Reading {
-  const opened = { header, message: sent, sent, assumedCharset, rulesVersion: rules?.version ?? null };
-  const unread = { ...opened, outline: undefined, rule: undefined, lookup: NOTHING };
+export function readOpened(opened: Opened, rules: LiveRules | null = null): Reading {
+  const { header, sent, findings, rule } = opened;
+  const by = { opened, header, rulesVersion: rules?.version ?? null };
+  const unread = { ...by, message: sent, outline: undefined, rule: undefined, lookup: NOTHING };
   if (sent === undefined || rule === undefined) return { ...unread, ruled: undefined, findings };
   const ruled = rules === null ? undefined : ruledOf(sent, header, rule, rules);
   const ended = ruled && findingOf(ruled);
@@ -90,7 +86,7 @@ export function readOpened(
   const sender = senderName(header.sendingApplication, header.sendingFacility);
   const outline = outlineOf(message, { messageType, versionId, rule, sender });
   const lookup = lookupOf(outline, rule, offsetOf(header.dateTime));
-  return { ...opened, message, ruled, rule, outline, lookup, findings: [...findings, ...outline.findings] };
+  return { ...by, message, ruled, rule, outline, lookup, findings: [...findings, ...outline.findings] };
 }
 
 /** @returns undefined if no rule changes anything */

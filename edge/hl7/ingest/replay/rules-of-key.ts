@@ -1,7 +1,6 @@
 /** Rules of a key that are not live, for trials and for messages that were read by an earlier version. */
 import type { Database } from '../../../deps.ts';
-import { senderRules } from '../../../members/sender-rules.ts';
-import { readRules, readRulesVersion } from '../../../store/admin-rules.ts';
+import { readRules, readRulesVersion, storedRules } from '../../../store/admin-rules.ts';
 import type { LiveRules } from '../../../store/hl7-snapshot.ts';
 import { inSite } from '../../../store/in-site.ts';
 
@@ -21,10 +20,10 @@ export async function chosenRules(
 ): Promise<LiveRules | undefined> {
   if (which === 'live') return undefined;
   const [row] = await inSite(database, site).run(readRules(site, clientId));
-  return row && { version: row.draft, rules: senderRules.parse(JSON.parse(row.draft_rules)) };
+  return row && { version: row.draft, rules: storedRules(row.draft_rules) };
 }
 
 export async function rulesOfVersion(database: Database, { site, clientId }: Key, version: number): Promise<LiveRules> {
   const [row] = await inSite(database, site).run(readRulesVersion(site, clientId, version));
-  return { version, rules: senderRules.parse(JSON.parse(row?.rules ?? '[]')) };
+  return { version, rules: storedRules(row?.rules ?? '[]') };
 }

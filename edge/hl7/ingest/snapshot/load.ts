@@ -365,17 +365,13 @@ function readBy(received: Received, opened: Opened, settings: ReadingSettings): 
 }
 
 /** Checks whether the text of a message is the same in its key's character set. */
-function hasCharset(
-  { header, sent, assumedCharset }: Pick<Opened, 'header' | 'sent' | 'assumedCharset'>,
-  charset: Charset,
-): boolean {
+function hasCharset({ header, sent, assumedCharset }: Opened, charset: Charset): boolean {
   const isNamed = header.characterSets.some((name) => charsetNamed(name) !== undefined);
   return charset === assumedCharset || isNamed || (sent !== undefined && header.charset === charset);
 }
 
 /** Reads the message by these settings; undefined if the result would be the same. */
-function reread(received: Received, reading: Reading, settings: ReadingSettings): Reading | undefined {
-  const isSame = hasCharset(reading, settings.charset);
-  if (isSame && reading.rulesVersion === (rulesOf(received, settings)?.version ?? null)) return undefined;
-  return readBy(received, open(received, isSame ? reading.assumedCharset : settings.charset), settings);
+function reread(received: Received, { opened, rulesVersion }: Reading, settings: ReadingSettings): Reading | undefined {
+  const isSame = rulesVersion === (rulesOf(received, settings)?.version ?? null);
+  return isSame && hasCharset(opened, settings.charset) ? undefined : readBy(received, opened, settings);
 }

@@ -71,7 +71,7 @@ test('rules that change nothing change nothing: not the text, not the state', ()
       for (const message of messages) {
         const reading = readOpened(openBytes(bytesOf(message), 'utf-8'), { version: 1, rules: IDLE });
         expect(reading.ruled).toBeUndefined();
-        expect(reading.message).toBe(reading.sent);
+        expect(reading.message).toBe(reading.opened.sent);
       }
       expect(stateOf(messages, IDLE)).toBe(stateOf(messages));
     }),
