@@ -20,6 +20,9 @@ export interface RulesRow {
   readonly by: string | null;
 }
 
+/** Stored rules. They were valid when they were saved, and a later release may be stricter. @param text JSON */
+export const storedRules = (text: string): readonly SenderRule[] => JSON.parse(text);
+
 /** No row without the key. */
 export const readRules = (site: string, clientId: string): Query<RulesRow> =>
   read<RulesRow>`select v.version as live, v.rules::text as live_rules, n.version + 1 as draft,

@@ -287,9 +287,8 @@ export async function findMessage(
   if (row === undefined) throw missing();
   const detail = viewMessageDetail(row, resources, attempts, around);
   const version = detail.isForgotten ? null : (detail.attempts.at(-1)?.rulesVersion ?? null);
-  const isRuled = version !== null;
-  const ruleChanges = isRuled ? await replays.ruleChanges(database, site, messageId, version, requestId) : [];
-  return { ...detail, ruleChanges };
+  if (version === null) return { ...detail, ruleChanges: [] };
+  return { ...detail, ruleChanges: await replays.ruleChanges(database, site, messageId, version, requestId) };
 }
 
 /** A copy for a ticket. @throws Fault `not-found` */

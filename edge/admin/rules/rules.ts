@@ -11,6 +11,7 @@ import {
   releaseRules,
   type RulesRelease,
   saveRulesDraft,
+  storedRules,
 } from '../../store/admin-rules.ts';
 import { inSite } from '../../store/in-site.ts';
 import { releaseBody as tableRelease } from '../code-tables/tables.ts';
@@ -35,9 +36,6 @@ export interface KeyRules {
   readonly releases: readonly RulesRelease[];
 }
 
-/** The rules were valid when they were saved. */
-const rulesOf = (stored: string): readonly SenderRule[] => JSON.parse(stored);
-
 /** @throws Fault `not-found` without the key */
 export async function requireRules(database: Database, site: string, clientId: string): Promise<KeyRules> {
   const [[row], releases] = await inSite(database, site).batch([
@@ -47,9 +45,9 @@ export async function requireRules(database: Database, site: string, clientId: s
   if (row === undefined) throw noSuchKey();
   return {
     liveVersion: row.live,
-    live: row.live_rules === null ? null : rulesOf(row.live_rules),
+    live: row.live_rules === null ? null : storedRules(row.live_rules),
     draftVersion: row.draft,
-    draft: rulesOf(row.draft_rules),
+    draft: storedRules(row.draft_rules),
     isDraftChanged: (row.live_rules ?? '[]') !== row.draft_rules,
     edits: row.edits,
     savedAt: row.at,
@@ -70,7 +68,7 @@ export async function requireVersion(
   const version = Number(given);
   const [row] = await inSite(database, site).run(readRulesVersion(site, clientId, version));
   if (row === undefined) throw noSuchVersion();
-  return { version, rules: rulesOf(row.rules) };
+  return { version, rules: storedRules(row.rules) };
 }
 
 const edits = z.number({ error: 'must be a number: read the rules first' }).int().min(0).meta({

@@ -1,10 +1,11 @@
 /** `/admin/keys/{clientId}/rules/trial`: a trial of the draft of a key's rules. */
 import type { Surface } from '../../http/surface.ts';
+import { parse } from '../api/parse.ts';
 import type { Console } from '../web/console.ts';
-import { readForm, readQuery } from '../web/form.ts';
+import { readForm } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { findTrial, startTrial, stopTrial, trialForm } from './trial.ts';
+import { findTrial, startTrial, stopTrial, trialBody } from './trial.ts';
 import { TrialPage } from './trial-page.tsx';
 
 const { path: PLACE } = PLACES.keys;
@@ -38,7 +39,8 @@ export function addTrialPages(app: Surface, { deps, access }: Console): void {
   app.post(OF_KEY, async (c) => {
     const session = await access.page(c, 'site.rules.write');
     const clientId = c.req.param('clientId');
-    const asked = readQuery(trialForm, Object.fromEntries(await readForm(c)));
+    const messages = Number((await readForm(c)).get('messages'));
+    const asked = parse(trialBody, { messages }, 'malformed', 'the form');
     await startTrial(session.database, session.actor, clientId, asked);
     return c.redirect(pathOf(clientId), 303);
   });

@@ -3,8 +3,7 @@ import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
-import { senderRules } from '../../members/sender-rules.ts';
-import { readRules } from '../../store/admin-rules.ts';
+import { readRules, storedRules } from '../../store/admin-rules.ts';
 import { inSite } from '../../store/in-site.ts';
 import { addJob, type AskedJob, stopJob } from '../../store/job.ts';
 import {
@@ -13,6 +12,7 @@ import {
   newestTrial,
   type Received,
   type TrialCursor,
+  type TrialGroup,
   trialJob,
 } from '../../store/rules-trial.ts';
 import { type Operation, operation } from '../api/operation.ts';
@@ -25,9 +25,6 @@ const count = z.number().int();
 export const trialBody = z.strictObject({
   messages: count.min(1).max(MAX_TRIED).default(1000).meta({ description: 'The newest messages of the key.' }),
 });
-
-/** The same of a form, whose members are texts. */
-export const trialForm = z.object({ messages: z.coerce.number().int().min(1).max(MAX_TRIED) });
 
 const group = {
   messages: count,
@@ -60,20 +57,18 @@ const trialAnswer = z.object({
 });
 export type TrialView = z.infer<typeof trialAnswer>;
 
-const readDraft = (rules: string) => senderRules.parse(JSON.parse(rules));
-
 /** @param draft the rules that are the draft now, as JSON */
 function viewTrial(row: AskedJob, draft: string): TrialView {
   const cursor: TrialCursor = JSON.parse(row.cursor);
-  const most = <Group extends { readonly messages: number }>(groups: readonly Group[]): Group[] =>
-    groups.toSorted((a, b) => b.messages - a.messages);
+  const most = <Group extends TrialGroup<object>>(groups: readonly Group[]) =>
+    groups.toSorted((a, b) => b.messages - a.messages).map((group) => ({ ...group, samples: [...group.samples] }));
   const { answers, elements, ...found } = cursor.found;
   return {
     ...found,
-    answers: most(answers).map(({ samples, ...each }) => ({ ...each, samples: [...samples] })),
-    elements: most(elements).map(({ samples, ...each }) => ({ ...each, samples: [...samples] })),
+    answers: most(answers),
+    elements: most(elements),
     state: row.state,
-    isOfDraft: JSON.stringify(cursor.rules.rules) === JSON.stringify(readDraft(draft)),
+    isOfDraft: JSON.stringify(cursor.rules.rules) === JSON.stringify(storedRules(draft)),
     done: row.progress_done,
     total: row.progress_total,
     askedBy: row.asked_by,
@@ -115,7 +110,7 @@ export async function startTrial(
   const { draft, draft_rules: rules } = row;
   const cursor: TrialCursor = {
     clientId,
-    rules: { version: draft, rules: readDraft(rules) },
+    rules: { version: draft, rules: storedRules(rules) },
     first: JSON.parse(newest.first) as Received,
     after: null,
     last: JSON.parse(newest.last) as Received,
@@ -144,11 +139,13 @@ async function requireTrial(database: Database, site: string, clientId: string):
   return trial;
 }
 
+const PATH = '/api-keys/{clientId}/rules/trial';
+
 export function trialOperations(): Operation[] {
   return [
     operation({
       method: 'get',
-      path: '/api-keys/{clientId}/rules/trial',
+      path: PATH,
       permission: 'site.rules.read',
       summary: 'The newest trial of the draft of a key’s rules: its progress, and what would differ',
       answer: trialAnswer,
@@ -158,7 +155,7 @@ export function trialOperations(): Operation[] {
     }),
     operation({
       method: 'post',
-      path: '/api-keys/{clientId}/rules/trial',
+      path: PATH,
       permission: 'site.rules.write',
       summary: 'Try the draft of a key’s rules on its newest messages, in the background',
       description:
@@ -174,7 +171,7 @@ export function trialOperations(): Operation[] {
     }),
     operation({
       method: 'post',
-      path: '/api-keys/{clientId}/rules/trial/stop',
+      path: `${PATH}/stop`,
       permission: 'site.rules.write',
       summary: 'Stop a trial',
       answer: trialAnswer,
