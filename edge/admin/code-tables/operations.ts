@@ -18,6 +18,7 @@ import {
   missesQuery,
   MAX_IMPORT_BYTES,
   newTable,
+  RELEASE_DESCRIPTION,
   release,
   releaseBody,
   requireTable,
@@ -176,9 +177,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       path: '/code-tables/{id}/release',
       permission: 'site.rules.write',
       summary: 'Make a version of a code table live, or none',
-      description:
-        'It applies to the next message, and does not change stored resources until their messages are replayed. A live draft ' +
-        'becomes a version that never changes. To go back, make an earlier version live.',
+      description: RELEASE_DESCRIPTION,
       body: releaseBody,
       needsFingerprint: true,
       answer: tableAnswer,

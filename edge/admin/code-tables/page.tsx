@@ -4,7 +4,20 @@ import type { CodeTableRelease, CodeTableRow, TableRow } from '../../store/admin
 import { EQUIVALENCES } from '../../store/code-table.ts';
 import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Fact, Filter, Notice, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
+import {
+  Badge,
+  Empty,
+  Fact,
+  Filter,
+  Notice,
+  Pager,
+  ReleaseComment,
+  Row,
+  Search,
+  Select,
+  Table,
+  When,
+} from '../web/ui.tsx';
 import type { CodeMissView } from './operations.ts';
 
 const Live = ({ version }: { version: number | null }) =>
@@ -179,10 +192,7 @@ const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | '
         ]}
         value={`${table.draft}`}
       />
-      <label class="grow">
-        <span>Why (no patient data)</span>
-        <input name="comment" maxlength={500} required autocomplete="off" />
-      </label>
+      <ReleaseComment />
       <button>Make live</button>
     </form>
   );

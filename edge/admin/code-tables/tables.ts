@@ -351,6 +351,11 @@ export async function systemsOf(
   };
 }
 
+/** The description of a release, of code tables and of rules. */
+export const RELEASE_DESCRIPTION =
+  'It applies to the next message, and does not change stored resources until their messages are replayed. A live draft ' +
+  'becomes a version that never changes. To go back, make an earlier version live.';
+
 export const releaseBody = z.strictObject({
   version: z.number().int().min(1).nullable().meta({
     description: 'The draft, or an earlier version. Null: no version, messages are no longer changed.',

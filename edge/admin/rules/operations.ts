@@ -3,6 +3,7 @@ import * as z from 'zod';
 
 import { senderRules } from '../../members/sender-rules.ts';
 import { type Operation, operation } from '../api/operation.ts';
+import { RELEASE_DESCRIPTION } from '../code-tables/tables.ts';
 import { draftBody, release, releaseBody, requireRules, requireVersion, saveDraft } from './rules.ts';
 
 const version = z.number().int();
@@ -57,9 +58,7 @@ export function rulesOperations(): Operation[] {
       path: `${PATH}/release`,
       permission: 'site.rules.write',
       summary: 'Make a version of the rules of an API key live, or none',
-      description:
-        'It applies to the next message, and does not change stored resources until their messages are replayed. A live draft ' +
-        'becomes a version that never changes. To go back, make an earlier version live.',
+      description: RELEASE_DESCRIPTION,
       body: releaseBody,
       needsFingerprint: true,
       answer: rulesAnswer,

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
-import { Badge, Code, Empty, Fact, Notice, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Fact, Notice, ReleaseComment, Row, Select, Table, When } from '../web/ui.tsx';
 import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
 
@@ -123,10 +123,7 @@ const ReleaseForm = ({ rules, path }: Pick<RulesPageProps, 'rules' | 'path'>) =>
     <form class="filter" method="post" action={`${path}/release`}>
       <input type="hidden" name="edits" value={`${edits}`} />
       <Select name="version" label="Make live" options={options} value={first.value} />
-      <label class="grow">
-        <span>Why (no patient data)</span>
-        <input name="comment" maxlength={500} required autocomplete="off" />
-      </label>
+      <ReleaseComment />
       <button>Make live</button>
     </form>
   );

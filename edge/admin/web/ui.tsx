@@ -230,3 +230,11 @@ export const Search = ({ label, value, hint }: { label: string; value: string; h
 
 /** The text in place of an empty list. */
 export const Empty = ({ children }: { children: Child }) => <p class="empty">{children}</p>;
+
+/** Why a version is made live. */
+export const ReleaseComment = () => (
+  <label class="grow">
+    <span>Why (no patient data)</span>
+    <input name="comment" maxlength={500} required autocomplete="off" />
+  </label>
+);
