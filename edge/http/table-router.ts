@@ -16,7 +16,7 @@ interface Route<T> {
 
 const ANY_METHOD = 'ALL';
 /** A segment: `:name`, `:name{pattern}`, or fixed text. */
-const SEGMENT = /\/(?::(\w+)(?:\{([^}]+)\})?|([^/]*))/g;
+const SEGMENT = /\/(?::(\w+)(?:\{([^{}]+)\})?|([^/]*))/g;
 const NO_PARAMS: Params = {};
 
 /** A final `/*` matches the path above and every path below. */

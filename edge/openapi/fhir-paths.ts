@@ -396,7 +396,7 @@ const NEEDED = {
 } as const;
 
 /** The router's `/:id` is `/{id}` here, and its `/:operation{\\$validate}` is `/$validate`. */
-const templateOf = (path: string): string => path.replace(/:\w+\{\\(.+?)\}/, '$1').replace(/:(\w+)/g, '{$1}');
+const templateOf = (path: string): string => path.replace(/:\w+\{\\([^{}]+)\}/, '$1').replace(/:(\w+)/g, '{$1}');
 
 function pathsOf(type: ResourceType, supported: Supported): [path: string, item: PathItem][] {
   const byPath = Map.groupBy(

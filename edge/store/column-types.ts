@@ -10,6 +10,7 @@ const INTEGER_ARRAY_OID = 1007;
 
 /** One `text[]` literal; PostgreSQL quotes what needs it. */
 function parseTextArray(literal: string): string[] {
+  // oxlint-disable-next-line gateway/linear-expression -- PostgreSQL closes each quotation
   const items = literal.slice(1, -1).match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
   return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item));
 }

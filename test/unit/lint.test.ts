@@ -95,12 +95,12 @@ const lint = (rule: string): Promise<Set<string>> =>
     });
   });
 
-const PLUGIN = 'test/lint/linear-expressions.ts';
+const PLUGIN = ['test/lint/linear-expressions.ts', 'test/lint/repeated-start.ts'];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lint-'));
-  await mkdir(join(folder, dirname(PLUGIN)), { recursive: true });
-  for (const file of ['oxlint.config.ts', PLUGIN]) await copyFile(join(ROOT, file), join(folder, file));
+  await mkdir(join(folder, 'test/lint'), { recursive: true });
+  for (const file of ['oxlint.config.ts', ...PLUGIN]) await copyFile(join(ROOT, file), join(folder, file));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -109,8 +109,14 @@ test.each([
   ['two repetitions inside each other', '/^(?:a+)+$/', 'exponential'],
   ['two repetitions of the same characters', String.raw`/^\s*\s*$/`, 'quadratic'],
   ['a run that is searched again from each of its characters', String.raw`/\d+$/`, 'quadratic'],
+  ['a repetition that contains what is before it', '/BEGIN [A-Z ]*KEY/', 'quadratic'],
+  ['a repetition that contains what is before it, behind no letter', '/(?<![a-z])BEGIN [A-Z ]*KEY/', 'quadratic'],
+  ['a repetition that contains it as a part', '/b(?:ab)*c/', 'quadratic'],
   ['an expression that is built', 'new RegExp(`^${1 + 1}$`)', 'built'],
   ['an expression that reads each character once', '/^[a-z]+(?:-[a-z]+)*$/', undefined],
+  ['a repetition that what is before it ends', String.raw`/"data":"[^"]*"/`, undefined],
+  ['a repetition after a start of the text', '/^BEGIN [A-Z ]*KEY/', undefined],
+  ['a repetition that cannot fail', '/BEGIN [A-Z ]*/', undefined],
 ])('%s: %s is %s', async (_, expression, refused) => {
   await write('edge/http/expression.ts', `export default ${expression};\n`);
   const found = await lint('linear-expression');

@@ -49,7 +49,7 @@ export const RESOURCES: ReadonlySet<string> = new Set(R4_RESOURCE_TYPES.split(' 
 
 // oxlint-disable-next-line gateway/linear-expression -- it reads the generated table
 const ELEMENT = /^(\w+)(\[x\])?([?!*+])(.+?)(?:\{(.+)\})?(\^)?(~)?$/;
-const TYPE = /([\w.]+)(?:\((.+?)\))?/g;
+const TYPE = /([\w.]+)(?:\(([^()]+)\))?/g;
 const types = new Map<string, Type>();
 const unfilled = new Set<Type>();
 const bindings = new Map<string, Binding>();

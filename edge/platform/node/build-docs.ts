@@ -58,8 +58,10 @@ function renderChapter(markdown: string): { html: string; sections: Omit<Section
   });
   const html = marked
     .parse(markdown, { async: false })
+    // oxlint-disable-next-line gateway/linear-expression -- pages of the repository
     .replaceAll(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="scroll" tabindex="0">${table}</div>`);
   for (const [, anchor = '', heading = '', text = ''] of html.matchAll(
+    // oxlint-disable-next-line gateway/linear-expression -- pages of the repository
     /<h[1-4] id="([^"]*)">([\s\S]*?)<\/h[1-4]>([\s\S]*?)(?=<h[1-4] id=|$)/g,
   ))
     sections.push({ id: anchor, heading: plain(heading), text: plain(text) });

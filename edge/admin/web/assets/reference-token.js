@@ -46,6 +46,7 @@ const part = (value) => base64url(new TextEncoder().encode(JSON.stringify(value)
 class ShownError extends Error {}
 
 function pemOf(text) {
+  // oxlint-disable-next-line gateway/linear-expression -- a text that the reader pastes
   const [, kind, body] = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]+?)-----END \1-----/.exec(text) ?? [];
   if (kind === undefined) throw new ShownError('This is neither a PEM nor a JWK.');
   const convert = 'openssl pkcs8 -topk8 -nocrypt -in your.pem';

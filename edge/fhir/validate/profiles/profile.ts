@@ -63,7 +63,7 @@ function codingOf(text: string): Coding {
 const urlOf = (name: string): string => (name.startsWith('us-core-') ? US_CORE + name : name);
 
 /** A step of a path; a URL in brackets may have dots. */
-const STEP = /(\w+)(?:\[([^\]]+)\])?/g;
+const STEP = /(\w+)(?:\[([^[\]]+)\])?/g;
 
 function stepsOf(path: string): Step[] {
   return [...path.matchAll(STEP)].map(([, name = '', slice]) => {
