@@ -11,7 +11,7 @@ import type { ResultRow } from './hl7-result.ts';
 import { lookupParams, type LookupKeys, type MessageIdentity, type SnapshotRow } from './hl7-snapshot.ts';
 import type { MessageKey } from './message-key.ts';
 import type { ResourceWrite } from './resource.ts';
-import { read, sql } from './sql.ts';
+import { raw, read, sql } from './sql.ts';
 import type { UnmappedName } from './unmapped-name.ts';
 
 /** The reason of a message that the gateway failed to process. */
@@ -177,11 +177,16 @@ export interface StoredMessageRow {
   readonly has_documents: boolean;
 }
 
+/** The columns of `StoredMessageRow`, of `hl7_message m`. */
+export const STORED_MESSAGE = raw(
+  `m.client_id, m.source, m.source_address, m.sha256, encode(m.raw, 'hex') as raw,
+      exists (select from document_use u
+               where u.site_id = m.site_id and u.type = 'Hl7Message' and u.id = m.message_id) as has_documents`,
+);
+
 /** A stored message, for a replay. */
 export function storedMessage(site: string, messageId: string): Query<StoredMessageRow> {
-  return read<StoredMessageRow>`select m.client_id, m.source, m.source_address, m.sha256, encode(m.raw, 'hex') as raw,
-      exists (select from document_use u
-               where u.site_id = m.site_id and u.type = 'Hl7Message' and u.id = m.message_id) as has_documents
+  return read<StoredMessageRow>`select ${STORED_MESSAGE}
     from hl7_message m where m.site_id = ${site}::uuid and m.message_id = ${messageId}::uuid`;
 }
 

@@ -1,5 +1,6 @@
 /** The trials of rules, which are jobs, and their statements. */
 import type { Query } from '../deps.ts';
+import { STORED_MESSAGE, type StoredMessageRow } from './hl7.ts';
 import type { LiveRules } from './hl7-snapshot.ts';
 import { ASKED_JOB, type AskedJob, type NewJob } from './job.ts';
 import { raw, read } from './sql.ts';
@@ -33,20 +34,33 @@ export function newestMessages(
     select (select count(*) from n)::integer as count, ${raw(end('asc'))} as first, ${raw(end('desc'))} as last`;
 }
 
-/** The next messages of a trial, in the order of receipt. @param after the last tried one; null at first */
+/** A message to try, with its bytes. */
+export type MessageToTry = Received & StoredMessageRow & { readonly raw: string };
+
+/**
+ * The next messages of a trial, in the order of receipt: one, or as many as the limits allow.
+ *
+ * @param after the last tried one; null at first
+ */
 export const messagesToTry = (
   site: string,
   clientId: string,
   { first, after, last }: { readonly first: Received; readonly after: Received | null; readonly last: Received },
-  limit: number,
-): Query<Received> => {
+  limits: { readonly messages: number; readonly bytes: number },
+): Query<MessageToTry> => {
   const from = after ?? first;
-  return read<Received>`select m.received_at::text as received_at, m.message_id from hl7_message m
-    where m.site_id = ${site}::uuid and m.client_id = ${clientId} and m.raw is not null
-      and (m.received_at, m.message_id) >= (${from.received_at}::timestamptz, ${from.message_id}::uuid)
-      and (m.received_at, m.message_id) <= (${last.received_at}::timestamptz, ${last.message_id}::uuid)
-      and (${after === null}::boolean or m.message_id <> ${from.message_id}::uuid)
-    order by m.received_at, m.message_id limit ${limit}::int`;
+  return read<MessageToTry>`select n.received_at::text as received_at, m.message_id, ${STORED_MESSAGE}
+    from (select x.received_at, x.message_id, sum(octet_length(x.raw)) over w as bytes, row_number() over w as number
+            from (select m.* from hl7_message m
+                   where m.site_id = ${site}::uuid and m.client_id = ${clientId} and m.raw is not null
+                     and (m.received_at, m.message_id) >= (${from.received_at}::timestamptz, ${from.message_id}::uuid)
+                     and (m.received_at, m.message_id) <= (${last.received_at}::timestamptz, ${last.message_id}::uuid)
+                     and (${after === null}::boolean or m.message_id <> ${from.message_id}::uuid)
+                   order by m.received_at, m.message_id limit ${limits.messages}::int) x
+          window w as (order by x.received_at, x.message_id)) n
+    join hl7_message m on m.site_id = ${site}::uuid and m.message_id = n.message_id and m.raw is not null
+   where n.number = 1 or n.bytes <= ${limits.bytes}::bigint
+   order by n.number`;
 };
 
 /** The findings of a trial so far. They have no data of patients. */

@@ -130,7 +130,11 @@ const ROWS: readonly Row[] = [
     ['integration/hl7/identity', 'integration/hl7/bad-input', 'unit/hl7/judgement', 'integration/hl7/precedence'],
   ],
   ['edge/hl7/ingest/replay/dry-run.ts', ['dryRun'], ['integration/hl7/audit', 'integration/hl7/settings']],
-  ['edge/hl7/ingest/replay/rules-trial.ts', ['differingElements', 'plus'], ['integration/hl7/sender-rules']],
+  [
+    'edge/hl7/ingest/replay/rules-trial.ts',
+    ['differingElements', 'isReadEqually', 'plus'],
+    ['integration/hl7/sender-rules'],
+  ],
   [
     'edge/hl7/ingest/ingest.ts',
     ['processMessage', 'decideAndCommit', 'isByAdministrator', 'decisionInput'],

@@ -9,8 +9,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { Deps } from '../../deps.ts';
 import { withData, type CutMessage } from './cut-documents.ts';
-import { decide } from './decide.ts';
-import { decisionInput, withCodes } from './ingest.ts';
+import { previewDecision } from './ingest.ts';
 import type { Sender } from './sender/sender.ts';
 import { loadAlone } from './snapshot/load.ts';
 
@@ -43,8 +42,8 @@ export async function checkMessage(
   await admit();
   const attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null } as const;
   const source = { kind: 'http', address: '' } as const;
-  const ready = await withCodes(deps, loaded, attempt, { requestId, source });
-  const { outcome, ack, findings, effects } = decide(decisionInput(deps, ready, attempt, { requestId, source }));
+  const { decision } = await previewDecision(deps, loaded, attempt, { requestId, source });
+  const { outcome, ack, findings, effects } = decision;
   const resources = effects.resources.map((resource) => withData(resource, message.documents));
   const { placeholders } = loaded.settings;
   return { outcome, ack, findings, resources, charset: loaded.reading.opened.assumedCharset, placeholders };

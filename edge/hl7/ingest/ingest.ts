@@ -172,20 +172,27 @@ const isByAdministrator = (why: AttemptReason): boolean => why === 'replayed' ||
 
 type DecideDeps = Pick<IngestDeps, 'config' | 'now' | 'snapshots'>;
 
-/** For a preview: loads the rows of code tables that the decision about a message needs. */
-export async function withCodes(
+/** A decision that is not stored. */
+export interface Previewed {
+  /** With the rows of code tables that the decision needed. */
+  readonly loaded: Loaded;
+  readonly input: DecisionInput;
+  readonly decision: Decision;
+}
+
+/** Decides about a message for a preview. */
+export async function previewDecision(
   deps: DecideDeps & Pick<Deps, 'database'>,
   given: Loaded,
   attempt: Attempt,
   request: Pick<IngestRequest, 'requestId' | 'source'>,
-): Promise<Loaded> {
-  let loaded = given;
-  while (loaded.settings.codeTables.length > 0) {
-    const { unresolved } = decide(decisionInput(deps, loaded, attempt, request));
-    if (unresolved.length === 0) break;
-    loaded = await loadCodes(deps, loaded, unresolved);
+): Promise<Previewed> {
+  for (let loaded = given; ;) {
+    const input = decisionInput(deps, loaded, attempt, request);
+    const decision = decide(input);
+    if (decision.unresolved.length === 0) return { loaded, input, decision };
+    loaded = await loadCodes(deps, loaded, decision.unresolved);
   }
-  return loaded;
 }
 
 /** The input of a decision about a loaded message. */

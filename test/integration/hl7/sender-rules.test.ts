@@ -14,6 +14,7 @@ import { senderRules, type SenderRule } from '../../../edge/members/sender-rules
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { readRules, releaseRules, saveRulesDraft } from '../../../edge/store/admin-rules.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
+import { messagesToTry } from '../../../edge/store/rules-trial.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
 import { ADA, createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
@@ -200,6 +201,9 @@ test('the check of a sender, and the dry run of the workbench, show what rules c
   expect(draft.ruleChanges).toMatchObject([{ rule: 1, before: 'U', after: 'M' }]);
 });
 
+const EARLIEST = { received_at: '2000-01-01T00:00:00Z', message_id: '00000000-0000-0000-0000-000000000000' };
+const LATEST = { received_at: '2999-01-01T00:00:00Z', message_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
 let tried: Hl7Site;
 beforeAll(async () => {
   tried = await newSite();
@@ -228,7 +232,9 @@ test('a trial says which messages would be answered otherwise, what would differ
     kind: 'conflict',
   });
   const { config, share } = tried.deps;
+  const requests = db.endpoint.requests();
   await tick(tried.deps, [tryRules({ config, share })], 60_000);
+  expect(db.endpoint.requests() - requests, 'claim, bytes, snapshots, advance, no further job').toBeLessThanOrEqual(6);
   const trial = await findTrial(tried.deps.database, tried.site, tried.clientId);
   expect(trial).toMatchObject({ state: 'done', done: 14, total: 14, isOfDraft: true, left: 0, lastError: null });
   expect(trial?.answers).toMatchObject([
@@ -249,6 +255,11 @@ test('a trial says which messages would be answered otherwise, what would differ
   expect(preview.changes).toMatchObject([
     { change: 'changed', elements: [{ element: 'gender', before: '"unknown"', after: '"female"' }] },
   ]);
+  const range = { first: EARLIEST, after: null, last: LATEST };
+  const few = messagesToTry(tried.site, tried.clientId, range, { messages: 5, bytes: 1 });
+  expect(await tried.database.run(few), 'one message of any length').toHaveLength(1);
+  const more = messagesToTry(tried.site, tried.clientId, range, { messages: 5, bytes: 10_000 });
+  expect(await tried.database.run(more)).toHaveLength(5);
   await save(tried, []);
   expect(await findTrial(tried.deps.database, tried.site, tried.clientId)).toMatchObject({ isOfDraft: false });
 });

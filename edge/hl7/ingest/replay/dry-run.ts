@@ -13,7 +13,7 @@ import { parseStored } from '../../../store/resource.ts';
 import { decide } from '../decide.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import type { Change } from '../../rules/apply.ts';
-import { decisionInput, withCodes } from '../ingest.ts';
+import { previewDecision } from '../ingest.ts';
 import { chosenRules, type Which } from './rules-of-key.ts';
 import { cutMessage, withData } from '../cut-documents.ts';
 import { load, loadForMerge, type Loaded, type Received } from '../snapshot/load.ts';
@@ -86,11 +86,8 @@ export async function dryRun(
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const [sent] = await inSite(deps.database, site).run(wasSent(key, loaded.identity, await hashesOf(bytes)));
   const attempt: Attempt = { messageId: uuidv7(deps.now()), why: 'received', actor: null, jobId: null };
-  const decided = async (by: Loaded) => {
-    const request = { requestId, source: { kind: 'http', address: '' } } as const;
-    const input = decisionInput(deps, await withCodes(deps, by, attempt, request), attempt, request);
-    return { input, decision: decide(input) };
-  };
+  const request = { requestId, source: { kind: 'http', address: '' } } as const;
+  const decided = (by: Loaded) => previewDecision(deps, by, attempt, request);
   const first = await decided(loaded);
   const more = first.decision.effects.merges.length === 0 ? undefined : await loadForMerge(deps, received, loaded);
   const { input, decision } = more?.status === 'loaded' ? await decided(more) : first;

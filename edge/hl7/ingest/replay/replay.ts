@@ -5,15 +5,15 @@ import type { ApplicationCode } from '../../../../shared/hl7/error-code.ts';
 import { needOf, needOfShown } from '../../../http/memory.ts';
 import type { AuditBy } from '../../../store/audit.ts';
 import { inSite } from '../../../store/in-site.ts';
-import { bytesOfHex, storedMessage } from '../../../store/hl7.ts';
+import { bytesOfHex, storedMessage, type StoredMessageRow } from '../../../store/hl7.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { storedDocuments } from '../cut-documents.ts';
-import { decide, type DecisionInput } from '../decide.ts';
+import { decide } from '../decide.ts';
 import { REQUEST_LIMITS, withLimits } from '../../../store/time-limits.ts';
 import { byReference, differences, type ResourceDifference } from '../../../store/resource-differences.ts';
 import {
   decisionInput,
-  withCodes,
+  previewDecision,
   processMessage,
   type IngestDeps,
   type Ingested,
@@ -57,13 +57,12 @@ export async function previewReplay(
   const first = await load(deps, { ...request, rules });
   if (first.status === 'no-sender') throw new Fault('not-found', 'no such API key');
   const attempt = (why: Attempt['why']): Attempt => ({ messageId, why, actor: null, jobId: null });
-  const loaded = await withCodes(deps, first, attempt('replayed'), request);
-  const input = (why: Attempt['why']): DecisionInput => decisionInput(deps, loaded, attempt(why), request);
-  const { outcome, ack, findings, effects } = decide(input('replayed'));
+  const { loaded, decision } = await previewDecision(deps, first, attempt('replayed'), request);
+  const { outcome, ack, findings, effects } = decision;
   const known = byReference(loaded.found.map(({ resource }) => parseStored(resource)));
   const changes = differences(known, effects.resources);
   const isStale = findings.some(({ reason }) => reason === STALE);
-  const forced = isStale ? decide(input('forced')).effects.resources : [];
+  const forced = isStale ? decide(decisionInput(deps, loaded, attempt('forced'), request)).effects.resources : [];
   // New resources have another id in each decision, and are never stale.
   const rest = differences(byReference(effects.resources), forced).filter(({ change }) => change === 'changed');
   const { rulesVersion } = loaded.reading;
@@ -130,16 +129,29 @@ export async function storedRequest(
   site: string,
   messageId: string,
   requestId: string,
-  asker: Pick<Extract<Sender, { kind: 'key' }>, 'by' | 'shown'>,
+  asker: Pick<KeySender, 'by' | 'shown'>,
   need = (bytes: Uint8Array) => needOf('hl7', bytes),
-): Promise<IngestRequest & { readonly sender: Extract<Sender, { kind: 'key' }> }> {
+): Promise<IngestRequest & { readonly sender: KeySender }> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   if (message.raw === null) {
     throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
+  const stored = requestOf(site, { ...message, raw: message.raw }, requestId, asker);
+  await share().reserve(site, need(stored.bytes));
+  return stored;
+}
+
+type KeySender = Extract<Sender, { kind: 'key' }>;
+
+/** The request of a message whose bytes are loaded. */
+export function requestOf(
+  site: string,
+  message: StoredMessageRow & { readonly raw: string },
+  requestId: string,
+  asker: Pick<KeySender, 'by' | 'shown'>,
+): IngestRequest & { readonly sender: KeySender } {
   const bytes = bytesOfHex(message.raw);
-  await share().reserve(site, need(bytes));
   return {
     sender: { kind: 'key', site, clientId: message.client_id, ...asker },
     bytes,

@@ -6,20 +6,27 @@ import * as z from 'zod';
 
 import { Fault } from '../../../../shared/fault.ts';
 import { isJsonObject, parseJson, printJson, type JsonObject } from '../../../../shared/json.ts';
-import { jobKind, type JobKind } from '../../../jobs/kind.ts';
+import { jobKind, rowsOfAttempt, type JobKind } from '../../../jobs/kind.ts';
 import { senderRules } from '../../../members/sender-rules.ts';
 import type { LiveRules } from '../../../store/hl7-snapshot.ts';
+import { needOfShown } from '../../../http/memory.ts';
 import { inSite } from '../../../store/in-site.ts';
 import { byReference, differences, elementDifferences } from '../../../store/resource-differences.ts';
 import { parseStored } from '../../../store/resource.ts';
 import { messagesToTry, TRIAL_KIND, type TrialFindings, type TrialGroup } from '../../../store/rules-trial.ts';
+import { together } from '../../../store/together.ts';
 import { decide, type Decision } from '../decide.ts';
-import { decisionInput, withCodes, type IngestDeps, type IngestRequest } from '../ingest.ts';
+import { previewDecision, type IngestDeps, type IngestRequest, type Previewed } from '../ingest.ts';
+import type { Reading } from '../reading.ts';
 import { load, loadByRules, type Loaded, type NoSender } from '../snapshot/load.ts';
-import { storedRequest } from './replay.ts';
+import { requestOf } from './replay.ts';
 
-/** A step takes about a second. */
-const STEP_MESSAGES = 10;
+/**
+ * The messages of a step share their round trips, and are in memory together with what is stored of their patients. A step takes
+ * about a quarter of a second.
+ */
+const STEP_MESSAGES = 20;
+const STEP_BYTES = 1024 * 1024;
 /** Further groups are not listed, and most groups have many messages. */
 const MAX_GROUPS = 200;
 const MAX_SAMPLES = 5;
@@ -46,22 +53,42 @@ export const tryRules = ({ config, share }: Pick<IngestDeps, 'config' | 'share'>
   jobKind({
     kind: TRIAL_KIND,
     cursor,
-    step: async (deps, { id, site, cursor: at, progress }) => {
+    step: async (deps, job) => {
+      const { id, site, cursor: at, progress } = job;
       if (site === null) throw new TypeError('a trial is of one site');
-      const rows = await inSite(deps.database, site).run(messagesToTry(site, at.clientId, at, STEP_MESSAGES));
-      let found: TrialFindings = at.found;
-      for (const { message_id: messageId } of rows)
-        found = plus(found, await tryMessage({ ...deps, config, share }, site, messageId, at.rules, `trial-${id}`));
+      const limits = { messages: rowsOfAttempt(STEP_MESSAGES, job), bytes: STEP_BYTES };
+      const rows = await inSite(deps.database, site).run(messagesToTry(site, at.clientId, at, limits));
+      const messages = rows.map(({ message_id, ...row }) => ({
+        messageId: message_id,
+        request: requestOf(site, row, `trial-${id}`, { by: null, shown: null }),
+      }));
+      await share().reserve(
+        site,
+        messages.reduce((sum, { request }) => sum + needOfShown(request.bytes), 0),
+      );
+      const tried = await together(deps.database, messages, (message, database) =>
+        tryMessage({ ...deps, database, config, share }, message, at.rules),
+      );
+      const last = rows.at(-1) ?? at.last;
       const done = progress.done + rows.length;
-      const isDone = rows.length < STEP_MESSAGES;
+      const isDone = last.message_id === at.last.message_id;
       return {
-        cursor: { ...at, after: rows.at(-1) ?? at.after, found },
+        cursor: {
+          ...at,
+          after: { received_at: last.received_at, message_id: last.message_id },
+          found: tried.reduce(plus, at.found),
+        },
         progress: { done, total: isDone ? done : progress.total },
         isDone,
         writes: [],
       };
     },
   });
+
+interface StoredRequest {
+  readonly messageId: string;
+  readonly request: IngestRequest;
+}
 
 /** The differences for one message; undefined if it cannot be tried. */
 interface Tried {
@@ -76,45 +103,46 @@ interface Tried {
     | undefined;
 }
 
-async function tryMessage(
-  deps: IngestDeps,
-  site: string,
-  messageId: string,
-  rules: LiveRules,
-  requestId: string,
-): Promise<Tried> {
+async function tryMessage(deps: IngestDeps, message: StoredRequest, rules: LiveRules): Promise<Tried> {
+  const { messageId, request } = message;
   try {
-    const request = await storedRequest(deps, site, messageId, requestId, { by: null, shown: null });
-    const loaded = await load(deps, request);
-    const live = await decided(deps, request, messageId, loaded);
-    const draft = await decided(deps, request, messageId, await loadByRules(deps, { ...request, rules }, live.loaded));
-    const changes = differences(draft.known, draft.decision.effects.resources);
+    const live = await decided(deps, message, await load(deps, request));
+    const read = await loadByRules(deps, { ...request, rules }, live.loaded);
+    // Most rules change few messages.
+    const isEqual = read.status === 'loaded' && isReadEqually(read.reading, live.loaded.reading);
+    const draft = isEqual ? live : await decided(deps, message, read);
+    const known = byReference(draft.loaded.found.map(({ resource }) => parseStored(resource)));
+    const changes = differences(known, draft.decision.effects.resources);
     return {
       messageId,
       difference: {
         before: live.decision,
         after: draft.decision,
-        elements: differingElements(live.own, draft.own),
+        elements: isEqual ? new Set() : differingElements(ownResources(live), ownResources(draft)),
         replayed: changes.filter(({ change }) => change !== 'unchanged').length,
       },
     };
   } catch (error) {
-    // Its bytes were deleted meanwhile, or its key was disabled.
+    // Its key was disabled.
     if (error instanceof Fault && error.kind !== 'unavailable') return { messageId, difference: undefined };
     throw error;
   }
 }
 
-/** The decision about a message as it would be replayed, and its resources as in a site without patients. */
-async function decided(deps: IngestDeps, request: IngestRequest, messageId: string, first: Loaded | NoSender) {
-  const attempt = { messageId, why: 'replayed', actor: null, jobId: null } as const;
-  if (first.status === 'no-sender') throw new Fault('not-found', 'no such API key');
-  const loaded = await withCodes(deps, first, attempt, request);
-  const input = decisionInput(deps, loaded, attempt, request);
-  const decision = decide(input);
-  const own = decide({ ...input, found: [], patients: [] }).effects.resources;
-  return { loaded, decision, own, known: byReference(loaded.found.map(({ resource }) => parseStored(resource))) };
+/** The decision about a message as it would be replayed. */
+async function decided(deps: IngestDeps, { messageId, request }: StoredRequest, loaded: Loaded | NoSender) {
+  if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
+  return previewDecision(deps, loaded, { messageId, why: 'replayed', actor: null, jobId: null }, request);
 }
+
+/** Checks whether two lists of rules have the same effect on a message. */
+const isReadEqually = (one: Reading, other: Reading): boolean =>
+  one.message?.lines === other.message?.lines && JSON.stringify(one.findings) === JSON.stringify(other.findings);
+
+/** The resources as in a site without patients. */
+const ownResources = ({ input, decision }: Previewed): readonly JsonObject[] =>
+  (input.found.length + input.patients.length === 0 ? decision : decide({ ...input, found: [], patients: [] })).effects
+    .resources;
 
 /** `Patient.gender`, or `Patient` for a resource that only one of the lists has. The ids are new in each decision. */
 function differingElements(before: readonly JsonObject[], after: readonly JsonObject[]): ReadonlySet<string> {

@@ -1,0 +1,61 @@
+/** Work that shares its round trips, on a real database. */
+import { expect, test } from 'vitest';
+
+import { neonDatabase } from '../../../edge/platform/neon.ts';
+import { read } from '../../../edge/store/sql.ts';
+import { together } from '../../../edge/store/together.ts';
+import { useTestDatabase } from '../../stack/tools/database.ts';
+
+const db = await useTestDatabase();
+const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+
+const tripsOf = async <T>(work: () => Promise<T>): Promise<readonly [T, trips: number]> => {
+  const before = db.endpoint.requests();
+  return [await work(), db.endpoint.requests() - before];
+};
+
+const number = (value: number) => read<{ value: number }>`select ${value}::int as value`;
+
+test('calls of all share a round trip, also if some ask more often than others', async () => {
+  const [results, trips] = await tripsOf(() =>
+    together(database, [0, 1, 3, 2], async (calls, joint) => {
+      const values: number[] = [];
+      for (let call = 1; call <= calls; call += 1) {
+        const [[one], [other]] = await joint.batch([number(call), number(10 * call)]);
+        values.push((one?.value ?? 0) + (other?.value ?? 0));
+      }
+      const [last] = await joint.run(number(calls));
+      return [...values, last?.value];
+    }),
+  );
+  expect(results).toEqual([[0], [11, 1], [11, 22, 33, 3], [11, 22, 2]]);
+  expect(trips).toBe(4);
+});
+
+test('a failed transaction fails the calls in it; work that ends early does not delay the others', async () => {
+  const outcome = (divisors: readonly number[]) =>
+    together(database, divisors, async (divisor, joint) => {
+      if (divisor < 0) return 'ended';
+      try {
+        await joint.run(read`select 1 / ${divisor}::int`);
+        return 'divided';
+      } catch {
+        const [row] = await joint.run(number(7));
+        return row?.value;
+      }
+    });
+  expect(await outcome([1, -1, 2])).toEqual(['divided', 'ended', 'divided']);
+  expect(await outcome([1, 0, -1])).toEqual([7, 7, 'ended']);
+});
+
+test('an error of one is reported after the others have ended', async () => {
+  const ended: number[] = [];
+  const all = together(database, [1, 2], async (item, joint) => {
+    if (item === 1) throw new Error('first');
+    await joint.run(number(item));
+    ended.push(item);
+  });
+  await expect(all).rejects.toThrow('first');
+  expect(ended).toEqual([2]);
+  expect(await together(database, [], async () => 1)).toEqual([]);
+});
