@@ -98,6 +98,12 @@ const rows = {
     subtype: SECURITY_CONFIGURATION,
     does: 'U',
   },
+  'code-table-deleted': {
+    label: 'code table deleted',
+    type: SECURITY_ALERT,
+    subtype: SECURITY_CONFIGURATION,
+    does: 'D',
+  },
   'code-table-live': {
     label: 'version of a code table made live',
     type: SECURITY_ALERT,

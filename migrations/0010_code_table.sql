@@ -19,7 +19,7 @@ create table code_table (
   check (live < draft)
 );
 select table_of_site('code_table');
-grant select, insert, update (live, draft, content, edits) on code_table to gateway_app;
+grant select, insert, update (name, live, draft, content, edits), delete on code_table to gateway_app;
 
 -- A content is what one import brought, with later changes: a row is in the versions since <= version < until. So a change of few
 -- rows costs few rows, and an import of all becomes the draft at once. A foreign key would be checked for each of 100,000 rows.
@@ -48,14 +48,18 @@ create table code_table_row (
 select table_of_site('code_table_row');
 grant select, insert, update (until), delete on code_table_row to gateway_app;
 
--- The parts of an import that is not complete yet, whose rows are in no version. A table has one import at a time.
+-- Contents that are in no version: the parts of an import that is not complete yet. A table has one import at a time.
+-- Contents with part 0 wait until code_tables_forget deletes their rows. Their table may be deleted, so there is no foreign key.
 create table code_table_import (
-  site_id uuid not null,
+  site_id uuid not null references site,
   table_id uuid not null,
   content uuid not null,
   part integer not null,
-  primary key (site_id, table_id, content, part),
-  foreign key (site_id, table_id) references code_table
+  -- The number of parts, and the rows of this one.
+  parts integer not null,
+  rows integer not null,
+  at timestamptz not null default now(),
+  primary key (site_id, table_id, content, part)
 );
 select table_of_site('code_table_import');
 grant select, insert, delete on code_table_import to gateway_app;
@@ -70,7 +74,7 @@ create table code_table_version (
   foreign key (site_id, table_id) references code_table
 );
 select table_of_site('code_table_version');
-grant select, insert on code_table_version to gateway_app;
+grant select, insert, delete on code_table_version to gateway_app;
 
 -- The steps that made a version live, with the person; version is null if the table was switched off.
 create table code_table_release (
@@ -85,7 +89,7 @@ create table code_table_release (
   foreign key (site_id, table_id) references code_table
 );
 select table_of_site('code_table_release');
-grant select, insert on code_table_release to gateway_app;
+grant select, insert, delete on code_table_release to gateway_app;
 
 -- Codes of messages without a row in the live tables, of coding systems that the tables have (edge/hl7/ingest/code-misses.ts).
 create table code_miss (

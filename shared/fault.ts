@@ -27,7 +27,15 @@ export interface Issue {
   readonly message: string;
   /** A FHIRPath (`Patient.name[0].given`), an HL7 location (`PID^1^3^1`) or the name of a form field. */
   readonly at?: string;
+  /** In a text with lines, such as CSV; from 1. */
+  readonly line?: number;
 }
+
+export type Place = Pick<Issue, 'at' | 'line'>;
+
+/** A place for people: `csv, line 3`. */
+export const printPlace = ({ at = '', line }: Place): string =>
+  [at, line === undefined ? '' : `line ${line}`].filter((part) => part !== '').join(', ');
 
 export interface FaultOptions {
   readonly issues?: readonly Issue[];

@@ -39,9 +39,9 @@ const pointer = (at: string): string => `#/${at.replaceAll(/\[(\d+)\]/g, '/$1').
  */
 export function problem(fault: Fault | undefined, requestId: string, headers = fault?.headers): Response {
   const status = fault === undefined ? 500 : statusOf(fault);
-  const errors = fault?.issues.map(({ at, message, code }) => {
+  const errors = fault?.issues.map(({ at, line, message, code }) => {
     const [field] = (at ?? '').split(/[.[]/);
-    return { field, pointer: at === undefined ? undefined : pointer(at), code, detail: message };
+    return { field, pointer: at === undefined ? undefined : pointer(at), line, code, detail: message };
   });
   const body = {
     type: 'about:blank',

@@ -123,7 +123,16 @@ const PROBLEM: Schema = {
       status: { type: 'integer' },
       detail: text,
       requestId: text,
-      errors: { type: 'array', items: object({ field: text, pointer: text, code: text, detail: text }) },
+      errors: {
+        type: 'array',
+        items: object({
+          field: text,
+          pointer: text,
+          line: { type: 'integer', description: 'The line of a CSV file, from 1.' },
+          code: text,
+          detail: text,
+        }),
+      },
     },
     ['type', 'title', 'status'],
   ),

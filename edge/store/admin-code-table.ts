@@ -50,6 +50,16 @@ export const createCodeTable = (
         on conflict do nothing returning table_id)
     select m.table_id, audit_note(array[row('code-table-changed', 'CodeTable', m.table_id, null)::audit_item]) from made m`;
 
+/** No row if there is no such table, or another one has the name. @throws Fault `conflict` for a name given at the same time */
+export const renameTable = (site: string, id: string, name: string): Query<{ readonly table_id: string }> =>
+  sql<{ table_id: string }>`with renamed as (
+      update code_table t set name = ${name}
+       where t.site_id = ${site}::uuid and t.table_id = ${id}::uuid
+         and not exists (select from code_table o
+                          where o.site_id = t.site_id and o.name = ${name} and o.table_id <> t.table_id)
+      returning t.table_id)
+    select r.table_id, audit_note(array[row('code-table-changed', 'CodeTable', r.table_id, null)::audit_item]) from renamed r`;
+
 export interface CodeTableRelease {
   readonly number: number;
   readonly version: number | null;
@@ -178,6 +188,15 @@ export const releaseTable = (
     outcome: ReleaseOutcome;
   }>`select code_table_release(${site}::uuid, ${table}::uuid, ${version}::int, ${edits}::int,
     ${by}, ${comment}, ${MAX_SYSTEMS}::int) as outcome`;
+
+export type DeleteOutcome = 'done' | 'missing' | 'edits' | 'live';
+
+/** Deletes a table that no message is read by (migrations/functions/code_table_delete.sql). */
+export const deleteTable = (
+  { site, table }: Pick<ImportPart, 'site' | 'table'>,
+  edits: number,
+): Query<{ readonly outcome: DeleteOutcome }> =>
+  sql<{ outcome: DeleteOutcome }>`select code_table_delete(${site}::uuid, ${table}::uuid, ${edits}::int) as outcome`;
 
 export interface CodeMissRow extends SentCode {
   /** The newest text of a sender for it; '' without one. */

@@ -37,7 +37,7 @@ begin
   end if;
   known := array(
     select i.part from code_table_import i
-     where i.site_id = p_site and i.table_id = p_table and i.content = p_content order by i.part);
+     where i.site_id = p_site and i.table_id = p_table and i.content = p_content and i.part > 0 order by i.part);
   if cardinality(known) < p_part - 1 then
     return query select 'parts', null::integer[];
     return;
@@ -65,12 +65,17 @@ begin
           where a.system = g.system and a.code = g.code and a.application = g.application and a.facility = g.facility
             and a.target_system = g.target_system and a.target_code = g.target_code)
        order by g.line limit 100) into lines;
-    insert into code_table_import (site_id, table_id, content, part) values (p_site, p_table, p_content, p_part);
+    insert into code_table_import (site_id, table_id, content, part, parts, rows)
+      values (p_site, p_table, p_content, p_part, p_parts, jsonb_array_length(p_rows));
   end if;
-  outcome := case when lines <> '{}' then 'lines' else 'staged' end;
+  outcome := case
+    when lines <> '{}' then 'lines'
+    when p_max_rows < (
+      select sum(i.rows) from code_table_import i
+       where i.site_id = p_site and i.table_id = p_table and i.content = p_content) then 'rows'
+    else 'staged' end;
   if outcome = 'staged' and p_part = p_parts then
-    select case when sum(c.count) > p_max_rows then 'rows' when max(c.count) > p_max_of_code then 'of-code' else 'done' end
-      into outcome
+    select case when max(c.count) > p_max_of_code then 'of-code' else 'done' end into outcome
       from (
         select count(*) as count from code_table_row r
          where r.site_id = p_site and r.table_id = p_table and r.content = p_content group by r.system, r.code) c;

@@ -22,6 +22,7 @@ declare
   numbers integer[];
   old timestamptz[];
   of_keys integer;
+  are_rows_left boolean;
   documents text[];
 begin
   -- A transaction that sets a legal hold waits for this step, and no step follows it.
@@ -91,9 +92,10 @@ begin
   delete from code_miss m where m.site_id = p_site and m.last_at < until.attempts;
   -- Asked for they are not there any more (bulk_export_step).
   delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
+  are_rows_left := code_tables_forget(p_site, 50 * p_limit);
   audit := audit_forget(p_site, until.audit, p_limit);
   perform documents_forget(p_site, documents);
 
-  is_done := greatest(due, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit and messages = due;
+  is_done := greatest(due, coalesce(cardinality(old), 0), refusals, usage, audit, of_keys) < p_limit and messages = due and not are_rows_left;
   return next;
 end $$;

@@ -124,7 +124,7 @@ const IN_OTHER_FILES: readonly string[] = [
   'put /api-keys/{clientId}/rules',
   'post /api-keys/{clientId}/rules/release',
   'post /code-tables',
-  ...['import', 'rows', 'release'].map((change) => `post /code-tables/{id}/${change}`),
+  ...['import', 'rows', 'release', 'rename', 'delete'].map((change) => `post /code-tables/{id}/${change}`),
   ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
 ];
 

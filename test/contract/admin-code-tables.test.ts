@@ -40,11 +40,11 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     const { items } = (await call(`/${id}/rows${query}`)).body as { items?: Record<string, string>[] };
     return (items ?? []).map(({ system, code, targetCode }) => `${system} ${code} ${targetCode}`).toSorted();
   };
-  /** `line 3 code is empty` of each fault. */
+  /** `line 3 code is empty` of each fault of a CSV, `rows[2].code code is empty` of others. */
   const faults = ({ status, body }: Awaited<ReturnType<typeof call>>): string[] => {
     expect(status).toBe(422);
-    const { errors = [] } = body as { errors?: { detail: string; pointer: string }[] };
-    return errors.map(({ detail, pointer }) => `${pointer.replace('#/', '')} ${detail}`);
+    const { errors = [] } = body as { errors?: { detail: string; pointer?: string; line?: number }[] };
+    return errors.map(({ detail, pointer, line }) => `${pointer ?? `line ${line}`} ${detail}`);
   };
 
   test('CSV may have semicolons and quotes, and is listed in the order of its codes', async () => {
@@ -217,6 +217,44 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       { system: '99LAB', code: 'NA', application: '', targetCode: '', equivalence: 'unmatched' },
       { system: 'HL70078', code: 'H', targetCode: '2', equivalence: 'wider' },
     ]);
+    const faulty = {
+      ...conceptMap,
+      group: [
+        { ...group, source: 'x'.repeat(101) },
+        {
+          ...table,
+          element: [
+            ...table.element,
+            { code: 'N' },
+            { code: 'N', target: [{ equivalence: 'unmatched' }] },
+            {
+              code: 'L',
+              target: [
+                { code: '1', equivalence: 'equal' },
+                { code: ' ', equivalence: 'equal' },
+              ],
+            },
+          ],
+        },
+      ],
+    };
+    expect(faults(await call(`/${id}/import`, { conceptMap: faulty }))).toEqual([
+      '#/conceptMap/group/0/source system has more than 100 characters',
+      '#/conceptMap/group/0/source system has more than 100 characters',
+      '#/conceptMap/group/1/element/2/target/0 conceptMap.group[1].element[1] has the same code, sender and target',
+      '#/conceptMap/group/1/element/3/target/1/code targetCode must be a code without white space around it',
+    ]);
+    const rowFaults = await call(`/${id}/rows`, {
+      change: 'set',
+      rows: [
+        { code: 'A', targetSystem: SNOMED, targetCode: '1' },
+        { code: '', targetSystem: 'x', targetCode: '1' },
+      ],
+    });
+    expect(faults(rowFaults)).toEqual([
+      '#/rows/1/code code is empty',
+      '#/rows/1/targetSystem targetSystem must be a URI, such as http://snomed.info/sct',
+    ]);
     for (const wrong of [
       { ...conceptMap, group: [{ ...table, unmapped: { mode: 'provided' } }] },
       { ...conceptMap, group: [{ ...table, element: [{ code: 'H', target: [{ code: '2', equivalence: 'exact' }] }] }] },
@@ -237,6 +275,8 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       [`/${id}/import`, { csv }],
       [`/${id}/rows`, { csv, change: 'set' }],
       [`/${id}/release`, { version: 1, edits: 0, comment: 'x' }],
+      [`/${id}/rename`, { name: 'Another' }],
+      [`/${id}/delete`, { edits: 0 }],
     ] as const) {
       expect((await call(path, body, READ)).status, path).toBe(403);
       if (path !== '') expect((await call(path, body, WRITE, at.otherSite)).status, path).toBe(404);
@@ -245,6 +285,16 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect((await call('', { name: 'Rights' })).status, 'a name twice').toBe(409);
     expect((await call(`/${id}/rows`, { change: 'set', csv })).status).toBe(200);
     expect((await call(`/${id}/release`, { version: 1, edits: 1, comment: 'x' })).status).toBe(200);
+    expect((await call(`/${id}/rename`, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', edits: 2 });
+    await create('Second');
+    expect((await call(`/${id}/rename`, { name: 'Second' })).status, 'a name twice').toBe(409);
+    expect((await call(`/${randomUUID()}/rename`, { name: 'x' })).status).toBe(404);
+    expect((await call(`/${id}/delete`, { edits: 2 })).status, 'it is live').toBe(409);
+    expect((await call(`/${id}/release`, { version: null, edits: 2, comment: 'x' })).status).toBe(200);
+    expect((await call(`/${id}/delete`, { edits: 2 })).status, 'changed meanwhile').toBe(412);
+    expect((await call(`/${id}/delete`, { edits: 3 })).status).toBe(200);
+    for (const path of ['', '/rows']) expect((await call(`/${id}${path}`)).status).toBe(404);
+    expect((await call(`/${id}/import`, { csv })).status).toBe(404);
     const { rows: audit } = await at.db.client.query(
       'select action from audit where site_id = $1 and $2 = any (ids) order by at',
       [at.site, id],
@@ -253,6 +303,9 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       'code-table-changed',
       'code-table-changed',
       'code-table-live',
+      'code-table-changed',
+      'code-table-live',
+      'code-table-deleted',
     ]);
   });
 
@@ -302,8 +355,17 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       targetCode: '9',
       display: '',
     });
+    expect((await get(`/${id}`)).includes('Delete the table'), 'a live table').toBe(false);
+    expect((await post(`/${id}/delete`, { edits: `${(await read(id)).edits}` })).text).toContain(
+      'switch the table off',
+    );
+    expect((await post(`/${id}/rename`, { name: 'Another name' })).text).toContain('<h1>Another name');
+    await post(`/${id}/release`, { version: '', edits: `${(await read(id)).edits}`, comment: 'off' });
+    const { edits: last } = await read(id);
     expect(mapped.text).toContain('The row is in the draft');
     expect(mapped.text).not.toContain('Text of it');
     expect(await rows(id)).toContain('L MISSED 9');
+    expect((await post(`/${id}/delete`, { edits: `${last}` })).text).toContain('The table is deleted');
+    expect((await call(`/${id}`)).status).toBe(404);
   });
 });

@@ -517,8 +517,17 @@ test('imports, exports and releases a code table, with its faults by line', asyn
   expect(json(await admin('code-table', 'list', '--site', site))).toMatchObject([
     { name: 'Laboratory', draftVersion: 2 },
   ]);
+  await writeFile(map, stdout.replace('"36048009"', '" "'));
+  expect(await admin('code-table', 'import', ...of, '--file', map)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('conceptMap.group[0].element[0].target[0].code: targetCode must be a code'),
+  });
   const missing = await admin('code-table', 'show', '--site', site, '--table', 'Other');
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no code table Other, but Laboratory') });
+  json(await admin('code-table', 'rename', ...of, '--name', 'Renamed'));
+  expect(await admin('code-table', 'delete', ...of)).toMatchObject({ code: 1 });
+  json(await admin('code-table', 'delete', '--site', site, '--table', 'Renamed'));
+  expect(json(await admin('code-table', 'list', '--site', site))).toEqual([]);
 });
 
 test('shows, saves and releases the rules of a key, with the place of each fault', async () => {

@@ -69,26 +69,55 @@ function nameOfUri(system: string, { named, local }: SiteSystems): string {
 export const uriOfName = (name: string, { named, local = '' }: SiteSystems): string =>
   knownSystem(name, named) ?? local + encodeURIComponent(name);
 
+/** A row with the path of its target, or of its element without one: `group[0].element[3].target[0]`. */
+export interface MapRow {
+  readonly path: string;
+  readonly row: SentRow;
+}
+
 /** Each target is a row; an element without a target is `unmatched`. */
-export function rowsOfConceptMap({ group }: ConceptMapBody, systems: SiteSystems): SentRow[] {
-  return group.flatMap(({ source, target: targetSystem = '', element }) =>
-    element.flatMap(({ code: sent, target: targets }) =>
-      (targets ?? [{ equivalence: 'unmatched' as const }]).map((each: Partial<z.infer<typeof target>>): SentRow => {
-        const { equivalence = '', code: targetCode = '', display = '', dependsOn = [] } = each;
-        const valueOf = (name: string): string => dependsOn.find(({ property }) => property === name)?.value ?? '';
-        return {
-          system: nameOfUri(source, systems),
-          code: sent,
-          application: valueOf(APPLICATION),
-          facility: valueOf(FACILITY),
-          targetSystem: equivalence === 'unmatched' ? '' : targetSystem,
-          targetCode,
-          display,
-          equivalence,
-        };
-      }),
+export function rowsOfConceptMap({ group }: ConceptMapBody, systems: SiteSystems): MapRow[] {
+  return group.flatMap(({ source, target: targetSystem = '', element }, ofGroup) =>
+    element.flatMap(({ code: sent, target: targets }, ofElement) =>
+      (targets ?? [{ equivalence: 'unmatched' as const }]).map(
+        (each: Partial<z.infer<typeof target>>, ofTarget): MapRow => {
+          const { equivalence = '', code: targetCode = '', display = '', dependsOn = [] } = each;
+          const valueOf = (name: string): string => dependsOn.find(({ property }) => property === name)?.value ?? '';
+          const row = {
+            system: nameOfUri(source, systems),
+            code: sent,
+            application: valueOf(APPLICATION),
+            facility: valueOf(FACILITY),
+            targetSystem: equivalence === 'unmatched' ? '' : targetSystem,
+            targetCode,
+            display,
+            equivalence,
+          };
+          const path = `group[${ofGroup}].element[${ofElement}]`;
+          return { path: targets === undefined ? path : `${path}.target[${ofTarget}]`, row };
+        },
+      ),
     ),
   );
+}
+
+/** The elements of a ConceptMap by member of a row, from the target, the element or the group. */
+const ELEMENTS: Readonly<Record<keyof TableRow, readonly ['target' | 'element' | 'group', string]>> = {
+  system: ['group', 'source'],
+  code: ['element', 'code'],
+  application: ['target', 'dependsOn'],
+  facility: ['target', 'dependsOn'],
+  targetSystem: ['group', 'target'],
+  targetCode: ['target', 'code'],
+  display: ['target', 'display'],
+  equivalence: ['target', 'equivalence'],
+};
+
+/** The element of a member of a row, as FHIRPath. @param path of `MapRow` */
+export function elementOf(path: string, member: keyof TableRow): string {
+  const [holder, name] = ELEMENTS[member];
+  const end = path.indexOf(`.${{ target: '', element: 'target', group: 'element' }[holder]}[`);
+  return `${holder === 'target' || end < 0 ? path : path.slice(0, end)}.${name}`;
 }
 
 /** The ConceptMap of some rows of a table. */

@@ -10,7 +10,7 @@ export interface CsvLine {
 }
 
 const malformed = (line: number, message: string): Fault =>
-  new Fault('invalid', 'the CSV is not valid', { issues: [{ code: 'malformed', message, at: `line ${line}` }] });
+  new Fault('invalid', 'the CSV is not valid', { issues: [{ code: 'malformed', message, line }] });
 
 /** The cells of each line. A cell in quotes may contain separators and line ends. */
 function* cellsOf(text: string, separator: string): Generator<{ readonly line: number; readonly cells: string[] }> {

@@ -5,22 +5,21 @@ import type { CodeMissRow, CodeTableRow, TableRow } from '../../store/admin-code
 import { viewList } from '../api/cursor.ts';
 import { API_PATH, listOf, type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
+import { editBody, editRows, importBody, importRows, MAX_IMPORT_BYTES } from './import.ts';
 import { rowItem } from './rows.ts';
 import {
   addTable,
-  editBody,
-  editRows,
+  deleteBody,
   findMisses,
   findRows,
   findTables,
-  importBody,
-  importRows,
   missesQuery,
-  MAX_IMPORT_BYTES,
   newTable,
   RELEASE_DESCRIPTION,
   release,
   releaseBody,
+  remove,
+  rename,
   requireTable,
   rowsQuery,
 } from './tables.ts';
@@ -152,7 +151,8 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       permission: 'site.rules.write',
       summary: 'Replace the draft of a code table by rows, a CSV file or a ConceptMap',
       description:
-        'If a row is not valid, the answer names its line, and the draft does not change. Send a file of more than 2 MiB in parts.',
+        'If a row is not valid, the answer has its place, and the draft does not change: `line` of a CSV, else `pointer`. Send a file of more ' +
+        'than 2 MiB in parts.',
       body: importBody,
       maxBodyBytes: MAX_IMPORT_BYTES,
       answer: z.object({ isComplete: z.boolean().meta({ description: 'False while more parts follow.' }) }),
@@ -184,6 +184,34 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       async handle({ actor, database, param, body }) {
         await release(database, actor, param('id'), body);
         return { body: viewWithReleases(await requireTable(database, actor.site, param('id'))) };
+      },
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables/{id}/rename',
+      permission: 'site.rules.write',
+      summary: 'Rename a code table',
+      description: 'Rows, versions and messages stay as they are.',
+      body: newTable,
+      answer: tableItem,
+      handle: async ({ actor, database, param, body: { name } }) => ({
+        body: viewTable(await rename(database, actor, param('id'), name)),
+      }),
+    }),
+    operation({
+      method: 'post',
+      path: '/code-tables/{id}/delete',
+      permission: 'site.rules.write',
+      summary: 'Delete a code table with its versions',
+      description:
+        'A live table is 409: make none of its versions live first. Stored resources keep the codings that the table added, until a ' +
+        'message states their elements again.',
+      body: deleteBody,
+      needsFingerprint: true,
+      answer: z.object({ tableId: z.uuid() }),
+      async handle({ actor, database, param, body }) {
+        await remove(database, actor, param('id'), body);
+        return { body: { tableId: param('id') } };
       },
     }),
   ];

@@ -1,8 +1,9 @@
 /** The pages of code tables: the list with the codes that they miss, and one table with its draft and its versions. */
-import type { Fault } from '../../../shared/fault.ts';
+import { type Fault, type Place, printPlace } from '../../../shared/fault.ts';
 import type { CodeTableRelease, CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
 import { EQUIVALENCES } from '../../store/code-table.ts';
 import type { List } from '../api/cursor.ts';
+import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
 import {
   Badge,
@@ -32,15 +33,19 @@ const Coded = ({ code, system }: { code: string; system: string }) => (
 const senderOf = ({ application, facility }: { application: string; facility: string }): string =>
   [application, facility].filter(Boolean).join(' / ');
 
-/** The faults of a form, each at its line. */
+/** The fields of a single row are on the page. */
+const isOfRow = ({ at = '' }: Place): boolean => at.startsWith('rows[');
+
+/** The faults of a form, each at its place in the file. */
 const Faults = ({ fault }: { fault: Fault | undefined }) =>
   fault === undefined ? null : (
     <Notice tone="bad">
       <p>Not saved: {fault.message}.</p>
       <ul class="faults">
-        {fault.issues.map(({ at, message }) => (
+        {fault.issues.map((issue) => (
           <li>
-            {at}: {message}
+            {isOfRow(issue) ? '' : `${printPlace(issue)}: `}
+            {issue.message}
           </li>
         ))}
       </ul>
@@ -198,6 +203,30 @@ const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | '
   );
 };
 
+const NameForms = ({ table, path }: Pick<CodeTableProps, 'table' | 'path'>) => (
+  <section aria-labelledby="table">
+    <h2 id="table">Name and deletion</h2>
+    <form class="filter" method="post" action={`${path}/rename`}>
+      <label>
+        <span>Name</span>
+        <input name="name" value={table.name} maxlength={100} required autocomplete="off" />
+      </label>
+      <button class="secondary">Rename</button>
+    </form>
+    {table.live === null ? (
+      <Confirm label="Delete">
+        <p>The table is deleted with its draft and its versions. Stored resources keep the codes that it added.</p>
+        <form method="post" action={`${path}/delete`}>
+          <input type="hidden" name="edits" value={`${table.edits}`} />
+          <button class="danger">Delete the table</button>
+        </form>
+      </Confirm>
+    ) : (
+      <p class="quiet">To delete the table, first make none of its versions live.</p>
+    )}
+  </section>
+);
+
 const hiddenOf = (row: TableRow) =>
   (['system', 'code', 'application', 'facility'] as const).map((name) => (
     <input type="hidden" name={name} value={row[name]} />
@@ -331,6 +360,7 @@ export const CodeTable = (props: CodeTableProps) => {
           </Table>
         )}
       </section>
+      {mayChange ? <NameForms {...{ table, path }} /> : null}
     </>
   );
 };

@@ -16,24 +16,23 @@ import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { conceptMapOf } from './concept-map.ts';
 import { CSV_HEAD, printCsv } from './csv.ts';
+import { editBody, editRows, importBody, importRows, MAX_IMPORT_BYTES } from './import.ts';
 import { viewMiss, viewRow } from './operations.ts';
 import { CodeTable, CodeTables } from './page.tsx';
 import { rowBody } from './rows.ts';
 import {
   addTable,
-  editBody,
-  editRows,
+  deleteBody,
   findMisses,
   findRows,
   findTables,
-  importBody,
-  importRows,
-  MAX_IMPORT_BYTES,
   missesQuery,
   newTable,
   pagesOfRows,
   release,
   releaseBody,
+  remove,
+  rename,
   requireTable,
   rowsQuery,
   systemsOf,
@@ -47,6 +46,8 @@ const MAX_FORM_BYTES = 3 * MAX_IMPORT_BYTES;
 const DONE: Readonly<Record<string, string>> = {
   map: 'The row is in the draft. It counts for messages when the draft is live.',
   draft: 'The draft is changed. It counts for messages when it is live.',
+  renamed: 'The table has its new name.',
+  deleted: 'The table is deleted. Stored resources keep the codes that it added.',
   release: 'It applies from the next message on. Replay earlier messages to change their resources.',
 };
 
@@ -162,6 +163,21 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
       const body = { version: version === '' ? null : Number(version), edits: Number(edits), comment };
       await release(database, actor, id, parse(releaseBody, body));
       return `/${id}?done=release`;
+    }),
+  );
+
+  app.post(
+    `${PLACE}/:id/rename`,
+    form(async ({ database, actor }, given, id) => {
+      await rename(database, actor, id, parse(newTable, given).name);
+      return `/${id}?done=renamed`;
+    }),
+  );
+  app.post(
+    `${PLACE}/:id/delete`,
+    form(async ({ database, actor }, { edits = '' }, id) => {
+      await remove(database, actor, id, parse(deleteBody, { edits: Number(edits) }));
+      return '?done=deleted';
     }),
   );
 

@@ -19,7 +19,14 @@ const TIMEOUT_MS = 120_000;
 const problem = z.object({
   detail: z.string(),
   errors: z
-    .array(z.object({ code: z.string().default('invalid'), detail: z.string(), pointer: z.string().default('') }))
+    .array(
+      z.object({
+        code: z.string().default('invalid'),
+        detail: z.string(),
+        pointer: z.string().default(''),
+        line: z.number().optional(),
+      }),
+    )
     .default([]),
 });
 
@@ -75,10 +82,11 @@ export function connectAdminApi(given: string, token: string | undefined, site: 
     const { data } = problem.safeParse(content);
     if (data === undefined)
       throw new Fault('unavailable', `${url} answered ${response.status}: is it ADMIN_PUBLIC_BASE_URL of the gateway?`);
-    const issues = data.errors.map(({ code, detail, pointer }): Issue => ({
+    const issues = data.errors.map(({ code, detail, pointer, line }): Issue => ({
       code,
       message: detail,
       at: placeOf(pointer),
+      ...(line === undefined ? {} : { line }),
     }));
     throw new Fault(kindOf(response.status), data.detail, { issues });
   };

@@ -2,18 +2,18 @@
 import * as z from 'zod';
 
 import { conceptMapOf } from '../../admin/code-tables/concept-map.ts';
-import { CSV_HEAD, printCsv, readCsv } from '../../admin/code-tables/csv.ts';
+import { CSV_HEAD, printCsv } from '../../admin/code-tables/csv.ts';
+import { importFile, sentConceptMap, sentCsv } from '../../admin/code-tables/import.ts';
 import { viewTable, viewWithReleases } from '../../admin/code-tables/operations.ts';
 import {
   addTable,
-  checkRows,
   findTables,
-  importFile,
   newTable,
   pagesOfRows,
-  readConceptMap,
   release,
   releaseBody,
+  remove,
+  rename,
   requireTable,
   systemsOf,
 } from '../../admin/code-tables/tables.ts';
@@ -36,6 +36,13 @@ async function tableOf(database: Database, options: Options): Promise<CodeTableR
   throw new UsageError(`the site has no code table ${name}${names === '' ? '' : `, but ${names}`}`);
 }
 
+/** @throws UsageError for a name that no table can have */
+function nameOf(options: Options): string {
+  const { data, error } = newTable.safeParse({ name: need(options, 'name') });
+  if (data === undefined) throw new UsageError(`--name ${error.issues[0]?.message ?? ''}`);
+  return data.name;
+}
+
 /** The version of `--version`; the draft without one. */
 function versionOf(options: Options, { draft }: CodeTableRow): number {
   const given = textOf(options, 'version') || 'draft';
@@ -56,9 +63,26 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
     usage: [SITE, '--name NAME'],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
-      const { data, error } = newTable.safeParse({ name: need(options, 'name') });
-      if (data === undefined) throw new UsageError(`--name ${error.issues[0]?.message ?? ''}`);
-      return viewTable(await addTable(asOperator(deps, actor).database, actor, data.name));
+      return viewTable(await addTable(asOperator(deps, actor).database, actor, nameOf(options)));
+    },
+  },
+  'code-table rename': {
+    usage: [SITE, TABLE, '--name NEW_NAME'],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const { database } = asOperator(deps, actor);
+      const { table_id: id } = await tableOf(database, options);
+      return viewTable(await rename(database, actor, id, nameOf(options)));
+    },
+  },
+  'code-table delete': {
+    usage: [SITE, TABLE],
+    async run(deps, options) {
+      const actor = operator(need(options, 'site'));
+      const { database } = asOperator(deps, actor);
+      const { table_id: tableId, name, edits } = await tableOf(database, options);
+      await remove(database, actor, tableId, { edits });
+      return { tableId, name };
     },
   },
   'code-table show': {
@@ -77,11 +101,10 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
       const { table_id: id } = await tableOf(database, options);
       const text = await readText(need(options, 'file'));
       const isJson = text.trimStart().startsWith('{');
-      const sent = isJson ? await readConceptMap(deps.config, database, actor.site, parseJson(text)) : readCsv(text);
-      const rows = checkRows(sent);
+      const sent = isJson ? await sentConceptMap(deps.config, database, actor.site, parseJson(text)) : sentCsv(text);
       const line = progressLine(deps.terminal.errors);
       try {
-        await importFile(database, actor, id, rows, (done) => line.show(done, rows.length));
+        await importFile(database, actor, id, sent, line.show);
       } finally {
         line.end();
       }

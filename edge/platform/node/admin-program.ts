@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 
 import * as z from 'zod';
 
-import { Fault } from '../../../shared/fault.ts';
+import { Fault, printPlace } from '../../../shared/fault.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
 import { changeKey, createKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
@@ -279,7 +279,7 @@ needs no DATABASE_URL; SITE is then the id, and may be left out for a token of o
 /** The text of a failure: one line for each issue, with the field's name. */
 function explain(error: unknown): string {
   if (error instanceof Fault) {
-    const issues = error.issues.map(({ at, message }) => `  ${at ?? ''}: ${message}\n`);
+    const issues = error.issues.map((issue) => `  ${printPlace(issue)}: ${issue.message}\n`);
     return `${error.message}\n${issues.join('')}`;
   }
   return error instanceof Error ? error.message : String(error);

@@ -1,15 +1,8 @@
 /** Codes of messages that a site's code tables map: what is added, what is compared, and how many round trips it takes. */
 import { beforeAll, expect, test } from 'vitest';
 
-import {
-  addTable,
-  editRows,
-  findMisses,
-  importBody,
-  importRows,
-  release,
-  requireTable,
-} from '../../../edge/admin/code-tables/tables.ts';
+import { editRows, importBody, importRows } from '../../../edge/admin/code-tables/import.ts';
+import { addTable, findMisses, release, remove, requireTable } from '../../../edge/admin/code-tables/tables.ts';
 import type { SentRow } from '../../../edge/admin/code-tables/rows.ts';
 import type { Actor } from '../../../edge/admin/staff/actor.ts';
 import { createMisses } from '../../../edge/hl7/ingest/code-misses.ts';
@@ -226,6 +219,37 @@ test('one round trip with known codes, another for unknown ones; a new version i
   await site.send(oru('N9', 'UNSEEN^^L'), one);
   expect(codingsOf((await results('N9'))[0])).toEqual(['L|UNSEEN']);
   await goLive(site, table, 2);
+});
+
+test('a deleted table adds nothing, also in an isolate that had it in memory, and stored results keep its codings', async () => {
+  const one = { snapshots: createSnapshotCache() };
+  const own = await newTable(site, 'Leaving');
+  await draft(site, own, 'replace', [row('LEAVE', '4001')]);
+  await goLive(site, own);
+  for (const number of ['L1', 'L2']) await site.send(oru(number, 'LEAVE^^L'), one);
+  const editsNow = async () => (await requireTable(site.deps.database, site.site, own)).table.edits;
+  const removed = async () => remove(site.deps.database, actorOf(site), own, { edits: await editsNow() });
+  await expect(removed()).rejects.toMatchObject({ kind: 'conflict' });
+  await goLive(site, own, null);
+  await removed();
+  await site.send(oru('L3', 'LEAVE^^L'), one);
+  expect(codingsOf((await results('L3'))[0])).toEqual(['L|LEAVE']);
+  expect(codingsOf((await results('L2'))[0]), 'a stored result').toEqual(['L|LEAVE', 'SCT|4001 added']);
+  // The retention job deletes the rows of the old one, and none of the new one.
+  const next = await newTable(site, 'Leaving');
+  await draft(site, next, 'replace', [row('LEAVE', '4002')]);
+  await goLive(site, next);
+  await db.client.query('select code_tables_forget($1, 100)', [site.site]);
+  await site.send(oru('L4', 'LEAVE^^L'), one);
+  expect(codingsOf((await results('L4'))[0])).toEqual(['L|LEAVE', 'SCT|4002 added']);
+  const { rows } = await db.client.query('select from code_table_row where site_id = $1 and table_id = $2', [
+    site.site,
+    own,
+  ]);
+  expect(rows).toHaveLength(0);
+  await site.send(oru('L2', 'LEAVE^^L', 'C'), one);
+  expect(codingsOf((await results('L2'))[0]), 'its correction').toEqual(['L|LEAVE', 'SCT|4002 added']);
+  await goLive(site, next, null);
 });
 
 test('the check of a message shows the added codings', async () => {

@@ -2,6 +2,8 @@
  * Data past a site's retention is deleted, and data that must outlive it stays: on a real PostgreSQL, as the gateway's
  * role.
  */
+import { randomUUID } from 'node:crypto';
+
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
@@ -243,6 +245,85 @@ test('a step deletes few messages with large documents, and the next steps the o
     expect(await stepAt(Date.now())).toMatchObject({ messages: 1, is_done: left === 0 });
     expect(await count('document')).toBe(left);
   }
+});
+
+test('rows of an import that was given up for a day, and of a deleted code table, are deleted step by step, and no others', async () => {
+  const row = (n: number) => [n, 'L', `C${n}`, '', '', 'urn:x', `${n}`, '', 'equal'];
+  const create = async (): Promise<string> => {
+    const id = randomUUID();
+    await db.client.query(`insert into code_table (site_id, table_id, name, created_by) values ($1, $2, $3, 'Ada')`, [
+      site.site,
+      id,
+      id,
+    ]);
+    return id;
+  };
+  const part = async (table: string, content: string, n: number, parts: number, rows: object[]): Promise<string> => {
+    const { rows: answer } = await db.client.query<{ outcome: string }>(
+      'select outcome from code_table_import($1, $2, $3, $4, $5, $6, 200000, 50)',
+      [site.site, table, content, n, parts, JSON.stringify(rows)],
+    );
+    return answer[0]?.outcome ?? '';
+  };
+  const stored = (table: string) => count('code_table_row', `table_id = '${table}'`);
+  const rowsFrom = (from: number, of: number) => Array.from({ length: of }, (_, n) => row(from + n));
+  const [given, going, kept, deleted] = [await create(), await create(), await create(), await create()];
+  const content = randomUUID();
+  await part(given, content, 1, 3, rowsFrom(1, 60));
+  await part(given, content, 2, 3, rowsFrom(61, 60));
+  await db.client.query(`update code_table_import set at = now() - interval '25 hours' where site_id = $1`, [
+    site.site,
+  ]);
+  await part(going, randomUUID(), 1, 2, rowsFrom(1, 5));
+  await part(kept, randomUUID(), 1, 1, rowsFrom(1, 5));
+  await part(deleted, randomUUID(), 1, 1, rowsFrom(1, 5));
+  await db.client.query('select code_table_release($1, $2, 1, 1, $3, $3, 100)', [site.site, deleted, 'x']);
+  await db.client.query('select code_table_release($1, $2, null, 2, $3, $3, 100)', [site.site, deleted, 'x']);
+  await part(deleted, randomUUID(), 1, 1, rowsFrom(1, 3));
+  await part(deleted, randomUUID(), 1, 2, rowsFrom(1, 2));
+  await db.client.query('select code_table_delete($1, $2, 4)', [site.site, deleted]);
+  expect(await stored(deleted)).toBe(10);
+
+  // A step of a limit of 1 deletes 50 rows.
+  expect(await stepAt(Date.now(), 1)).toMatchObject({ is_done: false });
+  expect((await stored(given)) + (await stored(deleted))).toBeGreaterThanOrEqual(130 - 50);
+  let step = await stepAt(Date.now(), 1);
+  for (let n = 0; n < 20 && step?.is_done !== true; n += 1) step = await stepAt(Date.now(), 1);
+  expect(step).toMatchObject({ is_done: true });
+  expect([await stored(given), await stored(going), await stored(kept), await stored(deleted)]).toEqual([0, 5, 5, 0]);
+  expect(await count('code_table_import')).toBe(1);
+  expect(await part(given, content, 3, 3, [row(1)]), 'a part that is too late').toBe('parts');
+  expect(await part(given, content, 1, 1, [row(1)]), 'the import from its beginning').toBe('done');
+});
+
+test('a part that arrives while its import is being deleted is not part of a draft', async () => {
+  const [id, content] = [randomUUID(), randomUUID()];
+  await db.client.query(`insert into code_table (site_id, table_id, name, created_by) values ($1, $2, 'x', 'Ada')`, [
+    site.site,
+    id,
+  ]);
+  const part = (n: number, rows: object[]) =>
+    db.client.query<{ outcome: string }>('select outcome from code_table_import($1, $2, $3, $4, 2, $5, 100, 50)', [
+      site.site,
+      id,
+      content,
+      n,
+      JSON.stringify(rows),
+    ]);
+  const rows = Array.from({ length: 60 }, (_, n) => [n, 'L', `C${n}`, '', '', 'urn:x', '1', '', 'equal']);
+  await part(1, rows);
+  await db.client.query(`update code_table_import set at = now() - interval '25 hours' where site_id = $1`, [
+    site.site,
+  ]);
+  await stepAt(Date.now(), 1);
+  expect(await count('code_table_row')).toBe(10);
+  expect((await part(2, [])).rows).toEqual([{ outcome: 'parts' }]);
+  expect((await part(1, rows)).rows, 'all parts again').toEqual([{ outcome: 'staged' }]);
+  expect((await part(2, rows)).rows, 'rows that an earlier part has').toEqual([{ outcome: 'lines' }]);
+  await part(1, rows);
+  const others = rows.map(([n, system, code, ...rest]) => [n, system, `${String(code)}x`, ...rest]);
+  expect((await part(2, others)).rows, 'more rows than a table may have').toEqual([{ outcome: 'rows' }]);
+  expect(await count('code_table_row')).toBe(0);
 });
 
 test('a runner whose clock is ahead deletes nothing too early, and a runner whose clock is behind deletes later', async () => {
