@@ -165,8 +165,7 @@ export function planWrite(
   const resource = relativeReferences(settle(checked.content), context.root);
   requirePatientReference(type, resource);
   const row = toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect);
-  const { withData = (text) => text } = checked;
-  const write = { ...row, meta: withData(row.meta), body: withData(row.body), ...how };
+  const write = { ...row, ...how, ...(checked.withData && { withData: checked.withData }) };
   if (foundBy === null) {
     return { type, write, condition: null, searched: null, isPatch, lockKeys };
   }

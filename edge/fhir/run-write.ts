@@ -17,7 +17,8 @@ export function rowAnswer(
   resolved: ReadonlyMap<string, string>,
 ): Answer {
   const kept = body !== null && meta !== null ? { meta, body } : null;
-  const content = kept ?? { meta: write.meta, body: settled(write.body, resolved) };
+  const { withData = (text) => text } = write;
+  const content = kept ?? { meta: withData(write.meta), body: withData(settled(write.body, resolved)) };
   // A caller that may only write must not see a resource that a conditional create found. The row has no content where the
   // resource does not fit the answer or an earlier entry created it. Then the stored content is not that of this entry.
   const mayRead = outcome !== 'matched' || (kept !== null && !isBlind(context, type));

@@ -43,6 +43,14 @@ export interface ResourceWrite extends SearchRows {
 /** A write whose mode its condition decides: `?` and the condition's placeholder. */
 export interface TransactionWrite extends Omit<ResourceWrite, 'mode'> {
   readonly mode: WriteMode | `?${string}`;
+  /** Puts documents into `meta`, `body`, and JSON with them, from which a patch has cut them out (edge/fhir/patch/cut-data.ts). */
+  readonly withData?: (text: string) => string;
+}
+
+/** The writes as a JSON array. A document is put in last: each step before would copy it. */
+export function printWrites(writes: readonly TransactionWrite[]): string {
+  const printed = writes.map(({ withData = (text) => text, ...write }) => withData(JSON.stringify(write)));
+  return `[${printed.join(',')}]`;
 }
 
 /** A resource as it is read; `last_updated` is a FHIR instant (see `instantOf`). */
@@ -130,7 +138,7 @@ export const writeResources = (
   { keys, patients }: Locks = NO_LOCKS,
   required: readonly RequiredResource[] | null = [],
 ): FhirCall<WriteRow> =>
-  WRITE(site, JSON.stringify(writes), required === null ? null : JSON.stringify(required), keys, patients);
+  WRITE(site, printWrites(writes), required === null ? null : JSON.stringify(required), keys, patients);
 
 /** The resource as JSON text, put together without parsing what is stored. */
 export function renderResource(stored: StoredResource): string {

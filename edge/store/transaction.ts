@@ -4,7 +4,13 @@
  */
 import type { Fault } from '../../shared/fault.ts';
 import type { Query } from '../deps.ts';
-import { type RequiredResource, type TransactionWrite, writeResources, type WriteRow } from './resource.ts';
+import {
+  printWrites,
+  type RequiredResource,
+  type TransactionWrite,
+  writeResources,
+  type WriteRow,
+} from './resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Criterion } from './search/kinds.ts';
 import { hasShortKeys } from './search/compare.ts';
@@ -157,7 +163,7 @@ function writeConditionally(
 ): Query<TransactionRow> {
   const { params, bind } = binder();
   const site = `${bind(siteId)}::uuid`;
-  const rows = `${bind(JSON.stringify(writes))}::json`;
+  const rows = `${bind(printWrites(writes))}::json`;
   const text = `select ${WRITTEN}
   from fhir_conditional_write(${site}, ${rows}, ${bind(required === null ? null : JSON.stringify(required))}::json,
          ${bind(JSON.stringify(conditionsJson(conditions)))}::json, ${matchesJson(bind, site, conditions)}) w
@@ -226,9 +232,10 @@ export function writeBatch(siteId: string, entries: readonly Transaction[], lock
     conditions += entry.conditions.length;
     firsts.push(String(writes));
     writes += entry.writes.length;
-    return { rows: entry.writes, conditions: conditionsJson(entry.conditions, from) };
+    const own = JSON.stringify(conditionsJson(entry.conditions, from));
+    return `{"rows":${printWrites(entry.writes)},"conditions":${own}}`;
   });
-  const argument = `${bind(JSON.stringify(printed))}::json`;
+  const argument = `${bind(`[${printed.join(',')}]`)}::json`;
   const all = entries.flatMap((entry) => entry.conditions);
   const matches = matchesJson(bind, site, all);
   const type = typeSql(
