@@ -29,7 +29,7 @@ usage: npm run bench                     measures the complete chain on workerd 
        npm run bench -- --json FILE      writes every figure of every round to FILE instead of .local/bench.json
        npm run bench -- --from FILE      reports, compares or stores the run in FILE, and measures nothing
        npm run bench -- NAME …           runs another measurement: latency, cost, compression, subscriptions,
-                                         trial
+                                         rules, trial
        npm run bench -- --large          measures each request with a million patients; --patients N for fewer
 `;
 

@@ -256,4 +256,116 @@ describe.each(ONE_RUNTIME)('rules of an API key on %s', (runtime) => {
     expect((await post('/release', { version: '', edits: '4', comment: 'off' })).text).toContain('no rules');
     expect((await read()).releases.map(({ version }) => version)).toEqual([null, 1]);
   });
+
+  test('a form adds, changes, moves and removes one rule; a fault is at its field, and what was typed remains', async () => {
+    const clientId = await newKey();
+    const { read, save } = of(clientId);
+    const browser = await signIn(at);
+    const address = `${at.baseUrl}/admin/keys/${clientId}/rules`;
+    const get = async (path: string) => {
+      const answer = await browser.go(`${address}${path}`);
+      return { status: answer.status, text: await answer.text() };
+    };
+    const post = async (path: string, fields: readonly (readonly [string, string])[]) => {
+      const headers = { origin: new URL(at.baseUrl).origin };
+      const body = new URLSearchParams(fields.map(([name, value]) => [name, value]));
+      const answer = await browser.go(`${address}${path}`, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const sex = [
+      ['verb', 'map'],
+      ['name', 'Unknown sex'],
+      ['values', 'U = unknown'],
+    ] as const;
+    const first = [...sex, ['edits', '0'], ['number', '']] as const;
+    expect((await get('/rule?verb=map')).text).toContain('New rule');
+    const wrong = await post('/rule', [
+      ...first,
+      ['path', 'MSH-9'],
+      ['condition-path', 'PV1-2'],
+      ['condition-test', 'equals'],
+      ['condition-value', 'E'],
+    ]);
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toMatch(/id="path-error"><li>MSH-9 is of the header[^<]*No rule may change it\.<\/li>/);
+    for (const typed of ['value="MSH-9"', 'U = unknown', 'value="Unknown sex"', 'value="PV1-2"'])
+      expect(wrong.text).toContain(typed);
+    const wider = await post('/rule', [...first, ['path', 'PID-8'], ['more', 'condition']]);
+    expect(wider.status).toBe(200);
+    expect(wider.text.match(/name="condition-path"/g)).toHaveLength(2);
+    expect((await read()).draft).toEqual([]);
+
+    const saved = await post('/rule', [...first, ['path', ' PID-8 ']]);
+    expect(saved.text).toContain('The draft is saved');
+    expect(saved.text).toContain('In PID-8, replace “U” by “unknown”.');
+    expect((await read()).draft).toEqual([UNKNOWN_SEX]);
+
+    await save(1, UNKNOWN_SEX, TRIM, CLASS);
+    const shown = await get('/rule?number=3');
+    expect(shown.text).toContain('For ADT^A08, from LAB, if PV1-2 is “E”: set PV1-18 to “ER”.');
+    expect(shown.text).toContain('name="edits" value="2"');
+    const moved = await post('/move', [
+      ['edits', '2'],
+      ['move', '3 up'],
+    ]);
+    expect(moved.text).toContain('The draft is saved');
+    expect((await read()).draft).toEqual([UNKNOWN_SEX, CLASS, TRIM]);
+    await post('/move', [
+      ['edits', '3'],
+      ['move', '1 down'],
+    ]);
+    expect((await read()).draft).toEqual([CLASS, UNKNOWN_SEX, TRIM]);
+    for (const none of ['1 up', '3 down'])
+      await post('/move', [
+        ['edits', `${(await read()).edits}`],
+        ['move', none],
+      ]);
+    expect((await read()).draft).toEqual([CLASS, UNKNOWN_SEX, TRIM]);
+
+    // As of an earlier draft, the position may be of another rule.
+    const { edits } = await read();
+    const late = await post('/rule', [...sex, ['edits', '2'], ['number', '1'], ['path', 'PID-8']]);
+    expect(late).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('the rules were changed in the meantime'),
+    });
+    expect(late.text).toContain('value="PID-8"');
+    expect(
+      await post('/move', [
+        ['edits', '2'],
+        ['move', '1 remove'],
+      ]),
+    ).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('Move or remove the rule there'),
+    });
+    const changed = await post('/rule', [...sex, ['edits', `${edits}`], ['number', '2'], ['path', 'PID-15']]);
+    expect(changed.text).toContain('The draft is saved');
+    await post('/move', [
+      ['edits', `${edits + 1}`],
+      ['move', '1 remove'],
+    ]);
+    expect((await read()).draft).toEqual([{ ...UNKNOWN_SEX, path: 'PID-15' }, TRIM]);
+
+    for (const none of ['?number=3', '?number=0', '?verb=guess', ''])
+      expect((await get(`/rule${none}`)).status, none).toBe(404);
+    expect(
+      (
+        await post('/move', [
+          ['edits', '8'],
+          ['move', '1 sideways'],
+        ])
+      ).status,
+    ).toBe(422);
+    expect(
+      (
+        await post('/rule', [
+          ['edits', '8'],
+          ['verb', 'guess'],
+        ])
+      ).status,
+    ).toBe(400);
+    await save((await read()).edits, { ...UNKNOWN_SEX, values: { 'a=b': 'c' } });
+    expect((await get('/rule?number=1')).text).toContain('Edit it as JSON');
+  });
 });

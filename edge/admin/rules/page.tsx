@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx';
 import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
 import { Badge, Code, Empty, Fact, Notice, ReleaseComment, Row, Select, Table, When } from '../web/ui.tsx';
+import { RULE_VERBS } from './rule-form.ts';
 import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
 
@@ -18,16 +19,18 @@ const Rules = ({
   label,
   other,
   mark,
+  controls,
 }: {
   rules: readonly SenderRule[];
   label: string;
   other?: readonly SenderRule[];
   mark?: string;
+  controls?: (number: number) => Child;
 }) => {
   const others = new Set(keysOf(other ?? rules));
   return (
     <ol aria-label={label}>
-      {rules.map((rule) => (
+      {rules.map((rule, at) => (
         <li>
           {rule.name === undefined ? null : <strong>{rule.name}. </strong>}
           {sentenceOf(rule)}
@@ -37,6 +40,7 @@ const Rules = ({
               <Badge tone="warn">{mark}</Badge>
             </>
           )}
+          {controls?.(at + 1)}
         </li>
       ))}
     </ol>
@@ -53,8 +57,9 @@ function isReordered(one: readonly SenderRule[], other: readonly SenderRule[]): 
 /** A form that was not carried out. */
 export interface Failed {
   readonly fault: Fault;
-  /** The text of the draft as typed; undefined for a release. */
-  readonly typed: string | undefined;
+  readonly of: keyof typeof AGAIN;
+  /** The text of the draft as typed. */
+  readonly typed?: string | undefined;
 }
 
 /** `Rule 3 (Unknown sex), path`: the place of a fault for a reader who counts rules from 1. */
@@ -72,6 +77,7 @@ const AGAIN = {
     'The lists show the stored rules, and the field still has your text. Compare them. If you save your text now, it ' +
     'replaces the stored draft.',
   release: 'The lists show the stored rules. Check them before you make them live.',
+  move: 'The lists show the stored rules. Move or remove the rule there.',
 } as const;
 
 function parsed(text: string): unknown {
@@ -82,12 +88,12 @@ function parsed(text: string): unknown {
   }
 }
 
-const NotDone = ({ failed: { fault, typed } }: { failed: Failed }) => (
+const NotDone = ({ failed: { fault, of, typed } }: { failed: Failed }) => (
   <Notice tone="bad">
     <p>
-      {typed === undefined ? 'Not made live' : 'Not saved'}: {fault.message}.
+      {of === 'release' ? 'Not made live' : 'Not saved'}: {fault.message}.
     </p>
-    {fault.kind === 'precondition-failed' ? <p>{typed === undefined ? AGAIN.release : AGAIN.draft}</p> : null}
+    {fault.kind === 'precondition-failed' ? <p>{AGAIN[of]}</p> : null}
     {fault.issues.length === 0 ? null : (
       <ul class="faults">
         {fault.issues.map(({ at, message }) => (
@@ -126,6 +132,47 @@ const ReleaseForm = ({ rules, path }: Pick<RulesPageProps, 'rules' | 'path'>) =>
       <ReleaseComment />
       <button>Make live</button>
     </form>
+  );
+};
+
+/** Each rule of the draft with buttons, and the choice of the verb of a new one. */
+const EditedRules = ({ rules, path }: Pick<RulesPageProps, 'rules' | 'path'>) => {
+  const { draft, live, edits } = rules;
+  const button = (number: number, move: string, label: string) => (
+    <button class="small secondary" name="move" value={`${number} ${move}`} aria-label={`${label} rule ${number}`}>
+      {label}
+    </button>
+  );
+  const controls = (number: number) => (
+    <div class="actions">
+      <a href={`${path}/rule?number=${number}`} aria-label={`Edit rule ${number}`}>
+        Edit
+      </a>
+      {number === 1 ? null : button(number, 'up', 'Move up')}
+      {number === draft.length ? null : button(number, 'down', 'Move down')}
+      {button(number, 'remove', 'Remove')}
+    </div>
+  );
+  return (
+    <>
+      {draft.length === 0 ? (
+        <Empty>The draft has no rules.</Empty>
+      ) : (
+        <form method="post" action={`${path}/move`}>
+          <input type="hidden" name="edits" value={`${edits}`} />
+          <Rules rules={draft} label="Rules of the draft" other={live ?? []} mark="not live" controls={controls} />
+        </form>
+      )}
+      <form class="filter" method="get" action={`${path}/rule`}>
+        <Select
+          name="verb"
+          label="New rule"
+          options={Object.entries(RULE_VERBS).map(([value, { label }]) => ({ value, label }))}
+          value="map"
+        />
+        <button class="secondary">Add a rule</button>
+      </form>
+    </>
   );
 };
 
@@ -208,17 +255,13 @@ export const RulesPage = (props: RulesPageProps) => {
         )}
       </Section>
       <Section id="draft" title="Draft">
-        {!isDraftChanged ? (
+        {isReordered(draft, live) ? <p>The draft applies its live rules in another order.</p> : null}
+        {mayChange ? (
+          <EditedRules {...props} />
+        ) : !isDraftChanged || draft.length === 0 ? (
           <Empty>{draft.length === 0 ? 'The draft has no rules.' : 'The draft has the live rules.'}</Empty>
         ) : (
-          <>
-            {isReordered(draft, live) ? <p>The draft applies its live rules in another order.</p> : null}
-            {draft.length === 0 ? (
-              <Empty>The draft has no rules.</Empty>
-            ) : (
-              <Rules rules={draft} label="Rules of the draft" other={live} mark="not live" />
-            )}
-          </>
+          <Rules rules={draft} label="Rules of the draft" other={live} mark="not live" />
         )}
         {isDraftChanged ? (
           <p>

@@ -15,6 +15,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { type Failed, RulesPage } from './page.tsx';
+import { addRulePages, moveRule } from './rule-routes.tsx';
 import { draftBody, release, releaseBody, requireRules, requireVersion, saveDraft } from './rules.ts';
 
 const PLACE = `${PLACES.keys.path}/:clientId/rules` as const;
@@ -30,7 +31,8 @@ const STATUS: Partial<Readonly<Record<Fault['kind'], number>>> = {
   'precondition-failed': 409,
 };
 
-export function addRulesPages(app: Surface, { deps, access }: Console): void {
+export function addRulesPages(app: Surface, console: Console): void {
+  const { deps, access } = console;
   const { config } = deps;
   const pathOf = (clientId: string) => `${linkTo(config, PLACES.keys.path)}/${clientId}/rules`;
 
@@ -82,7 +84,7 @@ export function addRulesPages(app: Surface, { deps, access }: Console): void {
 
   /** A form of the page: the page again with the fault, or with the result. */
   const form = (
-    done: 'draft' | 'release',
+    of: Failed['of'],
     use: (session: Visitor, clientId: string, given: Readonly<Record<string, string>>) => Promise<void>,
   ) =>
     async function answer(c: Context<GatewayEnv>): Promise<Response> {
@@ -94,11 +96,12 @@ export function addRulesPages(app: Surface, { deps, access }: Console): void {
       } catch (error) {
         if (!(error instanceof Fault) || STATUS[error.kind] === undefined || !session.actor.permissions.has(READ))
           throw error;
-        return show(session, clientId, {}, { fault: error, typed: given['rules'] });
+        return show(session, clientId, {}, { fault: error, of, typed: given['rules'] });
       }
-      return c.redirect(`${pathOf(clientId)}?done=${done}`, 303);
+      return c.redirect(`${pathOf(clientId)}?done=${of === 'release' ? of : 'draft'}`, 303);
     };
 
+  addRulePages(app, console);
   app.get(PLACE, async (c) => show(await access.page(c, READ), c.req.param('clientId'), c.req.query()));
   app.post(
     PLACE,
@@ -107,6 +110,7 @@ export function addRulesPages(app: Surface, { deps, access }: Console): void {
       await saveDraft(database, actor, clientId, parse(draftBody, body));
     }),
   );
+  app.post(`${PLACE}/move`, form('move', moveRule));
   app.post(
     `${PLACE}/release`,
     form('release', async ({ database, actor }, clientId, { version = '', edits = '', comment = '' }) => {

@@ -88,7 +88,7 @@ export const releaseBody = z.strictObject({
   comment: tableRelease.shape.comment,
 });
 
-const changedMeanwhile = () =>
+export const changedMeanwhile = () =>
   new Fault('precondition-failed', 'the rules were changed in the meantime: read them again');
 
 /** Saves the draft. Messages are not read by it. @throws Fault `not-found`, `precondition-failed` */

@@ -57,6 +57,16 @@ export const PAGES: readonly PageRow[] = [
     path: ({ clientId }) => `/admin/keys/${clientId}/rules?version=1`,
   },
   {
+    route: '/admin/keys/:clientId/rules/rule',
+    name: 'key-rule',
+    path: ({ clientId }) => `/admin/keys/${clientId}/rules/rule?number=1`,
+  },
+  {
+    route: '/admin/keys/:clientId/rules/rule',
+    name: 'key-rule-new',
+    path: ({ clientId }) => `/admin/keys/${clientId}/rules/rule?verb=map`,
+  },
+  {
     route: '/admin/keys/:clientId/rules/trial',
     name: 'key-rules-trial',
     path: ({ clientId }) => `/admin/keys/${clientId}/rules/trial`,
