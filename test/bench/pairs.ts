@@ -1,6 +1,6 @@
 /**
- * The extra CPU of an operation in a site with something more than another. A pair is the same number of requests to each site, in
- * random order, so that a machine that is slow for a while slows both. The figures are of the difference within a pair. Autovacuum is off,
+ * The extra CPU of an operation in a site with something more than another. Requests to both sites alternate in pairs of blocks, in
+ * random order. So a machine that is slow for a while slows both. The figures are of the difference within a pair. Autovacuum is off,
  * as it would run in some pairs only: the tables are vacuumed between the pairs.
  */
 import type { Client } from 'pg';
