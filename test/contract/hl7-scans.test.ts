@@ -12,7 +12,8 @@ import { createTestDatabase, type TestDatabase } from '../stack/tools/database.t
 import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { connectPeer, frame, msaOf } from '../stack/tools/mllp-peer.ts';
-import { testOfOne } from './on-runtimes.ts';
+import { sized } from '../stack/tools/size.ts';
+import { ONE_RUNTIME, testOfOne } from './on-runtimes.ts';
 
 const MIB = 1024 * 1024;
 /** The default of HL7_MAX_MESSAGE_BYTES. */
@@ -120,18 +121,20 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const resource = JSON.parse((await fhir(`DocumentReference/${id}`)).text);
     const everything = `${resource.subject.reference}/$everything?_count=1&_type=DocumentReference`;
     expect(resource.content[0].attachment.data === base64).toBe(true);
-    for (const path of [
+    const paths = [
       `DocumentReference/${id}/_history/1`,
       `DocumentReference/${id}/_history`,
       `DocumentReference?_id=${id}`,
       `DocumentReference?patient=${resource.subject.reference}`,
       everything,
-    ]) {
+    ];
+    // A runtime sees only the size of an answer, which is that of the read above.
+    for (const path of ONE_RUNTIME.includes(runtime) ? paths : paths.slice(-1)) {
       expect((await fhir(path)).text.includes(`"data":"${base64}"`), path).toBe(true);
     }
   });
 
-  test('a scan of 10 MiB arrives over MLLP', async () => {
+  ofOne('a scan of 10 MiB arrives over MLLP', async () => {
     const content = largest('P3', 'D3').toString('base64');
     const message = mdm('P3', 'D3', content);
     const peer = await connectPeer({ port: sidecar.port });
@@ -214,7 +217,9 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
   };
 
   test('beyond MAX_HELD_BYTES messages wait; what waits too long is 503, and is stored when it is sent again', async () => {
-    const messages = Array.from({ length: 17 }, (_, n) => mdm(`W${n}`, `W${n}`, pdf(400_000).toString('base64')));
+    const messages = Array.from({ length: sized(6, 17) }, (_, n) =>
+      mdm(`W${n}`, `W${n}`, pdf(400_000).toString('base64')),
+    );
     const replies = await Promise.all(messages.map((message) => post(message, smallToken, small)));
     expect(replies.map(({ status }) => status)).toEqual(messages.map(() => 200));
 

@@ -105,9 +105,3 @@ export function afterResults(messages: readonly SentResults[]): {
   const findings = messages.map((each) => world.send(resultMessage(each)));
   return { world, findings };
 }
-
-/** Every order of a list. */
-export function ordersOf<T>(list: readonly T[]): readonly (readonly T[])[] {
-  if (list.length < 2) return [list];
-  return list.flatMap((item, at) => ordersOf(list.toSpliced(at, 1)).map((rest) => [item, ...rest]));
-}

@@ -5,14 +5,17 @@ import { expect, test } from 'vitest';
 
 import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
+import type { Runtime } from '../../stack/tools/gateway.ts';
 import { bytesOf, msh } from '../../stack/tools/hl7-text.ts';
+import { testOfOne } from '../on-runtimes.ts';
 import { replyOf, type Subject } from './subject.ts';
 
 /** For a number without a system, name and birth date identify the patient. */
 const JANE = { name: [{ family: 'Doe', given: ['Jane'] }], birthDate: '1980-02-29' };
 const pid = (id: string) => `PID|1||${id}^^^HOSP^MR||Doe^Jane||19800229|F`;
 
-export function httpCases(subject: () => Subject): void {
+export function httpCases(subject: () => Subject, runtime: Runtime): void {
+  const ofOne = testOfOne(runtime);
   const url = () => `${subject().gateway.hl7BaseUrl}/hl7/messages`;
   const withToken = (token: string, headers: Readonly<Record<string, string>> = {}) =>
     subject().post(`${msh('ADT^A01')}\n${pid('H0')}`, { authorization: `Bearer ${token}`, ...headers });
@@ -44,14 +47,14 @@ export function httpCases(subject: () => Subject): void {
     expect([br.status, br.headers.get('accept-encoding')]).toEqual([415, 'gzip']);
   });
 
-  test('a message about more patients than allowed is rejected permanently, and kept', async () => {
+  ofOne('a message about more patients than allowed is rejected permanently, and kept', async () => {
     const pids = Array.from({ length: 101 }, (_, at) => pid(`X${at}`)).join('\n');
     const reply = await subject().post(`${msh('ADT^A08', 'H-101')}\n${pids}`);
     expect([reply.status, reply.headers.get('retry-after'), reply.errors]).toEqual([422, null, ['E 207 PID^101']]);
     expect(await subject().count(`from hl7_message where control_id = 'H-101' and not has_failed`)).toBe(1);
   });
 
-  test('a message that concerns 16 MiB of stored data is processed; a byte more is rejected permanently', async () => {
+  ofOne('a message that concerns 16 MiB of stored data is processed; a byte more is rejected permanently', async () => {
     const { db, site } = subject();
     const send = (id: string) => subject().post(`${msh('ADT^A08', id)}\n${pid('BIG')}`);
     await send('H-BIG');
@@ -76,7 +79,7 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from hl7_message where control_id = 'H-BIG-2' and not has_failed`)).toBe(1);
   });
 
-  test('a search over FHIR finds the resources of messages, type by type', async () => {
+  ofOne('a search over FHIR finds the resources of messages, type by type', async () => {
     const { db, gateway, site } = subject();
     await subject().post(`${msh('ADT^A01')}
       ${pid('H2')}
@@ -145,7 +148,7 @@ export function httpCases(subject: () => Subject): void {
     }
   });
 
-  test('a FHIR condition that matches a survivor and its merged patient selects the survivor', async () => {
+  ofOne('a FHIR condition that matches a survivor and its merged patient selects the survivor', async () => {
     const { db, gateway, site } = subject();
     for (const id of ['merged-1', 'merged-2']) await subject().post(`${msh('ADT^A01')}\n${pid(id)}`);
     await subject().post(`${msh('ADT^A40')}\n${pid('merged-1')}\nMRG|merged-2^^^HOSP^MR`);
@@ -165,7 +168,7 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from resource where id = '${id}' and body like '%"replaces"%'`)).toBe(1);
   });
 
-  test('a retransmission gets the same bytes', async () => {
+  ofOne('a retransmission gets the same bytes', async () => {
     const message = `${msh('ADT^A01', 'H-again')}\n${pid('H3')}`;
     const first = await subject().post(message);
     expect((await subject().post(message)).text).toBe(first.text);
@@ -313,7 +316,7 @@ export function httpCases(subject: () => Subject): void {
     expect(await subject().count(`from refusal where client_id = '${key.clientId}' and reason like '%OBR%'`)).toBe(0);
   });
 
-  test('a check returns a copy for a ticket, without the patient and with the same faults', async () => {
+  ofOne('a check returns a copy for a ticket, without the patient and with the same faults', async () => {
     const message = `${msh('ADT^A08', 'H-C2')}\n${pid('HC').replace('19800229', '19800230')}`;
     const { body } = await checked(message, {}, '?ticketCopy=true');
     expect(body.errors).toMatchObject([{ at: 'PID^1^7^1^1', reason: 'bad-time' }]);
@@ -368,7 +371,7 @@ export function httpCases(subject: () => Subject): void {
     expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
-  test('the tokens of a key lose a withdrawn scope at once, and no other', async () => {
+  ofOne('the tokens of a key lose a withdrawn scope at once, and no other', async () => {
     const { db, gateway, site } = subject();
     const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
     const token = await getToken(gateway.oauthBaseUrl, key, { audience: 'svc-hl7-http' });

@@ -1,11 +1,12 @@
 /**
  * Any order of arrival ends in the same patient record, also for an old message from a queue, a second connection or a resend.
- * Each history is sent in every order of its messages, about a separate patient.
+ * Each history is sent in several orders of its messages, at full size in all, each about a separate patient.
  */
 import { describe, expect, test } from 'vitest';
 
 import type { TestDatabase } from '../../stack/tools/database.ts';
 import { isJsonObject, type Json, type JsonObject, readObject } from '../../stack/tools/exact-json.ts';
+import { someOrdersOf } from '../../stack/tools/orders.ts';
 
 /** A site in the zone of Vienna. */
 export interface OrderSubject {
@@ -68,12 +69,6 @@ const text = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? 'none').replaceAll('"', '');
 
 type History = readonly ((id: string) => string)[];
-
-/** Every order of a list. */
-function ordersOf<T>(list: readonly T[]): readonly (readonly T[])[] {
-  if (list.length < 2) return [list];
-  return list.flatMap((item, at) => ordersOf(list.toSpliced(at, 1)).map((rest) => [item, ...rest]));
-}
 
 export function orderCases(subject: () => OrderSubject): void {
   const accepted = async (message: string): Promise<readonly string[]> => {
@@ -212,7 +207,7 @@ export function orderCases(subject: () => OrderSubject): void {
         '5.4 corrected, corrected',
       ],
     ])('%s', async (_name, results, end) => {
-      for (const order of ordersOf(results)) {
+      for (const order of someOrdersOf(results)) {
         const id = newPatient();
         for (const each of order) await accepted(oru(id, each));
         expect(await result(id)).toBe(end);
@@ -221,7 +216,7 @@ export function orderCases(subject: () => OrderSubject): void {
 
     test('a withdrawn statement does not return, nor the notes of its result and report', async () => {
       const more = { range: '1-5', method: 'M1^Method^L' };
-      for (const order of ordersOf([
+      for (const order of someOrdersOf([
         { ...F, ...more, notes: ['of the old one'] },
         { ...W, report: 'X', notes: ['mixed up'] },
         { ...P, at: '202601011000', notes: [] },
@@ -240,7 +235,7 @@ export function orderCases(subject: () => OrderSubject): void {
 
     test('a withdrawn result and report with the time of the withdrawal are listed', async () => {
       const tied = { ...W, at: F.at ?? '', report: 'X' };
-      for (const order of ordersOf<Result>([F, tied, { ...P, at: '202601011000' }])) {
+      for (const order of someOrdersOf<Result>([F, tied, { ...P, at: '202601011000' }])) {
         const id = newPatient();
         // The second time nothing more is listed.
         for (const each of [order, order]) {
@@ -288,7 +283,7 @@ export function orderCases(subject: () => OrderSubject): void {
     });
 
     test('a late message fills elements without a newer value, and adds its results to the report', async () => {
-      for (const order of ordersOf([
+      for (const order of someOrdersOf([
         { ...F, range: '1-5', method: 'M1^Method^L' },
         { ...C, method: '' },
         { ...F, at: '202601010801', code: 'NA' },
@@ -393,7 +388,7 @@ export function orderCases(subject: () => OrderSubject): void {
         'none none true',
       ],
     ])('%s', async (_name, messages, family, rest) => {
-      for (const order of ordersOf(messages)) {
+      for (const order of someOrdersOf(messages)) {
         const said = await patient(await send(order));
         expect(said).toContain(`"family":"${family}"`);
         expect(said.endsWith(`] ${rest}`), said).toBe(true);
@@ -421,7 +416,7 @@ export function orderCases(subject: () => OrderSubject): void {
       ],
     ])('%s: the older admission changes nothing', async (type, newer, older, has) => {
       const rest = 'Doe^Jane';
-      for (const order of ordersOf([
+      for (const order of someOrdersOf([
         adt({ at: '202601020800', rest, lines: [newer] }),
         adt({ at: '202601010800', rest, lines: [older] }),
       ])) {
@@ -468,7 +463,7 @@ export function orderCases(subject: () => OrderSubject): void {
       ['the code NO may be nitric oxide', ['AL1|1||NKA', 'AL1|1|DA|NO^Nitric oxide^L'], ['NKA inactive', 'NO active']],
     ])('%s', async (_name, lines, end) => {
       const messages = lines.map((line, at) => adt({ at: `2026010${at + 1}0800`, rest: 'Doe^Jane', lines: [line] }));
-      for (const order of ordersOf(messages)) expect(await allergies(await send(order))).toEqual(end);
+      for (const order of someOrdersOf(messages)) expect(await allergies(await send(order))).toEqual(end);
     });
 
     test('a merge brings a known allergy and "no known allergies" together', async () => {
@@ -489,7 +484,7 @@ export function orderCases(subject: () => OrderSubject): void {
 
     test('a late message with the number of a merged patient ends as an early one does', async () => {
       const states: string[] = [];
-      for (const order of ordersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {
+      for (const order of someOrdersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {
         const [survivor, loser] = [newPatient(), newPatient()];
         const messages = {
           late: adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' })(loser).replace(
@@ -613,7 +608,7 @@ export function orderCases(subject: () => OrderSubject): void {
         ['A superseded A', 'B superseded B', 'C current C'],
       ],
     ])('%s', async (_name, messages, end) => {
-      for (const order of ordersOf(messages)) {
+      for (const order of someOrdersOf(messages)) {
         const id = newPatient();
         for (const message of order) await accepted(message(id));
         expect(await documents(id)).toEqual(end);

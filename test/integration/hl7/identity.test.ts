@@ -1,5 +1,5 @@
 /**
- * Tests which patient a message matches, against a real PostgreSQL. These cases run on both runtimes, without a
+ * Tests which patient a message matches, against a real PostgreSQL. At full size these cases also run on each runtime, with a
  * gateway.
  */
 import { randomUUID } from 'node:crypto';

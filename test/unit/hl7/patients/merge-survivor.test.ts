@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isJsonObject, parseJson, type Json } from '../../../../shared/json.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
 import { seed, sized } from '../../../stack/tools/size.ts';
-import { ordersOf } from '../../../inputs/hl7-results.ts';
+import { ordersOf } from '../../../stack/tools/orders.ts';
 import { createWorld, type World } from '../../../inputs/hl7-world.ts';
 
 /** Tries 200 orders, and at full size each one: more inputs than there are orders would only repeat them. */

@@ -6,14 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { lines, RESULT_ROWS, sensitivity, sent } from '../../../inputs/hl7-result-rows.ts';
-import {
-  afterResults,
-  liveIn,
-  ordersOf,
-  reportedIn,
-  type SentOrder,
-  type SentResults,
-} from '../../../inputs/hl7-results.ts';
+import { afterResults, liveIn, reportedIn, type SentOrder, type SentResults } from '../../../inputs/hl7-results.ts';
+import { ordersOf } from '../../../stack/tools/orders.ts';
 import type { World } from '../../../inputs/hl7-world.ts';
 import { sized } from '../../../stack/tools/size.ts';
 
