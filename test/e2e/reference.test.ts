@@ -128,8 +128,30 @@ describe('the API reference in a browser', () => {
       return Object.keys(ui.authSelectors.authorized().toJS());
     });
 
+  /** Chapters share their styles, and so do the two pages of Swagger UI: at the normal size, one of each has two views. */
+  const isInBothViews = (name: string): boolean =>
+    isFull || name === 'quickstart' || (name !== 'admin' && !CHAPTERS.some(({ page: chapter }) => chapter === name));
+
+  const expectReadable = async (name: string): Promise<void> => {
+    for (const [width, colorScheme] of [
+      [WIDE, 'light'],
+      [PHONE, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 900 });
+      if (PICTURES !== undefined) {
+        await page.screenshot({ path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`, fullPage: true });
+      }
+      const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
+      if (width === WIDE && !isInBothViews(name)) continue;
+      const left = name === 'api' || name === 'admin' ? OF_SWAGGER_UI : [];
+      await expectAccessible(page, left, width === PHONE || isFull ? 'all' : 'contrast');
+    }
+  };
+
   describe('loaded once', () => {
-    // Swagger UI loads in seconds, and no test here reads what the other one changes.
+    // Swagger UI loads in seconds, and no test here reads what an earlier one changes.
     beforeAll(async () => {
       if (isSkipped) return;
       await openPage();
@@ -138,7 +160,6 @@ describe('the API reference in a browser', () => {
     afterAll(() => context?.close());
 
     test('explains why a key cannot sign, and sends nothing', async () => {
-      sent = [];
       const { clientId, jwk } = await makeKey('ES256');
       const { d: _, ...publicJwk } = jwk;
       const sec1 = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----';
@@ -157,22 +178,7 @@ describe('the API reference in a browser', () => {
       expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
     });
 
-    test('the filter finds an operation by its method and its terms, and opens its section', async () => {
-      await page.fill('.operation-filter-input', 'observation search');
-      await page.waitForSelector('[id$="searchObservation"]');
-      await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
-    });
-  });
-
-  describe('loaded by each test', () => {
-    beforeEach(async () => {
-      if (isSkipped) return;
-      await openPage();
-      return () => context.close();
-    });
-
     test('a token is made from a PEM and from a JWK of each kind of key, and patients are searched across three hosts', async () => {
-      await openReference();
       const secrets: string[] = [];
       await page.click('text=kid and algorithm');
       for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA', 'RS384']) {
@@ -206,6 +212,20 @@ describe('the API reference in a browser', () => {
       expect(problems).toEqual([]);
     });
 
+    test('the filter finds an operation by its method and its terms, and opens its section', async () => {
+      await page.fill('.operation-filter-input', 'observation search');
+      await page.waitForSelector('[id$="searchObservation"]');
+      await page.waitForSelector('[id$="searchPatient"]', { state: 'detached' });
+    });
+  });
+
+  describe('loaded by each test', () => {
+    beforeEach(async () => {
+      if (isSkipped) return;
+      await openPage();
+      return () => context.close();
+    });
+
     test('shows a refusal with its request id; forgets key and token when the reader leaves the page', async () => {
       await openReference();
       const { clientId, jwk } = await makeKey('ES256');
@@ -217,7 +237,7 @@ describe('the API reference in a browser', () => {
       await page.click('text=Forget key and token');
       expect(await authorized()).toEqual([]);
       await getToken(clientId, JSON.stringify(jwk));
-      await page.goto(`${at('docs')}/docs/openapi.json`);
+      await page.goto(`${at('docs')}/docs/errors`);
       await page.goBack();
       await page.waitForSelector('.swagger-ui .opblock-tag');
       expect(await page.inputValue('#token-client')).toBe('');
@@ -233,28 +253,6 @@ describe('the API reference in a browser', () => {
       await page.waitForURL(`${at('docs')}/docs/senders#read-the-acknowledgement`);
       expect(await page.isVisible('#read-the-acknowledgement')).toBe(true);
     });
-
-    /** Chapters share their styles: at the normal size, the others are checked in one view. */
-    const isInBothViews = (name: string): boolean =>
-      isFull || name === 'quickstart' || !CHAPTERS.some(({ page: chapter }) => chapter === name);
-
-    const expectReadable = async (name: string): Promise<void> => {
-      for (const [width, colorScheme] of [
-        [WIDE, 'light'],
-        [PHONE, 'dark'],
-      ] as const) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.setViewportSize({ width, height: 900 });
-        if (PICTURES !== undefined) {
-          await page.screenshot({ path: `${PICTURES}/reference-${name}-${colorScheme}-${width}.png`, fullPage: true });
-        }
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(scrollWidth, `${name} at ${width}`).toBeLessThanOrEqual(width);
-        if (width === WIDE && !isInBothViews(name)) continue;
-        const left = name === 'api' || name === 'admin' ? OF_SWAGGER_UI : [];
-        await expectAccessible(page, left, width === PHONE || isFull ? 'all' : 'contrast');
-      }
-    };
 
     describe('the page for integrators', () => {
       const MESSAGE = [
@@ -419,6 +417,14 @@ describe('the API reference in a browser', () => {
         expect(await page.innerText('#try-result')).toBe('');
       });
     });
+  });
+
+  describe('the pages, each after the other', () => {
+    // A browser starts a process for each new page.
+    beforeAll(async () => {
+      if (!isSkipped) await openPage();
+    });
+    afterAll(() => context?.close());
 
     test.each([
       ['api', 'docs', '/docs'],
@@ -432,6 +438,9 @@ describe('the API reference in a browser', () => {
       'the page %s has no fault in both colour schemes, and is not wider than the window',
       async (...asked) => {
         const [name, host, path] = asked;
+        problems = [];
+        await page.emulateMedia({ colorScheme: 'light' });
+        await page.setViewportSize({ width: WIDE, height: 900 });
         if (PICTURES !== undefined) await mkdir(PICTURES, { recursive: true });
         await page.goto(`${at(host)}${path}`);
         if (name === 'api' || name === 'admin') await page.waitForSelector('.swagger-ui .opblock-tag');
