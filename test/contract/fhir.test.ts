@@ -31,11 +31,11 @@ import { callsCases } from './clients/calls-cases.ts';
 
 onRuntimes(
   startSubject,
-  (subject) => {
+  (subject, runtime) => {
     describe('resources', () => resourceCases(subject));
     describe('bundles', () => bundleCases(subject));
     describe('bulk data, read', () => bulkStreamCases(subject));
-    describe('HTTP', () => httpCases(subject));
+    describe('HTTP', () => httpCases(subject, runtime));
     describe('compression', () => compressionCases(subject));
   },
   (subject) => {

@@ -5,9 +5,11 @@ import { getToken } from '../../stack/services/client.ts';
 import { createApiKey } from '../../stack/services/seed.ts';
 import { describe, expect, test } from 'vitest';
 
+import type { Runtime } from '../../stack/tools/gateway.ts';
+import { testOfOne } from '../on-runtimes.ts';
 import { type Body, expectOutcome, idsOf, linkOf, observation, patient, type Subject, TYPES } from './subject.ts';
 
-export function httpCases(subject: () => Subject): void {
+export function httpCases(subject: () => Subject, runtime: Runtime): void {
   const call: Subject['call'] = (...args) => subject().call(...args);
 
   describe('access', () => {
@@ -283,7 +285,7 @@ export function httpCases(subject: () => Subject): void {
     }
   });
 
-  test('pages stay within the memory of a runtime', async () => {
+  testOfOne(runtime)('pages stay within the memory of a runtime', async () => {
     const { token } = await subject().newSite();
     for (let i = 0; i < 6; i += 1) {
       await subject().create(
