@@ -31,7 +31,8 @@ interface Size {
   readonly documentVersions: number;
   readonly patients: number;
 }
-const SMALL = { messages: 200, kills: 4, documentVersions: 40, patients: 40 };
+/** Each program is killed once. */
+const SMALL = { messages: 90, kills: 3, documentVersions: 20, patients: 20 };
 const LARGE = { messages: 6000, kills: 40, documentVersions: 400, patients: 40 };
 const LARGEST = { messages: partOf(45_000), kills: partOf(100), documentVersions: partOf(10_000), patients: 500 };
 const sizeOf = (runtime: Runtime): Size => sized(SMALL, runtime === 'deno' ? LARGEST : LARGE);
