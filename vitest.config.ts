@@ -10,12 +10,14 @@ process.env['TEST_RUN'] = String(process.pid);
  * Files that start a separate database and stop all work before they end. A process has one Neon endpoint, so the next file
  * would otherwise count their requests.
  */
-const SHARING = ['test/integration/{admin,hl7,jobs,store,wall}/**/*.test.ts'];
+const SHARING = [
+  'test/integration/*.test.ts',
+  'test/integration/{admin,hl7,jobs,oauth,platform,store,wall}/**/*.test.ts',
+];
 
 /** Files that need a separate process: they set its Neon endpoint, or a certificate that Miniflare reads when it is loaded. */
 const ALONE = [
-  'test/integration/*.test.ts',
-  'test/integration/{oauth,platform,stack}/**/*.test.ts',
+  'test/integration/stack/**/*.test.ts',
   'test/contract/{admin-jwks-uri,alerts,fhir-subscriptions,hl7-exactly-once,oauth-jwks-uri}.test.ts',
   'test/e2e/outages.test.ts',
 ];
