@@ -32,7 +32,7 @@ interface Axe {
 const readableStyles = new Set<string>();
 
 /**
- * Expects no violation of accessibility (axe-core). Contrast is most of the work and depends on an element's style alone: one
+ * Expects no violation of accessibility (axe-core). Contrast is most of the work and depends on an element's style alone. So one
  * element of each combination of colour, background and font is checked, at the normal size once for all pages of a process.
  *
  * @param left rules that a library breaks
