@@ -138,8 +138,49 @@ export const ROW_COLUMNS = [
 ] as const satisfies readonly (keyof TableRow)[];
 
 /** As the functions read it: the line, then the columns. */
-const rowsJson = (rows: readonly NumberedRow[]): string =>
-  JSON.stringify(rows.map(({ line, row }) => [line, ...ROW_COLUMNS.map((name) => row[name])]));
+export const rowsOf = (rows: readonly NumberedRow[]): (string | number)[][] =>
+  rows.map(({ line, row }) => [line, ...ROW_COLUMNS.map((name) => row[name])]);
+const rowsJson = (rows: readonly NumberedRow[]): string => JSON.stringify(rowsOf(rows));
+
+/** The difference of rows from those of a version. */
+export interface RowsDifference {
+  /** The rows of the version. */
+  readonly stored: number;
+  readonly removed: number;
+  readonly added: number;
+  /** JSON: the first of `TableRow[]`, by coding system and code. */
+  readonly some_removed: string;
+  readonly some_added: string;
+}
+
+const DIFFERING = `system, code, application, facility, target_system as "targetSystem", target_code as "targetCode", display, equivalence`;
+const firstOf = (rows: string): string =>
+  `(select coalesce(json_agg(s), '[]')::text from (
+     select ${DIFFERING} from ${rows} order by system, code, application, facility, target_system, target_code limit 5) s)`;
+
+/** @param version null for a table that is off, which has no rows */
+export const compareTableRows = (
+  site: string,
+  id: string,
+  version: number | null,
+  rows: readonly NumberedRow[],
+): Query<RowsDifference> =>
+  read<RowsDifference>`with given as materialized (
+      select x ->> 1 as system, x ->> 2 as code, x ->> 3 as application, x ->> 4 as facility, x ->> 5 as target_system,
+             x ->> 6 as target_code, x ->> 7 as display, x ->> 8 as equivalence
+        from jsonb_array_elements(${rowsJson(rows)}::jsonb) x
+    ), stored as materialized (
+      select r.system, r.code, r.application, r.facility, r.target_system, r.target_code, r.display, r.equivalence
+        from code_table_row r
+       where r.site_id = ${site}::uuid and r.table_id = ${id}::uuid and r.content = (
+           select v.content from code_table_version v
+            where v.site_id = ${site}::uuid and v.table_id = ${id}::uuid and v.version = ${version}::int)
+         and r.since <= ${version}::int and coalesce(r.until > ${version}::int, true)
+    ), removed as materialized (select * from stored except select * from given),
+    added as materialized (select * from given except select * from stored)
+    select (select count(*)::int from stored) as stored, (select count(*)::int from removed) as removed,
+           (select count(*)::int from added) as added, ${raw(firstOf('removed'))} as some_removed,
+           ${raw(firstOf('added'))} as some_added`;
 
 export interface ImportPart {
   readonly site: string;

@@ -36,6 +36,15 @@ export const readRules = (site: string, clientId: string): Query<RulesRow> =>
       where x.site_id = k.site_id and x.client_id = k.client_id) n
    where k.site_id = ${site}::uuid and k.client_id = ${clientId}`;
 
+/** The live rules of each key that has some. */
+export const readLiveRules = (
+  site: string,
+): Query<{ readonly client_id: string; readonly version: number; readonly rules: string }> =>
+  read<{ client_id: string; version: number; rules: string }>`select k.client_id, v.version, v.rules::text as rules
+    from api_key k
+    join rules_version v on v.site_id = k.site_id and v.client_id = k.client_id and v.version = (k.hl7_rules ->> 'version')::int
+   where k.site_id = ${site}::uuid`;
+
 /** The rules of a version that is or was live. */
 export const readRulesVersion = (site: string, clientId: string, version: number): Query<{ readonly rules: string }> =>
   read<{ rules: string }>`select v.rules::text as rules from rules_version v

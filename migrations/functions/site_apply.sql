@@ -5,6 +5,8 @@
 --     "known", the Client IDs that may have its name. "address" has range, application, facility and tlsSubject.
 --     "subscription" has id, clientId, record and limit of subscription_write, and the expected version of a stored one. With
 --     change, only the delivery changes (subscription_switch). A new one has "known", the ids of those that may equal it.
+--     "rules" has clientId, expected, rules and comment of rules_apply; "code-table" has p_change of code_table_apply, its
+--     expected, maxTables, maxSystems and comment.
 -- Returns the number of changes.
 --
 -- Raises GW412 with the position of a change whose record is another one than the plan had. Raises GW409 for an address that
@@ -57,6 +59,12 @@ begin
         select case when w.outcome in ('created', 'updated') then w.outcome else 'version' end into v_outcome
           from subscription_write(p_site, change ->> 'clientId', v_id, v_is_new, v_record, null, (change ->> 'limit')::integer) w;
       end if;
+    elsif change ->> 'kind' = 'rules' then
+      v_outcome := rules_apply(p_site, change ->> 'clientId', (change ->> 'expected')::integer,
+        case when json_typeof(change -> 'rules') = 'array' then change -> 'rules' end, p_by, change ->> 'comment');
+    elsif change ->> 'kind' = 'code-table' then
+      v_outcome := code_table_apply(p_site, change, (change ->> 'expected')::integer, (change ->> 'maxTables')::integer,
+        (change ->> 'maxSystems')::integer, p_by, change ->> 'comment');
     else
       select w.outcome into v_outcome from api_key_write(p_site, change ->> 'clientId', v_expected, p_by, change -> 'record',
         case when json_typeof(change -> 'owned') = 'array'

@@ -1,7 +1,7 @@
 /** `npm run admin` on a fresh database: from nothing to a key that could get a token, and what it says when it cannot. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -113,6 +113,44 @@ test('exports a site as YAML, and reports each error of a file at its line', asy
   expect(wrong.stderr).toContain('  line 5: apiKeys[0].tokenTtlSeconds: ');
   await writeFile(file, 'format: 1\nformat: 1\n');
   expect((await admin('plan', '--site', site, '--file', file)).stderr).toMatch(/ {2}line 2: .*unique/);
+});
+
+test('exports code tables as CSV beside the file, and applies an edited row, with its faults by line of the CSV', async () => {
+  const { site } = json(await admin('site', 'create', '--name', 'In git'));
+  const of = ['--site', site];
+  const rows = join(folder, 'rows.csv');
+  const [yaml, again] = [join(folder, 'git.yaml'), join(folder, 'again.yaml')];
+  await writeFile(rows, 'code,targetSystem,targetCode,display\nGLU,http://snomed.info/sct,36048009,Glucose\n');
+  for (const name of ['Lab/East', 'Lab East']) {
+    json(await admin('code-table', 'create', ...of, '--name', name));
+    await admin('code-table', 'import', ...of, '--table', name, '--file', rows);
+    json(await admin('code-table', 'release', ...of, '--table', name, '--comment', 'x'));
+  }
+  await writeFile(yaml, (await admin('export', ...of, '--tables', folder)).stdout);
+  const beside = join(folder, 'Lab-East-2.csv');
+  expect(await readFile(yaml, 'utf8')).toContain('- name: Lab/East\n    csvFile: Lab-East-2.csv\n');
+  const head = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
+  const text = `${head}\nL,GLU,,,http://snomed.info/sct,36048009,Glucose,equivalent\n`;
+  expect(await readFile(beside, 'utf8')).toBe(text);
+  expect((await admin('plan', ...of, '--file', yaml)).stdout).toContain('No changes');
+  await writeFile(beside, `${text}L,,,,http://snomed.info/sct,1,,\n`);
+  expect((await admin('plan', ...of, '--file', yaml)).stderr).toContain('  Lab-East-2.csv, line 3: code is empty\n');
+  await writeFile(beside, `${text}L,K,,,http://snomed.info/sct,59573005,Potassium,\n`);
+  const plan = await admin('plan', ...of, '--file', yaml, '--print', 'fingerprint');
+  json(await admin('apply', ...of, '--file', yaml, '--plan', plan.stdout, '--comment', 'potassium too'));
+  expect(json(await admin('code-table', 'show', ...of, '--table', 'Lab/East'))).toMatchObject({
+    liveVersion: 2,
+    releases: [{ comment: 'potassium too' }, { comment: 'x' }],
+  });
+  // Without --tables the rows are in the file.
+  const inline = (await admin('export', ...of)).stdout;
+  expect(inline).toContain('    csv: |\n      system,code,');
+  await writeFile(again, inline);
+  expect((await admin('plan', ...of, '--file', again)).stdout).toContain('No changes');
+  await writeFile(again, 'format: 1\ncodeTables:\n  - name: A\n    csvFile: ../secret.csv\n');
+  expect((await admin('plan', ...of, '--file', again)).stderr).toContain('csvFile ../secret.csv must be a file beside');
+  await writeFile(again, 'format: 1\ncodeTables:\n  - name: A\n    csvFile: missing.csv\n');
+  expect((await admin('plan', ...of, '--file', again)).stderr).toContain('missing.csv does not exist');
 });
 
 test.each([

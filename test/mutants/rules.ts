@@ -13,6 +13,8 @@ type Row = readonly [file: string, symbols: readonly string[], tests: readonly s
 
 const ROWS: readonly Row[] = [
   ['edge/admin/keys/edit.tsx', ['create', 'change'], ['contract/admin-keys']],
+  ['edge/admin/site-file/plan-code-tables.ts', ['planCodeTables'], ['integration/admin/site-file-rules']],
+  ['edge/admin/site-file/plan-rules.ts', ['planRules'], ['integration/admin/site-file-rules']],
   ['edge/admin/site-file/match-subscriptions.ts', ['matchSubscriptions'], ['integration/admin/site-file']],
   [
     'edge/admin/site-file/plan-subscriptions.ts',
@@ -310,6 +312,7 @@ const ROWS: readonly Row[] = [
   ['migrations/functions/bulk_export_step.sql', ['bulk_export_step'], ['integration/store/bulk-export']],
   ['migrations/functions/caller_standing.sql', ['caller_standing'], ['integration/store/fhir-call']],
   ['migrations/functions/code_misses_note.sql', ['code_misses_note'], ['integration/hl7/code-tables']],
+  ['migrations/functions/code_table_apply.sql', ['code_table_apply'], ['integration/admin/site-file-rules']],
   ['migrations/functions/code_table_delete.sql', ['code_table_delete'], ['contract/admin-code-tables']],
   ['migrations/functions/code_table_edit.sql', ['code_table_edit'], ['contract/admin-code-tables']],
   ['migrations/functions/code_table_import.sql', ['code_table_import'], ['contract/admin-code-tables']],
@@ -420,6 +423,7 @@ const ROWS: readonly Row[] = [
   ],
   ['migrations/functions/search_lag.sql', ['search_lag'], ['integration/store/reindex']],
   ['migrations/functions/search_require.sql', ['search_require'], ['integration/store/reindex']],
+  ['migrations/functions/rules_apply.sql', ['rules_apply'], ['integration/admin/site-file-rules']],
   ['migrations/functions/site_apply.sql', ['site_apply'], ['integration/admin/site-file']],
   ['migrations/functions/site_address_add.sql', ['site_address_add'], ['integration/store/site-address']],
   ['migrations/functions/site_address_remove.sql', ['site_address_remove'], ['integration/store/site-address']],

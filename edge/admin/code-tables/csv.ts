@@ -74,6 +74,9 @@ export function readCsv(text: string): CsvLine[] {
 
 const printCell = (value: string): string => (/[",;\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
+/** Rows for a file in a repository: each in a line that ends with LF. */
+export const csvText = (rows: readonly TableRow[]): string => (CSV_HEAD + printCsv(rows)).replaceAll('\r\n', '\n');
+
 export const CSV_HEAD = `${ROW_COLUMNS.join(',')}\r\n`;
 export const printCsv = (rows: readonly TableRow[]): string =>
   rows.map((row) => `${ROW_COLUMNS.map((name) => printCell(row[name])).join(',')}\r\n`).join('');

@@ -8,7 +8,7 @@ const joined = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`;
 
 /** More pairs of a map are counted. */
-const SHOWN_VALUES = 5;
+export const SHOWN_VALUES = 5;
 
 function mapped({ path, values, otherwise }: Extract<SenderRule, { verb: 'map' }>): string {
   const pairs = Object.entries(values);

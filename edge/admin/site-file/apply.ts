@@ -15,9 +15,14 @@ const planAgain = (): Fault =>
     'the file, the site or the options changed since the plan, so nothing was written: plan again',
   );
 
+/** Characters of the fingerprint in a comment. It is committed beside the file. */
+const SHOWN_CHARACTERS = 17;
+
 export interface ApplyOptions extends PlanOptions {
   /** The fingerprint of the plan that was read. */
   readonly fingerprint: string;
+  /** The comment of new versions of rules and code tables. Default: the fingerprint. */
+  readonly comment?: string | undefined;
   /** The operator may assign addresses. */
   readonly isOperator: boolean;
 }
@@ -43,7 +48,8 @@ export async function applyFile(
     members.some(({ member }) => member === 'assigningAuthorities'),
   );
   const comparing = namesAuthorities ? [authoritiesNamed(actor.site, [...NEVER_IDENTIFYING])] : [];
-  const write = applySiteFile(actor.site, authorOf(actor), auditActor, plan.writes);
+  const { comment = `site file, ${plan.fingerprint.slice(0, SHOWN_CHARACTERS)}` } = options;
+  const write = applySiteFile(actor.site, authorOf(actor), auditActor, plan.writes, comment);
   try {
     await inSite(deps.database, actor.site).batch([write, ...comparing]);
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The file of a site: settings, source addresses, API keys and subscriptions by the members of their forms. It never has a
- * secret: API keys have public keys only. An export leaves the webhook out, because chat services put a secret in its address.
+ * The file of a site: settings, source addresses, API keys and subscriptions by the members of their forms, live rules and live
+ * code tables. It never has a secret: API keys have public keys only. An export leaves the webhook out, because chat services put a secret in its address.
  */
 import * as z from 'zod';
 
@@ -10,6 +10,9 @@ import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { recordChange } from '../../members/member.ts';
 import { isUnredacted } from '../../members/redact.ts';
 import { textOf } from '../../members/input.ts';
+import { senderRules } from '../../members/sender-rules.ts';
+import { MAX_TABLES } from '../../store/admin-code-table.ts';
+import { newTable } from '../code-tables/tables.ts';
 import { SITE_MEMBERS } from '../settings/record.ts';
 import { fileSubscription } from './match-subscriptions.ts';
 
@@ -27,6 +30,12 @@ const address = z.strictObject({
   tlsSubject: z.string().optional(),
 });
 
+/** A code table, by its name. */
+const codeTable = z.strictObject({
+  name: newTable.shape.name,
+  csv: z.string({ error: 'must be a text, or null to switch the table off' }).nullable().optional(),
+});
+
 /** The schema of a file without the members of its records, each of which is checked separately. */
 export const siteFile = z.strictObject({
   format: z.literal(FORMAT, { error: `must be ${FORMAT}, the format of this gateway` }),
@@ -42,6 +51,10 @@ export const siteFile = z.strictObject({
   subscriptions: z
     .array(z.record(z.string(), z.unknown()), { error: 'must be a list of subscriptions' })
     .max(MAX_FILE_SUBSCRIPTIONS, `at most ${MAX_FILE_SUBSCRIPTIONS} subscriptions`)
+    .optional(),
+  codeTables: z
+    .array(codeTable, { error: 'must be a list of code tables' })
+    .max(MAX_TABLES, `at most ${MAX_TABLES} code tables`)
     .optional(),
 });
 export type SiteFile = z.infer<typeof siteFile>;
@@ -65,6 +78,10 @@ export const documentedFile = siteFile.extend({
           .string()
           .optional()
           .meta({ description: 'Finds the API key, also to rename it. Without it, the name finds it.' }),
+        rules: senderRules.optional().meta({
+          description:
+            'The live rules for its messages, in the order in which they are applied. Rules that are left out stay.',
+        }),
       }),
     )
     .max(MAX_KEYS)
@@ -74,6 +91,21 @@ export const documentedFile = siteFile.extend({
     description:
       'API key, type, filter and address find a subscription. Subscriptions and members that are left out stay.',
   }),
+  codeTables: z
+    .array(
+      codeTable.extend({
+        csv: codeTable.shape.csv.meta({
+          description:
+            'The rows of the live version, each in a line. Null: no version is live. Left out: the rows stay.',
+        }),
+        csvFile: z.string().optional().meta({
+          description: 'Instead of csv: the name of a file beside this one, which npm run admin reads.',
+        }),
+      }),
+    )
+    .max(MAX_TABLES)
+    .optional()
+    .meta({ description: 'The name finds a code table. Code tables that are left out stay.' }),
 });
 
 /** The JSON Schema of a file. */

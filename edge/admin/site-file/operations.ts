@@ -6,6 +6,7 @@ import { ALL_PERMISSIONS } from '../../permissions.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { parse } from '../api/parse.ts';
 import { subscriptionPurpose, webhookSecret } from '../../http/webhook-signature.ts';
+import { releaseBody } from '../code-tables/tables.ts';
 import type { Notifications } from '../subscriptions/notifications.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { applyFile } from './apply.ts';
@@ -17,9 +18,10 @@ import type { NewSubscription } from './plan-subscriptions.ts';
 
 /**
  * Cloudflare Workers limit the requests that one request may make. PostgreSQL needs 1 ms of CPU for a change
- * (measured), and a small computer several times as much. A statement may take 8 s.
+ * (measured), and a small computer several times as much. A statement may take 8 s. 10,000 rows of a code table need some 5 MB of a
+ * Worker's memory.
  */
-export const API_LIMITS = { maxFetches: 40, maxChanges: 1000 } as const;
+export const API_LIMITS = { maxFetches: 40, maxChanges: 1000, maxRows: 50_000 } as const;
 
 const options = {
   prune: z
@@ -35,9 +37,15 @@ const options = {
 const planBody = z.strictObject({ file: z.unknown(), ...options });
 const applyBody = planBody.extend({
   fingerprint: z.string({ error: 'is required: the fingerprint of the plan' }),
+  comment: releaseBody.shape.comment.optional().meta({
+    description: 'The comment of new versions of rules and code tables. Without it, the comment names the fingerprint.',
+  }),
 });
 const describedPlan = z.strictObject({ file: documentedFile, ...options });
-const describedApply = describedPlan.extend({ fingerprint: z.string() });
+const describedApply = describedPlan.extend({
+  fingerprint: z.string(),
+  comment: applyBody.shape.comment,
+});
 
 const names = z.array(z.string());
 const planned = {
@@ -46,13 +54,12 @@ const planned = {
     .meta({ description: 'Identifies the changes, and the versions of the records that they change.' }),
   changes: z.array(
     z.object({
-      kind: z.enum(['settings', 'address', 'api-key', 'subscription']),
+      kind: z.enum(['settings', 'address', 'api-key', 'subscription', 'rules', 'code-table']),
       action: z.enum(['create', 'update', 'disable']),
       name: z.string(),
-      clientId: z
-        .string()
-        .nullable()
-        .meta({ description: 'Null for settings, addresses, a new API key and its subscriptions.' }),
+      clientId: z.string().nullable().meta({
+        description: 'Null for settings, addresses, code tables, and a new API key with its subscriptions and rules.',
+      }),
       permissions: z
         .array(z.enum(ALL_PERMISSIONS))
         .nullable()
@@ -68,6 +75,7 @@ const planned = {
       assigningAuthorities: names,
       codeSystems: names,
       subscriptions: names,
+      codeTables: names,
     })
     .meta({ description: 'Records of the site that the file does not have. They stay.' }),
   diff: z.string().meta({ description: 'The changes as text.' }),
@@ -138,9 +146,10 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
       summary: 'Export the site as a file for `POST /plan` and `POST /apply`',
       description:
         'Settings, addresses, API keys and subscriptions, without secrets: public keys only, and no webhook. Also needs `site.api_keys.read`. ' +
-        'Without `site.api_keys.update`, or without `site.messages.read` where a filter may name a patient, the file has no subscriptions.',
+        'Without `site.api_keys.update`, or without `site.messages.read` where a filter may name a patient, the file has no subscriptions. ' +
+        'Without `site.rules.read` it has no rules and code tables. Code tables after the first 50,000 rows are without their rows.',
       answer: documented(documentedFile),
-      handle: async ({ actor, database }) => ({ body: await exportSite(database, actor) }),
+      handle: async ({ actor, database }) => ({ body: await exportSite(database, actor, API_LIMITS) }),
     }),
     operation({
       method: 'post',
@@ -150,7 +159,8 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
       description:
         'Changes nothing. The file has the rules of the forms, and the place of each error in the file is in `errors`. The gateway ' +
         'loads new JWKS URIs if the caller may create or change API keys. Also needs `site.api_keys.read`, and `site.messages.read` for ' +
-        'a subscription whose filter may name a patient. At most 1,000 changes at once.',
+        'a subscription whose filter may name a patient, and `site.rules.read` for rules and code tables. At most 1,000 changes and 50,000 rows ' +
+        'of code tables at once.',
       body: documented(describedPlan),
       maxBodyBytes: MAX_FILE_BYTES,
       answer: planAnswer,

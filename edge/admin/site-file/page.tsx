@@ -33,7 +33,8 @@ export const SiteFilePage = (props: PropsWithChildren<SiteFilePageProps>) => {
   return (
     <>
       <p class="lead">
-        The file has the settings, source addresses, API keys and subscriptions of the site, with public keys only.
+        The file has the settings, source addresses, API keys and subscriptions of the site, with public keys only. It
+        also has the live rules and the live code tables.
       </p>
       <div class="actions">
         <a class="button secondary" href={exportPath} download="site.json" data-export>
@@ -45,9 +46,10 @@ export const SiteFilePage = (props: PropsWithChildren<SiteFilePageProps>) => {
           <p>{fault.message}</p>
           {fault.issues.length === 0 ? null : (
             <ul>
-              {fault.issues.map(({ at, message }) => (
+              {fault.issues.map(({ at, line, message }) => (
                 <li>
-                  {at === undefined || at === '' ? null : <code>{at}</code>} {message}
+                  {at === undefined || at === '' ? null : <code>{at}</code>}
+                  {line === undefined ? null : `, line ${line}`} {message}
                 </li>
               ))}
             </ul>
@@ -109,7 +111,10 @@ export const SiteFilePage = (props: PropsWithChildren<SiteFilePageProps>) => {
 /** True for a stored record that will not work after the change. */
 const isDisabled = ({ action, members }: PlannedItem): boolean =>
   action !== 'create' &&
-  members.some(({ member, after }) => member === 'status' && after !== 'active' && after !== 'on');
+  members.some(
+    ({ member, after }) =>
+      (member === 'status' && after !== 'active' && after !== 'on') || (member === 'liveRows' && after === null),
+  );
 
 /** The reasons why a person may not apply a plan. */
 function missingOf(plan: Plan, { permissions }: Actor): string[] {
@@ -164,6 +169,12 @@ export const PlanView = ({ plan, actor, path, file, prune, copy }: PlanViewProps
           <input type="hidden" name="fingerprint" value={plan.fingerprint} />
           {prune ? <input type="hidden" name="prune" value="yes" /> : null}
           {copy ? <input type="hidden" name="copy" value="yes" /> : null}
+          {plan.items.some(({ kind }) => kind === 'rules' || kind === 'code-table') ? (
+            <label>
+              <span>Comment of the new versions</span>
+              <input name="comment" maxlength={500} autocomplete="off" />
+            </label>
+          ) : null}
           <div class="actions">
             <button class={disabled.length === 0 ? '' : 'danger'}>Apply {counted(plan.items.length, 'change')}</button>
           </div>

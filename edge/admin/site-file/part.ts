@@ -16,6 +16,8 @@ export interface PlanOptions {
   /** The most JWKS URIs that one request may load. */
   readonly maxFetches: number;
   readonly maxChanges: number;
+  /** The most rows of code tables in a file. */
+  readonly maxRows: number;
 }
 
 /** Facts of the running gateway for subscriptions: its switch, topics, searches and clock. */

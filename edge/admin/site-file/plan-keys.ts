@@ -32,6 +32,7 @@ import {
   under,
 } from './part.ts';
 import type { PlannedMember } from './planned.ts';
+import type { RulesOfFile } from './plan-rules.ts';
 import type { SiteState } from './state.ts';
 
 /** An API key that the file makes or has. */
@@ -51,6 +52,8 @@ interface Matched {
   /** Null for a new key. */
   readonly stored: VersionedKey | null;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Undefined if the file leaves them out. */
+  readonly rules: unknown;
 }
 
 const trimmed = (name: unknown): string => (typeof name === 'string' ? name.trim() : '');
@@ -71,7 +74,7 @@ function matchKeys(
   const ids = new Set(copy ? [] : given.map(({ clientId }) => clientId));
   const seen = new Set<string>();
   const [matched, issues]: [Matched[], Issue[]] = [[], []];
-  for (const [index, { clientId, ...body }] of given.entries()) {
+  for (const [index, { clientId, rules, ...body }] of given.entries()) {
     const at = `apiKeys[${index}]`;
     const issue = (field: string, message: string): void =>
       void issues.push({ code: 'invalid', message, at: `${at}.${field}` });
@@ -84,7 +87,7 @@ function matchKeys(
           'is not an API key of this site. Leave it out, or use the option copy for a file of another deployment',
         );
       else if (seen.has(clientId)) issue('clientId', 'is in the file twice');
-      else matched.push({ at, given: clientId, name: name === '' ? stored.name : name, stored, body });
+      else matched.push({ at, given: clientId, name: name === '' ? stored.name : name, stored, body, rules });
       seen.add(clientId);
       continue;
     }
@@ -96,7 +99,7 @@ function matchKeys(
     const others = namesakes.get(name)?.length ?? 0;
     if (found.length > 1 || (others > 1 && (found.length > 0 || !copy)))
       issue('name', `several API keys have the name ${JSON.stringify(name)}: give the clientId of each`);
-    else matched.push({ at, given: clientId, name, stored: found[0] ?? null, body });
+    else matched.push({ at, given: clientId, name, stored: found[0] ?? null, body, rules });
   }
   return { matched, issues };
 }
@@ -189,6 +192,7 @@ export async function planKeys(
     readonly clientIds: readonly KeyOfFile[];
     readonly unmentioned: readonly VersionedKey[];
     readonly after: KeysAfter;
+    readonly rules: readonly RulesOfFile[];
   }
 > {
   const { matched, issues: unmatched } = matchKeys(state, given, options);
@@ -284,12 +288,16 @@ export async function planKeys(
     };
   });
   const idOf = new Map(created.map(({ at, clientId }) => [at, clientId]));
+  const idOfMatched = ({ at, stored }: Matched): string => stored?.client_id ?? idOf.get(at) ?? '';
   return {
     changes: [...changes, ...disabled],
     issues,
     warnings,
     unmentioned,
     after: keysAfter(state, matched, changed, pruned, options),
-    clientIds: matched.map(({ at, name, stored }) => ({ name, clientId: stored?.client_id ?? idOf.get(at) ?? '' })),
+    clientIds: matched.map((each) => ({ name: each.name, clientId: idOfMatched(each) })),
+    rules: matched
+      .filter(({ rules }) => rules !== undefined)
+      .map((each) => ({ ...each, clientId: idOfMatched(each), isNew: each.stored === null })),
   };
 }

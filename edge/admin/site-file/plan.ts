@@ -11,11 +11,13 @@ import type { Actor } from '../staff/actor.ts';
 import { type SiteFile, siteFile } from './file.ts';
 import { canonical, type Change, type Part, type PlanDeps, type PlanOptions } from './part.ts';
 import { type KeyOfFile, planKeys } from './plan-keys.ts';
+import { planCodeTables } from './plan-code-tables.ts';
+import { planRules } from './plan-rules.ts';
 import { planSettings } from './plan-settings.ts';
 import { type NewSubscription, planSubscriptions } from './plan-subscriptions.ts';
 import type { PlannedItem, Unmentioned } from './planned.ts';
 import { printPlan } from './print.ts';
-import { readState, type SiteState } from './state.ts';
+import { readRulesState, readState, type RulesState, type SiteState } from './state.ts';
 
 export interface Plan {
   /** Identifies the changes, and the versions of the records that they change. */
@@ -82,6 +84,8 @@ function stampOf({ item, write }: Change): unknown {
     const { id, expected, key, change, record } = write;
     return [item.action, expected === null ? null : id, key, expected, change, record];
   }
+  if (write.kind === 'rules') return [item.action, write.kind, write.key, write.expected, write.rules];
+  if (write.kind === 'code-table') return [item.action, write.kind, write.name, write.expected, write.digest];
   if (write.kind !== 'api-key') return [item.action, write];
   const { clientId, expected, known, record } = write;
   if (expected !== null) return [item.action, clientId, expected, record];
@@ -90,13 +94,15 @@ function stampOf({ item, write }: Change): unknown {
 
 const MAX_ISSUES = 200;
 
+const NO_RULES: RulesState = { rules: new Map(), tables: [] };
+
 /**
  * Plans a file.
  *
  * @throws Fault `invalid` with an issue for each place of the file, `conflict` for a file of another site
  */
-export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, options: PlanOptions): Promise<Plan> {
-  const file = parse(siteFile, given, 'invalid', 'the file');
+export async function planFile(deps: PlanDeps, actor: Actor, content: unknown, options: PlanOptions): Promise<Plan> {
+  const file = parse(siteFile, content, 'invalid', 'the file');
   const state = await readState(deps.database, actor, file.subscriptions !== undefined);
   if (file.site !== undefined && file.site.toLowerCase() !== actor.site && !options.copy)
     throw new Fault(
@@ -106,7 +112,15 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
   const settings = await planSettings(deps, state, file.settings);
   const addresses = planAddresses(state, file.addresses);
   const { apiKeys = [] } = file;
-  const { unmentioned, clientIds, after, ...keys } = await planKeys(
+  const hasRules = file.codeTables !== undefined || apiKeys.some(({ rules }) => rules !== undefined);
+  const live = hasRules ? await readRulesState(deps.database, actor) : NO_RULES;
+  const {
+    unmentioned,
+    clientIds,
+    after,
+    rules: given,
+    ...keys
+  } = await planKeys(
     deps,
     actor,
     state,
@@ -122,7 +136,15 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
     after,
     options,
   );
-  const parts: readonly Part[] = [settings, addresses, keys, subscriptions];
+  const rules = planRules(live.rules, given);
+  const { unmentioned: otherTables, ...codeTables } = await planCodeTables(
+    deps,
+    actor,
+    live.tables,
+    file.codeTables,
+    options,
+  );
+  const parts: readonly Part[] = [settings, addresses, keys, rules, codeTables, subscriptions];
   const issues = parts.flatMap((part) => part.issues);
   if (issues.length > 0) {
     const more = issues.length > MAX_ISSUES ? `, the first ${MAX_ISSUES} of ${issues.length}` : '';
@@ -147,6 +169,7 @@ export async function planFile(deps: PlanDeps, actor: Actor, given: unknown, opt
       file.addresses === undefined ? [] : storedAddresses(state).filter((text) => !addresses.texts.includes(text)),
     ...settings.unmentioned,
     subscriptions: subscriptions.unmentioned,
+    codeTables: otherTables,
   };
   return {
     // A command would read a fingerprint that begins with `-` as an option.

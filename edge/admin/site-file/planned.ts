@@ -13,7 +13,7 @@ export interface PlannedItem {
   readonly kind: SiteFileWrite['kind'];
   readonly action: 'create' | 'update' | 'disable';
   readonly name: string;
-  /** Null for settings, addresses, a new API key and its subscriptions. */
+  /** Null for settings, addresses, code tables, and a new API key with its subscriptions and rules. */
   readonly clientId: string | null;
   /** Null: only the operator may do it. */
   readonly permissions: readonly Permission[] | null;
@@ -27,4 +27,5 @@ export interface Unmentioned {
   readonly assigningAuthorities: readonly string[];
   readonly codeSystems: readonly string[];
   readonly subscriptions: readonly string[];
+  readonly codeTables: readonly string[];
 }

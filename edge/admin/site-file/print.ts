@@ -1,16 +1,27 @@
 /** The text of a plan for people: a line for each member that would change. Pure. */
 import * as z from 'zod';
 
+import type { SenderRule } from '../../members/sender-rules.ts';
+import { sentenceOf, SHOWN_VALUES } from '../rules/sentence.ts';
 import type { PlannedItem, PlannedMember, Unmentioned } from './planned.ts';
 
 const texts = z.array(z.string());
 const entries = z.array(z.record(z.string(), z.string()));
 const jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string().optional(), kty: z.string().optional() })) });
 
+const rules = z.array(z.custom<SenderRule>());
+/** A rule as its sentence. A long map, which its sentence shortens, is JSON. */
+function ruleText(rule: SenderRule): string {
+  const isLong = rule.verb === 'map' && Object.keys(rule.values).length > SHOWN_VALUES;
+  const text = isLong ? JSON.stringify(rule) : sentenceOf(rule);
+  return rule.name === undefined || isLong ? text : `${rule.name}. ${text}`;
+}
+
 /** The items of a list as texts; undefined for another value. */
 function itemsOf(member: string, value: unknown): string[] | undefined {
   if (member === 'jwks' && value !== null)
     return jwks.safeParse(value).data?.keys.map(({ kid, kty }) => `${kty ?? 'key'} ${kid ?? 'without kid'}`);
+  if (member === 'rules') return rules.safeParse(value).data?.map(ruleText);
   const list = texts.safeParse(value);
   if (list.success) return list.data;
   return entries.safeParse(value).data?.map((entry) => Object.values(entry).join(' = '));
@@ -39,12 +50,23 @@ export const KINDS = {
   address: 'address',
   'api-key': 'API key',
   subscription: 'subscription',
+  rules: 'rules of API key',
+  'code-table': 'code table',
+} as const;
+
+/** The states of records that `prune` ends. */
+const ENDED = {
+  settings: 'disabled',
+  address: 'disabled',
+  'api-key': 'disabled',
+  subscription: 'paused',
+  rules: 'switched off',
+  'code-table': 'switched off',
 } as const;
 
 function itemLines({ kind, action, name, clientId, members }: PlannedItem): string[] {
   const id = clientId === null ? '' : ` (${clientId})`;
-  const ended = kind === 'subscription' ? 'paused' : 'disabled';
-  const end = { create: ': new', update: '', disable: `: ${ended}, because the file does not have it` }[action];
+  const end = { create: ': new', update: '', disable: `: ${ENDED[kind]}, because the file does not have it` }[action];
   return [
     `${SIGNS[action]} ${KINDS[kind]} ${JSON.stringify(name)}${id}${end}`,
     ...members.flatMap((each) => memberLines(each, action === 'create')),
@@ -58,6 +80,7 @@ export const unmentionedNames = (left: Unmentioned): string[] => [
   ...left.assigningAuthorities.map((name) => `assigning authority ${name}`),
   ...left.codeSystems.map((name) => `code system ${name}`),
   ...left.subscriptions.map((text) => `subscription ${JSON.stringify(text)}`),
+  ...left.codeTables.map((name) => `code table ${JSON.stringify(name)}`),
 ];
 
 /** A plan as text. @param warnings sentences */

@@ -54,17 +54,13 @@ export function addSiteFilePages(app: Surface, { deps, access }: Console, notifi
   };
 
   /** Runs a step of the form; a fault of its file is shown above the form. */
-  const step = (use: (session: Visitor, form: FileForm, file: unknown, fingerprint: string) => Promise<Child>) =>
+  const step = (use: (session: Visitor, form: FileForm, file: unknown, given: URLSearchParams) => Promise<Child>) =>
     async function answer(c: Context<GatewayEnv>): Promise<Response> {
       const session = await enter(c);
       const given = await readForm(c, MAX_FORM_BYTES);
       const form = { file: given.get('file') ?? '', prune: given.has('prune'), copy: given.has('copy') };
       try {
-        return await show(
-          session,
-          form,
-          await use(session, form, parseJson(form.file), given.get('fingerprint') ?? ''),
-        );
+        return await show(session, form, await use(session, form, parseJson(form.file), given));
       } catch (error) {
         if (!(error instanceof Fault) || !['malformed', 'invalid', 'conflict', 'too-large'].includes(error.kind))
           throw error;
@@ -85,10 +81,12 @@ export function addSiteFilePages(app: Surface, { deps, access }: Console, notifi
 
   app.post(
     `${PLACE}/apply`,
-    step(async (session, form, file, fingerprint) => {
+    step(async (session, form, file, given) => {
       const { actor, auditActor, database } = session;
       const { prune, copy } = form;
-      const options = { prune, copy, fingerprint, ...API_LIMITS, isOperator: false };
+      const fingerprint = given.get('fingerprint') ?? '';
+      const comment = given.get('comment')?.trim() || undefined;
+      const options = { prune, copy, fingerprint, comment, ...API_LIMITS, isOperator: false };
       try {
         const plan = await applyFile({ ...planning, database }, actor, auditActor, file, options);
         if (plan.items.some(({ kind }) => kind === 'subscription')) deps.wake?.(actor.site);

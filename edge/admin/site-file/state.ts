@@ -2,6 +2,9 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
 import { type SiteSubscriptionRow, siteSubscriptions } from '../../store/admin-subscription.ts';
+import type { SenderRule } from '../../members/sender-rules.ts';
+import { type CodeTableRow, listCodeTables } from '../../store/admin-code-table.ts';
+import { readLiveRules, storedRules } from '../../store/admin-rules.ts';
 import { inSite } from '../../store/in-site.ts';
 import { siteAddresses, type SiteAddressRow } from '../../store/site-address.ts';
 import type { SettingsRow } from '../../store/site.ts';
@@ -46,4 +49,21 @@ export async function readState(database: Database, actor: Actor, withSubscripti
       `the site has more than ${MAX_FILE_SUBSCRIPTIONS} subscriptions: use /admin/api/subscriptions instead of a file`,
     );
   return { settings, keys, addresses, subscriptions };
+}
+
+/** The live rules of API keys, and the code tables. */
+export interface RulesState {
+  readonly rules: ReadonlyMap<string, { readonly version: number; readonly rules: readonly SenderRule[] }>;
+  readonly tables: readonly CodeTableRow[];
+}
+
+/** @throws Fault `forbidden` without the permission to read them */
+export async function readRulesState(database: Database, actor: Actor): Promise<RulesState> {
+  requirePermission(actor, 'site.rules.read');
+  const { site } = actor;
+  const [rules, tables] = await inSite(database, site).batch([readLiveRules(site), listCodeTables(site, null)]);
+  return {
+    rules: new Map(rules.map(({ client_id: id, version, rules: text }) => [id, { version, rules: storedRules(text) }])),
+    tables,
+  };
 }

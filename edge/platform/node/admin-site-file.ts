@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises';
 import { isNode, LineCounter, parseDocument, stringify } from 'yaml';
 import * as z from 'zod';
 
-import { Fault, type Issue } from '../../../shared/fault.ts';
+import { Fault, type Issue, printPlace } from '../../../shared/fault.ts';
 import { applyFile } from '../../admin/site-file/apply.ts';
 import { exportSite } from '../../admin/site-file/export.ts';
 import { fileSchema, MAX_FILE_BYTES } from '../../admin/site-file/file.ts';
@@ -24,6 +24,7 @@ import {
   textOf,
 } from './admin-command.ts';
 import { UsageError } from './program.ts';
+import { type FileWithTables, readTables, writeTables } from './site-file-tables.ts';
 
 /** The steps to a place such as `apiKeys[0].name`. */
 const stepsOf = (at: string): (string | number)[] =>
@@ -60,23 +61,26 @@ export function readYaml(text: string): ReadYaml {
   return { content: document.toJS(), lineOf };
 }
 
-/** The same fault with the line of each issue. */
-function withLines(error: unknown, lineOf: ReadYaml['lineOf']): unknown {
+/** The same fault with the line of each issue, in the file or in a CSV file. */
+function withLines(error: unknown, lineOf: ReadYaml['lineOf'], names: FileWithTables['names']): unknown {
   if (!(error instanceof Fault) || error.issues.length === 0) return error;
   const issues = error.issues.map((issue): Issue => {
-    const { at = '' } = issue;
-    return { ...issue, at: `line ${lineOf(at)}${at === '' ? '' : `: ${at}`}` };
+    const { at = '', code, message } = issue;
+    const csvFile = names.get(at);
+    if (csvFile !== undefined) return { ...issue, at: csvFile };
+    return { code, message, at: `line ${lineOf(at)}${at === '' ? '' : `: ${printPlace(issue)}`}` };
   });
   return error.with({ issues });
 }
 
-/** Reads a YAML file and uses its content; issues get its lines. */
+/** Reads a YAML file with its CSV files, and uses its content; issues get its lines. */
 export async function withFile<T>(path: string, use: (content: unknown) => Promise<T>): Promise<T> {
-  const { content, lineOf } = readYaml(await readText(path));
+  const { content: yaml, lineOf } = readYaml(await readText(path));
+  const { content, names } = await readTables(path, yaml);
   try {
     return await use(content);
   } catch (error) {
-    throw withLines(error, lineOf);
+    throw withLines(error, lineOf, names);
   }
 }
 
@@ -87,6 +91,14 @@ interface SiteFiles {
   readonly applied: (file: unknown, options: Options, fingerprint: string) => Promise<unknown>;
 }
 
+/** With the owner's rights, and the time of the command. */
+const NO_LIMITS = { maxFetches: Infinity, maxChanges: Infinity, maxRows: Infinity } as const;
+
+const commentOf = (options: Options): { readonly comment?: string } => {
+  const comment = textOf(options, 'comment').trim();
+  return comment === '' ? {} : { comment };
+};
+
 const choices = (options: Options): Pick<PlanOptions, 'prune' | 'copy'> => ({
   prune: options['prune'] !== undefined,
   copy: options['copy'] !== undefined,
@@ -94,12 +106,12 @@ const choices = (options: Options): Pick<PlanOptions, 'prune' | 'copy'> => ({
 
 function filesOfDatabase(deps: CommandDeps, options: Options): SiteFiles {
   const actor = operator(need(options, 'site'));
-  const all = (given: Options): PlanOptions => ({ ...choices(given), maxFetches: Infinity, maxChanges: Infinity });
+  const all = (given: Options): PlanOptions => ({ ...choices(given), ...NO_LIMITS });
   return {
-    exported: () => exportSite(deps.database, actor),
+    exported: () => exportSite(deps.database, actor, NO_LIMITS),
     planned: async (file, given) => viewPlan(await planFile(deps, actor, file, all(given))),
     async applied(file, given, fingerprint) {
-      const how = { ...all(given), fingerprint, isOperator: true };
+      const how = { ...all(given), ...commentOf(given), fingerprint, isOperator: true };
       return viewApplied(await applyFile(deps, actor, operatorAsks(), file, how));
     },
   };
@@ -108,7 +120,8 @@ function filesOfDatabase(deps: CommandDeps, options: Options): SiteFiles {
 const filesOfApi = (api: AdminApi): SiteFiles => ({
   exported: () => api('/export'),
   planned: (file, options) => api('/plan', { file, ...choices(options) }),
-  applied: (file, options, fingerprint) => api('/apply', { file, ...choices(options), fingerprint }),
+  applied: (file, options, fingerprint) =>
+    api('/apply', { file, ...choices(options), ...commentOf(options), fingerprint }),
 });
 
 const withChanges = z.object({ changes: z.array(z.object({ kind: z.string(), action: z.string() })) });
@@ -160,6 +173,12 @@ const onSite = (
   run: (deps, options) => use(filesOfDatabase(deps, options), options),
 });
 
+const tablesWithoutRows = z.looseObject({
+  codeTables: z.array(
+    z.looseObject({ name: z.string(), csv: z.unknown().optional(), csvFile: z.unknown().optional() }),
+  ),
+});
+
 const FILE = ['--file FILE', '[--prune]', '[--copy]'] as const;
 
 const planned = z.object({ diff: z.string(), fingerprint: z.string() });
@@ -167,8 +186,14 @@ const planned = z.object({ diff: z.string(), fingerprint: z.string() });
 /** The YAML of an exported file. */
 export const printYaml = (content: unknown): string => {
   const lacks = typeof content === 'object' && content !== null && !('subscriptions' in content);
+  const without = (tablesWithoutRows.safeParse(content).data?.codeTables ?? [])
+    .filter(({ csv, csvFile }) => csv === undefined && csvFile === undefined)
+    .map(({ name }) => name);
   return (
     '# A site of the integration gateway. npm run -s admin -- schema prints its JSON Schema.\n' +
+    (without.length === 0
+      ? ''
+      : `# Too many rows to export over /admin/api, so they are left out and stay: ${without.join(', ')}. Export with DATABASE_URL.\n`) +
     (lacks ? '# Subscriptions are left out: this needs site.api_keys.update and site.messages.read.\n' : '') +
     stringify(content, { lineWidth: 0 })
   );
@@ -177,7 +202,10 @@ export const printYaml = (content: unknown): string => {
 const printSchema = async (): Promise<object> => fileSchema();
 
 export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
-  export: onSite({ usage: [], print: printYaml }, ({ exported }) => exported()),
+  export: onSite({ usage: ['[--tables FOLDER]'], print: printYaml }, async ({ exported }, options) => {
+    const folder = textOf(options, 'tables');
+    return folder === '' ? exported() : writeTables(folder, await exported());
+  }),
   plan: onSite(
     {
       next: 'npm run -s admin -- apply with the same options and --plan FINGERPRINT',
@@ -189,9 +217,12 @@ export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
     },
     (files, options) => withFile(need(options, 'file'), (content) => files.planned(content, options)),
   ),
-  apply: onSite({ usage: [...FILE, '--plan FINGERPRINT', '[--secrets NEW_FILE]'] }, (files, options) => {
-    const fingerprint = need(options, 'plan').trim();
-    return withFile(need(options, 'file'), (content) => apply(files, content, options, fingerprint));
-  }),
+  apply: onSite(
+    { usage: [...FILE, '--plan FINGERPRINT', '[--comment TEXT]', '[--secrets NEW_FILE]'] },
+    (files, options) => {
+      const fingerprint = need(options, 'plan').trim();
+      return withFile(need(options, 'file'), (content) => apply(files, content, options, fingerprint));
+    },
+  ),
   schema: { usage: [], withoutDatabase: printSchema, run: printSchema },
 };

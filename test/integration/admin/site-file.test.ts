@@ -85,13 +85,14 @@ async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL,
     now: async (file: unknown, options: Partial<PlanOptions> = {}) =>
       apply(file, (await plan(file, options)).fingerprint, options),
     // As the caller of the API gets it.
-    file: async () => JSON.parse(JSON.stringify(await exportSite(deps.database, actor))) as File,
+    file: async () => JSON.parse(JSON.stringify(await exportSite(deps.database, actor, API_LIMITS))) as File,
     /** The rows that changes write. */
     rows: async () => {
       const { rows } = await db.client.query<{ rows: string }>(
         `select json_build_array((select count(*) from site_change where site_id = $1),
            (select count(*) from api_key_change where site_id = $1), (select count(*) from audit where site_id = $1),
-           (select sum(version) from api_key where site_id = $1), (select sum(version) from subscription where site_id = $1))::text as rows`,
+           (select sum(version) from api_key where site_id = $1), (select sum(version) from subscription where site_id = $1),
+           (select count(*) from rules_release where site_id = $1), (select count(*) from code_table_release where site_id = $1))::text as rows`,
         [id],
       );
       return rows[0]?.rows;
@@ -146,6 +147,7 @@ const table = (label: string) =>
     .map((rows) =>
       rows.map(([name, system]) => ({ [label]: name, system: encodeURI(system).replaceAll(/[^\w:/.-]/g, '') })),
     );
+const quote = (value: string): string => `"${value.replaceAll('"', '""')}"`;
 const anySite = fc.record({
   settings: fc.record({
     name: text,
@@ -177,6 +179,14 @@ const anySite = fc.record({
         hl7SenderApplication: fc.constantFrom(null, 'LAB'),
         silentHours: fc.constantFrom(null, '22:00-06:00'),
         notes: fc.constantFrom(null, 'line 1\nline 2: # no comment'),
+        rules: fc.constantFrom<object[][]>(
+          [],
+          [{ verb: 'map', path: 'PID-8', values: { U: 'no', '0': ' 1' }, name: 'Sex: #1' }],
+          [
+            { verb: 'trim', path: 'PID-5.1' },
+            { verb: 'ignore', when: { types: ['ADT^A08'], all: [{ path: 'PV1-2', equals: 'yes' }] } },
+          ],
+        ),
       }),
       // Also equal ones, each of which has its id in a file.
       subscriptions: fc.array(
@@ -195,6 +205,25 @@ const anySite = fc.record({
       ),
     }),
     { selector: ({ key: { at } }) => at, maxLength: 6 },
+  ),
+  codeTables: fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('Laboratory', 'Röntgen: a', 'no', '1'),
+      csv: fc.option(
+        fc
+          .uniqueArray(fc.record({ code: text, display: text, targetCode: fc.constantFrom('1', '22') }), {
+            selector: ({ code, targetCode }) => `${code.trim().replaceAll(/\s+/g, ' ')}\n${targetCode}`,
+            maxLength: 5,
+          })
+          .map((rows) =>
+            [
+              'code,targetSystem,targetCode,display',
+              ...rows.map((row) => `${quote(row.code)},urn:x,${row.targetCode},${quote(row.display)}`),
+            ].join('\n'),
+          ),
+      ),
+    }),
+    { selector: ({ name }) => name, maxLength: 3 },
   ),
 });
 
@@ -215,7 +244,7 @@ const withoutIds = ({ apiKeys = [], subscriptions = [], ...rest }: File): File =
 
 test('an export that is applied to an empty site and exported again is equal except for ids', async () => {
   await fc.assert(
-    fc.asyncProperty(anySite, async ({ settings, addresses, apiKeys }) => {
+    fc.asyncProperty(anySite, async ({ settings, addresses, apiKeys, codeTables }) => {
       for (const { client } of [here, there]) await client.query('truncate site cascade');
       const [first, second] = [await siteIn(here, { isOperator: true }), await siteIn(there, { isOperator: true })];
       try {
@@ -230,12 +259,16 @@ test('an export that is applied to an empty site and exported again is equal exc
         const subscriptions = apiKeys.flatMap(({ key: { at }, subscriptions: of }) =>
           of.map((each) => ({ ...each, apiKey: `svc-${at}` })),
         );
-        const made = await first.now({ format: 1, settings, addresses, apiKeys: keys, subscriptions }, { copy: true });
+        const made = await first.now(
+          { format: 1, settings, addresses, apiKeys: keys, subscriptions, codeTables },
+          { copy: true },
+        );
         expect(made.created).toHaveLength(subscriptions.length);
         expect(made.clientIds).toHaveLength(keys.length);
         const file = await first.file();
         expect(file.apiKeys).toHaveLength(keys.length);
         expect(file.subscriptions).toHaveLength(subscriptions.length);
+        expect(file['codeTables']).toHaveLength(codeTables.length);
         // A person edits it as YAML, in an editor that knows its schema.
         expect(readYaml(printYaml(file)).content).toEqual(file);
         expect(schema.safeParse(file).error).toBeUndefined();
