@@ -9,7 +9,7 @@ import { seed, sized } from '../../../stack/tools/size.ts';
 // one test for all families.
 const PARTS = sized([1], [1, 2, 3, 4, 5]);
 const tried = (part: number): Pick<fc.Parameters, 'numRuns' | 'seed'> => ({
-  numRuns: sized(100, 10_000),
+  numRuns: sized(30, 10_000),
   ...(seed !== undefined && { seed: seed + part - 1 }),
 });
 

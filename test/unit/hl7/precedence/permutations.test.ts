@@ -125,6 +125,6 @@ test.each<[string, fc.Arbitrary<readonly Contribution[]>, fc.Arbitrary<JsonObjec
     fc.property(inTwoOrders(said), stored, ({ one, other }, content) => {
       expect(after(other, content, isPatient)).toEqual(after(one, content, isPatient));
     }),
-    { numRuns: inputs(300) },
+    { numRuns: inputs(100) },
   );
 });

@@ -37,7 +37,7 @@ const changed = (message: string, rules: readonly SenderRule[]): string => {
   return read.text;
 };
 
-const runs = { numRuns: sized(20, 2_000) };
+const runs = { numRuns: sized(8, 2_000) };
 
 const stateOf = (messages: readonly string[], rules?: readonly SenderRule[]): string => {
   const world = createWorld(rules);
