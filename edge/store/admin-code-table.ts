@@ -206,6 +206,23 @@ export const importPart = (
   sql<PartImported>`select outcome, lines from code_table_import(${site}::uuid, ${table}::uuid, ${importId}::uuid,
     ${part}::int, ${parts}::int, ${rowsJson(rows)}::jsonb, ${MAX_ROWS}::int, ${MAX_ROWS_OF_CODE}::int)`;
 
+/** An import whose last part is not stored yet. */
+export interface ImportProgress {
+  /** The newest part. */
+  readonly part: number;
+  readonly parts: number;
+  /** The stored rows. */
+  readonly rows: number;
+  readonly at: string;
+}
+
+/** No row without such an import. */
+export const readImport = (site: string, id: string): Query<ImportProgress> =>
+  read<ImportProgress>`select max(i.part) as part, max(i.parts) as parts, sum(i.rows)::int as rows,
+      ${raw(instantOf('max(i.at)'))} as at
+    from code_table_import i
+   where i.site_id = ${site}::uuid and i.table_id = ${id}::uuid and i.part > 0 having count(*) > 0`;
+
 /** Changes rows of the draft. @param rows each once @param removes the rows of their codes and senders */
 export const editTable = (
   { site, table }: Pick<ImportPart, 'site' | 'table'>,

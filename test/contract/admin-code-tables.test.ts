@@ -125,6 +125,9 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       });
     const [first, second] = [randomUUID(), randomUUID()];
     expect((await part(first, 1, ['A', 'B'])).body['isComplete']).toBe(false);
+    const browser = await signIn(at);
+    const page = async () => (await browser.go(`${at.baseUrl}/admin/code-tables/${id}`)).text();
+    expect(await page()).toMatch(/data-refresh="2"[^]*An import stores its rows: 2 rows, part 1 of 2/);
     expect(await rows(id)).toEqual([]);
     expect(faults(await part(first, 2, ['C', 'B']))).toEqual([
       'line 13 an earlier part has the same code, sender and target',
@@ -136,6 +139,7 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect((await part(second, 1, ['X'])).status, 'the answer was lost').toBe(200);
     expect((await part(second, 2, ['Y'])).body['isComplete']).toBe(true);
     expect(await rows(id)).toEqual(['L X 1', 'L Y 1']);
+    expect(await page(), 'the import is complete').not.toContain('data-refresh');
     expect((await call(`/${id}/import`, { csv: HEAD, part: 1, parts: 2 })).status, 'without an importId').toBe(422);
     expect((await part(second, 2, ['Y'])).status, 'the import is complete').toBe(409);
     expect((await part(second, 1, ['Z'], 1)).status, 'its id once more').toBe(409);

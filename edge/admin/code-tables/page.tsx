@@ -1,6 +1,6 @@
 /** The pages of code tables: the list with the codes that they miss, and one table with its draft and its versions. */
 import { type Fault, type Place, printPlace } from '../../../shared/fault.ts';
-import type { CodeTableRelease, CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
+import type { CodeTableRelease, CodeTableRow, ImportProgress, TableRow } from '../../store/admin-code-table.ts';
 import { EQUIVALENCES } from '../../store/code-table.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
@@ -12,6 +12,7 @@ import {
   Filter,
   Notice,
   Pager,
+  Refreshed,
   ReleaseComment,
   Row,
   Search,
@@ -171,6 +172,7 @@ export interface CodeTableProps {
   readonly path: string;
   readonly mayChange: boolean;
   readonly fault?: Fault | undefined;
+  readonly importing?: ImportProgress | undefined;
   /** The CSV or ConceptMap that was not imported. */
   readonly file?: string;
 }
@@ -203,6 +205,19 @@ const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | '
   );
 };
 
+/** An import of 100,000 rows takes some 10 s. */
+const IMPORT_REFRESH_SECONDS = 2;
+
+/** Progress of a file that the command line or a program imports in parts. */
+const Importing = ({ rows, part, parts, at }: ImportProgress) => (
+  <Notice tone="plain">
+    <p>
+      An import stores its rows: {counted(rows, 'row')}, part {part} of {parts}. Last part: <When at={at} />.
+    </p>
+    <p>The draft changes with the last part. If no further part is sent, the rows are deleted after a day.</p>
+  </Notice>
+);
+
 const NameForms = ({ table, path }: Pick<CodeTableProps, 'table' | 'path'>) => (
   <section aria-labelledby="table">
     <h2 id="table">Name and deletion</h2>
@@ -233,11 +248,11 @@ const hiddenOf = (row: TableRow) =>
   ));
 
 export const CodeTable = (props: CodeTableProps) => {
-  const { table, releases, rows, query, path, mayChange, fault, file = '' } = props;
+  const { table, releases, rows, query, path, mayChange, fault, importing, file = '' } = props;
   const version = Number(query['version'] ?? table.draft);
   const isDraft = version === table.draft;
   const of = new URLSearchParams({ version: `${version}` }).toString();
-  return (
+  const state = (
     <>
       <dl class="facts">
         <Fact name="Messages are read by">
@@ -247,6 +262,18 @@ export const CodeTable = (props: CodeTableProps) => {
           {counted(table.rows, 'row')}, {table.is_changed ? 'not live' : 'unchanged'}
         </Fact>
       </dl>
+      {importing === undefined ? null : <Importing {...importing} />}
+    </>
+  );
+  return (
+    <>
+      {importing === undefined ? (
+        <section id="state">{state}</section>
+      ) : (
+        <Refreshed id="state" seconds={IMPORT_REFRESH_SECONDS}>
+          {state}
+        </Refreshed>
+      )}
       <Faults fault={fault} />
       {mayChange ? <ReleaseForm {...{ table, releases, path }} /> : null}
       <section aria-labelledby="rows">

@@ -23,6 +23,7 @@ import { rowBody } from './rows.ts';
 import {
   addTable,
   deleteBody,
+  findImport,
   findMisses,
   findRows,
   findTables,
@@ -87,12 +88,13 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
     const { done = '', ...query } = address;
     const { database, actor } = session;
     const { table, releases } = await requireTable(database, actor.site, id);
+    const importing = await findImport(database, actor.site, id);
     const rows = viewList(await findRows(database, actor.site, table, readQuery(rowsQuery, query)), viewRow);
     const page = (
       <Page title={table.name} config={config} session={session} place={PLACE} trail={[PLACES.codeTables]}>
         {DONE[done] === undefined ? null : <Notice tone="good">{DONE[done]}</Notice>}
         <CodeTable
-          {...{ table, releases, rows, query }}
+          {...{ table, releases, rows, query, importing }}
           path={`${path}/${id}`}
           mayChange={actor.permissions.has(CHANGE)}
           fault={failed?.fault}

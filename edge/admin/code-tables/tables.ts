@@ -11,6 +11,7 @@ import {
   listCodeTables,
   listReleases,
   listTableRows,
+  readImport,
   MAX_SYSTEMS,
   MAX_TABLES,
   releaseTable,
@@ -18,6 +19,7 @@ import {
   type CodeMissRow,
   type CodeTableRelease,
   type CodeTableRow,
+  type ImportProgress,
   type TableRow,
   type TableRowKey,
 } from '../../store/admin-code-table.ts';
@@ -59,6 +61,12 @@ export async function requireTable(
   const [[table], releases] = await inSite(database, site).batch([listCodeTables(site, id), listReleases(site, id)]);
   if (table === undefined) throw noSuchTable();
   return { table, releases };
+}
+
+/** The import of a table whose last part is not stored yet. */
+export async function findImport(database: Database, site: string, id: string): Promise<ImportProgress | undefined> {
+  const [progress] = await inSite(database, site).run(readImport(site, idOf(id)));
+  return progress;
 }
 
 /** @throws Fault `conflict` for a name that another table has, or too many tables */
