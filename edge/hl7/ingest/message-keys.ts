@@ -29,7 +29,12 @@ export function keysOf(
   findings: readonly AckError[],
 ): MessageKey[] {
   const read = new Set([sent ?? salvaged(bytes), message]);
-  const segments = Object.keys(FIELDS).flatMap((id) => [...read].flatMap((each) => each?.named(id) ?? []));
+  const segments = Object.entries(FIELDS).flatMap(([id, { numbers, names }]) => {
+    const named = [...read].flatMap((each) => each?.named(id) ?? []);
+    // Few rules change these fields.
+    const rawOf = (segment: Segment): string => [...numbers, ...names].map((field) => segment.field(field)).join('\r');
+    return [...new Map(named.map((segment) => [rawOf(segment), segment])).values()];
+  });
   return [...eachOnce(segments.flatMap(keysOfSegment)).slice(0, MAX_KEYS), ...keysOfFindings(findings)];
 }
 
