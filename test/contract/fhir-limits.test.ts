@@ -203,7 +203,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
           if (response.status >= 400) expect(text).toContain('"resourceType":"OperationOutcome"');
         },
       ),
-      { numRuns: sized(60, 5_000) },
+      { numRuns: sized(30, 5_000) },
     );
 
     // The same gateway, after its database stops: 503 with Retry-After.
