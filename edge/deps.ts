@@ -38,7 +38,7 @@ export interface Query<Row extends object = object> {
 type RowOf<Q> = Q extends Query<infer Row> ? Row : never;
 export type Results<Queries extends readonly Query[]> = { -readonly [I in keyof Queries]: RowOf<Queries[I]>[] };
 
-/** The limits of a round trip, in milliseconds. */
+/** The limits of a round trip: times in milliseconds. */
 export interface TimeLimits {
   /** After this time the caller gets `unavailable`. */
   readonly answerMs: number;
@@ -46,6 +46,8 @@ export interface TimeLimits {
   readonly workMs: number;
   /** The longest wait of a statement for a lock. */
   readonly lockMs: number;
+  /** The caller gets `unavailable` for a larger answer, before all of it is in memory. */
+  readonly answerBytes?: number;
 }
 
 /**

@@ -162,7 +162,12 @@ interface Expectation {
 }
 
 /** Reserves memory for an answer. The answer of a write does not wait: the write may be committed. */
-function expectationOf(queries: readonly Query[], share: DatabaseOptions['share'], signal: AbortSignal): Expectation {
+function expectationOf(
+  queries: readonly Query[],
+  { answerBytes = Infinity }: TimeLimits,
+  share: DatabaseOptions['share'],
+  signal: AbortSignal,
+): Expectation {
   let refused: Fault | undefined;
   // Now: an event of a socket does not belong to the request.
   const own = share?.();
@@ -175,6 +180,7 @@ function expectationOf(queries: readonly Query[], share: DatabaseOptions['share'
         return;
       }
       try {
+        if (bytes > answerBytes) throw new Fault('unavailable', 'the answer of the database is too large');
         await own?.reserveAnswer(source, bytes);
         // The time of the request has passed meanwhile.
         if (signal.aborted) throw noMemory();
@@ -240,7 +246,7 @@ export function createDatabase(
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), limits.answerMs);
     const deadline = now() + limits.workMs;
-    const expectation = expectationOf(queries, share, abort.signal);
+    const expectation = expectationOf(queries, limits, share, abort.signal);
     const caller = { signal: abort.signal, expect: expectation.expect };
     try {
       for (const pauseMs of PAUSES_MS) {

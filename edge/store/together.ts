@@ -1,8 +1,9 @@
 /**
- * Work side by side that shares its round trips. Calls to the database wait until each piece of work that has not ended waits for
+ * Work of background jobs side by side that shares its round trips. Calls to the database wait until each piece of work that has not ended waits for
  * one. Then all calls are one transaction.
  */
 import type { Database, Query, Results } from '../deps.ts';
+import { JOB_LIMITS } from './time-limits.ts';
 
 interface Call {
   readonly queries: readonly Query[];
@@ -11,13 +12,14 @@ interface Call {
 }
 
 /**
- * @param database with the time limits of the joint transactions
+ * @param answerBytes the most that the answers of several calls have together; more is Fault `unavailable` for each of them
  * @param work waits only for calls to its database: other waiting delays the calls of all
  * @returns the results in the order of the items
  */
 export async function together<Item, Result>(
   database: Database,
   items: readonly Item[],
+  answerBytes: number,
   work: (item: Item, database: Database) => Promise<Result>,
 ): Promise<Result[]> {
   let working = items.length;
@@ -26,15 +28,21 @@ export async function together<Item, Result>(
   const sendIfAllWait = (): void => {
     if (calls.length === 0 || calls.length < working) return;
     const sent = calls.splice(0);
-    database.batch(sent.flatMap(({ queries }) => queries)).then(
-      (results: object[][]) => {
-        let at = 0;
-        for (const { queries, done } of sent) done(results.slice(at, (at += queries.length)));
-      },
-      (error: unknown) => {
-        for (const { fail } of sent) fail(error);
-      },
-    );
+    const limits = sent.length > 1 ? { ...JOB_LIMITS, answerBytes } : JOB_LIMITS;
+    database
+      .batch(
+        sent.flatMap(({ queries }) => queries),
+        limits,
+      )
+      .then(
+        (results: object[][]) => {
+          let at = 0;
+          for (const { queries, done } of sent) done(results.slice(at, (at += queries.length)));
+        },
+        (error: unknown) => {
+          for (const { fail } of sent) fail(error);
+        },
+      );
   };
   const ask = (queries: readonly Query[]): Promise<object[][]> =>
     new Promise((done, fail) => {

@@ -27,6 +27,8 @@ import { requestOf } from './replay.ts';
  */
 const STEP_MESSAGES = 20;
 const STEP_BYTES = 1024 * 1024;
+/** One patient may have 16 MiB (hl7_matches_json). Beyond this limit the step is repeated with fewer messages. */
+const STEP_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Further groups are not listed, and most groups have many messages. */
 const MAX_GROUPS = 200;
 const MAX_SAMPLES = 5;
@@ -66,7 +68,7 @@ export const tryRules = ({ config, share }: Pick<IngestDeps, 'config' | 'share'>
         site,
         messages.reduce((sum, { request }) => sum + needOfShown(request.bytes), 0),
       );
-      const tried = await together(deps.database, messages, (message, database) =>
+      const tried = await together(deps.database, messages, STEP_ANSWER_BYTES, (message, database) =>
         tryMessage({ ...deps, database, config, share }, message, at.rules),
       );
       const last = rows.at(-1) ?? at.last;
