@@ -125,6 +125,7 @@ const BODIES: Readonly<Record<string, (ids: Ids) => Body>> = {
   'PUT /admin/api/api-keys/:clientId/rules': () => ({ edits: 1, rules: [{ verb: 'trim', path: 'PID-5' }] }),
   'POST /admin/api/api-keys/:clientId/rules/release': () => ({ version: null, edits: 1, comment: 'x' }),
   'POST /admin/keys/:clientId/rules': () => ({ edits: '1', rules: '[]' }),
+  'POST /admin/keys/:clientId/rules/rule': () => ({ verb: 'trim', path: 'PID-5', edits: '1' }),
   'POST /admin/keys/:clientId/rules/release': () => ({ version: '', edits: '1', comment: 'x' }),
   'POST /admin/code-tables/map': (ids) => ({ ...ROW, table: ids['code-tables'] }),
   'POST /admin/code-tables/:id/set': () => ROW,
