@@ -1,8 +1,10 @@
 /** The lookups for a message grow in proportion to it, and their results never prevent that it is stored. */
 import { beforeAll, expect, test } from 'vitest';
 
+import { lookupParams } from '../../../edge/store/hl7-snapshot.ts';
 import { bytesOf, msh, readBytes } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
+import { explain } from '../../stack/tools/plan.ts';
 
 const site = await createHl7Site();
 /** Row policies apply to this role and add conditions. */
@@ -24,14 +26,11 @@ const ORU = msh('ORU^R01');
 const message = (header: string, patient: string, lines: string) =>
   `${header}\nPID|1||${patient}^^^HOSP^MR||Doe^Jane\n${lines}`;
 
-/** Blocks that PostgreSQL reads to find what a message speaks of. */
+/** Blocks that PostgreSQL reads to find what a message speaks of, from memory or from the disk. */
 async function blocksFor(text: string): Promise<number> {
-  const { identifierValues, keys } = readBytes(bytesOf(text), 'utf-8').lookup;
-  const { rows } = await application.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
-    'explain (analyze, buffers, format json) select * from hl7_matches($1, $2, $3, $4)',
-    [site.site, identifierValues, keys.map(({ type }) => type), keys.map(({ key }) => key)],
-  );
-  return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN;
+  const { lookup } = readBytes(bytesOf(text), 'utf-8');
+  const query = { text: 'select * from hl7_matches($1, $2, $3, $4)', params: [site.site, ...lookupParams(lookup)] };
+  return (await explain(application, site.site, query)).pages;
 }
 
 const CASES: readonly (readonly [what: string, header: string, lines: (size: number) => string])[] = [
