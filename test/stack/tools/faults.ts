@@ -236,7 +236,9 @@ async function effectProblems(client: Client, site: string, reports: readonly Se
   );
   const counts = new Map(rows.map(({ type, count }) => [type, count]));
   const results = reports.reduce((total, { count }) => total + Math.ceil(count / 2), 0);
-  const wanted = { Patient: reports.length + 1, Observation: results, DiagnosticReport: results };
+  // The first message of a sender is about the shared patient. On a slow machine it may be the only one.
+  const patientsOfOne = reports.filter(({ count }) => count > 1).length;
+  const wanted = { Patient: patientsOfOne + 1, Observation: results, DiagnosticReport: results };
   for (const [type, count] of Object.entries(wanted)) {
     if (counts.get(type) !== count) problems.push(`${counts.get(type)} of ${type} where ${count} were sent`);
   }
