@@ -2,7 +2,8 @@
 --   - p_expected: the version that was live when the file was planned; null for none.
 --   - p_rules: as rules_draft; null to switch the rules off.
 --
--- Returns 'done', or 'version' if there is no such key, or another version is live. Only 'done' changes something.
+-- Returns 'done', 'version' if there is no such key, or another version is live, or another outcome of rules_release. The caller
+-- undoes all but 'done' (site_apply).
 create or replace function rules_apply(p_site uuid, p_client text, p_expected integer, p_rules json, p_by text, p_comment text)
 returns text
 language plpgsql as $$
@@ -14,6 +15,7 @@ declare
   v_at timestamptz;
   v_by text;
   keeps_draft boolean;
+  v_outcome text;
 begin
   select (k.hl7_rules ->> 'version')::integer into v_live
     from api_key k where k.site_id = p_site and k.client_id = p_client for no key update;
@@ -28,10 +30,10 @@ begin
   insert into rules_draft as d (site_id, client_id, rules, edits, by) values (p_site, p_client, p_rules, 1, p_by)
     on conflict (site_id, client_id) do update
       set rules = excluded.rules, edits = d.edits + 1, at = excluded.at, by = excluded.by;
-  perform rules_release(p_site, p_client, v_newest + 1, coalesce(v_edits, 0) + 1, p_by, p_comment);
+  v_outcome := rules_release(p_site, p_client, v_newest + 1, coalesce(v_edits, 0) + 1, p_by, p_comment);
   if keeps_draft then
     update rules_draft d set rules = v_rules, at = v_at, by = v_by
      where d.site_id = p_site and d.client_id = p_client;
   end if;
-  return 'done';
+  return v_outcome;
 end $$;

@@ -71,6 +71,8 @@ begin
              then array(select json_array_elements_text(change -> 'owned')) end,
         array(select json_array_elements_text(change -> 'foreign'))) w;
     end if;
+    -- With any other outcome, the version that the plan showed is not live.
+    if change ->> 'kind' in ('rules', 'code-table') and v_outcome <> 'done' then v_outcome := 'version'; end if;
     if v_outcome in ('version', 'missing') then
       raise exception 'the site changed since the plan' using errcode = 'GW412', detail = json_build_array(n)::text;
     elsif v_outcome = 'conflict' then
