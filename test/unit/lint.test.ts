@@ -1,11 +1,12 @@
 /** The linter keeps the rooms apart: for each rule about imports one file that breaks it, and what is allowed beside it. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+
+import { useFolder } from '../stack/tools/use-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -76,36 +77,7 @@ const IMPORTS: readonly (readonly [file: string, specifier: string, isAllowed: b
   ['test/unit/fhir/b.ts', '../../bench/rounds.ts', true],
 ];
 
-let folder = '';
-let reported = new Set<string>();
-
-const write = async (name: string, text: string): Promise<void> => {
-  await mkdir(dirname(join(folder, name)), { recursive: true });
-  await writeFile(join(folder, name), text);
-};
-
-/** The files that a rule refuses. */
-const lint = (rule: string): Promise<Set<string>> =>
-  new Promise((resolve, reject) => {
-    const oxlint = join(ROOT, 'node_modules/.bin/oxlint');
-    execFile(oxlint, ['--format', 'json'], { cwd: folder, maxBuffer: 1e8 }, (error, stdout) => {
-      if (stdout === '') return reject(error ?? new Error('the linter said nothing'));
-      const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
-      resolve(new Set(diagnostics.filter(({ code }) => code.includes(rule)).map(({ filename }) => filename)));
-    });
-  });
-
-const PLUGIN = ['test/lint/linear-expressions.ts', 'test/lint/repeated-start.ts'];
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lint-'));
-  await mkdir(join(folder, 'test/lint'), { recursive: true });
-  for (const file of ['oxlint.config.ts', ...PLUGIN]) await copyFile(join(ROOT, file), join(folder, file));
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-test.each([
+const EXPRESSIONS: readonly (readonly [what: string, expression: string, refused: string | undefined])[] = [
   ['two repetitions inside each other', '/^(?:a+)+$/', 'exponential'],
   ['two repetitions of the same characters', String.raw`/^\s*\s*$/`, 'quadratic'],
   ['a run that is searched again from each of its characters', String.raw`/\d+$/`, 'quadratic'],
@@ -117,32 +89,67 @@ test.each([
   ['a repetition that what is before it ends', String.raw`/"data":"[^"]*"/`, undefined],
   ['a repetition after a start of the text', '/^BEGIN [A-Z ]*KEY/', undefined],
   ['a repetition that cannot fail', '/BEGIN [A-Z ]*/', undefined],
-])('%s: %s is %s', async (_, expression, refused) => {
-  await write('edge/http/expression.ts', `export default ${expression};\n`);
-  const found = await lint('linear-expression');
-  expect([...found]).toEqual(refused === undefined ? [] : ['edge/http/expression.ts']);
+];
+
+const EXPONENTIAL = 'export default /^(?:a+)+$/;\n';
+/** Each file at its path, with its text. */
+const FILES: ReadonlyMap<string, string> = new Map([
+  ...IMPORTS.map(([file, specifier]) => [file, `import '${specifier}';\n`] as const),
+  ...EXPRESSIONS.map(
+    ([, expression], at) => [`edge/http/expression-${at}.ts`, `export default ${expression};\n`] as const,
+  ),
+  ['test/unit/exponential.ts', EXPONENTIAL],
+  ['script.ts', EXPONENTIAL],
+  ['test/unit/quadratic.ts', String.raw`export default /\d+$/;` + '\n'],
+  ['shared/circle/a.ts', "import type { B } from './b.ts';\nexport type A = B | 1;\n"],
+  ['shared/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A | 2;\n"],
+]);
+
+let reports: readonly { readonly code: string; readonly filename: string }[] = [];
+
+/** The files that a rule refuses. */
+const refusedBy = (rule: string): Set<string> =>
+  new Set(reports.filter(({ code }) => code.includes(rule)).map(({ filename }) => filename));
+
+const folder = await useFolder('lint');
+beforeAll(async () => {
+  const write = async (name: string, text: string | Buffer): Promise<void> => {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  };
+  for (const [name, text] of FILES) await write(name, text);
+  for (const name of ['oxlint.config.ts', 'test/lint/linear-expressions.ts', 'test/lint/repeated-start.ts'])
+    await write(name, await readFile(join(ROOT, name)));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  reports = await lint();
 });
 
-test('an exponential expression is rejected in tests and scripts too, a quadratic one only in sources', async () => {
-  await write('test/unit/exponential.ts', 'export default /^(?:a+)+$/;\n');
-  await write('script.ts', 'export default /^(?:a+)+$/;\n');
-  await write('test/unit/quadratic.ts', String.raw`export default /\d+$/;` + '\n');
-  expect(await lint('polynomial-expression')).toEqual(new Set(['script.ts', 'test/unit/exponential.ts']));
+/** One start of the linter, of a second, for all files. */
+const lint = (): Promise<typeof reports> =>
+  new Promise((resolve, reject) => {
+    const oxlint = join(ROOT, 'node_modules/.bin/oxlint');
+    execFile(oxlint, ['--format', 'json'], { cwd: folder, maxBuffer: 1e8 }, (error, stdout) => {
+      if (stdout === '') return reject(error ?? new Error('the linter said nothing'));
+      resolve((JSON.parse(stdout) as { diagnostics: typeof reports }).diagnostics);
+    });
+  });
+
+test.each(EXPRESSIONS.map((each, at) => [...each, at] as const))('%s: %s is %s', (_, _expression, refused, at) => {
+  expect(refusedBy('linear-expression').has(`edge/http/expression-${at}.ts`)).toBe(refused !== undefined);
 });
 
-describe('imports', () => {
-  beforeAll(async () => {
-    for (const [file, specifier] of IMPORTS) await write(file, `import '${specifier}';\n`);
-    reported = await lint('no-restricted-imports');
-  });
+test.each([
+  ['script.ts', true],
+  ['test/unit/exponential.ts', true],
+  ['test/unit/quadratic.ts', false],
+])('an expression outside the sources is rejected if it is exponential: %s is %s', (file, isRefused) => {
+  expect(refusedBy('polynomial-expression').has(file)).toBe(isRefused);
+});
 
-  test.each(IMPORTS)('%s may import %s: %s', (file, _, isAllowed) => {
-    expect(reported.has(file)).toBe(!isAllowed);
-  });
+test.each(IMPORTS)('%s may import %s: %s', (file, _, isAllowed) => {
+  expect(refusedBy('no-restricted-imports').has(file)).toBe(!isAllowed);
+});
 
-  test('a circle of types is a circle', async () => {
-    await write('shared/circle/a.ts', "import type { B } from './b.ts';\nexport type A = B | 1;\n");
-    await write('shared/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A | 2;\n");
-    expect(await lint('no-cycle')).toEqual(new Set(['shared/circle/a.ts', 'shared/circle/b.ts']));
-  });
+test('a circle of types is a circle', () => {
+  expect(refusedBy('no-cycle')).toEqual(new Set(['shared/circle/a.ts', 'shared/circle/b.ts']));
 });
