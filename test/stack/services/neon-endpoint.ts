@@ -9,7 +9,7 @@ import { execute, printDatabaseError } from './neon-execute.ts';
 import { type NeonRequest, NotUnderstood, readNeonRequest } from './neon-request.ts';
 
 export interface NeonEndpointOptions {
-  /** Only host and port count; user, password and database come with each request. */
+  /** User, password and database come with each request. */
   readonly databaseUrl: string;
   /** 0 or undefined: a free one. */
   readonly port?: number;
@@ -25,7 +25,8 @@ export interface NeonEndpoint {
   readonly url: string;
   readonly port: number;
   /**
-   * HTTP requests so far, each of which the driver would have sent to Neon: round trips, without bookkeeping.
+   * HTTP requests for the database so far, each of which the driver would have sent to Neon: round trips, without bookkeeping.
+   * The driver has one endpoint for a process, so one also gets what an earlier test file has left unfinished.
    */
   requests(): number;
   close(): Promise<void>;
@@ -57,6 +58,7 @@ const json = (status: number, body: unknown): Answer => ({
 export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<NeonEndpoint> {
   const host = options.host ?? '127.0.0.1';
   const pools = poolsOf(new URL(options.databaseUrl), options.connections ?? POOL_SIZE);
+  const name = new URL(options.databaseUrl).pathname.slice(1);
   let requests = 0;
 
   const answer = async (request: IncomingMessage): Promise<Answer> => {
@@ -64,8 +66,10 @@ export async function startNeonEndpoint(options: NeonEndpointOptions): Promise<N
     const content = await readBody(request);
     if (content === undefined) return text(413, `a request may have ${MAX_BODY_BYTES} bytes`);
     const query = readNeonRequest(request.headers, content);
-    if (!query.statements.some(({ query: text }) => isBookkeeping(text))) requests += 1;
-    options.onRequest?.(query);
+    if (query.database === name) {
+      if (!query.statements.some(({ query: text }) => isBookkeeping(text))) requests += 1;
+      options.onRequest?.(query);
+    }
     const results = await pools.use(query);
     return json(200, query.begin === undefined ? results[0] : { results });
   };
