@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Item {
   readonly id: string;
@@ -138,7 +138,7 @@ describe.each(ONE_RUNTIME)('issues to review on %s', (runtime) => {
     const kept = merges.find(({ survivor }) => survivor === `Patient/${a.id}`)?.message ?? '';
     expect(kept).toContain('|ADT^A40^ADT_A39|');
     expect(kept).toContain(`MRG|${b.mrn}^^^EAST^MR`);
-    expect(kept).not.toContain('999');
+    expect(kept).not.toContain('999^^^GOV');
     const sent = await at.send(kept);
     const ack = await sent.text();
     expect([sent.status, ack]).toEqual([200, expect.stringContaining('MSA|AA')]);
