@@ -23,7 +23,10 @@ const ALONE = [
 ];
 
 /** Files of `npm run test:full` alone. */
-const LONG = sized(['test/contract/memory.test.ts'], []);
+const LONG = sized(
+  ['test/contract/{memory,cost}.test.ts', 'test/e2e/outages.test.ts', 'test/integration/store/fhir-plans.test.ts'],
+  [],
+);
 
 /**
  * Only a test that hangs reaches these limits. On a machine with ten other programs, ten seconds of work last a minute
@@ -63,7 +66,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...STACKS, name: 'alone', include: ALONE, setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'] },
+        test: {
+          ...STACKS,
+          name: 'alone',
+          include: ALONE,
+          exclude: LONG,
+          setupFiles: [SETUP, 'test/stack/tools/watch-answers.ts'],
+        },
       },
       {
         extends: true,
@@ -71,6 +80,7 @@ export default defineConfig({
           ...STACKS,
           name: 'database',
           include: SHARING,
+          exclude: LONG,
           setupFiles: [SETUP],
           // One worker loads the shared modules once for all files.
           isolate: false,

@@ -7,10 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { makeKeyPair } from '../stack/services/key-pair.ts';
 import { type ConsoleSite, useConsole } from '../stack/tools/console-site.ts';
 import { getToken, requestToken } from '../stack/services/client.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
 import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Problem {
   readonly status: number;

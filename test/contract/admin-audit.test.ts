@@ -7,8 +7,7 @@ import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { signIn } from '../stack/tools/console.ts';
 import { readObject } from '../stack/tools/exact-json.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
-import { testOfOne } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Item {
   readonly id: string;
@@ -128,8 +127,7 @@ const IN_OTHER_FILES: readonly string[] = [
   ...['pause', 'resume', 'resend', 'delete'].map((change) => `post /subscriptions/{id}/${change}`),
 ];
 
-describe.each(RUNTIMES)('the audit on %s', (runtime) => {
-  const ofOne = testOfOne(runtime);
+describe.each(ONE_RUNTIME)('the audit on %s', (runtime) => {
   let patient: string;
   let message: string;
 
@@ -210,7 +208,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     }
   });
 
-  ofOne('is added up by actor and by patient, with the filters of the list', async () => {
+  test('is added up by actor and by patient, with the filters of the list', async () => {
     interface Sum {
       readonly rows: number;
       readonly seen: number;
@@ -250,7 +248,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     ).toEqual([]);
   });
 
-  ofOne('is searched by patient, key, person, action and time, a page at a time', async () => {
+  test('is searched by patient, key, person, action and time, a page at a time', async () => {
     expect((await list(`patient=${patient}`)).map(({ action }) => action)).toContain('message');
     expect(await list(`patient=Patient/${patient}&action=message`)).toHaveLength(1);
     // The number finds the same rows, also where another patient shares it. The row of this search names the patients.
@@ -326,7 +324,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect((await browser.ask(`${at.baseUrl}/admin/audit/events.ndjson`)).status).not.toBe(200);
   });
 
-  ofOne('a search for any patient finds an export, since it may contain any patient', async () => {
+  test('a search for any patient finds an export, since it may contain any patient', async () => {
     const access = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
     const begun = await fetch(`${at.gateway.fhirBaseUrl}/fhir/$export?_type=Patient`, {
       headers: { authorization: `Bearer ${access}`, prefer: 'respond-async' },
@@ -340,7 +338,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     }
   });
 
-  ofOne('a FHIR write names the version that it made; two versions show its elements', async () => {
+  test('a FHIR write names the version that it made; two versions show its elements', async () => {
     const access = await getToken(at.gateway.oauthBaseUrl, at.key, { audience: 'svc-fhir' });
     const fhir = async (method: string, path: string, body?: object) => {
       const requestId = randomUUID();
@@ -391,7 +389,7 @@ describe.each(RUNTIMES)('the audit on %s', (runtime) => {
     expect((await list(`patient=${patient}&action=message`)).flatMap((row) => row.written)).toEqual([]);
   });
 
-  ofOne('pages and downloads reject a time that PostgreSQL has no place for', async () => {
+  test('pages and downloads reject a time that PostgreSQL has no place for', async () => {
     const browser = await signIn(at);
     for (const path of ['/messages', '/audit', '/requests', '/replays', '/audit/events.ndjson']) {
       for (const time of [

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface List {
   readonly items: readonly {

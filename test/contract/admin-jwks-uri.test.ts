@@ -7,7 +7,7 @@ import { makeKeyPair } from '../stack/services/key-pair.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { useKeyHost } from '../stack/tools/use-key-host.ts';
 import { type Behaviour, jwks } from '../stack/services/key-host.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 const host = await useKeyHost();
 

@@ -11,10 +11,10 @@ import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { signIn } from '../stack/tools/console.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { until } from '../stack/services/until.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 

@@ -11,9 +11,9 @@ import { createApiKey } from '../stack/services/seed.ts';
 import { consoleRoutes } from '../stack/tools/console-routes.ts';
 import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 /** Paths without a site: signing in and out, and files. */
 const OF_NO_SITE = [

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { getToken } from '../stack/services/client.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { randomFrom } from '../stack/tools/random.ts';
 import { seed, sized } from '../stack/tools/size.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 const UNDO = ['site.patients.unmerge'];
 
@@ -579,7 +579,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
     const pick = <T>(...all: readonly T[]): T => all[Math.floor(next() * all.length)] as T;
     let unlisted = 0;
     const compared = { equal: 0, listed: 0 };
-    const rounds = sized(12, 500);
+    const rounds = sized(4, 500);
     for (let round = 0; round < rounds; round += 1) {
       const events = Array.from({ length: 9 }, (_, n) => {
         const [who, filler, value] = [pick('a' as const, 'b' as const), pick('F1', 'F2', 'F3'), `${n}.5`];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Change {
   readonly reference: string;

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { clientAssertion, requestToken } from '../stack/services/client.ts';
 import { signIn } from '../stack/tools/console.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 const adt = (control: string, mrn: string, processing = 'P'): string =>
   `MSH|^~\\&|ADT|EAST|GW|GW|20261101083000+0100||ADT^A04^ADT_A01|${control}|${processing}|2.5.1\r` +

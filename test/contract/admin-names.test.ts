@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Name {
   readonly kind: string;

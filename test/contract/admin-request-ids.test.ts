@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { clientAssertion, getToken, requestToken } from '../stack/services/client.ts';
 import { createApiKey } from '../stack/services/seed.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { sidecarToken } from '../stack/tools/sidecar-token.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Found {
   readonly items: readonly {

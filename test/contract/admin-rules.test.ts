@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../stack/services/seed.ts';
 import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Rules {
   readonly liveVersion: number | null;

@@ -8,13 +8,13 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { sessionSeal, signIn, startConsole } from '../stack/tools/console.ts';
 import { createTestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
 
 const COOKIE = '__Host-gateway-session';
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-describe.each(RUNTIMES)('a session on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('a session on %s', (runtime) => {
   const at = useConsole(runtime);
 
   const url = (path: string) => `${at.baseUrl}${path}`;
@@ -390,7 +390,7 @@ describe.each(RUNTIMES)('a session on %s', (runtime) => {
   });
 });
 
-describe.each(RUNTIMES)('with a provider that gives no refresh token, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('with a provider that gives no refresh token, on %s', (runtime) => {
   test('a session continues for an hour without asking the provider', async () => {
     const db = await createTestDatabase();
     const stack = await startConsole(runtime, db, await createSite(db.client), {

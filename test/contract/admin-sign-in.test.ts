@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 import { createHttpBrowser, type HttpBrowser } from '../stack/tools/http-browser.ts';
 import type { Account } from '../stack/services/oidc-accounts.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 
 const SESSION = '__Host-gateway-session';
 
-describe.each(RUNTIMES)('signing in on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('signing in on %s', (runtime) => {
   // Behind a path prefix, as behind a proxy.
   const at = useConsole(runtime, { site: { name: '<North> & "co"' }, prefix: '/gateway' });
 
@@ -237,7 +237,7 @@ describe.each(RUNTIMES)('signing in on %s', (runtime) => {
 });
 
 /** Issuers as authentik and Entra ID publish them, and claims with custom names. One account has its permissions by groups. */
-describe.each(RUNTIMES)('a provider below a path with a final slash, on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('a provider below a path with a final slash, on %s', (runtime) => {
   const claimNames = { site: 'https://gateway.example/site', permissions: 'gateway_roles' };
   let db: TestDatabase;
   let stack: TestConsole;

@@ -7,7 +7,7 @@ import { FORBIDDEN_HOSTS } from '../inputs/foreign-urls.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { PERMISSIONS } from '../stack/services/oidc-accounts.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Problem {
   readonly errors?: readonly { readonly field: string; readonly pointer: string; readonly detail: string }[];

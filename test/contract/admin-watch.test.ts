@@ -6,9 +6,9 @@ import { useConsole } from '../stack/tools/console-site.ts';
 import { getToken } from '../stack/services/client.ts';
 import { type ApiKey, createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { zoneAtNoon } from '../stack/tools/midday.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Init extends Omit<RequestInit, 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;

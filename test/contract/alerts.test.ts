@@ -13,7 +13,7 @@ import { createApiKey } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 import { useKeyHost } from '../stack/tools/use-key-host.ts';
 
 const isDelivered = (webhook: unknown): boolean => (webhook as { state?: string } | undefined)?.state === 'delivered';
@@ -26,7 +26,7 @@ interface Parameter {
 
 const host = await useKeyHost();
 
-describe.each(RUNTIMES)('on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('on %s', (runtime) => {
   const at = useConsole(runtime, {
     env: { FHIR_SUBSCRIPTIONS: 'on', JWKS_TRUSTED_HOSTS: '127.0.0.1', JOB_TICK_SECONDS: '0.2' },
     caCertificate: host.caCertificate,

@@ -18,7 +18,7 @@ onOneRuntime(startFuzzWorld, (subject) => {
     'the work of a request grows in proportion to its input',
     async () => {
       const { world, client } = subject();
-      const shapes = sized(60, 1_000);
+      const shapes = sized(24, 1_000);
       const limits = sized(undefined, LIMITS);
       const { costs, problems } = await measureCosts(world, {
         shapes,

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 
 import { populate } from '../inputs/population.ts';
-import { sized } from '../stack/tools/size.ts';
+import { isFull, sized } from '../stack/tools/size.ts';
 import { withoutGuards } from '../stack/tools/without-guards.ts';
 import { onRuntimes } from './on-runtimes.ts';
 
@@ -59,36 +59,40 @@ const SEARCHES = 16;
 const PATIENTS = sized(20_000, 200_000);
 const MAX_ALONE_MS = 1_000;
 
-onRuntimes(
-  (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
-  (subject) => {
-    test('sixteen of the most expensive searches of one site leave the reads of another site served', async () => {
-      const { client, call, create, newSite, otherToken } = subject();
-      const { site, token } = await newSite();
-      const read = await create(patient('read'), otherToken);
-      await withoutGuards(client, () => populate(client, site, PATIENTS));
+/** It measures time, which a busy machine disturbs. */
+function searchesTakeTurns(): void {
+  onRuntimes(
+    (runtime) => startSubject(runtime, { FHIR_SEARCH: 'us-core' }),
+    (subject) => {
+      test('sixteen of the most expensive searches of one site leave the reads of another site served', async () => {
+        const { client, call, create, newSite, otherToken } = subject();
+        const { site, token } = await newSite();
+        const read = await create(patient('read'), otherToken);
+        await withoutGuards(client, () => populate(client, site, PATIENTS));
 
-      for (const path of EXPENSIVE) {
-        let alone = Infinity;
-        // Other programs may delay some of them.
-        for (let round = 0; round < 5 && alone > MAX_ALONE_MS; round += 1) {
-          const began = performance.now();
-          expect((await call('GET', path, { token })).status, path).toBe(200);
-          alone = Math.min(alone, performance.now() - began);
+        for (const path of EXPENSIVE) {
+          let alone = Infinity;
+          // Other programs may delay some of them.
+          for (let round = 0; round < 5 && alone > MAX_ALONE_MS; round += 1) {
+            const began = performance.now();
+            expect((await call('GET', path, { token })).status, path).toBe(200);
+            alone = Math.min(alone, performance.now() - began);
+          }
+          expect(alone, path).toBeLessThanOrEqual(MAX_ALONE_MS);
         }
-        expect(alone, path).toBeLessThanOrEqual(MAX_ALONE_MS);
-      }
 
-      const found: number[] = [];
-      const searches = Array.from({ length: SEARCHES }, async (_, at) => {
-        found.push((await call('GET', EXPENSIVE[at % EXPENSIVE.length] ?? '', { token })).status);
+        const found: number[] = [];
+        const searches = Array.from({ length: SEARCHES }, async (_, at) => {
+          found.push((await call('GET', EXPENSIVE[at % EXPENSIVE.length] ?? '', { token })).status);
+        });
+        const reads: number[] = [];
+        do reads.push((await call('GET', `/Patient/${read}`, { token: otherToken })).status);
+        while (found.length < SEARCHES);
+        await Promise.all(searches);
+        expect(new Set(found)).toEqual(new Set([200]));
+        expect(new Set(reads)).toEqual(new Set([200]));
       });
-      const reads: number[] = [];
-      do reads.push((await call('GET', `/Patient/${read}`, { token: otherToken })).status);
-      while (found.length < SEARCHES);
-      await Promise.all(searches);
-      expect(new Set(found)).toEqual(new Set([200]));
-      expect(new Set(reads)).toEqual(new Set([200]));
-    });
-  },
-);
+    },
+  );
+}
+if (isFull) searchesTakeTurns();

@@ -8,6 +8,7 @@ import { type Gateway, type GatewayOptions, RUNTIMES, startGateway } from '../st
 import { startDatabaseEndpoints } from '../stack/services/database-endpoints.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { sized } from '../stack/tools/size.ts';
+import { testOfOne } from './on-runtimes.ts';
 
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -41,6 +42,7 @@ async function outcome(response: Response, status: number, code: string): Promis
 }
 
 describe.each(RUNTIMES)('on %s', (runtime) => {
+  const ofOne = testOfOne(runtime);
   test('too many requests with one key: 429 with Retry-After', async () => {
     const { gateway, token } = await start({ runtime, rateLimits: { perKey: 3 } });
     const get = () => fetch(`${gateway.fhirBaseUrl}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } });
@@ -55,7 +57,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     expect(Number((await outcome(last, 429, 'throttled')).headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('a request above the cost limit is rejected with its cause and without Retry-After', async () => {
+  ofOne('a request above the cost limit is rejected with its cause and without Retry-After', async () => {
     const { gateway, token } = await start({ runtime });
     const post = (path: string, type: string, body: string) =>
       fetch(`${gateway.fhirBaseUrl}/fhir/Patient${path}`, {
@@ -79,7 +81,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     await refused(await post('', json, long), 413, 'too-long');
   });
 
-  test('not configured: 503 for every address', async () => {
+  ofOne('not configured: 503 for every address', async () => {
     const { gateway, token } = await start({ runtime, env: { INTEGRATION_FHIR_PUBLIC_BASE_URL: '' } });
     const headers = { authorization: `Bearer ${token}` };
     for (const path of ['/fhir/metadata', '/fhir/Patient', '/fhir/what']) {
@@ -87,7 +89,7 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     }
   });
 
-  test('every input has an answer without a bug; without a database, 503', async () => {
+  ofOne('every input has an answer without a bug; without a database, 503', async () => {
     const { gateway, closeEndpoint, token } = await start({ runtime });
     const name = fc.constantFrom(
       '_id',

@@ -32,13 +32,12 @@ import { callsCases } from './clients/calls-cases.ts';
 onRuntimes(
   startSubject,
   (subject, runtime) => {
-    describe('resources', () => resourceCases(subject));
-    describe('bundles', () => bundleCases(subject));
-    describe('bulk data, read', () => bulkStreamCases(subject));
     describe('HTTP', () => httpCases(subject, runtime));
     describe('compression', () => compressionCases(subject));
   },
   (subject) => {
+    describe('resources', () => resourceCases(subject));
+    describe('bundles', () => bundleCases(subject));
     describe('search', () => searchCases(subject));
     describe('dates at the limits', () => dateLimitCases(subject));
     describe('large bundles', () => largeBundleCases(subject));
@@ -50,6 +49,7 @@ onRuntimes(
     describe('conditions', () => conditionalCases(subject));
     describe('one answer', () => answerCases(subject));
     describe('bulk data', () => bulkCases(subject));
+    describe('bulk data, read', () => bulkStreamCases(subject));
     describe('audit', () => auditCases(subject));
     describe('calls of clients', () => callsCases(subject));
     describe('names', () => nameCases(subject));

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { runFuzz } from '../fuzz/fuzz.ts';
 import { inputs } from '../stack/tools/size.ts';
 import { startFuzzWorld } from './fuzz-world.ts';
-import { onRuntimes } from './on-runtimes.ts';
+import { onOneRuntime } from './on-runtimes.ts';
 
 const SEED = 27;
 const SURFACES = ['admin', 'bench', 'bundle', 'document', 'fhir', 'hl7', 'logout', 'mllp', 'page', 'token'];
 
-onRuntimes(startFuzzWorld, (subject) => {
+onOneRuntime(startFuzzWorld, (subject) => {
   test('random requests over all surfaces', async () => {
     // The words that no answer of the bench may have are stored.
     const { world, client } = subject();

@@ -93,7 +93,10 @@ function promptReceiver(path: string) {
 const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
-describe.each(RUNTIMES)('on %s', (runtime: Runtime) => {
+/** test/e2e/sidecar-faults.test.ts kills a gateway on Deno. */
+const KILLED = sized<readonly Runtime[]>(['workerd'], RUNTIMES);
+
+describe.each(KILLED)('on %s', (runtime: Runtime) => {
   const { messages: MESSAGES, kills: KILLS, documentVersions: DOCUMENT_VERSIONS, patients: PATIENTS } = sizeOf(runtime);
   test('killed and killed again', { timeout: sized(300_000, 7_200_000) }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-exactly-once-'));

@@ -5,9 +5,9 @@ import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
 import { startSubject } from './hl7/subject.ts';
-import { onRuntimes } from './on-runtimes.ts';
+import { onOneRuntime } from './on-runtimes.ts';
 
-onRuntimes(startSubject, (subject) => {
+onOneRuntime(startSubject, (subject) => {
   const scrape = (authorization?: string) =>
     fetch(`${subject().gateway.hl7BaseUrl}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
   const bearer = () => `Bearer ${subject().gateway.secrets.env.METRICS_TOKEN}`;

@@ -18,9 +18,9 @@ import { clientAssertion } from '../stack/services/client.ts';
 import type { ApiKey } from '../stack/services/seed.ts';
 import { isPythonMissing, NO_PYTHON, runPython } from '../stack/tools/python.ts';
 import { until } from '../stack/services/until.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 import { recipeOf } from './clients/recipes.ts';
 import { now, startSubject, type Subject } from './oauth/subject.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
 
 async function signingKey(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, jwk.alg);

@@ -6,12 +6,8 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
-import { sized } from '../stack/tools/size.ts';
+import { ONE_RUNTIME, type Runtime, RUNTIMES } from '../stack/tools/gateway.ts';
 import { testWhere } from '../stack/tools/test-where.ts';
-
-/** The runtimes for cases that no runtime changes. */
-export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
 
 /** Declares a test of ONE_RUNTIME among tests of each runtime. */
 export const testOfOne = (runtime: Runtime): ReturnType<typeof testWhere> => testWhere(ONE_RUNTIME.includes(runtime));

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { useConsole } from '../stack/tools/console-site.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 
 interface Operation {
   readonly operationId: string;

@@ -7,8 +7,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
-import { ONE_RUNTIME } from './on-runtimes.ts';
+import { type Gateway, ONE_RUNTIME, startGateway } from '../stack/tools/gateway.ts';
 
 const DOCS = 'https://docs.example.org';
 const HOSTS = {

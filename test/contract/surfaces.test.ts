@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { getToken } from '../stack/services/client.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { type Gateway, RUNTIMES, startGateway } from '../stack/tools/gateway.ts';
+import { type Gateway, ONE_RUNTIME, startGateway } from '../stack/tools/gateway.ts';
 import { until } from '../stack/services/until.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 
@@ -40,7 +40,7 @@ function ask(gateway: Gateway, path: string, host?: string, method = 'GET'): Pro
   });
 }
 
-describe.each(RUNTIMES)('surfaces on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('surfaces on %s', (runtime) => {
   let database: TestDatabase;
   let key: ApiKey;
   const running: Gateway[] = [];

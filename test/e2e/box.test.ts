@@ -30,6 +30,8 @@ import { until } from '../stack/services/until.ts';
 import { BARE_ENV, runProgram } from '../stack/tools/command-line.ts';
 import { makeImage, type Stage } from '../stack/tools/image.ts';
 import { startPairProxy } from '../stack/tools/pair-proxy.ts';
+import { isFull } from '../stack/tools/size.ts';
+import { testWhere } from '../stack/tools/test-where.ts';
 import { useFolder } from '../stack/tools/use-folder.ts';
 
 const run = promisify(execFile);
@@ -277,138 +279,143 @@ describe('its images', () => {
 
 /**
  * The chapters of upgrade, rollback and rotation on one machine, with their own commands. `systemctl` is a function that
- * restarts a process as the unit describes it.
+ * restarts a process as the unit describes it. Fourteen starts of the gateway are for the full size;
+ * test/contract/deno-program.test.ts has how one drains.
  */
-test('no client sees an error while releases are replaced and rolled back and the signing key is rotated', async () => {
-  const etc = join(folder, 'etc');
-  const opt = join(folder, 'opt');
-  const ports = [await freePort(), await freePort()] as const;
-  const proxy = await startPairProxy(ports);
-  onTestFinished(proxy.close);
-  const base = `http://127.0.0.1:${proxy.port}`;
+testWhere(isFull)(
+  'no client sees an error while releases are replaced and rolled back and the signing key is rotated',
+  async () => {
+    const etc = join(folder, 'etc');
+    const opt = join(folder, 'opt');
+    const ports = [await freePort(), await freePort()] as const;
+    const proxy = await startPairProxy(ports);
+    onTestFinished(proxy.close);
+    const base = `http://127.0.0.1:${proxy.port}`;
 
-  for (const each of [etc, opt]) await mkdir(each);
-  const settings = (await readFile(envFile, 'utf8'))
-    .replaceAll('http://127.0.0.1:8000', base)
-    .replace(/^(DATABASE_URL=')(.*)'$/m, (_, name: string, url: string) => `${name}${here(url)}'`)
-    .replace(/^SHUTDOWN_DRAIN_SECONDS=.*$/m, "SHUTDOWN_DRAIN_SECONDS='0.5'\nRATE_LIMIT_TOKEN_PER_CLIENT='100000'");
-  await writeFile(join(etc, 'gateway.env'), settings, { mode: 0o600 });
-  const ring = async () =>
-    /^TOKEN_SIGNING_KEYS='(.*)'$/m.exec(await readFile(join(etc, 'gateway.env'), 'utf8'))?.[1] ?? '';
-  const firstRing = await ring();
+    for (const each of [etc, opt]) await mkdir(each);
+    const settings = (await readFile(envFile, 'utf8'))
+      .replaceAll('http://127.0.0.1:8000', base)
+      .replace(/^(DATABASE_URL=')(.*)'$/m, (_, name: string, url: string) => `${name}${here(url)}'`)
+      .replace(/^SHUTDOWN_DRAIN_SECONDS=.*$/m, "SHUTDOWN_DRAIN_SECONDS='0.5'\nRATE_LIMIT_TOKEN_PER_CLIENT='100000'");
+    await writeFile(join(etc, 'gateway.env'), settings, { mode: 0o600 });
+    const ring = async () =>
+      /^TOKEN_SIGNING_KEYS='(.*)'$/m.exec(await readFile(join(etc, 'gateway.env'), 'utf8'))?.[1] ?? '';
+    const firstRing = await ring();
 
-  const made = join(stage('commands').root, stage('commands').workdir);
-  for (const version of ['0.1.0', '0.2.0']) {
-    const release = join(opt, version);
-    // Links instead of copies, but for the files that differ.
-    await run('cp', ['-rl', made, release]);
-    const manifest = await readFile(join(made, 'package.json'), 'utf8');
-    await rm(join(release, 'package.json'));
-    await writeFile(join(release, 'package.json'), manifest.replace(/"version": ".*"/, `"version": "${version}"`));
-    await cp(`${ROOT}deno.json`, join(release, 'deno.json'));
-  }
-
-  const processes = new Map<number, Logged>();
-  const restart = async (port: number): Promise<void> => {
-    await processes.get(port)?.stop();
-    // As systemd reads EnvironmentFile, with the lines of the unit after it.
-    const start = `set -a; . "$1"; HOST=127.0.0.1 PORT=${port}; unset BOX_OWNER_PASSWORD; exec "$2"`;
-    const program = join(opt, String(port), 'edge/platform/gateway-deno.sh');
-    processes.set(
-      port,
-      spawnLogged(['/bin/sh', '-c', start, 'unit', join(etc, 'gateway.env'), program], {
-        cwd: '/',
-        env: { PATH: path, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', DENO_DIR: join(folder, 'deno') },
-      }),
-    );
-  };
-  onTestFinished(async () => {
-    for (const each of processes.values()) await each.kill();
-  });
-  const systemd = createServer((request, response) => {
-    const [, port] = /^\/restart\/gateway@(\d+)$/.exec(request.url ?? '') ?? [];
-    void restart(Number(port)).then(() => response.end());
-  });
-  systemd.listen(0, '127.0.0.1');
-  await once(systemd, 'listening');
-  onTestFinished(() => void systemd.close());
-  const control = `http://127.0.0.1:${(systemd.address() as AddressInfo).port}`;
-
-  const versionsSeen = async () => {
-    const answers = await Promise.all(
-      ports.map(
-        async (port) => (await fetch(`http://127.0.0.1:${port}/readyz`)).json() as Promise<{ version: string }>,
-      ),
-    );
-    return answers.map(({ version }) => version);
-  };
-  const follow = async (commands: string) => {
-    const script = commands
-      .replaceAll('/opt/gateway', opt)
-      .replaceAll('/etc/gateway', etc)
-      .replaceAll('"postgres://gateway_owner:$BOX_OWNER_PASSWORD@127.0.0.1/gateway"', `'${postgres.url}'`)
-      .replaceAll('8000', String(ports[0]))
-      .replaceAll('8001', String(ports[1]));
-    const shims = `docker() { :; }; systemctl() { curl -sS --fail -X POST ${control}/"$1/$2"; }\n`;
-    await run('bash', ['-euo', 'pipefail', '-c', `${shims}${script}`], {
-      cwd: made,
-      env: { PATH: path, HOME: folder },
-    });
-  };
-  const [upgrade = '', rotation = ''] = ON_TWO_PROCESSES.map((section) => commandsOf(section).join('\n'));
-  const [beforeRollback = '', rollback = ''] = upgrade.split(/^(?=release 0\.1\.0)/m);
-  const release = /^release\(\) \{[^]*?^\}$/m.exec(upgrade)?.[0] ?? '';
-
-  await follow(
-    `${release}\ncd ${made}; DATABASE_URL='${postgres.url}' LOGIN_URL='${here(environmentOf('migrate')['LOGIN_URL'] ?? '')}' npm run -s migrate\nrelease 0.1.0`,
-  );
-  const client = new Client({ connectionString: postgres.url });
-  await client.connect();
-  onTestFinished(() => client.end());
-  const key = await createApiKey(client, { site: await createSite(client) });
-
-  /** Two callers. Their pauses leave the processor to the releases. */
-  const done = new AbortController();
-  const seen: string[] = [];
-  const created: string[] = [];
-  const call = async (): Promise<void> => {
-    while (!done.signal.aborted) {
-      const token = await getToken(base, key, { audience: 'svc-fhir' });
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' };
-      for (const _ of [1, 2, 3, 4, 5]) {
-        const posted = await fetch(`${base}/fhir/Patient`, {
-          method: 'POST',
-          headers,
-          body: '{"resourceType":"Patient"}',
-        });
-        seen.push(String(posted.status));
-        const { id } = (await posted.json()) as { id: string };
-        created.push(id);
-        const read = await fetch(`${base}/fhir/Patient/${id}`, { headers });
-        seen.push(String(read.status));
-        await read.text();
-        await delay(100);
-      }
+    const made = join(stage('commands').root, stage('commands').workdir);
+    for (const version of ['0.1.0', '0.2.0']) {
+      const release = join(opt, version);
+      // Links instead of copies, but for the files that differ.
+      await run('cp', ['-rl', made, release]);
+      const manifest = await readFile(join(made, 'package.json'), 'utf8');
+      await rm(join(release, 'package.json'));
+      await writeFile(join(release, 'package.json'), manifest.replace(/"version": ".*"/, `"version": "${version}"`));
+      await cp(`${ROOT}deno.json`, join(release, 'deno.json'));
     }
-  };
-  const calls = Promise.all([call(), call()]).catch((error: unknown) => seen.push(String(error)));
 
-  expect(await versionsSeen()).toEqual(['0.1.0', '0.1.0']);
-  await follow(beforeRollback);
-  expect(await versionsSeen()).toEqual(['0.2.0', '0.2.0']);
-  await follow(`${release}\n${rollback}`);
-  expect(await versionsSeen()).toEqual(['0.1.0', '0.1.0']);
-  await follow(`${release}\n${rotation}`);
-  done.abort();
-  await calls;
+    const processes = new Map<number, Logged>();
+    const restart = async (port: number): Promise<void> => {
+      await processes.get(port)?.stop();
+      // As systemd reads EnvironmentFile, with the lines of the unit after it.
+      const start = `set -a; . "$1"; HOST=127.0.0.1 PORT=${port}; unset BOX_OWNER_PASSWORD; exec "$2"`;
+      const program = join(opt, String(port), 'edge/platform/gateway-deno.sh');
+      processes.set(
+        port,
+        spawnLogged(['/bin/sh', '-c', start, 'unit', join(etc, 'gateway.env'), program], {
+          cwd: '/',
+          env: { PATH: path, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', DENO_DIR: join(folder, 'deno') },
+        }),
+      );
+    };
+    onTestFinished(async () => {
+      for (const each of processes.values()) await each.kill();
+    });
+    const systemd = createServer((request, response) => {
+      const [, port] = /^\/restart\/gateway@(\d+)$/.exec(request.url ?? '') ?? [];
+      void restart(Number(port)).then(() => response.end());
+    });
+    systemd.listen(0, '127.0.0.1');
+    await once(systemd, 'listening');
+    onTestFinished(() => void systemd.close());
+    const control = `http://127.0.0.1:${(systemd.address() as AddressInfo).port}`;
 
-  expect(new Set(seen)).toEqual(new Set(['201', '200']));
-  const { rows } = await client.query('select from resource where id = any($1)', [created]);
-  expect([rows.length, created.length > 20]).toEqual([created.length, true]);
-  const lastRing = await ring();
-  expect([lastRing === firstRing, JSON.parse(lastRing)]).toEqual([false, { keys: [expect.anything()] }]);
-  expect((await stat(join(etc, 'gateway.env'))).mode & 0o777).toBe(0o600);
-}, 300_000);
+    const versionsSeen = async () => {
+      const answers = await Promise.all(
+        ports.map(
+          async (port) => (await fetch(`http://127.0.0.1:${port}/readyz`)).json() as Promise<{ version: string }>,
+        ),
+      );
+      return answers.map(({ version }) => version);
+    };
+    const follow = async (commands: string) => {
+      const script = commands
+        .replaceAll('/opt/gateway', opt)
+        .replaceAll('/etc/gateway', etc)
+        .replaceAll('"postgres://gateway_owner:$BOX_OWNER_PASSWORD@127.0.0.1/gateway"', `'${postgres.url}'`)
+        .replaceAll('8000', String(ports[0]))
+        .replaceAll('8001', String(ports[1]));
+      const shims = `docker() { :; }; systemctl() { curl -sS --fail -X POST ${control}/"$1/$2"; }\n`;
+      await run('bash', ['-euo', 'pipefail', '-c', `${shims}${script}`], {
+        cwd: made,
+        env: { PATH: path, HOME: folder },
+      });
+    };
+    const [upgrade = '', rotation = ''] = ON_TWO_PROCESSES.map((section) => commandsOf(section).join('\n'));
+    const [beforeRollback = '', rollback = ''] = upgrade.split(/^(?=release 0\.1\.0)/m);
+    const release = /^release\(\) \{[^]*?^\}$/m.exec(upgrade)?.[0] ?? '';
+
+    await follow(
+      `${release}\ncd ${made}; DATABASE_URL='${postgres.url}' LOGIN_URL='${here(environmentOf('migrate')['LOGIN_URL'] ?? '')}' npm run -s migrate\nrelease 0.1.0`,
+    );
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const key = await createApiKey(client, { site: await createSite(client) });
+
+    /** Two callers. Their pauses leave the processor to the releases. */
+    const done = new AbortController();
+    const seen: string[] = [];
+    const created: string[] = [];
+    const call = async (): Promise<void> => {
+      while (!done.signal.aborted) {
+        const token = await getToken(base, key, { audience: 'svc-fhir' });
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' };
+        for (const _ of [1, 2, 3, 4, 5]) {
+          const posted = await fetch(`${base}/fhir/Patient`, {
+            method: 'POST',
+            headers,
+            body: '{"resourceType":"Patient"}',
+          });
+          seen.push(String(posted.status));
+          const { id } = (await posted.json()) as { id: string };
+          created.push(id);
+          const read = await fetch(`${base}/fhir/Patient/${id}`, { headers });
+          seen.push(String(read.status));
+          await read.text();
+          await delay(100);
+        }
+      }
+    };
+    const calls = Promise.all([call(), call()]).catch((error: unknown) => seen.push(String(error)));
+
+    expect(await versionsSeen()).toEqual(['0.1.0', '0.1.0']);
+    await follow(beforeRollback);
+    expect(await versionsSeen()).toEqual(['0.2.0', '0.2.0']);
+    await follow(`${release}\n${rollback}`);
+    expect(await versionsSeen()).toEqual(['0.1.0', '0.1.0']);
+    await follow(`${release}\n${rotation}`);
+    done.abort();
+    await calls;
+
+    expect(new Set(seen)).toEqual(new Set(['201', '200']));
+    const { rows } = await client.query('select from resource where id = any($1)', [created]);
+    expect([rows.length, created.length > 20]).toEqual([created.length, true]);
+    const lastRing = await ring();
+    expect([lastRing === firstRing, JSON.parse(lastRing)]).toEqual([false, { keys: [expect.anything()] }]);
+    expect((await stat(join(etc, 'gateway.env'))).mode & 0o777).toBe(0o600);
+  },
+  300_000,
+);
 
 describe('the nightly dump', () => {
   const backup = (target: string, ...command: readonly string[]) =>

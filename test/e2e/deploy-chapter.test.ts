@@ -21,7 +21,8 @@ import { freePort } from '../stack/services/free-port.ts';
 import { BARE_ENV, type Ended, runAdminHere } from '../stack/tools/command-line.ts';
 import { startConsole, type TestConsole } from '../stack/tools/console.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
-import { sized } from '../stack/tools/size.ts';
+import { isFull, sized } from '../stack/tools/size.ts';
+import { testWhere } from '../stack/tools/test-where.ts';
 import { commandsOf, ON_DEPLOYMENT, ON_USED_DEPLOYMENT, RECORDED } from '../inputs/documented-commands.ts';
 
 let stack: TestConsole;
@@ -104,39 +105,44 @@ async function run(sections: readonly string[], env: Readonly<Record<string, str
   });
 }
 
-test('lead from an empty database to a patient, rotated keys and an archive of the audit, and to an erased patient', async () => {
-  // The builds of other tests write to these folders.
-  const builds = new Set(['dist', '.wrangler']);
-  const entries = async () => new Set((await readdir(ROOT)).filter((name) => !builds.has(name)));
-  const before = await entries();
-  const { stdout, stderr, code } = await run(ON_DEPLOYMENT);
-  expect(code, stderr.slice(-2000)).toBe(0);
-  const [, created = ''] = /(\{"resourceType":"Patient".*?\})\{"resourceType":"Bundle"/s.exec(stdout) ?? [];
-  const patient = JSON.parse(created) as { readonly id: string };
-  expect(patient).toMatchObject({ identifier: [{ value: 'A-1' }] });
-  expect(stdout).toMatch(/"resourceType":"Bundle"[^\n]*"total":1/);
+// A minute of work, in dozens of processes.
+testWhere(isFull)(
+  'lead from an empty database to a patient, rotated keys and an archive of the audit, and to an erased patient',
+  async () => {
+    // The builds of other tests write to these folders.
+    const builds = new Set(['dist', '.wrangler']);
+    const entries = async () => new Set((await readdir(ROOT)).filter((name) => !builds.has(name)));
+    const before = await entries();
+    const { stdout, stderr, code } = await run(ON_DEPLOYMENT);
+    expect(code, stderr.slice(-2000)).toBe(0);
+    const [, created = ''] = /(\{"resourceType":"Patient".*?\})\{"resourceType":"Bundle"/s.exec(stdout) ?? [];
+    const patient = JSON.parse(created) as { readonly id: string };
+    expect(patient).toMatchObject({ identifier: [{ value: 'A-1' }] });
+    expect(stdout).toMatch(/"resourceType":"Bundle"[^\n]*"total":1/);
 
-  const secrets = join(home, 'gateway-secrets');
-  const ring = JSON.parse(await readFile(join(secrets, 'rings/4.json'), 'utf8')) as { keys: unknown[] };
-  expect(ring.keys).toHaveLength(1);
-  const made = await readdir(secrets, { recursive: true });
-  expect(made).toEqual(
-    expect.arrayContaining(['production/edge.json', 'laboratory/private.pem', 'rings/2.json', 'box/gateway.env']),
-  );
-  // Only the owner can enter these folders.
-  for (const folder of [secrets, join(home, 'gateway-archive')]) expect((await stat(folder)).mode & 0o077).toBe(0);
-  expect(await readdir(join(home, 'gateway-archive'))).toEqual(['2026-01.ndjson']);
-  expect(await entries()).toEqual(before);
+    const secrets = join(home, 'gateway-secrets');
+    const ring = JSON.parse(await readFile(join(secrets, 'rings/4.json'), 'utf8')) as { keys: unknown[] };
+    expect(ring.keys).toHaveLength(1);
+    const made = await readdir(secrets, { recursive: true });
+    expect(made).toEqual(
+      expect.arrayContaining(['production/edge.json', 'laboratory/private.pem', 'rings/2.json', 'box/gateway.env']),
+    );
+    // Only the owner can enter these folders.
+    for (const folder of [secrets, join(home, 'gateway-archive')]) expect((await stat(folder)).mode & 0o077).toBe(0);
+    expect(await readdir(join(home, 'gateway-archive'))).toEqual(['2026-01.ndjson']);
+    expect(await entries()).toEqual(before);
 
-  const { rows } = await db.client.query<{ alert_id: string }>(
-    `insert into alert (site_id, alert_id, kind, subject, firing_since)
+    const { rows } = await db.client.query<{ alert_id: string }>(
+      `insert into alert (site_id, alert_id, kind, subject, firing_since)
      select site_id, gen_random_uuid(), 'signing-key-old', 'kid', now() from site returning alert_id`,
-  );
-  const used = await run(ON_USED_DEPLOYMENT, { ALERT: rows[0]?.alert_id ?? '', PATIENT: patient.id });
-  expect(used.code, used.stderr.slice(-2000)).toBe(0);
-  const left = await db.client.query('select from resource where id = $1', [patient.id]);
-  expect(left.rowCount).toBe(0);
-}, 300_000);
+    );
+    const used = await run(ON_USED_DEPLOYMENT, { ALERT: rows[0]?.alert_id ?? '', PATIENT: patient.id });
+    expect(used.code, used.stderr.slice(-2000)).toBe(0);
+    const left = await db.client.query('select from resource where id = $1', [patient.id]);
+    expect(left.rowCount).toBe(0);
+  },
+  300_000,
+);
 
 const variables = z.record(z.string(), z.string()).default({});
 const workflowOfSite = z.object({
@@ -276,24 +282,27 @@ test('the CI job plans a site’s file with a client that can only read, applies
   expect(drifted.stdout).toMatch(/^\? +site file +not in the file: API key "By hand" \(svc-\S+\)$/m);
 }, 60_000);
 
-test('name subcommands and options of Wrangler that its help has', async () => {
-  const commands = (await readFile(join(home, 'npx'), 'utf8')).trimEnd().split('\n');
-  expect(commands.length).toBeGreaterThan(8);
-  const options = new Map<string, Set<string>>();
-  for (const command of new Set(commands)) {
-    const [, name = ''] = /^wrangler((?: [a-z]+)+)/.exec(command) ?? [];
-    const known = options.get(name) ?? new Set();
-    for (const [option] of command.matchAll(/--[a-z-]+/g)) known.add(option);
-    options.set(name, known);
-  }
-  // Each start of Wrangler is two seconds of work.
-  for (const [name, named] of sized([...options].slice(0, 2), [...options])) {
-    const args = [...name.trim().split(' '), '--help'];
-    const { stdout } = await promisify(execFile)('node_modules/.bin/wrangler', args, {
-      cwd: ROOT,
-      env: { ...BARE_ENV, HOME: home, WRANGLER_SEND_METRICS: 'false' },
-    });
-    expect(stdout).toMatch(new RegExp(`^wrangler${name}\\b`, 'm'));
-    expect([...named].filter((option) => !stdout.includes(option))).toEqual([]);
-  }
-}, 60_000);
+testWhere(isFull)(
+  'name subcommands and options of Wrangler that its help has',
+  async () => {
+    const commands = (await readFile(join(home, 'npx'), 'utf8')).trimEnd().split('\n');
+    expect(commands.length).toBeGreaterThan(8);
+    const options = new Map<string, Set<string>>();
+    for (const command of new Set(commands)) {
+      const [, name = ''] = /^wrangler((?: [a-z]+)+)/.exec(command) ?? [];
+      const known = options.get(name) ?? new Set();
+      for (const [option] of command.matchAll(/--[a-z-]+/g)) known.add(option);
+      options.set(name, known);
+    }
+    for (const [name, named] of options) {
+      const args = [...name.trim().split(' '), '--help'];
+      const { stdout } = await promisify(execFile)('node_modules/.bin/wrangler', args, {
+        cwd: ROOT,
+        env: { ...BARE_ENV, HOME: home, WRANGLER_SEND_METRICS: 'false' },
+      });
+      expect(stdout).toMatch(new RegExp(`^wrangler${name}\\b`, 'm'));
+      expect([...named].filter((option) => !stdout.includes(option))).toEqual([]);
+    }
+  },
+  60_000,
+);

@@ -5,12 +5,12 @@
 import { expect, test } from 'vitest';
 
 import { runFaults } from '../stack/tools/faults.ts';
-import { RUNTIMES } from '../stack/tools/gateway.ts';
+import { ONE_RUNTIME } from '../stack/tools/gateway.ts';
 import { sized } from '../stack/tools/size.ts';
 
 const ROUNDS = sized(1, 100);
 
-test.each(RUNTIMES)(
+test.each(ONE_RUNTIME)(
   'kill -9 of every part in turn, on %s',
   async (runtime) => {
     const report = await runFaults({

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import { addSiteAddress } from '../../edge/store/site-address.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
-import { RUNTIMES, startGateway, type Gateway } from '../stack/tools/gateway.ts';
-import { sized } from '../stack/tools/size.ts';
+import { ONE_RUNTIME, startGateway, type Gateway } from '../stack/tools/gateway.ts';
 import { connectPeer, frame, msaOf, type MllpPeer } from '../stack/tools/mllp-peer.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
@@ -20,7 +19,7 @@ const adt = (controlId: string, application = 'ADT', facility = 'EAST'): string 
 /** The default of HL7_MAX_TEXT_BYTES. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 
-describe.each(RUNTIMES)('on %s', (runtime) => {
+describe.each(ONE_RUNTIME)('on %s', (runtime) => {
   let database: TestDatabase;
   let gateway: Gateway;
   let sidecars: SidecarProcess[] = [];
@@ -208,9 +207,6 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     ]);
     expect(await storedIn('U1')).toEqual([]);
   });
-
-  // The runtimes differ in nothing that this test sees.
-  if (sized(runtime !== 'deno', false)) return;
 
   test('the connections of a sender are stored: open, closed by the sender, and rejected', async () => {
     const { clientId } = await key(0, ['203.0.113.78']);

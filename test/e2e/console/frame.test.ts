@@ -13,6 +13,8 @@ import {
   WIDE,
 } from '../../stack/tools/console-browser.ts';
 import { zoneAtNoon } from '../../stack/tools/midday.ts';
+import { isFull } from '../../stack/tools/size.ts';
+import { testWhere } from '../../stack/tools/test-where.ts';
 
 const open = consoleInBrowser();
 
@@ -46,7 +48,8 @@ test('signing out ends the session here and at the provider', async () => {
   await context.close();
 });
 
-test('the API reference is read and tried with a token', async () => {
+// test/e2e/reference.test.ts does the same with a token that the page makes.
+testWhere(isFull)('the API reference is read and tried with a token', async () => {
   const { browser, db, site, stack } = open();
   const context = await browser.newContext({ colorScheme: 'dark' });
   const page = await context.newPage();

@@ -67,7 +67,7 @@ const dryRunOf = async (at: Hl7Site, bytes: Uint8Array): Promise<string> => {
 test('is equal in a full and in an empty site, in one round trip, and stores nothing', async () => {
   const options = { database: db, timeZone: 'Europe/Vienna' };
   const [full, empty] = [await createHl7Site(options), await createHl7Site(options)];
-  const day = simulateDay(SEED, sized(6, 60));
+  const day = simulateDay(SEED, sized(2, 60));
   for (const { text, sender } of day.messages) await full.sendByOther(text, {}, sender);
   const random = randomFrom(SEED);
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)];

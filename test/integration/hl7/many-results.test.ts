@@ -5,6 +5,7 @@ import { lookupParams } from '../../../edge/store/hl7-snapshot.ts';
 import { bytesOf, msh, readBytes } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { explain } from '../../stack/tools/plan.ts';
+import { sized } from '../../stack/tools/size.ts';
 
 const site = await createHl7Site();
 /** Row policies apply to this role and add conditions. */
@@ -50,7 +51,7 @@ const CASES: readonly (readonly [what: string, header: string, lines: (size: num
 ];
 
 test.each(CASES)('%s: twice as many are twice the work', async (what, header, lines) => {
-  const texts = [100, 200].map((n) => message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n)));
+  const texts = sized([40, 80], [100, 200]).map((n) => message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n)));
   // Both are stored before either is looked up: the second may give an index a further level, which each look-up reads.
   for (const text of texts) expect((await site.send(text)).outcome).toBe('AA');
   const blocks: number[] = [];

@@ -14,7 +14,7 @@ import { isBrowserMissing, NO_BROWSER, startBrowser } from './browser.ts';
 import type { TestConsole } from './console.ts';
 import { startConsoleSite } from './console-site.ts';
 import type { TestDatabase } from './database.ts';
-import { isFull } from './size.ts';
+import { isFull, sized } from './size.ts';
 
 /** The folder for screenshots of the pages, if set. */
 export const PICTURES = process.env['SCREENSHOTS'];
@@ -36,13 +36,15 @@ const readableStyles = new Set<string>();
  * element of each combination of colour, background and font is checked, at the normal size once for all pages of a process.
  *
  * @param left rules that a library breaks
- * @param rules `contrast` for a second view of a page, of which another view has all other rules
+ * @param rules `contrast` for a second view of a page, of which another view has all other rules. `none` is for a page on the
+ *   way of a person, of which pages.test.ts has the same page: the normal size leaves it out.
  */
 export async function expectAccessible(
   page: Page,
   left: readonly string[] = [],
-  rules: 'all' | 'contrast' = 'all',
+  rules: 'all' | 'contrast' | 'none' = sized('none', 'all'),
 ): Promise<void> {
+  if (rules === 'none') return;
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const { violations, styles } = await page.evaluate(
     async ({ left, rules, known }) => {

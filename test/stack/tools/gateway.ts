@@ -17,6 +17,8 @@ export type Runtime = 'workerd' | 'deno' | 'deno on Neon';
  * `npm run test:full` and for cases about it.
  */
 export const RUNTIMES: readonly Runtime[] = sized<Runtime[]>(['workerd', 'deno'], ['workerd', 'deno', 'deno on Neon']);
+/** The runtimes for cases that no runtime changes. */
+export const ONE_RUNTIME: readonly Runtime[] = sized<readonly Runtime[]>(['deno'], RUNTIMES);
 
 export interface GatewayOptions {
   readonly runtime: Runtime;

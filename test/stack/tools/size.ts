@@ -7,6 +7,13 @@ export const isFull = process.env['TEST_SIZE'] === 'full';
 /** One of two sizes of the same case. */
 export const sized = <Size>(small: Size, full: Size): Size => (isFull ? full : small);
 
+/** Every n-th of many cases that differ in their data alone; at full size all. */
+export const everyNth = <Case>(n: number, cases: readonly Case[]): readonly Case[] =>
+  sized(
+    cases.filter((_, at) => at % n === 0),
+    cases,
+  );
+
 /** `TEST_PART=0.1`: a tenth of the longest cases of the full size. */
 const part = Number(process.env['TEST_PART'] ?? 1);
 

@@ -1,5 +1,6 @@
 /** Every message of test/messages is mapped, and every resource made is valid FHIR by our own validation. */
 import { readBytes } from '../../stack/tools/hl7-text.ts';
+import { everyNth, sized } from '../../stack/tools/size.ts';
 import { describe, expect, test } from 'vitest';
 
 import { decide } from '../../../edge/hl7/ingest/decide.ts';
@@ -59,7 +60,7 @@ describe('unchanged messages', () => {
 });
 
 describe.each(['ADT^A08', 'ORU^R01', 'MDM^T02'])('the same messages as %s', (type) => {
-  test.each(corpus())('$name', ({ bytes }) => {
+  test.each(everyNth(4, corpus()))('$name', ({ bytes }) => {
     expect(faultsOf(served(bytes, type))).toEqual([]);
   });
 });
@@ -92,11 +93,11 @@ test('served messages are accepted, except messages that lack or break a require
 });
 
 test('the corpus makes resources of every type', () => {
-  const types = corpus().flatMap(({ bytes }) =>
+  const types = everyNth(2, corpus()).flatMap(({ bytes }) =>
     ['ADT^A08', 'ORU^R01', 'MDM^T02'].flatMap((type) =>
       judge(served(bytes, type)).effects.resources.map(({ resourceType }) => resourceType),
     ),
   );
   expect(new Set(types)).toEqual(new Set(RESOURCE_TYPES));
-  expect(types.length).toBeGreaterThan(1000);
+  expect(types.length).toBeGreaterThan(sized(500, 1000));
 });
