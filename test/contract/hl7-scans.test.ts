@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getToken } from '../stack/services/client.ts';
 import { createApiKey, createSite } from '../stack/services/seed.ts';
 import { startSidecar, type SidecarProcess } from '../stack/services/sidecar.ts';
+import { until } from '../stack/services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, ONE_RUNTIME, startGateway } from '../stack/tools/gateway.ts';
 import { msh } from '../stack/tools/hl7-text.ts';
@@ -237,21 +238,25 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     const toSmall = await startSidecar({ edgeUrl: small.url, privateKey: gateway.secrets.sidecarPrivateKey, env });
     try {
       const other = await createSite(db.client);
+      /** Sends again after a closed connection, as senders do: on a busy machine, a message takes longer than the retries. */
+      const store = (message: string) =>
+        until('AA', async () => {
+          const peer = await connectPeer({ port: toSmall.port });
+          const ack = await peer.exchange(message).catch(() => undefined);
+          peer.destroy();
+          if (ack !== undefined) expect(msaOf(ack).code).toBe('AA');
+          return ack !== undefined;
+        });
       // One site alone does not delay the messages of another source.
       const stuck = [await startBody(smallToken)];
-      const before = await connectPeer({ port: toSmall.port });
-      expect(msaOf(await before.exchange(mdm('W98', 'W98', pdf(400_000).toString('base64')))).code).toBe('AA');
-      before.destroy();
+      await store(mdm('W98', 'W98', pdf(400_000).toString('base64')));
       stuck.push(await startBody(await tokenOf(other, 'hl7', 'svc-hl7-http', small)));
       const message = mdm('W100', 'W100', pdf(400_000).toString('base64'));
       const peer = await connectPeer({ port: toSmall.port });
       peer.write(frame(message));
       expect(await peer.closed).toBe('');
       for (const each of stuck) each.destroy();
-      await delay(500);
-      const again = await connectPeer({ port: toSmall.port });
-      expect(msaOf(await again.exchange(message)).code).toBe('AA');
-      again.destroy();
+      await store(message);
     } finally {
       await toSmall.stop();
     }
