@@ -3,16 +3,17 @@
  * random order. So a machine that is slow for a while slows both. The figures are of the difference within a pair. Autovacuum is off,
  * as it would run in some pairs only: the tables are vacuumed between the pairs.
  */
-import type { Client } from 'pg';
+import { Client } from 'pg';
 
 import { cpuMicrosOf } from './cpu.ts';
-import type { GatewayStack, Operation, SiteRequests } from './gateway-stack.ts';
+import { type GatewayStack, type Operation, type SiteRequests, startGatewayStack } from './gateway-stack.ts';
 import { median } from './rounds.ts';
 
 const CONNECTIONS = 8;
 const MIN_PAIRS = 6;
+const PATIENTS = 2_000;
 /** Settings of PostgreSQL. */
-export const SETTINGS = { autovacuum: 'off', checkpoint_timeout: '1h', max_wal_size: '16GB' };
+const SETTINGS = { autovacuum: 'off', checkpoint_timeout: '1h', max_wal_size: '16GB' };
 
 export interface PairRow {
   readonly pairs: number;
@@ -98,11 +99,9 @@ export function rowOf(pairs: readonly Pair[], maxPercent: number): PairRow {
   };
 }
 
-export interface Measured {
+interface Measured {
   /** The operation. */
   readonly what: string;
-  /** Each of two sites is the one with more for half of the time. */
-  readonly sites: readonly SiteRequests[];
   readonly rowMs: number;
   /** A pair has as many requests to each site. */
   readonly writes: number;
@@ -114,10 +113,12 @@ export interface Measured {
   readonly ended?: (site: string) => Promise<unknown>;
 }
 
-export async function measurePairs(
+/** @param sites each is the one with more for half of the time */
+async function measurePairs(
   stack: GatewayStack,
   client: Client,
-  { what, sites, rowMs, writes, vacuumAfter, begin, ended = async () => undefined }: Measured,
+  sites: readonly SiteRequests[],
+  { what, rowMs, writes, vacuumAfter, begin, ended = async () => undefined }: Measured,
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   for (const full of sites) {
@@ -137,4 +138,38 @@ export async function measurePairs(
     }
   }
   return pairs;
+}
+
+export interface TwoSites {
+  readonly runtime: string;
+  readonly client: Client;
+  readonly sites: readonly SiteRequests[];
+  readonly measure: (measured: Measured) => Promise<Pair[]>;
+}
+
+/**
+ * Starts a gateway on each runtime, with two sites of the same patients.
+ *
+ * @param env settings of the gateway
+ * @returns the rows of both
+ */
+export async function onBothRuntimes<Row>(
+  env: Readonly<Record<string, string>>,
+  rowsOf: (at: TwoSites) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const runtime of ['workerd', 'Deno'] as const) {
+    const stack = await startGatewayStack({ runtime, env, patients: PATIENTS, settings: SETTINGS });
+    const client = new Client({ connectionString: stack.databaseUrl });
+    await client.connect();
+    try {
+      const sites = [stack, await stack.addSite()];
+      const measure = (measured: Measured) => measurePairs(stack, client, sites, measured);
+      rows.push(...(await rowsOf({ runtime, client, sites, measure })));
+    } finally {
+      await client.end();
+      await stack.stop();
+    }
+  }
+  return rows;
 }

@@ -4,14 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
 import { sourceSystem } from '../../edge/store/coding-systems.ts';
-import { startGatewayStack } from './gateway-stack.ts';
-import { measurePairs, type PairRow, rowOf, SETTINGS } from './pairs.ts';
+import { onBothRuntimes, type PairRow, rowOf } from './pairs.ts';
 import { TWENTY_RULES } from './twenty-rules.ts';
 
-const PATIENTS = 2_000;
 const ROWS = 100_000;
 /** Short pairs, because the difference is small. */
 const WRITES = 100;
@@ -45,40 +43,23 @@ async function addTable(client: Client, site: string): Promise<object> {
   return table;
 }
 
-export async function bench(): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const runtime of ['workerd', 'Deno'] as const) {
-    const stack = await startGatewayStack({ runtime, patients: PATIENTS, settings: SETTINGS });
-    const client = new Client({ connectionString: stack.databaseUrl });
-    await client.connect();
-    try {
-      const sites = [stack, await stack.addSite()];
-      const tables = new Map<string, object>();
-      for (const { site } of sites) tables.set(site, await addTable(client, site));
-      const rules = JSON.stringify({ version: 1, rules: TWENTY_RULES });
-      const begin = async (more: string, less: string): Promise<void> => {
-        const setRules = 'update api_key set hl7_rules = $2 where site_id = $1';
-        const setTables = 'update site set code_tables = $2 where site_id = $1';
-        await client.query(setRules, [more, rules]);
-        await client.query(setTables, [more, JSON.stringify([tables.get(more)])]);
-        await client.query(setRules, [less, null]);
-        await client.query(setTables, [less, '[]']);
-      };
-      for (const what of MEASURED) {
-        const pairs = await measurePairs(stack, client, {
-          what,
-          sites,
-          rowMs: ROW_MS,
-          writes: WRITES,
-          vacuumAfter: VACUUM_AFTER,
-          begin,
-        });
-        rows.push({ runtime, what, ...rowOf(pairs, MAX_PERCENT) });
-      }
-    } finally {
-      await client.end();
-      await stack.stop();
+export const bench = (): Promise<Row[]> =>
+  onBothRuntimes({}, async ({ runtime, client, sites, measure }) => {
+    const tables = new Map<string, object>();
+    for (const { site } of sites) tables.set(site, await addTable(client, site));
+    const rules = JSON.stringify({ version: 1, rules: TWENTY_RULES });
+    const begin = async (more: string, less: string): Promise<void> => {
+      const setRules = 'update api_key set hl7_rules = $2 where site_id = $1';
+      const setTables = 'update site set code_tables = $2 where site_id = $1';
+      await client.query(setRules, [more, rules]);
+      await client.query(setTables, [more, JSON.stringify([tables.get(more)])]);
+      await client.query(setRules, [less, null]);
+      await client.query(setTables, [less, '[]']);
+    };
+    const rows: Row[] = [];
+    for (const what of MEASURED) {
+      const pairs = await measure({ what, rowMs: ROW_MS, writes: WRITES, vacuumAfter: VACUUM_AFTER, begin });
+      rows.push({ runtime, what, ...rowOf(pairs, MAX_PERCENT) });
     }
-  }
-  return rows;
-}
+    return rows;
+  });

@@ -7,14 +7,12 @@
  * type, of another code or name, and matching. "with the feed" has the numbering and the comparison too, until nothing is left; then
  * no subscription matches. Autovacuum is off, as it would run in some pairs only: the tables are vacuumed between the pairs.
  */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
 import { until } from '../stack/services/until.ts';
-import { startGatewayStack } from './gateway-stack.ts';
-import { measurePairs, type PairRow, rowOf, SETTINGS } from './pairs.ts';
+import { onBothRuntimes, type PairRow, rowOf } from './pairs.ts';
 
 const SUBSCRIPTIONS = 1_000;
-const PATIENTS = 2_000;
 const WRITES = 250;
 /** For each row of the table. The rows of both runtimes take six minutes. */
 const ROW_MS = 26_000;
@@ -62,41 +60,25 @@ const feedIsDone = (client: Client, site: string) =>
     return rows[0]?.done;
   });
 
-export async function bench(): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const runtime of ['workerd', 'Deno'] as const) {
-    const stack = await startGatewayStack({
-      runtime,
-      env: { FHIR_SUBSCRIPTIONS: 'on' },
-      patients: PATIENTS,
-      settings: SETTINGS,
-    });
-    const client = new Client({ connectionString: stack.databaseUrl });
-    await client.connect();
-    try {
-      const sites = [stack, await stack.addSite()];
-      await client.query(`update api_key set subscription_hosts = '{hooks.example.org}'`);
-      await client.query('select change_ask()');
-      for (const feed of ['alone', 'with the feed'] as const) {
-        await (feed === 'alone' ? holdFeeds(client) : beginFeeds(client));
-        for (const what of MEASURED) {
-          const pairs = await measurePairs(stack, client, {
-            what,
-            sites,
-            rowMs: ROW_MS,
-            writes: WRITES,
-            vacuumAfter: 1,
-            begin: (more) => subscribe(client, more, feed === 'alone' ? 1 : 0),
-            ended: (site) => (feed === 'alone' ? Promise.resolve() : feedIsDone(client, site)),
-          });
-          const row = rowOf(pairs, MAX_PERCENT);
-          rows.push({ runtime, what, feed, ...row, 'is at most': feed === 'alone' ? row['is at most'] : '' });
-        }
+export const bench = (): Promise<Row[]> =>
+  onBothRuntimes({ FHIR_SUBSCRIPTIONS: 'on' }, async ({ runtime, client, measure }) => {
+    await client.query(`update api_key set subscription_hosts = '{hooks.example.org}'`);
+    await client.query('select change_ask()');
+    const rows: Row[] = [];
+    for (const feed of ['alone', 'with the feed'] as const) {
+      await (feed === 'alone' ? holdFeeds(client) : beginFeeds(client));
+      for (const what of MEASURED) {
+        const pairs = await measure({
+          what,
+          rowMs: ROW_MS,
+          writes: WRITES,
+          vacuumAfter: 1,
+          begin: (more) => subscribe(client, more, feed === 'alone' ? 1 : 0),
+          ended: (site) => (feed === 'alone' ? Promise.resolve() : feedIsDone(client, site)),
+        });
+        const row = rowOf(pairs, MAX_PERCENT);
+        rows.push({ runtime, what, feed, ...row, 'is at most': feed === 'alone' ? row['is at most'] : '' });
       }
-    } finally {
-      await client.end();
-      await stack.stop();
     }
-  }
-  return rows;
-}
+    return rows;
+  });
