@@ -23,10 +23,7 @@ const ALONE = [
 ];
 
 /** Files of `npm run test:full` alone. */
-const LONG = sized(
-  ['test/contract/{memory,cost}.test.ts', 'test/e2e/outages.test.ts', 'test/integration/store/fhir-plans.test.ts'],
-  [],
-);
+const LONG = sized(['test/contract/{memory,cost}.test.ts', 'test/e2e/outages.test.ts'], []);
 
 /**
  * Only a test that hangs reaches these limits. On a machine with ten other programs, ten seconds of work last a minute
@@ -80,7 +77,6 @@ export default defineConfig({
           ...STACKS,
           name: 'database',
           include: SHARING,
-          exclude: LONG,
           setupFiles: [SETUP],
           // One worker loads the shared modules once for all files.
           isolate: false,

@@ -285,7 +285,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/resource-by-id.ts', ['currentVersion'], ['integration/store/isolation']],
   ['edge/store/resource-lookup.ts', ['lookUpResources'], ['integration/store/isolation']],
   ['edge/store/search/reindex.ts', ['resourcesAfter', 'endFilling'], ['integration/store/reindex']],
-  ['edge/store/search/search.ts', ['searchPage'], ['integration/store/isolation']],
+  ['edge/store/search/search.ts', ['searchPage'], ['integration/store/fhir-plans', 'integration/store/isolation']],
   ['edge/store/search/selection.ts', ['selectionSql'], ['integration/store/reindex']],
   ['edge/store/site.ts', ['siteStatements', 'changesOfSite'], ['integration/store/admin-isolation']],
   ['edge/store/transaction.ts', ['matchedSql'], ['integration/store/isolation']],
