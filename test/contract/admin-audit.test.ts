@@ -1,4 +1,4 @@
-/** The audit records people's actions in the console and its API. Administrators search, read and archive it, on both runtimes. */
+/** The audit records people's actions in the console and its API. Administrators search, read and archive it. */
 import { randomUUID } from 'node:crypto';
 
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** How a session of the console ends, and how the gateway checks permissions again, on both runtimes, with a real provider. */
+/** How a session of the console ends, and how the gateway checks permissions again, with a real provider. */
 import { randomUUID } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Signing in to the console and what its session is worth, over HTTP on both runtimes, against a real provider. */
+/** Signing in to the console and what its session is worth, over HTTP, against a real provider. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -210,7 +210,7 @@ onOneRuntime(
       const all = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'sa', 'eb', 'ap'].flatMap((prefix) =>
         dates.flatMap((date) => [`Observation?date=${prefix}${date}`, `Observation?_lastUpdated=${prefix}${date}`]),
       );
-      const queries = all.filter((_, n) => n % sized(5, 1) === 0);
+      const queries = everyNth(5, all);
       let found = 0;
       for (const query of queries) {
         const ids = idsOf(await get(`/${query}`));

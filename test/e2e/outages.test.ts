@@ -24,9 +24,8 @@ import { signIn } from '../stack/tools/console.ts';
 import type { HttpBrowser } from '../stack/tools/http-browser.ts';
 import { sidecarMetrics } from '../stack/tools/sidecar-metrics.ts';
 import { type SilentProxy, startSilentProxy } from '../stack/tools/silent-proxy.ts';
-import { sized } from '../stack/tools/size.ts';
 
-describe.each(sized<Runtime[]>(['deno'], ['deno', 'workerd']))('each part is pulled out, on %s', (runtime) => {
+describe.each<Runtime>(['deno', 'workerd'])('each part is pulled out, on %s', (runtime) => {
   let db: TestDatabase;
   let proxy: SilentProxy;
   let host: KeyHost;

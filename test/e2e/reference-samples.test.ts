@@ -15,7 +15,8 @@ import { until } from '../stack/services/until.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { type Gateway, startGateway } from '../stack/tools/gateway.ts';
 import { isPythonMissing, runPython } from '../stack/tools/python.ts';
-import { isFull, sized } from '../stack/tools/size.ts';
+import { everyNth, isFull } from '../stack/tools/size.ts';
+import { testWhere } from '../stack/tools/test-where.ts';
 import { giveInput } from '../stack/tools/standard-input.ts';
 
 interface Operation {
@@ -264,19 +265,16 @@ async function programsOf(label: string): Promise<readonly Program[]> {
   return made;
 }
 
-/** Each sample of a shell is a process: at the normal size, those of every eighth operation. */
-const SHELL_EVERY = sized(8, 1);
-/** Languages whose samples take many seconds to compile. */
-const testCompiled = isFull ? test : () => undefined;
+/** For languages whose samples take many seconds to compile. */
+const testCompiled = testWhere(isFull);
 
 /**
- * @param every 4: only the samples of every fourth operation
+ * @param every 8: at the normal size, only the samples of every eighth operation
  * @returns the operations whose sample is not answered as it should be, with what was printed
  */
 async function wrongOf(label: string, run: Run, every = 1): Promise<readonly string[]> {
-  const isRun = (_: unknown, n: number): boolean => n % every === 0;
-  const printed = await run((programs.get(label) ?? []).filter(isRun));
-  return operations.filter(isRun).flatMap(([, { operationId, responses }], n) => {
+  const printed = await run(everyNth(every, programs.get(label) ?? []));
+  return everyNth(every, operations).flatMap(([, { operationId, responses }], n) => {
     const said = printed[n] ?? '';
     const status = said.slice(0, 3);
     const isGood = status.startsWith('2') && status in responses;
@@ -297,7 +295,8 @@ describe.concurrent('the samples of the API reference', () => {
 
   test('curl', async ({ expect: expected, skip }) => {
     skip(!(await execute('curl', ['--version'], {})).startsWith('curl'), 'no curl');
-    expected(await wrongOf('curl', byCurl, SHELL_EVERY)).toEqual([]);
+    // Each sample is a process.
+    expected(await wrongOf('curl', byCurl, 8)).toEqual([]);
   });
 
   test('Python', async ({ expect: expected, skip }) => {
