@@ -14,7 +14,8 @@ const sources = [
   'vitest.config.ts',
   ...FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(?:tsx?|js|css|sql|toml)$/.test(name))
+      // While `npm start` runs, Wrangler has files here.
+      .filter((name) => /\.(?:tsx?|js|css|sql|toml)$/.test(name) && !name.includes('.wrangler'))
       .map((name) => `${folder}/${name}`),
   ),
 ].filter((name) => name !== OWN_NAME);

@@ -26,6 +26,7 @@ import { parseForm } from '../../edge/oauth/form.ts';
 import { knownBy, namesOf } from '../../edge/store/patient-identity.ts';
 import { searchRows } from '../../edge/store/search/extract.ts';
 import { Fault } from '../../shared/fault.ts';
+import { readMessage } from '../../shared/hl7/message.ts';
 import { createMllpDecoder } from '../../shared/hl7/mllp.ts';
 import { plainAddress } from '../../shared/ip.ts';
 import { type JsonObject, parseJson, printJson, sortedJson } from '../../shared/json.ts';
@@ -196,6 +197,12 @@ const SHAPES: readonly Shape[] = [
       const decoder = createMllpDecoder({ maxFrameBytes: 1024 * 1024 });
       for (let at = 0; at < content.length; at += 1) decoder.push(content.subarray(at, at + 1));
     },
+  ),
+  shape(
+    'HL7: lines without a segment name',
+    20_000,
+    (n) => `${HEAD}\rOBX|1|TX|t||x${'\r\r\rx|'.repeat(n)}\rPV1${'\r'.repeat(n)}NTE|1||${'\rx'.repeat(n)}`,
+    (text) => void readMessage(text),
   ),
   shape(
     'MLLP: frames that begin again',

@@ -1,6 +1,7 @@
 /** The endpoint as the real driver of the edge sees it, in front of a real PostgreSQL. */
 import { neon, NeonDbError, neonConfig } from '@neondatabase/serverless';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../../stack/services/until.ts';
 import { useFolder } from '../../stack/tools/use-folder.ts';
 import { type NeonEndpoint, startNeonEndpoint } from '../../stack/services/neon-endpoint.ts';
 import type { NeonRequest } from '../../stack/services/neon-request.ts';
@@ -237,9 +238,12 @@ describe('connections', () => {
     const sql = database();
     await sql`begin`;
     await sql`insert into item (id, name) values (1, 'a')`;
-    const states = await sql`select state from pg_stat_activity where datname = current_database()
-      and state like 'idle in transaction%'`;
-    expect(states).toEqual([]);
+    // Its connection is closed, and PostgreSQL notices that a moment later.
+    await until('the transaction ends', async () => {
+      const open =
+        await sql`select pid from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
+      return open.length === 0;
+    });
     expect(await sql`select id from item`).toEqual([{ id: 1 }]);
   });
 

@@ -28,6 +28,7 @@ import {
   deleteSubscription,
   findEvents,
   firstEvent,
+  type SubscriptionRecord,
   writeSubscription,
 } from '../../../edge/store/subscription.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
@@ -35,6 +36,7 @@ import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
+import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { randomFrom } from '../../stack/tools/random.ts';
@@ -50,6 +52,21 @@ interface Change {
   readonly id: string;
   readonly version: number | null;
 }
+
+/** A subscription to every Patient. */
+const EACH_PATIENT: SubscriptionRecord = {
+  type: 'Patient',
+  filter: '',
+  payload: 'id-only',
+  endpoint: 'https://hooks.example.org/',
+  host: 'hooks.example.org',
+  headers: null,
+  reason: 'x',
+  heartbeatSeconds: null,
+  maxCount: 100,
+  endsAt: null,
+  status: 'requested',
+};
 
 async function begin(site: string) {
   await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
@@ -343,19 +360,7 @@ async function exported(
   types: readonly ResourceType[],
 ): Promise<{ since: string; versions: Map<string, number> }> {
   const at = inSite(gateway, of.site);
-  await at.run(
-    beginExport({
-      ...of,
-      request: '',
-      types,
-      ofPatients: false,
-      since: null,
-      outcomes: '',
-      patients: null,
-      group: null,
-      filters: [],
-    }),
-  );
+  await at.run(beginExport({ ...of, ...PLAIN_EXPORT, types }));
   const row = await until('the export is complete', async () => {
     const [, [found]] = await at.batch([stepExport(of), findExport(of)] as const);
     if (found === undefined) throw new Error('the export is gone');
@@ -461,20 +466,11 @@ test('an export and a subscription from its transactionTime have each version on
       }),
     );
     await delay(below(50));
-    const record = {
-      filter: '',
-      payload: 'id-only',
-      endpoint: 'https://hooks.example.org/',
-      host: 'hooks.example.org',
-      headers: null,
-      reason: 'x',
-    } as const;
-    const rest = { headers: null, heartbeatSeconds: null, maxCount: 100, endsAt: null, status: 'requested' } as const;
     const subscriptions = new Map<string, string>();
     for (const type of types) {
       const id = newId();
       const written = await at.run(
-        writeSubscription({ site, clientId, id }, true, { type, ...record, ...rest }, first.since),
+        writeSubscription({ site, clientId, id }, true, { ...EACH_PATIENT, type }, first.since),
       );
       expect(written).toEqual([{ outcome: 'created' }]);
       subscriptions.set(type, id);
@@ -543,26 +539,7 @@ test('a change costs no write for the subscriptions that it does not concern, an
   const context = { root: 'https://fhir.example/fhir', now: Date.now(), searches: 'listed' } as const;
   const subscribe = async (filter: string): Promise<string> => {
     const id = newId();
-    await at.run(
-      writeSubscription(
-        { site, clientId, id },
-        true,
-        {
-          type: 'Patient',
-          filter,
-          payload: 'id-only',
-          endpoint: 'https://hooks.example.org/',
-          host: 'hooks.example.org',
-          headers: null,
-          reason: 'x',
-          heartbeatSeconds: null,
-          maxCount: 100,
-          endsAt: null,
-          status: 'requested',
-        },
-        null,
-      ),
-    );
+    await at.run(writeSubscription({ site, clientId, id }, true, { ...EACH_PATIENT, filter }, null));
     return id;
   };
   const rowsOf = async () =>
@@ -603,19 +580,7 @@ test('a change costs no write for the subscriptions that it does not concern, an
 async function subscribePatients(site: string) {
   const { clientId } = await createApiKey(db.client, { site, subscriptionHosts: ['hooks.example.org'] });
   const key = { site, clientId, id: newId() };
-  const record = {
-    type: 'Patient',
-    filter: '',
-    payload: 'id-only',
-    endpoint: 'https://hooks.example.org/',
-    host: 'hooks.example.org',
-    headers: null,
-    reason: 'x',
-    heartbeatSeconds: null,
-    maxCount: 10,
-    endsAt: null,
-    status: 'requested',
-  } as const;
+  const record = { ...EACH_PATIENT, maxCount: 10 };
   const put = (isNew = false) => inSite(gateway, site).run(writeSubscription(key, isNew, record, null));
   expect(await put(true)).toEqual([{ outcome: 'created' }]);
   return { ...key, put };
@@ -642,26 +607,7 @@ test('two processes that keep filters: subscriptions that begin, change, pause a
   const families = ['Adams', 'Brown', 'Clark', 'Davis'];
   const ids = Array.from({ length: 4 }, newId);
   const put = (id: string, filter: string, isNew: boolean, status: 'requested' | 'off' = 'requested') =>
-    at.run(
-      writeSubscription(
-        { site, clientId, id },
-        isNew,
-        {
-          type: 'Patient',
-          filter,
-          payload: 'id-only',
-          endpoint: 'https://hooks.example.org/',
-          host: 'hooks.example.org',
-          headers: null,
-          reason: 'x',
-          heartbeatSeconds: null,
-          maxCount: 100,
-          endsAt: null,
-          status,
-        },
-        null,
-      ),
-    );
+    at.run(writeSubscription({ site, clientId, id }, isNew, { ...EACH_PATIENT, filter, status }, null));
   const begin = async (id = newId()): Promise<void> => {
     const kind = below(4);
     const family = families[below(4)] ?? '';

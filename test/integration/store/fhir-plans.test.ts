@@ -35,6 +35,10 @@ const SMALL_SITES = sized(150, 1_000);
 const UNKNOWN_PATIENTS = 10_000;
 
 const db = await useTestDatabase();
+const { rows: versions } = await db.client.query<{ version: string }>(
+  `select current_setting('server_version') as version`,
+);
+const isVersion16 = versions[0]?.version.startsWith('16') === true;
 /** Plans are made for the application, whose policies count. */
 const application = await db.connect();
 let large: string;
@@ -94,6 +98,11 @@ const LISTED_PAGES = 500;
 const DATED_PAGES = (3 * 5 * PATIENTS) / 5_000;
 /** And rows: a page of a common name is found by walking some thousand patients. */
 const MAX_ROWS = 5_000;
+/**
+ * PostgreSQL may look up each of the at most 2,000 patients whose given name begins so, and sort them. Otherwise it reads them
+ * in the order of their ids, and stops when the page is full. Later versions than 16 choose by their sample of the table.
+ */
+const CANDIDATE_PAGES = 4_000;
 
 const UNUSED_CODES = Array.from({ length: 100 }, (_, at) => code(`unused${at}`));
 const MANY_MRNS: Criterion = {
@@ -524,10 +533,11 @@ const MATCH_PAGES = 12;
 /** 1,000 Observations have one of them. */
 const FOUND_CODES = Array.from({ length: 5_000_000 / PATIENTS }, (_, at) => `c${2 * at + 1}`);
 
-describe.each<[string, () => string]>([
+describe.each<readonly [string, () => string]>([
   [`a site of ${PATIENTS} patients`, () => large],
   [`a site of ten among ${SMALL_SITES}`, () => small],
-  ['a site that the statistics do not know', () => unknown],
+  // Version 16 may read such a site as a whole (edge/docs/deploy.md).
+  ...(isVersion16 ? [] : [['a site that the statistics do not know', () => unknown] as const]),
 ])('%s', (_, site) => {
   for (const [label, type, criteria, index, sort = BY_ID] of [...CASES, ...SORTED]) {
     test(label, async () => {
@@ -543,7 +553,8 @@ describe.each<[string, () => string]>([
       // Each value of a list finds a page, whose resources are looked up for the other criterion.
       const values = /v,v&/.test(label) ? MAX_PAGES : 0;
       const listed = sort.param === undefined ? trigrams + values : LISTED_PAGES + dated;
-      const most = (isUnknownName ? MAX_PAGES + UNKNOWN_PATIENTS / 50 : MAX_PAGES) + listed;
+      const sorted = /given=, common/.test(label) ? CANDIDATE_PAGES : 0;
+      const most = (isUnknownName ? MAX_PAGES + UNKNOWN_PATIENTS / 50 : MAX_PAGES) + listed + sorted;
       if (sort === BY_ID_PLANNED) {
         const found = searchPage({ ...selection, sort: BY_ID });
         // The first call also reads the catalog, to plan the statements of the function.

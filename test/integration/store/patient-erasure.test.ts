@@ -22,6 +22,7 @@ import { until } from '../../stack/services/until.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site, type Hl7Site } from '../../stack/tools/hl7-site.ts';
+import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 import { copySite, RECORD_TABLES } from '../../stack/tools/twin-site.ts';
 
 /** Files of opened exports: a client that is reading an export continues. */
@@ -302,17 +303,7 @@ test('ends the exports of the site, even during a download; later exports have n
   /** An export of the site's patients, complete. */
   async function exportOf(at: Hl7Site): Promise<ExportKey & { readonly at: Hl7Site }> {
     const key = { site: at.site, clientId: at.clientId, id: randomUUID(), at };
-    const asked = {
-      request: '',
-      types: ['Patient'],
-      ofPatients: false,
-      since: null,
-      outcomes: '',
-      patients: null,
-      group: null,
-      filters: [],
-    } as const;
-    await at.database.run(beginExport({ ...key, ...asked }));
+    await at.database.run(beginExport({ ...key, ...PLAIN_EXPORT }));
     await until('the export is complete', async () => {
       const [, [row]] = await at.database.batch([stepExport(key), findExport(key)] as const);
       return row?.is_complete;

@@ -52,7 +52,7 @@ const LONGEST: readonly string[] = [
  * A worker takes the next file only from its project, so the files of a project stay together. The project with the most
  * services is the first.
  */
-const PROJECTS: readonly string[] = ['gateway', 'alone', 'database', 'unit'];
+const PROJECTS: readonly string[] = ['gateway', 'alone', 'long', 'database', 'unit'];
 
 /** All others: those that start the most before those that start nothing. */
 const FOLDERS: readonly string[] = ['e2e/', 'contract/', 'integration/', 'unit/'];

@@ -1,5 +1,5 @@
 /**
- * In which size cases run. `npm test` runs every case in its small form; `npm run test:full` runs the same cases with
+ * In which size cases run. `npm test` and `npm run test:long` run their small form; `npm run test:full` runs the same cases with
  * more rows, rounds and inputs. Only this file reads how it was asked.
  */
 export const isFull = process.env['TEST_SIZE'] === 'full';
