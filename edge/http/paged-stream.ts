@@ -9,7 +9,7 @@ import { SENDING_MS } from './memory.ts';
 export function pagedStream(
   { measured, share }: Pick<Deps, 'measured' | 'share'>,
   first: string,
-  rest: AsyncGenerator<string, undefined>,
+  rest: AsyncIterator<string, undefined>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let pieces = piecesOf(first);
@@ -40,7 +40,7 @@ export function pagedStream(
     },
     async cancel() {
       kept?.release();
-      await rest.return(undefined);
+      await rest.return?.();
     },
   });
 }

@@ -60,7 +60,7 @@ const ROWS: readonly Row[] = [
   ['edge/admin/staff/seal.ts', ['openWith'], ['unit/admin/staff/seal']],
   ['edge/admin/staff/token-seal.ts', ['createTokenSeal'], ['unit/admin/staff/token-seal']],
   ['edge/app.ts', ['createApp'], ['integration/oauth/one-keyring']],
-  ['edge/fhir/bulk/file.ts', ['prepareFile', 'pagesOf'], ['contract/fhir']],
+  ['edge/fhir/bulk/file.ts', ['prepareFile', 'pagesAfter'], ['contract/fhir']],
   ['edge/fhir/bundle/entries.ts', ['readBundle', 'unknownMembers'], ['unit/fhir/cost', 'contract/fhir']],
   ['edge/fhir/bundle/transaction.ts', ['prepareTransaction'], ['contract/fhir']],
   [

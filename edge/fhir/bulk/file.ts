@@ -38,25 +38,32 @@ const shownOf = (resource: StoredResource & { readonly facts?: string | null }):
 };
 
 /**
- * The pages of a file. Each page checks that the key is active, the token is not revoked and the
- * export still exists. A token that expires during the download does not end it.
- *
- * @throws Fault `unauthenticated`, `not-found`, `unavailable`
+ * The pages after the first one. If one fails, the status is already sent, so the body ends early, and the log has the reason.
+ * A generator would keep the text of a page until it is asked for the next one.
  */
-async function* pagesOf(
-  { database }: Pick<Deps, 'database'>,
-  caller: Caller,
-  selection: FileSelection,
-  isWanted: ((stored: StoredResource) => boolean) | undefined,
-): AsyncGenerator<string, undefined> {
-  const ask = (after: string): Promise<FilePage> => pageAfter(database, caller, { ...selection, after }, isWanted);
-  let { page, after } = await ask(selection.after);
-  for (;;) {
-    if (page.length > 0) yield page;
-    if (after === undefined) return undefined;
-    const next: string = after;
-    ({ page, after } = await patiently(() => ask(next)));
-  }
+function pagesAfter(
+  first: string | undefined,
+  ask: (after: string) => Promise<FilePage>,
+  { log }: Pick<Deps, 'log'>,
+  requestId: string,
+): AsyncIterator<string, undefined> {
+  let last = first;
+  return {
+    async next() {
+      try {
+        while (last !== undefined) {
+          const previous: string = last;
+          const { page, after } = await patiently(() => ask(previous));
+          last = after;
+          if (page.length > 0) return { value: page };
+        }
+      } catch (error) {
+        faultOf(error, log, 'fhir', requestId);
+        throw error;
+      }
+      return { value: undefined, done: true };
+    },
+  };
 }
 
 const PAGE_ATTEMPTS = 10;
@@ -78,7 +85,12 @@ interface FilePage {
   readonly after: string | undefined;
 }
 
-/** A separate function, so that no rows are in memory while the client reads their page. */
+/**
+ * Each page checks that the key is active, the token is not revoked and the export still exists. A token that expires during
+ * the download does not end it. It is a separate function, so that no rows are in memory while the client reads their page.
+ *
+ * @throws Fault `unauthenticated`, `not-found`, `unavailable`
+ */
 async function pageAfter(
   database: Database,
   caller: Caller,
@@ -96,21 +108,6 @@ async function pageAfter(
   // As `join`, which would copy the texts.
   const page = wanted.reduce((lines, resource) => `${lines}${renderResource(shownOf(resource))}\n`, '');
   return { page, after: more ? resources.at(-1)?.id : undefined };
-}
-
-/** The status is already sent, so a fault after the first page ends the body early, and the log has the reason. */
-async function* logged(
-  pages: AsyncGenerator<string, undefined>,
-  { log }: Pick<Deps, 'log'>,
-  requestId: string,
-): AsyncGenerator<string, undefined> {
-  try {
-    yield* pages;
-  } catch (error) {
-    faultOf(error, log, 'fhir', requestId);
-    throw error;
-  }
-  return undefined;
 }
 
 /** Entries of one Bundle. */
@@ -133,7 +130,7 @@ const HEADERS = { 'Content-Type': FHIR_NDJSON };
 /** @param requestId for the log */
 export function prepareFile({ deps, context, id, pairs, request }: Call, name: string, requestId: string): Interaction {
   refuseNoneExist(request.headers);
-  strictControls(pairs, [], 'a file is what it is');
+  strictControls(pairs, [], 'leave it out: a file has no parameters');
   const wanted = fileOf(name);
   if (!isUuid(id) || wanted === undefined) return unknownExport();
   const { caller } = context;
@@ -156,9 +153,11 @@ export function prepareFile({ deps, context, id, pairs, request }: Call, name: s
     const relying = { ...caller, scopes: new Set(file.types.map(readScope)) };
     const values = { ...context, now: Date.parse(file.snapshot_at) };
     const isWanted = filterOf(type, file.filters, file.zone, values);
-    const pages = logged(pagesOf(deps, relying, selection, isWanted), deps, requestId);
-    const { value: first = '' } = await pages.next();
-    return { status: 200, headers: HEADERS, body: null, stream: pagedStream(deps, first, pages) };
+    const ask = (previous: string): Promise<FilePage> =>
+      pageAfter(deps.database, relying, { ...selection, after: previous }, isWanted);
+    const { page, after: last } = await ask(after);
+    const stream = pagedStream(deps, page, pagesAfter(last, ask, deps, requestId));
+    return { status: 200, headers: HEADERS, body: null, stream };
   };
   const readable = context.types.filter((one) => caller.scopes.has(readScope(one)));
   const opened = openFile(key, wanted.type, number, readable);

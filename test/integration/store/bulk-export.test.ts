@@ -29,6 +29,7 @@ import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
+import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 
 /** Other writers, each at a separate pace. */
 const db = await useTestDatabase();
@@ -55,19 +56,7 @@ async function begun(
   patients: readonly string[] | null = null,
 ): Promise<Exporting> {
   const key = { site, clientId, id: randomUUID(), database };
-  await database.run(
-    beginExport({
-      ...key,
-      request: '',
-      types,
-      ofPatients: false,
-      since,
-      outcomes: '',
-      patients,
-      group: null,
-      filters: [],
-    }),
-  );
+  await database.run(beginExport({ ...key, ...PLAIN_EXPORT, types, since, patients }));
   return key;
 }
 
@@ -196,20 +185,11 @@ test('a write in the exact millisecond of the moment belongs to the next export'
 
 test('does not begin in a transaction that has written, because its id is older than the snapshot', async () => {
   const { site, clientId } = await newSite();
-  const asked = {
-    id: randomUUID(),
-    request: '',
-    types: ['Patient'],
-    ofPatients: false,
-    since: null,
-    outcomes: '',
-    patients: null,
-    group: null,
-    filters: [],
-  } as const;
   await enter(writer, site);
   await writer.query('select write_time()');
-  await expect(run(writer, beginExport({ site, clientId, ...asked }))).rejects.toThrow('read the clock');
+  await expect(run(writer, beginExport({ site, clientId, id: randomUUID(), ...PLAIN_EXPORT }))).rejects.toThrow(
+    'read the clock',
+  );
   await writer.query('rollback');
 });
 
