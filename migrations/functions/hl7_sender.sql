@@ -24,11 +24,7 @@ begin
            current_setting('gateway.senders', true) as senders_state,
            seen.message_id as seen_id, accepted.number is not null as is_seen_accepted,
            encode(accepted.ack, 'hex') as accepted_ack,
-           p_control_id <> '' and exists (
-             select from hl7_message m where m.site_id = p_site and m.client_id = k.client_id
-                and m.sending_application = p_application and m.sending_facility = p_facility
-                and m.control_id = p_control_id and m.sha256 <> p_sha256
-           ) as is_control_id_reused
+           p_control_id <> '' and other.sha256 is not null as is_control_id_reused
       from unnest(keys) c (client_id)
      cross join lateral (
        select x.* from api_key x where x.client_id = c.client_id and x.site_id = p_site limit 1) k
@@ -42,5 +38,10 @@ begin
        select t.number, t.ack from hl7_attempt t
         where t.site_id = p_site and t.message_id = seen.message_id and t.outcome = 'AA' order by t.number limit 1
       ) accepted on true
+      -- Not exists (…): for that, PostgreSQL 17 reads the control ids of all messages of the site.
+      left join lateral (
+       select m.sha256 from hl7_message m
+        where m.site_id = p_site and m.client_id = k.client_id and m.sending_application = p_application
+          and m.sending_facility = p_facility and m.control_id = p_control_id and m.sha256 <> p_sha256 limit 1) other on true
      order by k.client_id) r;
 end $$;

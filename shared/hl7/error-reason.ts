@@ -13,6 +13,7 @@ export const ERROR_REASONS = {
   'charset-doubtful':
     'The bytes are UTF-8 but were decoded with the declared one-byte character set. Letters are probably wrong.',
   'several-messages': 'There is a second MSH. Send each message separately, or all as a batch over HTTP.',
+  'message-fragment': 'DSC-1 says that another message continues this one. Send the message in one piece.',
   batch: 'Batches (FHS, BHS) are accepted over HTTP only.',
   'broken-batch': 'The batch has no trailer, a wrong message count, or segments outside messages.',
   'batch-too-long': 'The batch has more messages than the limit.',

@@ -35,7 +35,8 @@ const FORMATTING: ReadonlyMap<string, (count?: number) => string> = new Map<stri
 ]);
 
 // At most two digits: `\.sk999999999\` must not become a gigabyte.
-const FORMATTING_COMMAND = /^\.([a-z]{2})([+-]?)([0-9]{0,2})$/i;
+// The standard writes `.sp <number>`, and some senders send the space.
+const FORMATTING_COMMAND = /^\.([a-z]{2}) ?([+-]?)([0-9]{0,2})$/i;
 const HEXADECIMAL = /^X((?:[0-9A-Fa-f]{2})+)$/;
 const CHARSET_SWITCH = /^(?:C[0-9A-Fa-f]{4}|M[0-9A-Fa-f]{4}(?:[0-9A-Fa-f]{2})?)$/;
 // Tab, line feed and carriage return are text. Other control characters are not, and PostgreSQL cannot store NUL.

@@ -147,9 +147,11 @@ export function readMessage(input: Uint8Array | string, options: ReadOptions = {
     typeof input === 'string'
       ? { text: input, charset: 'utf-8' as const }
       : decodeMessage(input, options.defaultCharset);
-  const text = withoutLead(decoded.text);
-  const lines = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
-  const delimiters = readDelimiters(lines);
+  const text = withoutEnd(withoutLead(decoded.text));
+  const broken = text.includes('\n') ? text.replaceAll('\r\n', '\r').replaceAll('\n', '\r') : text;
+  const delimiters = readDelimiters(broken);
+  const joined = broken.includes('\rADD') ? withContinued(broken, delimiters.field) : broken;
+  const lines = OTHER_LINE.test(joined) ? withLineBreaks(joined, delimiters.field) : joined;
   const message = new Message(
     text,
     lines,
@@ -171,10 +173,67 @@ export const withLines = (message: Message, lines: string): Message =>
 
 const NONE: ReadonlySet<string> = new Set();
 
+/**
+ * ADD continues the segment before it at any character (HL7 v2.5.1 §2.10.2.1). After MSH it continues one of an earlier message,
+ * and stays a segment.
+ */
+function withContinued(lines: string, separator: string): string {
+  const header = lines.indexOf('\r') + 1;
+  return lines.slice(0, header) + lines.slice(header).replaceAll(`\rADD${separator}`, '');
+}
+
+/** A line that may not begin with a segment name. */
+const OTHER_LINE = /\r(?![A-Z][A-Z0-9]{2}[^A-Za-z0-9\s])[^\r]/;
+/** Any word before a separator may be a misspelt name. */
+const NAME = /^\w*$/;
+/** The fields with texts, which end segments that a line break divides. */
+const TEXT_FIELDS: ReadonlyMap<string, number> = new Map([
+  ['OBX', 5],
+  ['NTE', 3],
+]);
+
+/**
+ * Reads the line breaks of senders that do not escape them, as LF. A line without a segment name continues the text in OBX-5 or
+ * NTE-3 before it. It continues any other field if more fields follow.
+ */
+function withLineBreaks(lines: string, separator: string): string {
+  const joined: string[] = [];
+  const all = lines.split('\r');
+  for (let at = 0; at < all.length;) {
+    const segment = all[at] ?? '';
+    const [id = '', ...fields] = segment.split(separator);
+    const isText = TEXT_FIELDS.get(id) === fields.length;
+    const isSegment = (line: string): boolean => {
+      const [name = '', ...first] = line.split(separator, 6);
+      // An OBX without OBX-11 breaks off in its text, whose last line may be one word: `END||||||F`.
+      if (isText && id === 'OBX') return isSegmentId(name) && first.some((field) => field !== '');
+      return first.length === 0 ? isSegmentId(line) : NAME.test(name.trim());
+    };
+    // A text may have empty lines, but none at its end.
+    const begin = at + 1;
+    let end = begin;
+    for (at = begin; at < all.length && !isSegment(all[at] ?? ''); at += 1) if (!isEmpty(all[at])) end = at + 1;
+    const more = all.slice(begin, end);
+    const isContinued = id !== 'MSH' && (isText || more.some((line) => line.includes(separator)));
+    joined.push([segment, ...more].join(isContinued ? '\n' : '\r'));
+  }
+  return joined.join('\r');
+}
+
+const isEmpty = (line = ''): boolean => isBlank(line, 0, line.length);
+
 // A byte order mark, white space, and the start of an MLLP frame that a sender left in a body.
 function withoutLead(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.startsWith('MSH') ? text : text.replace(/^[\ufeff\u000b\s]+/, '');
+}
+
+// Programs in C end a text with NUL, and some send it.
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+  const nul = text.indexOf('\0', end);
+  return nul < 0 ? text : text.slice(0, nul);
 }
 
 function boundsOf(lines: string): number[] {

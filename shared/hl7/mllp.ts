@@ -1,6 +1,9 @@
 /**
  * MLLP framing (HL7 v2 Implementation Guide, appendix C; MLLP Release 1): VT, the message, FS, CR. The decoder uses no
  * sockets and no clock. It reads every byte once, and its memory is bounded.
+ *
+ * Some senders omit the CR. So FS also ends a frame behind a line end, or before LF, VT, FS and the end of the stream. Any other FS
+ * is a character of a field: a frame that ended there would lose the rest of its message.
  */
 
 const VT = 0x0b;
@@ -34,17 +37,27 @@ export interface MllpDecoderOptions {
 export interface MllpDecoder {
   /** @param chunk received bytes, divided anywhere; the caller may reuse the buffer */
   push(chunk: Uint8Array): MllpEvent[];
+  /** Ends the frame of which `isAfterFs` is true: its sender omits the CR. */
+  flush(): MllpEvent[];
   /** Reports the end of the stream. */
   end(): MllpEvent[];
   /** Buffered bytes of the incomplete frame; 0 between frames. */
   readonly pendingBytes: number;
   /** Junk since the last complete frame. Much of it means that the peer uses another protocol. */
   readonly junkBytes: number;
-  /** True from a frame's VT to its FS. */
+  /** True from a frame's VT to its end. */
   readonly isInFrame: boolean;
+  /** True if the next byte decides whether the last one, FS, ends the frame. */
+  readonly isAfterFs: boolean;
 }
 
-type State = 'outside' | 'inside' | 'after-fs';
+/** `ended`: behind the FS of a complete frame. `after-fs`: behind an FS whose meaning is not known yet. */
+type State = 'outside' | 'inside' | 'after-fs' | 'ended';
+
+const FS_BYTE = Uint8Array.of(FS);
+const isLineEnd = (byte: number | undefined): boolean => byte === CR || byte === LF;
+/** The bytes that show, behind an FS, that it ends the frame. */
+const isAfterEnd = (byte: number | undefined): boolean => isLineEnd(byte) || byte === VT || byte === FS;
 
 /** The next index of the byte, or the end of the chunk. */
 function find(chunk: Uint8Array, byte: number, from: number): number {
@@ -65,6 +78,8 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
   let kept = 0;
   /** Bytes of the frame so far, including those over the limit, which are not kept. */
   let length = 0;
+  /** The last byte of the frame so far. */
+  let last: number | undefined;
   let junk = 0;
   let junkSinceFrame = 0;
   let events: MllpEvent[] = [];
@@ -73,10 +88,12 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
     buffer = NO_BYTES;
     kept = 0;
     length = 0;
+    last = undefined;
   };
 
   const keep = (bytes: Uint8Array): void => {
     length += bytes.length;
+    last = bytes.at(-1) ?? last;
     const limit = length > maxFrameBytes ? headBytes : maxFrameBytes;
     if (kept > limit) {
       buffer = buffer.slice(0, limit);
@@ -114,18 +131,25 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
     state = 'inside';
   };
 
-  /** @param last the bytes of the frame that are not buffered yet */
-  const finish = (last: Uint8Array): void => {
-    if (length === 0 && last.length <= maxFrameBytes) {
-      events.push({ kind: 'frame', bytes: new Uint8Array(last) });
+  /** @param rest the bytes of the frame that are not buffered yet */
+  const finish = (rest: Uint8Array = NO_BYTES): void => {
+    if (length === 0 && rest.length <= maxFrameBytes) {
+      events.push({ kind: 'frame', bytes: new Uint8Array(rest) });
     } else {
-      keep(last);
+      keep(rest);
       const bytes = buffer.slice(0, kept);
       events.push(length > maxFrameBytes ? { kind: 'oversized', head: bytes } : { kind: 'frame', bytes });
     }
     forget();
     junkSinceFrame = 0;
-    state = 'after-fs';
+    state = 'ended';
+  };
+
+  /** Reads the byte behind a frame: its CR. */
+  const closeWith = (byte: number | undefined): boolean => {
+    state = 'outside';
+    if (byte !== CR) events.push({ kind: 'warning', what: 'no-cr-after-fs' });
+    return byte === CR;
   };
 
   return {
@@ -137,9 +161,14 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
       let at = 0;
       while (at < chunk.length) {
         if (state === 'after-fs') {
-          state = 'outside';
-          if (chunk[at] === CR) at += 1;
-          else events.push({ kind: 'warning', what: 'no-cr-after-fs' });
+          if (isAfterEnd(chunk[at])) finish();
+          else {
+            keep(FS_BYTE);
+            state = 'inside';
+          }
+        }
+        if (state === 'ended') {
+          if (closeWith(chunk[at])) at += 1;
           continue;
         }
         if (vt < at) vt = find(chunk, VT, at);
@@ -155,7 +184,12 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
         if (end === chunk.length) {
           keep(bytes);
         } else if (end === fs) {
-          finish(bytes);
+          const before = bytes.at(-1) ?? last;
+          if (before === undefined || isLineEnd(before) || isAfterEnd(chunk[end + 1])) finish(bytes);
+          else {
+            keep(bytes);
+            state = 'after-fs';
+          }
         } else {
           length += bytes.length;
           begin();
@@ -164,11 +198,17 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
       }
       return events;
     },
+    flush() {
+      events = [];
+      if (state === 'after-fs') finish();
+      return events;
+    },
     end() {
       events = [];
+      if (state === 'after-fs') finish();
       reportJunk();
       if (length > 0) events.push({ kind: 'interrupted', bytes: length });
-      if (state === 'after-fs') events.push({ kind: 'warning', what: 'no-cr-after-fs' });
+      if (state === 'ended') closeWith(undefined);
       forget();
       junkSinceFrame = 0;
       state = 'outside';
@@ -181,7 +221,10 @@ export function createMllpDecoder({ maxFrameBytes }: MllpDecoderOptions): MllpDe
       return junkSinceFrame;
     },
     get isInFrame() {
-      return state === 'inside';
+      return state === 'inside' || state === 'after-fs';
+    },
+    get isAfterFs() {
+      return state === 'after-fs';
     },
   };
 }

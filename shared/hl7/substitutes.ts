@@ -159,8 +159,8 @@ export function createSubstitutes(
 
 const isRepeated = ([first, ...rest]: readonly string[]): boolean => rest.every((character) => character === first);
 
-const DATE = /^(\s*)(\d{4})(\d{2})?(\d{2})?((?:\d{2}){0,3}(?:\.\d{1,4})?(?:[+-]\d{4})?\s*)$/;
-const TIME = /^\d{2}(?:\d{2}){0,2}(?:\.\d{1,4})?(?:[+-]\d{4})?$/;
+const DATE = /^(\s*)(\d{4})(\d{2})?(\d{2})?((?:\d{2}){0,3}(?:\.\d{1,9})?(?:[+-]\d{4})?\s*)$/;
+const TIME = /^\d{2}(?:\d{2}){0,2}(?:\.\d{1,9})?(?:[+-]\d{4})?$/;
 
 /** Dates that systems write where they know none. */
 const isNoDay = (year: number, rest: string): boolean =>

@@ -5,7 +5,7 @@
 import { Fault } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
 import { pathOf } from './value.ts';
-import { offsetInZone } from './zone.ts';
+import { offsetsInZone } from './zone.ts';
 
 /** A time with the precision that was sent. */
 export interface Timestamp {
@@ -21,7 +21,10 @@ export interface Timestamp {
   readonly offset?: string;
 }
 
-/** The offset of a time without one; the first that is given wins. */
+/**
+ * The offset of a time without one. With both members, the zone has this offset at times near MSH-7, and another one at times on the
+ * other side of a clock change.
+ */
 export interface ZoneFallback {
   /** `+01:00`, from MSH-7. */
   readonly offset?: string | undefined;
@@ -29,8 +32,9 @@ export interface ZoneFallback {
   readonly timeZone?: string | undefined;
 }
 
-const DTM = /^(\d{4})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,4}))?)?)?)?)?)?([+-]\d{4})?$/;
-const TM = /^(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,4}))?)?)?([+-]\d{4})?$/;
+// The standard ends at four digits of a second. Systems with finer clocks send up to nine.
+const DTM = /^(\d{4})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,9}))?)?)?)?)?)?([+-]\d{4})?$/;
+const TM = /^(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,9}))?)?)?([+-]\d{4})?$/;
 
 /**
  * Reads a DT, DTM or the first component of a TS.
@@ -57,6 +61,12 @@ export function readTimestamp(text: string, at: string): Timestamp {
   return stamp;
 }
 
+/** YYYYMMDD of a time with minutes, whose time of day and offset may be wrong; undefined for another text. */
+export function dayIn(text: string): string | undefined {
+  const [, year, month, day, , minute] = DTM.exec(text.trim()) ?? [];
+  return minute === undefined ? undefined : `${year}${month}${day}`;
+}
+
 /** The offset of a time, `+01:00`; undefined if it has none or does not parse. */
 export function offsetOf(text: string | undefined): string | undefined {
   try {
@@ -80,7 +90,7 @@ export function fhirDate(stamp: Timestamp): string {
 export function fhirDateTime(stamp: Timestamp, fallback: ZoneFallback = {}): string {
   const date = fhirDate(stamp);
   if (stamp.hour === undefined) return date;
-  const offset = stamp.offset ?? fallback.offset ?? offsetOfZone(stamp, fallback.timeZone);
+  const [offset] = offsetsOf(stamp, fallback);
   if (offset === undefined) return date;
   return `${date}T${clock(stamp.hour, stamp.minute, stamp.second, stamp.fraction)}${offset}`;
 }
@@ -128,10 +138,28 @@ function isOnCalendar({ year, month = 1, day = 1 }: Timestamp): boolean {
 
 const isTimeOfDay = (hour = 0, minute = 0, second = 0): boolean => hour <= 23 && minute <= 59 && second <= 59;
 
-function offsetOfZone(stamp: Timestamp, timeZone: string | undefined): string | undefined {
-  if (timeZone === undefined) return undefined;
-  const { year, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = stamp;
-  return offsetInZone({ year, month, day, hour, minute, second }, timeZone);
+/** The offset of a time: none if it is unknown, two in the hour that a clock shows twice, the earlier instant first. */
+export function offsetsOf(stamp: Timestamp, { offset, timeZone }: ZoneFallback): readonly string[] {
+  const sent = stamp.offset ?? (timeZone === undefined ? offset : undefined);
+  if (sent !== undefined) return [sent];
+  const offsets: readonly string[] = timeZone === undefined ? [] : offsetsAt(stamp, timeZone);
+  return offset !== undefined && offsets.includes(offset) ? [offset] : offsets;
+}
+
+/**
+ * The zone of a message. The offset of MSH-7 applies to all its times (HL7 v2.5.1 §2.15.9.7).
+ *
+ * @param sent MSH-7
+ * @param timeZone the site's zone; a sender with its offset is in this zone
+ */
+export function zoneOf(sent: Timestamp | undefined, timeZone: string | undefined): ZoneFallback {
+  const offset = sent?.offset;
+  if (sent === undefined || offset === undefined) return { timeZone };
+  return timeZone !== undefined && offsetsAt(sent, timeZone).includes(offset) ? { offset, timeZone } : { offset };
+}
+
+function offsetsAt({ year, month = 1, day = 1, hour = 0, minute = 0, second = 0 }: Timestamp, timeZone: string) {
+  return offsetsInZone({ year, month, day, hour, minute, second }, timeZone);
 }
 
 function clock(hour: number, minute = 0, second = 0, fraction = ''): string {

@@ -106,6 +106,20 @@ export function child(part: Part, number: number): Value {
   return raw === undefined ? undefined : leafOrAbsent(piece(raw, subcomponent, 1), part.segment);
 }
 
+/**
+ * The nth child of a part as in `partText`: the text of a component includes its subcomponents. Empty ones at the end are left
+ * out.
+ */
+export function childText(part: Part, number: number): Value {
+  if (part.component > 0 || isVerbatim(part.segment, part.field)) return child(part, number);
+  const { component, subcomponent } = part.segment.source.delimiters;
+  const raw = piece(part.raw, component, number);
+  if (raw === undefined || subcomponent === '') return leafOrAbsent(raw, part.segment);
+  let end = raw.length;
+  while (raw[end - 1] === subcomponent) end -= 1;
+  return leaf(raw.slice(0, end), part.segment);
+}
+
 /** The nth component of a repetition as a part, such as the HD in PID-3.4; undefined if absent. */
 export function componentOf(part: Part, number: number): Part | undefined {
   if (part.component > 0 || isVerbatim(part.segment, part.field)) return undefined;

@@ -71,10 +71,7 @@ function cut(bytes: Uint8Array): Uint8Array[] {
   }
   end(bytes.length);
   const unended = open.at(-1);
-  if (unended !== undefined) {
-    const trailer = unended === 'FHS' ? 'FTS' : 'BTS';
-    throw broken('101', `${trailer}^1`, `The batch has no ${trailer}. It may be incomplete.`);
-  }
+  if (unended !== undefined) throw incomplete(unended);
   return messages;
 }
 
@@ -122,6 +119,7 @@ function follow(id: string, line: string, open: string[], counts: { messages: nu
     return;
   }
   const begun = id === 'BTS' ? 'BHS' : 'FHS';
+  if (id === 'FTS' && open.at(-1) === 'BHS') throw incomplete('BHS');
   if (open.at(-1) !== begun) throw broken('100', `${id}^1`, `${id} has no ${begun} before it.`);
   open.pop();
   const said = (line.split(line.charAt(3))[1] ?? '').trim();
@@ -134,6 +132,11 @@ function follow(id: string, line: string, open: string[], counts: { messages: nu
 
 const broken = (code: '100' | '101', at: string, message: string) =>
   hl7Fault(code, at, `${message} No message of the batch was processed.`, 'broken-batch');
+
+function incomplete(header: string) {
+  const trailer = header === 'FHS' ? 'FTS' : 'BTS';
+  return broken('101', `${trailer}^1`, `The batch has no ${trailer}. It may be incomplete.`);
+}
 
 const tooMany = () =>
   hl7Fault(

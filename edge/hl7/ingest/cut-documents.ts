@@ -164,9 +164,19 @@ function* encapsulatedData(bytes: Uint8Array, start: number): Generator<Range> {
     for (const each of split(bytes, value, repetition)) {
       const [, , , encoding, data] = split(bytes, each, component).take(5);
       if (data === undefined || data.to - data.from < MIN_LENGTH) continue;
+      // Its other lines follow, with line ends that are not escaped (shared/hl7/message.ts).
+      if (data.to === line.to && isContinued(bytes, line.to, field)) continue;
       if (/^(?:base64)?$/i.test(textOf(encoding))) yield data;
     }
   }
+}
+
+/** Checks whether a line that continues it follows a line: ADD, or no segment. */
+function isContinued(bytes: Uint8Array, end: number, field: number): boolean {
+  let next = end;
+  while (bytes[next] === CR || bytes[next] === LF) next += 1;
+  if (next >= bytes.length) return false;
+  return bytes[next + 3] !== field || latin1(bytes.subarray(next, next + 3)) === 'ADD';
 }
 
 interface Layout {

@@ -5,7 +5,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { Header } from '../../../shared/hl7/header.ts';
-import { readTimestamp } from '../../../shared/hl7/time.ts';
+import { readTimestamp, zoneOf, type Timestamp } from '../../../shared/hl7/time.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import type { SentCode } from '../../store/code-table.ts';
 import { localSystems } from '../../store/coding-systems.ts';
@@ -154,7 +154,7 @@ function mapReading(input: DecisionInput, findings: AckError[], translate: Trans
   const { reading, settings, nowMs } = input;
   const { outline, rule, header } = reading;
   if (outline === undefined || rule === undefined) return undefined;
-  const zone = { offset: offsetOf(header, findings), timeZone: settings.timeZone };
+  const zone = zoneOf(timeOf(header, findings), settings.timeZone);
   const clock = clockOf(input.messageId, header.dateTime, zone);
   return effectsOf({
     header,
@@ -190,11 +190,10 @@ function sourceOf(messageId: string, { controlId }: Header): string {
   return `urn:uuid:${messageId}#${encodeURIComponent(controlId ?? '')}`;
 }
 
-/** The offset of MSH-7 applies to all times of the message without one (HL7 v2.5.1 §2.15.9.7). */
-function offsetOf({ dateTime }: Header, findings: AckError[]): string | undefined {
+function timeOf({ dateTime }: Header, findings: AckError[]): Timestamp | undefined {
   if (dateTime === undefined) return undefined;
   try {
-    return readTimestamp(dateTime, 'MSH^1^7').offset;
+    return readTimestamp(dateTime, 'MSH^1^7');
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const message = 'MSH-7 is not a date and time. Its offset is unknown.';

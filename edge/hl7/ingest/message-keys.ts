@@ -6,9 +6,9 @@ import type { AckError } from '../../../shared/hl7/ack.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
 import { Fault } from '../../../shared/fault.ts';
 import { readMessage, type Message, type Segment } from '../../../shared/hl7/message.ts';
-import { child, componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { type MessageKey, nameTerms, numberKey, REASON, termsText } from '../../store/message-key.ts';
-import { textOf } from '../mapping/datatypes/text.ts';
+import { plainTextOf, textOf } from '../mapping/datatypes/text.ts';
 import type { Reading } from './reading.ts';
 
 /** A real message has a handful. A message that is rejected for its size may have any number. */
@@ -47,7 +47,7 @@ function keysOfSegment(segment: Segment): MessageKey[] {
 
 /** An identifier, also with its check digit (CX.2) as some systems print it. */
 function numberKeys(part: Part, field: string): MessageKey[] {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   if (value === undefined || value.length > MAX_TEXT) return [];
   const hd = [4, 6].map((component) => componentOf(part, component)).find((one) => textOf(one, 1) ?? textOf(one, 2));
   const authority = [1, 2]
@@ -67,7 +67,7 @@ const JOINED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=H
 function nameKeys(part: Part, field: string): MessageKey[] {
   const fn = componentOf(part, 1);
   const family = [1, 3, 5].map((subcomponent) => textOf(fn, subcomponent) ?? '').join(' ');
-  const given = [2, 3].map((component) => child(part, component) ?? '').join(' ');
+  const given = [2, 3].map((component) => plainTextOf(part, component) ?? '').join(' ');
   const terms = [...new Set([...nameTerms(family), ...nameTerms(given)])];
   const text = `${family}${given}`;
   const joined = JOINED.test(text) ? nameTerms(text.replaceAll(' ', '')) : [];

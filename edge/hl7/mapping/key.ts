@@ -4,7 +4,7 @@
  */
 import type { Part } from '../../../shared/hl7/value.ts';
 import { codeOf } from './datatypes/cwe.ts';
-import { textOf } from './datatypes/text.ts';
+import { plainTextOf, textOf } from './datatypes/text.ts';
 
 /** Joins parts with any characters unambiguously. */
 export const join = (...parts: readonly (string | undefined)[]): string =>
@@ -12,7 +12,7 @@ export const join = (...parts: readonly (string | undefined)[]): string =>
 
 /** EI: number, namespace, universal id. */
 export const entityKey = (part: Part | undefined): readonly (string | undefined)[] => [
-  textOf(part, 1),
+  plainTextOf(part, 1),
   textOf(part, 2),
   textOf(part, 3),
 ];
@@ -38,7 +38,7 @@ export const numberedKey = (number: string): string => `number ${number.toWellFo
 /** CWE: code and coding system, else the text. */
 export const conceptKey = (part: Part | undefined): readonly (string | undefined)[] => {
   const code = codeOf(part);
-  return code === undefined ? [textOf(part, 2) ?? textOf(part, 9)] : [code, textOf(part, 3)];
+  return code === undefined ? [plainTextOf(part, 2) ?? plainTextOf(part, 9)] : [code, textOf(part, 3)];
 };
 
 /**
@@ -47,10 +47,10 @@ export const conceptKey = (part: Part | undefined): readonly (string | undefined
  */
 export function observedKey(concept: Part | undefined, more: readonly (string | undefined)[]): string {
   const codings = CODINGS.flatMap(([code, system]) => {
-    const value = textOf(concept, code);
+    const value = plainTextOf(concept, code);
     return value === undefined ? [] : [[value, textOf(concept, system) ?? '']];
   }).filter((coding, at) => at === 0 || coding.every((each) => each.length <= MAX_ALTERNATE_LENGTH));
-  const text = codings.length === 0 ? (textOf(concept, 2) ?? textOf(concept, 9)) : '';
+  const text = codings.length === 0 ? (plainTextOf(concept, 2) ?? plainTextOf(concept, 9)) : '';
   return join(JSON.stringify(codings), text, ...more);
 }
 const CODINGS = [

@@ -6,7 +6,7 @@ import { sortedJson, type Json, type JsonObject } from '../../../shared/json.ts'
 import type { PatientRecord } from '../mapping/patient-record.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import { entityIdentifier } from '../mapping/datatypes/hd.ts';
-import { fieldText, first, isValued, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first, isValued, plainTextOf } from '../mapping/datatypes/text.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { timed } from '../precedence/clock.ts';
 import type { Precedence } from '../precedence/precedence.ts';
@@ -98,7 +98,7 @@ function statementOf(
   // A new document with another sender's number is another document.
   const bare = bareNumber(first(txa, 12));
   const number = isCancelled || action === 'change' ? bare : undefined;
-  const cancelled = cancelledKey(textOf(first(txa, 12), 1) ?? '');
+  const cancelled = cancelledKey(plainTextOf(first(txa, 12), 1) ?? '');
   const parentNumber = parentKey === undefined ? undefined : bareNumber(first(txa, 13));
   return {
     type: 'DocumentReference',

@@ -9,7 +9,7 @@ import type { LookupKeys } from '../../store/hl7-snapshot.ts';
 import type { PatientSegments } from '../patients/patient-context.ts';
 import { valuesOfField, type ReadIdentifier } from '../patients/sent-identifiers.ts';
 import { isTooLong } from '../mapping/datatypes/hd.ts';
-import { fieldText, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, plainTextOf } from '../mapping/datatypes/text.ts';
 import { MAX_KEY_LENGTH } from '../mapping/key.ts';
 import { EXCLUSION_KEYS } from '../mapping/no-known-allergy.ts';
 import { lookupKeyOf, orderLookupKeyOf, parentLookupKeyOf } from '../results/result-key.ts';
@@ -272,11 +272,11 @@ export function identifierFields(
 function requireIdentifier(segment: Segment, fields: readonly number[], report: Report): void {
   const [field = 1] = fields;
   const parts = fields.flatMap((each) => repetitions(segment, each));
-  const valued = parts.filter((part) => textOf(part, 1) !== undefined);
+  const valued = parts.filter((part) => plainTextOf(part, 1) !== undefined);
   // An identifier that is too long is skipped if there is another.
-  const [usable] = valued.filter((part) => !isTooLong(textOf(part, 1) ?? '', part, { report: () => undefined }));
+  const [usable] = valued.filter((part) => !isTooLong(plainTextOf(part, 1) ?? '', part, { report: () => undefined }));
   if (usable !== undefined) return;
-  for (const part of valued) isTooLong(textOf(part, 1) ?? '', part, { report }, 'E');
+  for (const part of valued) isTooLong(plainTextOf(part, 1) ?? '', part, { report }, 'E');
   if (valued.length > 0) return;
   report(missing(`${locate(segment, field)}^1^1`, `${segment.id}-${field}.1 (patient identifier) is required.`));
 }

@@ -30,7 +30,7 @@ import { timeOfId } from '../precedence/precedence.ts';
 import { standingOfReport, standingOfResult } from '../precedence/standing.ts';
 import { groupsOf, type SegmentGroup } from './segment-groups.ts';
 import type { Statement } from '../mapping/statement.ts';
-import { misplaced, missing, reportOtherNotes, type Report } from './structure-findings.ts';
+import { misplaced, missing, notedSegment, reportOtherNotes, type Report } from './structure-findings.ts';
 
 /**
  * Segments after an OBR belong to it, an ORC to the OBR after it.
@@ -270,7 +270,7 @@ function groupsOfLines(segments: readonly Segment[], report: Report): Observatio
   const sourceOf = new Map(specimens.map((specimen) => [specimen.spm, specimen]));
   let latest: SpecimenSource | undefined;
   let run: Segment[] = [];
-  let isBehindObx = false;
+  let behind = '';
   const endRun = (): void => {
     const specimen = specimens.length === 1 ? specimens[0] : latest;
     for (const lines of linesIn(run)) groups.push({ ...lines, specimen, notes: [] });
@@ -281,8 +281,8 @@ function groupsOfLines(segments: readonly Segment[], report: Report): Observatio
       if (!hasConcept(segment, 3)) report(missing(locate(segment, 3), 'OBX-3 (observation identifier) is required.'));
       run.push(segment);
     } else endRun();
-    if (segment.id === 'NTE' && isBehindObx) groups.at(-1)?.notes.push(segment);
-    if (segment.id !== 'NTE') isBehindObx = segment.id === 'OBX';
+    if (segment.id === 'NTE' && behind === 'OBX') groups.at(-1)?.notes.push(segment);
+    behind = notedSegment(segment, behind);
     if (segment.id === 'SPM') latest = sourceOf.get(segment);
   }
   endRun();

@@ -22,6 +22,12 @@ export const misplaced = (segment: Segment, after: string): AckError => ({
   reason: 'segment-sequence',
 });
 
+/** Segments that come between an OBX and its NTE: TCD and SID of an OUL (HL7 v2.5.1 §7.3.7), PRT since version 2.7. */
+const BEFORE_NOTES: ReadonlySet<string> = new Set(['NTE', 'TCD', 'SID', 'PRT']);
+
+/** The name of the segment that an NTE after this segment belongs to. @param behind the same of the segment before */
+export const notedSegment = ({ id }: Segment, behind: string): string => (BEFORE_NOTES.has(id) ? behind : id);
+
 /**
  * One finding for each run of NTE after a patient, an order or a specimen, whose notes are not stored.
  *
@@ -32,7 +38,7 @@ export function reportOtherNotes(members: readonly Segment[], mapped: readonly S
   const isNote = (segment: Segment | undefined): boolean => segment?.id === 'NTE' && !kept.has(segment);
   let behind = '';
   for (const [at, segment] of members.entries()) {
-    if (segment.id !== 'NTE') behind = segment.id;
+    behind = notedSegment(segment, behind);
     if (!isNote(segment) || isNote(members[at - 1]) || behind === 'OBX') continue;
     report(leftOut(segment, `This note of ${isSegmentId(behind) ? behind : 'the patient'}`));
   }
@@ -54,6 +60,13 @@ const leftOut = (segment: Segment, what: string): AckError => ({
   reason: 'segment-not-mapped',
 });
 
+/** Its sender has probably lost the rest of a segment. */
+const withoutName = (segment: Segment): AckError => ({
+  ...leftOut(segment, 'A line without a segment name'),
+  code: '100',
+  severity: 'W',
+});
+
 /** One finding for each segment type that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {
   const seen = new Set<string>();
@@ -61,6 +74,6 @@ export function reportUnmapped(message: Message, report: Report): void {
     const name = isSegmentId(segment.id) ? segment.id : '???';
     if (isKnown(name) || seen.has(name)) continue;
     seen.add(name);
-    report(leftOut(segment, name === '???' ? 'A line without a segment name' : `Segment ${name}`));
+    report(name === '???' ? withoutName(segment) : leftOut(segment, `Segment ${name}`));
   }
 }

@@ -1,6 +1,6 @@
 /** The identifiers and the person in a segment: PID-3 and similar fields. */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
+import { componentOf, locatePart, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import {
   bareAuthority,
@@ -11,8 +11,9 @@ import {
 } from '../../store/patient-identity.ts';
 import { quietly, type MapContext } from '../mapping/context.ts';
 import { codeOf } from '../mapping/datatypes/cwe.ts';
-import { fieldText, first, textOf } from '../mapping/datatypes/text.ts';
+import { fieldText, first, plainTextOf, textOf } from '../mapping/datatypes/text.ts';
 import { date } from '../mapping/datatypes/time.ts';
+import { familyName } from '../mapping/datatypes/xpn.ts';
 import { ADMINISTRATIVE_SEX } from '../mapping/tables/concept-maps.ts';
 import { designator } from './authorities.ts';
 import { assigningAuthorityOf, uriOfUniversalId, type Authorities } from '../mapping/assigning-authority.ts';
@@ -42,7 +43,7 @@ const MAX_VALUE_LENGTH = 200;
 /** The values of a field, for the lookup, without placeholders: a site may have thousands of them. */
 export function valuesOfField(segment: Segment, field: number): string[] {
   return repetitions(segment, field).flatMap((part) => {
-    const value = textOf(part, 1);
+    const value = plainTextOf(part, 1);
     return value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, kindOf(part), NONE)
       ? []
       : [value];
@@ -72,7 +73,7 @@ export function identifiersOfField(
 }
 
 function numberOf(part: Part, authorities: Authorities, rules: IdentifierRules): ReadIdentifier | undefined {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   const kind = kindOf(part);
   if (value === undefined || value.length > MAX_VALUE_LENGTH || isPlaceholder(value, kind, rules.placeholders))
     return undefined;
@@ -129,10 +130,10 @@ export function personOf(pid: Segment, context: MapContext): Person {
 export function namesOfField(segment: Segment, field: number): PersonName[] {
   return repetitions(segment, field)
     .map((part) => ({
-      family: textOf(part, 1),
-      given: textOf(part, 2),
-      otherGiven: textOf(part, 3),
-      prefix: textOf(part, 5),
+      family: familyName(componentOf(part, 1)),
+      given: plainTextOf(part, 2),
+      otherGiven: plainTextOf(part, 3),
+      prefix: plainTextOf(part, 5),
       text: undefined,
     }))
     .filter(({ family, given }) => family !== undefined || given !== undefined)

@@ -3,8 +3,7 @@
  * a known offset, and is at most 15 minutes after the receipt. Pure.
  */
 import { Fault } from '../../../shared/fault.ts';
-import { fhirDateTime, readTimestamp, type Timestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
-import { offsetsInZone } from '../../../shared/hl7/zone.ts';
+import { fhirDateTime, offsetsOf, readTimestamp, type Timestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
 import { MAX_RANK, precedenceOf, timeOfId, type Precedence } from './precedence.ts';
 import { PLAIN_STANDING, type Standing } from './standing.ts';
 
@@ -62,15 +61,6 @@ export function instantMs(text: string | undefined, zone: ZoneFallback, received
   return offsetsOf(stamp, zone)
     .map((offset) => Date.parse(fhirDateTime({ ...stamp, offset })))
     .findLast((ms) => ms <= latest);
-}
-
-/** Earliest instant first. */
-function offsetsOf(stamp: Timestamp, { offset, timeZone }: ZoneFallback): readonly string[] {
-  const sent = stamp.offset ?? offset;
-  if (sent !== undefined) return [sent];
-  if (timeZone === undefined) return [];
-  const { year, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = stamp;
-  return offsetsInZone({ year, month, day, hour, minute, second }, timeZone);
 }
 
 /** An invalid time is reported where its resource is mapped. */

@@ -9,6 +9,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The largest offset of a time zone (FHIR R4, dateTime). */
 const MAX_OFFSET_HOURS = 14;
+/** The largest change of a clock: MSH-7 may be on the other side of it. */
+const MAX_CHANGE_HOURS = 2;
 
 /**
  * Returns `''` for a value that cannot be read or is less precise than a day. A time with an unknown offset is compared as it
@@ -49,8 +51,8 @@ export function secondOf(text: string | undefined): number | undefined {
 export function minutesAround(text: string | undefined, offset: string | undefined): readonly [string, string] | null {
   const time = collectionTime(text, { offset: offset ?? '+00:00' });
   if (time === '') return null;
-  const hasOffset = offset !== undefined || /[+-]\d{4}$/.test(text ?? '');
-  const slack = hasOffset && !isDay(time) ? 0 : MAX_OFFSET_HOURS * HOUR_MS;
+  const own = /[+-]\d{4}$/.test(text ?? '') ? 0 : offset === undefined ? MAX_OFFSET_HOURS : MAX_CHANGE_HOURS;
+  const slack = (isDay(time) ? MAX_OFFSET_HOURS : own) * HOUR_MS;
   const start = Date.parse(time);
   const end = isDay(time) ? start + 24 * HOUR_MS - MINUTE_MS : start;
   return [minuteOf(start - slack), minuteOf(end + slack)];

@@ -130,7 +130,7 @@ function compare(a: StatedText['order'], b: StatedText['order']): number {
 }
 
 function textIn({ valueString, valueQuantity }: JsonObject): string {
-  if (typeof valueString === 'string') return valueString.trim();
+  if (typeof valueString === 'string') return valueString.trimEnd();
   if (!isJsonObject(valueQuantity)) return '';
   const { comparator, value, unit } = valueQuantity;
   const number = value === undefined ? '' : printJson(value);

@@ -6,7 +6,7 @@ import type { Part } from '../../../shared/hl7/value.ts';
 import { componentOf } from '../../../shared/hl7/value.ts';
 import { nameKey } from '../../store/patient-identity.ts';
 import { uriOfName, uriOfUniversalId } from '../mapping/assigning-authority.ts';
-import { textOf } from '../mapping/datatypes/text.ts';
+import { plainTextOf, textOf } from '../mapping/datatypes/text.ts';
 
 export interface OrderNumber {
   readonly value: string;
@@ -48,7 +48,7 @@ export function orderNumberOf(
   named: ReadonlyMap<string, string>,
   own: Authority,
 ): OrderNumber | undefined {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   if (part === undefined || value === undefined) return undefined;
   const hd = componentOf(part, 2);
   return { value, authority: authorityOf(textOf(hd, 1), textOf(part, 3) ?? textOf(hd, 2), named) ?? own };

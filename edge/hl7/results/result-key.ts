@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import type { ZoneFallback } from '../../../shared/hl7/time.ts';
-import { textOf } from '../mapping/datatypes/text.ts';
+import { plainTextOf } from '../mapping/datatypes/text.ts';
 import { join } from '../mapping/key.ts';
 import type { SentKey, SentParent } from '../mapping/statement.ts';
 import {
@@ -74,7 +74,7 @@ export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: str
   const minutes = minutesAround(time, offset);
   const [from, to] = minutes ?? ['', '~'];
   const days = minutes === null ? [''] : daysAround(minutes);
-  const numbers = [textOf(filler, 1), textOf(placer, 1)];
+  const numbers = [plainTextOf(filler, 1), plainTextOf(placer, 1)];
   const isNumbered = numbers.some((each) => each !== undefined);
   return join(isNumbered ? '' : what, ...numbers, from, to, ...days);
 }
@@ -85,7 +85,7 @@ export function lookupKeyOf({ what, filler, placer, time }: SentKey, offset: str
  * @param withChildren also finds results whose parent is of the order
  */
 export function orderLookupKeyOf({ filler, placer }: SentKey, withChildren: boolean): string | undefined {
-  const numbers = [textOf(filler, 1), textOf(placer, 1)];
+  const numbers = [plainTextOf(filler, 1), plainTextOf(placer, 1)];
   return numbers.some((each) => each !== undefined) ? join(withChildren ? 'children' : '', ...numbers) : undefined;
 }
 

@@ -169,7 +169,7 @@ const CASES: readonly Case[] = [
     what: 'a segment named __proto__',
     message: `${msh('ADT^A01')}\n${PID}\n__proto__|1`,
     outcome: 'AA',
-    errors: ['I 0 ???^1'],
+    errors: ['W 100 ???^1'],
   },
   { what: 'a merge without MRG', message: `${msh('ADT^A40')}\n${PID}`, outcome: 'AE', errors: ['E 101 MRG^1'] },
 ];

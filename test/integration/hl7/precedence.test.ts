@@ -56,6 +56,22 @@ const STALE = ['W 205 OBX^1', 'W 205 OBR^1'];
 const valueOf = (found: JsonObject) => [found['status'], JSON.stringify(found['valueQuantity'])];
 
 describe('results', () => {
+  test('the clock changes between a preliminary and a final result, whose times have no offset', async () => {
+    const result = (sent: string, status: string, value: string) =>
+      `${msh('ORU^R01', sent)}
+      ${pid('R-DST')}
+      OBR|1||DST|1^Panel^L|||202510251930|||||||||||||||${sent.slice(0, 12)}|||${status}
+      OBX|1|NM|DST^Potassium^L||${value}|mmol/L|||||${status}`;
+    await site.send(result('20251025200000+0200', 'P', '4.1'));
+    await site.send(result('20251026081000+0100', 'F', '5.9'));
+    expect(await one('Observation', 'DST')).toMatchObject({
+      status: 'final',
+      valueQuantity: { value: 5.9 },
+      effectiveDateTime: '2025-10-25T19:30:00+02:00',
+    });
+    expect(await one('DiagnosticReport', 'DST')).toMatchObject({ issued: '2025-10-26T08:10:00+01:00' });
+  });
+
   const C: Result = { time: '202601020800', status: 'C', value: '5.4' };
   const F: Result = { time: '202601010800', status: 'F', value: '5.2' };
   const P: Result = { time: '202601010730', status: 'P', value: '4.9' };

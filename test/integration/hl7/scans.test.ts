@@ -97,6 +97,21 @@ test('the document of an earlier version stays with the history, also after a me
   expect(await rowsOf(site)).toEqual({ documents: 0, uses: [] });
 });
 
+test.each(['\n', '\r', '\r\n', '\rADD|'])(
+  'a document with line ends that are not escaped (%j) is complete',
+  async (end) => {
+    const site = await createHl7Site({ database: db });
+    const base64 = scan('h', 9000);
+    const broken = [base64.slice(0, 6000), base64.slice(6000)].join(end);
+    expect(await site.send(oru('L1', broken))).toMatchObject({ outcome: 'AA' });
+    const { rows } = await db.client.query<{ body: string }>(
+      `select body from resource where site_id = $1 and type = 'Observation'`,
+      [site.site],
+    );
+    expect(rows[0]?.body).toContain(base64);
+  },
+);
+
 test('a rejected message keeps its document until it is deleted, and the resend uses it', async () => {
   const site = await createHl7Site({ database: db });
   // A result without a patient's identifier is rejected.

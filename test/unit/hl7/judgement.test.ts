@@ -157,6 +157,23 @@ describe('a field that the gateway cannot read', () => {
     expect(made.resource('Patient')).toMatchObject(birth);
   });
 
+  test('a birth date with a wrong time of day stays, and a stored time of another day is removed', () => {
+    const made = mapped('ADT^A08', [pid({ 7: '198002292400' })], {
+      found: known({
+        birthDate: '1980-02-28',
+        _birthDate: {
+          extension: [
+            { url: 'http://hl7.org/fhir/StructureDefinition/patient-birthTime', valueDateTime: '1980-02-28T10:00:00Z' },
+          ],
+        },
+      }),
+    });
+    expect(made.findings).toEqual(['W 102 PID^1^7^1^1']);
+    const patient = made.resource('Patient');
+    expect([patient['birthDate'], patient['_birthDate']]).toEqual(['1980-02-29', undefined]);
+    expect(mapped('ADT^A08', [pid({ 7: '198002301000' })]).resource('Patient')['birthDate']).toBeUndefined();
+  });
+
   test('a code that is too long for the search index is kept as text', () => {
     const made = mapped('ORU^R01', [pid(), OBR, obx({ 3: `${'c'.repeat(500)}^^L` })]);
     expect(made.findings).toEqual(['W 102 OBX^1^3^1^1']);

@@ -49,6 +49,12 @@ describe('allergies', () => {
     expect(found).not.toHaveProperty('clinicalStatus');
   });
 
+  test('allergens that differ behind a & that is not escaped are different allergies', () => {
+    const result = mapped('ADT^A01', [pid(), 'AL1|1|FA|^Nuts & seeds', 'AL1|2|FA|^Nuts & soy']);
+    expect(result.json('AllergyIntolerance')).toContain('Nuts & seeds');
+    expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(2);
+  });
+
   test('AL1 and IAM of one allergen are one allergy', () => {
     const result = mapped('ADT^A01', [pid(), 'AL1|1|DA|PEN^Penicillin^L|MI', 'IAM|1|DA|PEN^Penicillin^L']);
     expect(result.resources.filter(({ resourceType }) => resourceType === 'AllergyIntolerance')).toHaveLength(1);
@@ -95,6 +101,15 @@ describe('diagnoses', () => {
       identifier: [{ value: 'D1', system: 'urn:example:hosp' }],
       clinicalStatus: { coding: [{ code: 'active' }] },
     });
+  });
+
+  test.each([
+    ['DG1|1|I9|428.0^Heart failure', 'Condition', 'http://hl7.org/fhir/sid/icd-9-cm'],
+    ['DG1|1|I9|I50^Heart failure^Own', 'Condition', expect.stringMatching('/code-systems/OWN$')],
+    ['PR1|1|C4|99213^Visit', 'Procedure', 'http://www.ama-assn.org/go/cpt'],
+    ['PR1|1|Own|1^Visit', 'Procedure', expect.stringMatching('/code-systems/OWN$')],
+  ])('%s: the coding method names the system of a code that names none', (line, type, system) => {
+    expect(adt(line).resource(type)).toHaveProperty('code.coding.0.system', system);
   });
 
   test('a description alone is the text', () => {
@@ -237,6 +252,35 @@ describe('documents', () => {
       mdm('T02', [txa(), segment('OBX', { 2: type, 3: 'a^A^L', 5: value })]).resource('DocumentReference'),
     ).toMatchObject({
       content: [{ attachment }],
+    });
+  });
+
+  test('lines keep the spaces at their start; a value has its name and unit', () => {
+    const lines = [
+      'OBX|1|TX|a^A^L||  one~~    two  ||||||F',
+      'OBX|2|NM|w^Weight^L||72.5|kg^kilogram^UCUM|||||F',
+      'OBX|3|ST|h^Height^L||181|cm|||||F',
+      'OBX|4|CWE|s^Smoker^L||N^No^L||||||F',
+      'OBX|5|SN|p^Pain^L||>=^5|/10|||||F',
+      'OBX|6|ST|a^A^L||  three||||||F',
+    ];
+    const data = btoa('  one\n\n    two\nWeight: 72.5 kilogram\nHeight: 181 cm\nSmoker: No\nPain: >= 5 /10\n  three');
+    expect(mdm('T02', [txa(), ...lines]).resource('DocumentReference')).toMatchObject({
+      content: [{ attachment: { data } }],
+    });
+  });
+
+  test('each section of a text has the name of OBX-3 above it', () => {
+    const lines = [
+      'OBX|1|TX|11348-0^History^LN||Cough.~Fever.||||||F',
+      'OBX|2|TX|11348-0^History^LN||||||||F',
+      'OBX|3|FT|11348-0^History^LN||No travel.||||||F',
+      'OBX|4|NM|w^Weight^L||72.5|kg|||||F',
+      'OBX|5|TX|29545-1^Examination^LN||Normal.||||||F',
+    ];
+    const data = btoa('History:\nCough.\nFever.\n\nNo travel.\nWeight: 72.5 kg\n\nExamination:\nNormal.');
+    expect(mdm('T02', [txa(), ...lines]).resource('DocumentReference')).toMatchObject({
+      content: [{ attachment: { data } }],
     });
   });
 

@@ -31,6 +31,8 @@ describe('OBX-5 by the type in OBX-2', () => {
       '"valueCodeableConcept":{"coding":[{"system":"http://loinc.org","code":"A","display":"Alpha"}]}',
     ],
     ['CWE', 'A^Alpha^L^B^Beta^SCT^^^original', '"text":"original"'],
+    ['CWE', 'S. aureus & E. coli', '"code":"S. aureus & E. coli"'],
+    ['CWE', '^Rods & cocci&^L', '"valueCodeableConcept":{"text":"Rods & cocci"}'],
     ['CWE^^HL70125', 'A^Alpha^L', '"valueCodeableConcept"'],
     ['CF', 'A^Alpha^L', '"valueCodeableConcept"'],
     ['IS', 'A', '"valueCodeableConcept":{"coding":[{"code":"A"}]}'],
@@ -52,6 +54,12 @@ describe('OBX-5 by the type in OBX-2', () => {
     if (expected.includes('Quantity')) expect(result.resource('Observation')).toMatchObject({ valueQuantity: UNIT });
   });
 
+  test('a structured number with an unknown separator is kept as sent: a ^ was not escaped', () => {
+    const result = oru({ 2: 'SN', 5: '>^10^5', 6: 'CFU/mL' });
+    expect(result.findings).toEqual(['W 102 OBX^1^5^1']);
+    expect(result.json('Observation')).toContain('"valueString":">^10^5"');
+  });
+
   test('an array with an entry that is not a number becomes a text, with one warning', () => {
     const result = oru({ 2: 'NA', 5: '1^x~3^4' });
     expect(result.findings).toEqual(['W 102 OBX^1^5']);
@@ -62,6 +70,8 @@ describe('OBX-5 by the type in OBX-2', () => {
     ['NM', 'high'],
     ['NM', '5 mg'],
     ['NM', '1e5'],
+    ['NM', '10^5'],
+    ['NM', '5&6'],
     ['DT', '20260231'],
     ['TM', '2560'],
     ['DR', 'x^y'],
@@ -205,6 +215,23 @@ describe('OBX-5 by the type in OBX-2', () => {
     expect(result.json('DiagnosticReport')).not.toContain('SGVsbG8=');
   });
 
+  test.each([
+    ['SGVsbG8', 'SGVsbG8='],
+    ['SGVsbG8==', 'SGVsbG8='],
+    ['SGVsbG8h==', 'SGVsbG8h'],
+  ])('the base64 %s gets the right padding', (sent, data) => {
+    expect(oru({ 2: 'ED', 5: `^AP^PDF^Base64^${sent}` }).resource('Observation')).toMatchObject({
+      extension: [{ valueAttachment: { data } }],
+    });
+  });
+
+  test('a document of plain text keeps separators that were not escaped', () => {
+    const text = '<p>5&nbsp;mg ^ note</p>';
+    expect(oru({ 2: 'ED', 5: `^TEXT^HTML^A^${text}` }).resource('Observation')).toMatchObject({
+      extension: [{ valueAttachment: { contentType: 'text/html', data: btoa(text) } }],
+    });
+  });
+
   test('each document of a report is in a separate observation', () => {
     const result = oru({ 2: 'ED', 5: '^AP^PDF^Base64^SGVsbG8=' }, [
       'OBX|2|ED|d^Other^L||^AP^PDF^Base64^SGVsbA==||||||F',
@@ -319,6 +346,47 @@ test('the other fields of OBX become elements of the observation', () => {
   });
 });
 
+test('a code in small letters is one of its table', () => {
+  expect(oru({ 2: 'NM', 5: '6', 8: 'hh' }).resource('Observation')).toMatchObject({
+    interpretation: [{ coding: [{ code: 'HH', display: 'Critical high' }] }],
+  });
+});
+
+test('numbers of orders and documents keep a & that the sender forgot to escape', () => {
+  const lines = ['A1', 'A2'].flatMap((number) => [
+    segment('OBR', { 2: `P&${number}^HIS`, 3: `L&${number}^LAB`, 4: '1^Panel^L', 7: '202601010800', 25: 'F' }),
+    'OBX|1|NM|GLU^Glucose^L||1||||||F',
+  ]);
+  const result = mapped('ORU^R01', [pid(), ...lines]);
+  const reports = result.resources.filter(({ resourceType }) => resourceType === 'DiagnosticReport');
+  expect(reports).toMatchObject(
+    ['A1', 'A2'].map((number) => ({ identifier: [{ value: `P&${number}` }, { value: `L&${number}` }] })),
+  );
+  expect(result.resources.filter(({ resourceType }) => resourceType === 'Observation')).toHaveLength(2);
+  const documents = ['D&1', 'D&2'].flatMap((number) => [`TXA|1|R|TX|||||||||${number}^DOCS`, 'OBX|1|TX|t^T^L||x']);
+  const { resources } = mapped('MDM^T02', [pid(), ...documents]);
+  expect(resources.filter(({ resourceType }) => resourceType === 'DocumentReference')).toMatchObject([
+    { masterIdentifier: { value: 'D&1' } },
+    { masterIdentifier: { value: 'D&2' } },
+  ]);
+});
+
+test('a plain text keeps separators that the sender forgot to escape', () => {
+  const found = oru({
+    2: 'RP',
+    3: 'T&S^Type & screen^L',
+    5: 'http://pacs/v?a=1&b=2^^PDF',
+    7: '<10^5 & no growth~see note',
+  });
+  expect(found.resource('Observation')).toMatchObject({
+    code: { coding: [{ code: 'T&S', display: 'Type & screen' }] },
+    referenceRange: [{ text: '<10^5 & no growth\nsee note' }],
+    extension: expect.arrayContaining([
+      expect.objectContaining({ valueAttachment: { contentType: 'application/pdf', url: 'http://pacs/v?a=1&b=2' } }),
+    ]),
+  });
+});
+
 test('a result without OBX-14 has the time of the order', () => {
   expect(oru({ 2: 'ST', 5: 'x' }).resource('Observation')).toMatchObject({
     effectiveDateTime: '2026-01-01T08:00:00+01:00',
@@ -384,6 +452,50 @@ test('the lines of one text are one observation; other repetitions are separate 
     .map(({ valueString }) => valueString);
   expect(values).toEqual(['one\n\ntwo', 'one', 'two', 'three']);
   expect(result.resource('DiagnosticReport')).toMatchObject({ result: { length: 4 } });
+});
+
+test('a text keeps the spaces at the start of its lines and its blank lines', () => {
+  const table = '  Drug      MIC\n\n  Ampi\\T\\Sulb  <=2\n    (oral)';
+  const said = table.replaceAll('\\T\\', '&');
+  const valued = (...lines: readonly string[]) => {
+    const report = mapped('ORU^R01', [pid(), OBR, ...lines]);
+    expect(report.resource('DiagnosticReport')).toMatchObject({
+      conclusion: report.resource('Observation')['valueString'],
+    });
+    return report.resource('Observation')['valueString'];
+  };
+  const obx = (text: string, at = 1) => `OBX|${at}|TX|t^T^L||${text}||||||F`;
+  expect(valued(obx(table.replaceAll('\n', '~')))).toBe(said);
+  expect(valued(obx(`~${table.replaceAll('\n', '\\.br\\')}  ~ ~`))).toBe(said);
+  expect(valued(...table.split('\n').map((line, at) => obx(line, at + 1)))).toBe(said);
+  expect(valued(obx('  one line '))).toBe('one line');
+  const notes = ['NTE|1||  Drug  MIC~~  Ampi  <=2', 'NTE|2||', 'NTE|3||    (oral)'];
+  expect(mapped('ORU^R01', [pid(), OBR, obx('x'), ...notes]).resource('Observation')).toMatchObject({
+    note: [{ text: '  Drug  MIC\n\n  Ampi  <=2' }, { text: '    (oral)' }],
+  });
+});
+
+test('a note of a result may follow the details of its measurement or its participants', () => {
+  for (const between of ['TCD|1^T^L', 'SID|R^Reagent^L', 'PRT|1|AD', 'TCD|1^T^L\rSID|R']) {
+    const lines = [pid(), OBR, 'OBX|1|NM|a^A^L||1||||||F', ...between.split('\r'), 'NTE|1||hemolyzed'];
+    const result = mapped('ORU^R01', lines);
+    expect(result.resource('Observation'), between).toMatchObject({ note: [{ text: 'hemolyzed' }] });
+    expect(result.findings.filter((finding) => finding.includes('NTE'))).toEqual([]);
+  }
+});
+
+test('a line break that is not escaped does not cut off a text or a document', () => {
+  const valued = (type: string, value: string) => {
+    const result = mapped('ORU^R01', [pid(), OBR, `OBX|1|${type}|t^T^L||${value}||||||F`, 'NTE|1||one\ntwo']);
+    expect(result.findings).toEqual([]);
+    const observation = result.resource('Observation');
+    expect(observation).toMatchObject({ status: 'final', note: [{ text: 'one\ntwo' }] });
+    return observation;
+  };
+  expect(valued('TX', 'FINDINGS:\n  clear\n\nEND')).toMatchObject({ valueString: 'FINDINGS:\n  clear\n\nEND' });
+  expect(JSON.stringify(valued('ED', '^AP^PDF^Base64^AAAA\nBBBB\nCCCC'))).toContain('"AAAABBBBCCCC"');
+  const rest = mapped('ORU^R01', [pid(), OBR, 'OBX|1|NM|a^A^L||1||||||F', 'lost']);
+  expect(rest).toMatchObject({ outcome: 'AA', findings: ['W 100 ???^1'] });
 });
 
 test('a report has the time of issue to the minute; a date alone is reported', () => {

@@ -87,6 +87,9 @@ describe('names', () => {
         },
       },
     ],
+    ['family parts alone', '&van&Dam^Jane', { family: 'van Dam', given: ['Jane'], text: 'Jane van Dam' }],
+    ['a partner’s name alone', '&&&de&Vries', { family: 'de Vries', text: 'de Vries' }],
+    ['a & that is not escaped', 'Doe^Jane & Joan^Q&R', { given: ['Jane & Joan', 'Q&R'], text: 'Jane & Joan Q&R Doe' }],
     ['escapes', 'O\\T\\Neill^Ja\\F\\ne', { family: 'O&Neill', given: ['Ja|ne'] }],
     [
       'assembly order and period',

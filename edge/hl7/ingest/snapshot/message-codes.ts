@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { keyOfCode, sentCode, type SentCode } from '../../../store/code-table.ts';
-import { code, fieldText, first, textOf } from '../../mapping/datatypes/text.ts';
+import { code, fieldText, first, plainTextOf, textOf } from '../../mapping/datatypes/text.ts';
 import type { Reading } from '../reading.ts';
 
 /** Fields of CWE by segment. */
@@ -31,7 +31,7 @@ export function codesIn({ message, outline }: Reading): SentCode[] {
     for (const field of fieldsOf(segment)) {
       const part = first(segment, field);
       for (const at of CODES) {
-        const value = code(textOf(part, at));
+        const value = code(plainTextOf(part, at));
         if (value === undefined) continue;
         const sent = sentCode(textOf(part, at + 2), value);
         found.set(keyOfCode(sent), sent);

@@ -4,7 +4,7 @@
  */
 import { child, type Part } from '../../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
-import { members, textOf } from './text.ts';
+import { members, plainTextOf, repetitionText, textOf } from './text.ts';
 
 /** Table 0191 (type of referenced data) to the first half of a media type. */
 const MEDIA: ReadonlyMap<string, string> = new Map([
@@ -78,7 +78,7 @@ export function mediaType(type: string | undefined, subtype: string | undefined)
     : DEFAULTS.get(media);
 }
 
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const BASE64 = /^[A-Za-z0-9+/]+=*$/;
 const HEX = /^(?:[0-9A-Fa-f]{2})+$/;
 
 /** ED.5 as base64, from the encoding in ED.4 (row 8); undefined for an invalid value. */
@@ -93,8 +93,10 @@ function encoded(data: string, encoding: string | undefined): string | undefined
   if (upper === 'A') return textAsBase64(data);
   // Most senders use base64, also without ED.4.
   const packed = /\s/.test(data) ? data.replaceAll(/\s/g, '') : data;
-  if (!BASE64.test(packed) || packed.replaceAll('=', '').length % 4 === 1) return undefined;
-  return packed.padEnd(Math.ceil(packed.length / 4) * 4, '=');
+  if (!BASE64.test(packed)) return undefined;
+  // Some pad too much or not at all.
+  const digits = packed.replaceAll('=', '');
+  return digits.length % 4 === 1 ? undefined : digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
 /** A document that was cut out of the message (edge/hl7/ingest/cut-documents.ts), as it is stored in a body: its hash and size. */
@@ -105,10 +107,23 @@ function cutData(part: Part): Json | undefined {
   return [sha256, Number(size)];
 }
 
+/** The last component as a text, with separators that were not escaped, such as the `&` of HTML. */
+function textFrom(part: Part, number: number): string | undefined {
+  const { component } = part.segment.source.delimiters;
+  return repetitionText({
+    ...part,
+    raw: part.raw
+      .split(component)
+      .slice(number - 1)
+      .join(component),
+  });
+}
+
 /** Encapsulated data; undefined when ED.5 is missing or not in the encoding that ED.4 names. */
 export function encapsulated(part: Part): JsonObject | undefined {
-  const data = textOf(part, 5);
-  const packed = data === undefined ? undefined : (cutData(part) ?? encoded(data, textOf(part, 4)));
+  const encoding = textOf(part, 4);
+  const data = encoding?.toUpperCase() === 'A' ? textFrom(part, 5) : textOf(part, 5);
+  const packed = data === undefined ? undefined : (cutData(part) ?? encoded(data, encoding));
   if (packed === undefined) return undefined;
   const contentType = mediaType(textOf(part, 2), textOf(part, 3)) ?? 'application/octet-stream';
   return { contentType, data: packed };
@@ -116,7 +131,7 @@ export function encapsulated(part: Part): JsonObject | undefined {
 
 /** A pointer (`RP[Attachment]` 3 and 5); RP.1 must be usable as a URL. */
 export function pointer(part: Part): JsonObject | undefined {
-  const url = textOf(part, 1);
+  const url = plainTextOf(part, 1);
   if (url === undefined) return undefined;
   return members({ contentType: mediaType(textOf(part, 3), textOf(part, 4)), url: url.replaceAll(/\s/g, '%20') });
 }

@@ -9,7 +9,7 @@ import { note, type MapContext } from '../context.ts';
 import { isTooLongEntry } from '../index-limit.ts';
 import { codingSystem, isOwnTable, tableSystem } from '../tables/coding-systems.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
-import { code, first, members, textOf } from './text.ts';
+import { code, fieldText, first, members, plainTextOf, textOf } from './text.ts';
 
 interface Triplet {
   readonly code: number;
@@ -27,13 +27,23 @@ const TRIPLETS: readonly Triplet[] = [
   { code: 10, display: 11, system: 12, version: 13, oid: 20 },
 ];
 
+/** Senders before version 2.3 name the coding system of DG1-3 and PR1-3 in the field before it. */
+const WITH_METHOD = new Set(['DG1', 'PR1']);
+
+/** The names of a code's coding system, CWE.3 first. */
+function systemNames(part: Part, triplet: Triplet): string[] {
+  const names = [textOf(part, triplet.system), textOf(part, triplet.oid)].filter((name) => name !== undefined);
+  const hasMethod = triplet.code === 1 && part.field === 3 && WITH_METHOD.has(part.segment.id);
+  const method = hasMethod && names.length === 0 ? fieldText(part.segment, 2) : undefined;
+  return method === undefined ? names : [method];
+}
+
 /** @param table the field's HL7 table: `HL70078` */
 function coding(part: Part, triplet: Triplet, context: MapContext, table?: string): JsonObject | undefined {
-  const value = code(textOf(part, triplet.code));
+  const value = code(plainTextOf(part, triplet.code));
   if (value === undefined || isTooLong(value)) return undefined;
-  const name = textOf(part, triplet.system);
-  const isOwn = table !== undefined && isOwnTable(name, table);
-  const system = isOwn ? tableSystem(table) : codingSystem([name, textOf(part, triplet.oid)], context);
+  const isOwn = table !== undefined && isOwnTable(textOf(part, triplet.system), table);
+  const system = isOwn ? tableSystem(table) : codingSystem(systemNames(part, triplet), context);
   const isUnusable = system !== undefined && isTooLongEntry([system, value]);
   if (isUnusable) {
     const message = 'The coding system is too long for the search. It was skipped.';
@@ -43,7 +53,7 @@ function coding(part: Part, triplet: Triplet, context: MapContext, table?: strin
     system: isUnusable ? undefined : system,
     version: textOf(part, triplet.version),
     code: value,
-    display: textOf(part, triplet.display),
+    display: plainTextOf(part, triplet.display),
   });
 }
 
@@ -54,7 +64,7 @@ const isTooLong = (value: string): boolean => value.length > MAX_CODE_LENGTH;
 /** The text in the place of a code. */
 function textAsCode(part: Part, context: MapContext): string | undefined {
   for (const triplet of TRIPLETS) {
-    const value = textOf(part, triplet.code);
+    const value = plainTextOf(part, triplet.code);
     if (value === undefined || !isTooLong(value)) continue;
     const message = `The code is longer than ${MAX_CODE_LENGTH} characters. It was stored as text.`;
     note(context, 'W', '102', locatePart(part, triplet.code), message, 'code-too-long');
@@ -65,10 +75,10 @@ function textAsCode(part: Part, context: MapContext): string | undefined {
 
 /** CWE.9, else the text of a concept without a code. A display is not repeated as text. */
 function conceptText(part: Part): string | undefined {
-  const original = textOf(part, 9);
+  const original = plainTextOf(part, 9);
   if (original !== undefined) return original;
   return textOf(part, 1) === undefined && textOf(part, 4) === undefined
-    ? (textOf(part, 2) ?? textOf(part, 5))
+    ? (plainTextOf(part, 2) ?? plainTextOf(part, 5))
     : undefined;
 }
 
@@ -86,12 +96,12 @@ export function codeableConcept(part: Part | undefined, context: MapContext, tab
 function withAdded(sent: readonly JsonObject[], part: Part, context: MapContext, table?: string): JsonObject[] {
   const all = [...sent];
   for (const triplet of context.translate === undefined ? [] : TRIPLETS) {
-    const value = code(textOf(part, triplet.code));
+    const value = code(plainTextOf(part, triplet.code));
     if (value === undefined || isTooLong(value)) continue;
-    const name = textOf(part, triplet.system);
-    const isOwn = triplet.code === 1 && table !== undefined && isOwnTable(name, table);
-    const system = isOwn ? table : (name ?? textOf(part, triplet.oid));
-    for (const added of context.translate?.(system, value, textOf(part, triplet.display) ?? textOf(part, 9)) ?? []) {
+    const isOwn = triplet.code === 1 && table !== undefined && isOwnTable(textOf(part, triplet.system), table);
+    const [system] = isOwn ? [table] : systemNames(part, triplet);
+    for (const added of context.translate?.(system, value, plainTextOf(part, triplet.display) ?? textOf(part, 9)) ??
+      []) {
       if (!all.some((one) => one['system'] === added['system'] && one['code'] === added['code'])) all.push(added);
     }
   }
@@ -116,10 +126,11 @@ export function concepts(segment: Segment, field: number, context: MapContext): 
  */
 export function mappedConcept(part: Part | undefined, context: MapContext, map: ConceptMap): JsonObject | undefined {
   if (part === undefined) return undefined;
-  const value = code(textOf(part, 1));
-  const target = value === undefined || !isOwnTable(textOf(part, 3), map.table) ? undefined : map.codes.get(value);
+  const value = code(plainTextOf(part, 1));
+  const isOwn = value !== undefined && isOwnTable(textOf(part, 3), map.table);
+  const target = isOwn ? (map.codes.get(value) ?? map.codes.get(value.toUpperCase())) : undefined;
   if (target === undefined) return codeableConcept(part, context, map.table);
-  const text = conceptText(part) ?? textOf(part, 2);
+  const text = conceptText(part) ?? plainTextOf(part, 2);
   const { system, display } = target;
   return members({
     coding: withAdded([{ system, code: target.code, display }], part, context, map.table),
@@ -128,11 +139,12 @@ export function mappedConcept(part: Part | undefined, context: MapContext, map: 
 }
 
 /** `CWE[code]` 3 and 6: the code alone. */
-export const codeOf = (part: Part | undefined): string | undefined => code(textOf(part, 1) ?? textOf(part, 4));
+export const codeOf = (part: Part | undefined): string | undefined =>
+  code(plainTextOf(part, 1) ?? plainTextOf(part, 4));
 
 /** `CWE[string]` 4 and 11: the text, else the code. */
 export const textOfConcept = (part: Part | undefined): string | undefined =>
-  textOf(part, 9) ?? textOf(part, 2) ?? textOf(part, 1);
+  plainTextOf(part, 9) ?? plainTextOf(part, 2) ?? plainTextOf(part, 1);
 
 /** A concept of one code. */
 export const conceptOf = (system: string, code: string): JsonObject => ({ coding: [{ system, code }] });

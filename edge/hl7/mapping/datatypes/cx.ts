@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../shared/json.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import type { MapContext } from '../context.ts';
 import { assigningAuthority, identifierType, isTooLong, issuer, type Authority } from './hd.ts';
-import { code, members, textOf } from './text.ts';
+import { code, members, plainTextOf, textOf } from './text.ts';
 import { date, period } from './time.ts';
 
 const CHECK_DIGIT = 'http://hl7.org/fhir/StructureDefinition/identifier-checkDigit';
@@ -14,7 +14,7 @@ const CHECK_DIGIT_SCHEME = 'http://hl7.org/fhir/StructureDefinition/namingsystem
  * `CX[Identifier]` 3 to 13. R4 has no place for row 11, the assigning facility. It becomes the authority if there is no other.
  */
 export function identifier(part: Part, context: MapContext): JsonObject | undefined {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   if (value === undefined || isTooLong(value, part, context)) return undefined;
   const type = code(textOf(part, 5));
   const valueString = (url: string, text: string | undefined) =>
@@ -37,7 +37,7 @@ function authorityOf(part: Part, context: MapContext): Authority {
 
 /** `DLN[Identifier]` 3 to 7. */
 export function driversLicense(part: Part, context: MapContext): JsonObject | undefined {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   if (value === undefined || isTooLong(value, part, context)) return undefined;
   const state = textOf(part, 2);
   const system = state === undefined ? undefined : context.authorities.get(nameKey(state));

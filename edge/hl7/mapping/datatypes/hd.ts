@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../../shared/json.ts';
 import { uriOfNamespace, uriOfUniversalId } from '../assigning-authority.ts';
 import { nameKey } from '../../../store/patient-identity.ts';
 import { note, type MapContext } from '../context.ts';
-import { members, textOf } from './text.ts';
+import { members, plainTextOf, textOf } from './text.ts';
 
 export interface Authority {
   readonly system: string | undefined;
@@ -63,7 +63,7 @@ export function issuer({ system, namespace }: Authority): JsonObject {
  * @param type code of table 0203
  */
 export function entityIdentifier(part: Part | undefined, context: MapContext, type?: string): JsonObject | undefined {
-  const value = textOf(part, 1);
+  const value = plainTextOf(part, 1);
   if (part === undefined || value === undefined || isTooLong(value, part, context)) return undefined;
   // Some senders put a complete HD into EI.2, which has only its namespace. An EI within a component has no HD.
   const hd = componentOf(part, 2);

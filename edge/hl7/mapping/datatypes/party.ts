@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
 import { assigningAuthority, entityIdentifier, identifierType, issuer } from './hd.ts';
-import { clean, code, members, textOf } from './text.ts';
+import { clean, code, members, plainTextOf, textOf } from './text.ts';
 import { displayName, XCN } from './xpn.ts';
 
 function reference(
@@ -57,7 +57,7 @@ export function organization(part: Part, context: MapContext): JsonObject | unde
           ...issuer(assigningAuthority(part, 6, context)),
           value,
         });
-  return reference('Organization', identifier, textOf(part, 1));
+  return reference('Organization', identifier, plainTextOf(part, 1));
 }
 
 /** `CWE[Organization]` 3 to 5 and 11. */
@@ -67,7 +67,11 @@ export function producer(part: Part, context: MapContext): JsonObject | undefine
     system: value === undefined ? undefined : codingSystem([textOf(part, 3)], context),
     value,
   });
-  return reference('Organization', value === undefined ? undefined : identifier, textOf(part, 9) ?? textOf(part, 2));
+  return reference(
+    'Organization',
+    value === undefined ? undefined : identifier,
+    plainTextOf(part, 9) ?? plainTextOf(part, 2),
+  );
 }
 
 /** A resource with an EI: a device (`OBX[Observation]` 57) or a specimen. */

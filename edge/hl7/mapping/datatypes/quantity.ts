@@ -7,7 +7,7 @@ import { JsonNumber, type Json, type JsonObject } from '../../../../shared/json.
 import { note, type MapContext } from '../context.ts';
 import { codingSystem } from '../tables/coding-systems.ts';
 import { textOfConcept } from './cwe.ts';
-import { code, members, textOf } from './text.ts';
+import { code, members, plainTextOf, textOf } from './text.ts';
 
 /** HL7 v2.5.1 §2.A.47 allows what JSON does not: a sign `+`, leading zeros, a point without digits on one side. */
 const NM = /^([+-]?)(\d*)(?:\.(\d*))?$/;
@@ -46,10 +46,10 @@ export function unitOf(part: Part | undefined, context: MapContext): JsonObject 
     note(context, 'W', '102', locatePart(part), message, 'unescaped-unit');
     return { unit: power };
   }
-  const value = code(textOf(part, 1));
+  const value = code(plainTextOf(part, 1));
   const system = value === undefined ? undefined : codingSystem([textOf(part, 3), textOf(part, 14)], context);
   return {
-    ...members({ unit: textOf(part, 2) ?? value }),
+    ...members({ unit: plainTextOf(part, 2) ?? value }),
     ...(value !== undefined && system !== undefined && { system, code: value }),
   };
 }
@@ -106,8 +106,15 @@ export function structuredNumeric(part: Part, unit: JsonObject): JsonObject | un
   return { valueQuantity: { value: low, ...comparator, ...unit } };
 }
 
-/** SN.1 to SN.4 with blanks between, as rows 19, 22 and 24 of `OBX[Observation]` combine them. */
+const SEPARATORS: ReadonlySet<string> = new Set(['-', '+', '/', '.', ':']);
+
+/**
+ * SN.1 to SN.4 with blanks between, as rows 19, 22 and 24 of `OBX[Observation]` combine them. Empty with another separator: in
+ * `>^10^5` the sender forgot to escape the second ^.
+ */
 export function structuredText(part: Part, unit?: Json): string {
+  const separator = textOf(part, 3);
+  if (separator !== undefined && !SEPARATORS.has(separator)) return '';
   const pieces = [1, 2, 3, 4].map((number) => textOf(part, number));
   return [...pieces, typeof unit === 'string' ? unit : undefined].filter((piece) => piece !== undefined).join(' ');
 }

@@ -1,9 +1,9 @@
 /** DT, DTM, TS and DR as FHIR date, dateTime, instant and Period (v2-to-FHIR `DTM[dateTime]`, `TS[dateTime]`, `DR[Period]`). */
 import { Fault } from '../../../../shared/fault.ts';
-import { fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
+import { dayIn, fhirDate, fhirDateTime, fhirInstant, readTimestamp } from '../../../../shared/hl7/time.ts';
 import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
-import { attempt, note, type MapContext } from '../context.ts';
+import { attempt, type MapContext, note, quietly } from '../context.ts';
 import { members, textOf } from './text.ts';
 
 /** A child of a part as FHIR dateTime. An invalid date is skipped with a warning (table 0357, 102). */
@@ -14,11 +14,15 @@ export function dateTime(part: Part | undefined, context: MapContext, number = 1
   return attempt(context, () => fhirDateTime(readTimestamp(text, at), context.zone));
 }
 
-/** As FHIR date, without the time of day. */
+/** As FHIR date, without the time of day. A wrong time of day, such as 2400, is a warning and does not lose the date. */
 export function date(part: Part | undefined, context: MapContext, number = 1): string | undefined {
   const text = textOf(part, number);
   if (part === undefined || text === undefined) return undefined;
-  return attempt(context, () => fhirDate(readTimestamp(text, locatePart(part, number))));
+  const at = locatePart(part, number);
+  const read = (time: string, to: MapContext) => attempt(to, () => fhirDate(readTimestamp(time, at)));
+  const found = read(text, context);
+  const day = found === undefined ? dayIn(text) : undefined;
+  return day === undefined ? found : read(day, quietly(context));
 }
 
 /** Checks that a part begins with a valid date or time. */

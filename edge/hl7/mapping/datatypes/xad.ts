@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../shared/json.ts';
 import { noteUnknownUse, type MapContext } from '../context.ts';
 import { ADDRESS_TYPE, ADDRESS_USE } from '../tables/concept-maps.ts';
 import { textOfConcept } from './cwe.ts';
-import { code, members, textOf } from './text.ts';
+import { code, members, plainTextOf, textOf } from './text.ts';
 import { dateRange, dateTime, period } from './time.ts';
 
 const AD_USE = 'http://hl7.org/fhir/StructureDefinition/iso21090-AD-use';
@@ -16,11 +16,15 @@ const ADDRESS_TYPES: ReadonlySet<string> = new Set('B BA BDL BI BR C F H HV L M 
 /** `XAD[Address]` 3 to 28. */
 export function address(part: Part, context: MapContext): JsonObject | undefined {
   const street = componentOf(part, 1);
-  const line = [textOf(street, 1), textOf(street, 2), textOf(street, 3), textOf(part, 2), textOf(part, 19)].filter(
-    (text) => text !== undefined,
-  );
+  const line = [
+    textOf(street, 1),
+    textOf(street, 2),
+    textOf(street, 3),
+    plainTextOf(part, 2),
+    plainTextOf(part, 19),
+  ].filter((text) => text !== undefined);
   const kind = code(textOf(part, 7))?.toUpperCase();
-  const city = textOf(part, 3);
+  const city = plainTextOf(part, 3);
   const district = textOfConcept(componentOf(part, 9));
   const state = textOf(part, 4);
   const postalCode = textOf(part, 5);

@@ -3,7 +3,7 @@ import { componentOf, locatePart, type Part } from '../../../../shared/hl7/value
 import type { JsonObject } from '../../../../shared/json.ts';
 import { noteUnknownUse, type MapContext } from '../context.ts';
 import { NAME_TYPE } from '../tables/concept-maps.ts';
-import { members, textOf } from './text.ts';
+import { members, plainTextOf, textOf } from './text.ts';
 import { dateRange, dateTime, period } from './time.ts';
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/humanname-';
@@ -47,16 +47,24 @@ export const XCN: NameLayout = {
   professionalSuffix: 21,
 };
 
+/** FN.1. Some senders send only its parts: the person's own name in FN.2 and FN.3, else the partner's in FN.4 and FN.5. */
+export function familyName(family: Part | undefined): string | undefined {
+  const own = textOf(family, 1);
+  if (own !== undefined) return own;
+  const number = [3, 5].find((each) => textOf(family, each) !== undefined);
+  return number === undefined ? undefined : present(textOf(family, number - 1), textOf(family, number)).join(' ');
+}
+
 /** Prefix, given names, family name, suffixes. */
 export function displayName(part: Part, layout: NameLayout = XPN): string | undefined {
   const family = componentOf(part, layout.family);
   const parts = present(
-    textOf(part, layout.prefix),
-    textOf(part, layout.given),
-    textOf(part, layout.middle),
-    textOf(family, 1),
-    textOf(part, layout.suffix),
-    textOf(part, layout.degree),
+    plainTextOf(part, layout.prefix),
+    plainTextOf(part, layout.given),
+    plainTextOf(part, layout.middle),
+    familyName(family),
+    plainTextOf(part, layout.suffix),
+    plainTextOf(part, layout.degree),
   );
   return parts.length === 0 ? undefined : parts.join(' ');
 }
@@ -84,11 +92,15 @@ function humanName(part: Part, context: MapContext): JsonObject | undefined {
         ? [{ url: `${EXTENSION}assembly-order`, valueCode: order }]
         : undefined,
     text: displayName(part),
-    family: textOf(family, 1),
+    family: familyName(family),
     _family: familyParts.length === 0 ? undefined : { extension: familyParts },
-    given: present(textOf(part, XPN.given), textOf(part, XPN.middle)),
-    prefix: present(textOf(part, XPN.prefix)),
-    suffix: present(textOf(part, XPN.suffix), textOf(part, XPN.degree), textOf(part, XPN.professionalSuffix)),
+    given: present(plainTextOf(part, XPN.given), plainTextOf(part, XPN.middle)),
+    prefix: present(plainTextOf(part, XPN.prefix)),
+    suffix: present(
+      plainTextOf(part, XPN.suffix),
+      plainTextOf(part, XPN.degree),
+      plainTextOf(part, XPN.professionalSuffix),
+    ),
     period:
       start === undefined && end === undefined
         ? dateRange(part, context, 10)

@@ -6,7 +6,7 @@ import { quietly, type MapContext } from '../context.ts';
 import { concept, conceptOf } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
-import { fieldText, first, isValued, members, textOf } from '../datatypes/text.ts';
+import { first, isValued, members, plainFieldText, textOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -21,7 +21,7 @@ const DUE_TO = 'http://hl7.org/fhir/StructureDefinition/condition-dueTo';
 
 function diagnosis(segment: Segment, context: MapContext): JsonObject | undefined {
   const code = concept(segment, 3, context);
-  const text = code?.['text'] ?? fieldText(segment, 4);
+  const text = code?.['text'] ?? plainFieldText(segment, 4);
   return members({ coding: code?.['coding'], text });
 }
 

@@ -1,23 +1,20 @@
 /** NTE as Annotation (v2-to-FHIR `NTE[Observation]`). */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { repetitionTexts } from '../../../../shared/hl7/value.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { practitioner } from '../datatypes/party.ts';
-import { clean, first } from '../datatypes/text.ts';
+import { first, joinLines, linesOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
 import type { GroupSegment } from './rule.ts';
 
 export const NTE: GroupSegment = { name: 'NTE' };
 
-/** NTE-3 with its repetitions as lines: rows 5 of `NTE[Observation]` and `NTE[DocumentReference]`. */
-export function commentText(segment: Segment): string | undefined {
-  const lines = repetitionTexts(segment, 3)
-    .map(clean)
-    .filter((line) => line !== undefined);
-  return lines.length === 0 ? undefined : lines.join('\n');
-}
+/**
+ * NTE-3 with its repetitions as lines: rows 5 of `NTE[Observation]` and `NTE[DocumentReference]`. Spaces at the start stay, because
+ * many laboratories send a table as one NTE for each line.
+ */
+export const commentText = (segment: Segment): string | undefined => joinLines(linesOf(segment, 3));
 
 /** Rows 5, 7 and 8. */
 export function annotation(segment: Segment, context: MapContext): JsonObject | undefined {

@@ -5,7 +5,7 @@
  */
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { fhirDateTime, fhirTime, readTimestamp } from '../../../../shared/hl7/time.ts';
-import { locate, locatePart, repetitions, repetitionTexts, type Part } from '../../../../shared/hl7/value.ts';
+import { locate, locatePart, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import { printJson, type JsonObject } from '../../../../shared/json.ts';
 import { attempt, type MapContext, note, quietly } from '../context.ts';
 import { encapsulated, pointer } from '../datatypes/attachment.ts';
@@ -19,7 +19,7 @@ import {
   unitText,
   writtenNumber,
 } from '../datatypes/quantity.ts';
-import { clean, code, fieldText, first, textOf, repetitionText } from '../datatypes/text.ts';
+import { code, fieldText, first, joinedText, linesOf, plainTextOf, textOf, repetitionText } from '../datatypes/text.ts';
 import { dateRange } from '../datatypes/time.ts';
 
 /** The members of a value: one `value…`, or the attachment that R4 has no value for. */
@@ -70,7 +70,9 @@ const coded: Reader = (part, context) => {
 };
 
 const number: Reader = (part, { unit }) => {
-  const valueQuantity = writtenNumber(textOf(part, 1) ?? '', unit);
+  // `10^5` is not ten: the sender forgot to escape the ^.
+  if (textOf(part, 2) !== undefined) return undefined;
+  const valueQuantity = writtenNumber(plainTextOf(part, 1) ?? '', unit);
   return valueQuantity === undefined ? undefined : { value: { valueQuantity } };
 };
 
@@ -137,6 +139,9 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
 ]);
 
+/** Checks for a type whose values are codes. */
+export const isCodedType = (type: string): boolean => READERS.get(type) === coded;
+
 /** Types whose repetitions are lines of one text. */
 export const TEXT_TYPES: ReadonlySet<string> = new Set(['TX', 'FT']);
 
@@ -163,7 +168,7 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
     note(context, 'W', '103', `${segment.id}^${segment.sequence}^2`, message, 'unknown-value-type');
   }
   if (TEXT_TYPES.has(type)) {
-    const lines = observedText(segment);
+    const lines = joinedText(linesOf(segment, 5));
     const found = measured(lines, valueContext.unit) ?? string(lines);
     return found === undefined ? [] : [withUnit(found, unit)];
   }
@@ -171,14 +176,6 @@ export function observedValues(segment: Segment, context: MapContext): ObservedV
     .map((part) => observed(part, type, reader ?? textOrNumber, valueContext))
     .filter((found) => found !== undefined)
     .map((found) => withUnit(found, unit));
-}
-
-/** OBX-5 of a TX or FT: its repetitions are lines. */
-export function observedText(segment: Segment): string | undefined {
-  const lines = repetitionTexts(segment, 5)
-    .map(clean)
-    .filter((line) => line !== undefined);
-  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 /** Row 25 and `NA[SampledData]` 3 to 7: the numbers row by row. HL7 v2 has no interval between them. */
@@ -191,7 +188,7 @@ function observedTable(segment: Segment, type: string, context: MapContext): Obs
     return string(samples.map((row) => row.join(' ')).join('\n'));
   }
   noteOtherType(locate(segment, 5), type, context);
-  return string(observedText(segment));
+  return string(joinedText(linesOf(segment, 5)));
 }
 
 function observed(part: Part, type: string, reader: Reader, context: ValueContext): ObservedValue | undefined {

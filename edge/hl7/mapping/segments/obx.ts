@@ -7,7 +7,7 @@ import { concept, mappedConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, inFunction, organization, practitioner, producer } from '../datatypes/party.ts';
 import { decimal, unitOf } from '../datatypes/quantity.ts';
-import { fieldText, first, isValued, textOf } from '../datatypes/text.ts';
+import { fieldText, first, isValued, joinedText, linesOf, plainTextOf, textOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -17,7 +17,7 @@ import type { SentKey } from '../statement.ts';
 import { valueSaid } from '../value-text.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, NO_LONGER_KNOWN, statusOf } from './obx-status.ts';
-import { observedText, observedValues, type ObservedValue } from './obx-value.ts';
+import { observedValues, type ObservedValue } from './obx-value.ts';
 import { orderWithoutNumber, type OrderNumbers } from './orc.ts';
 import { parentKey } from './parent-result.ts';
 import type { GroupSegment } from './rule.ts';
@@ -30,9 +30,9 @@ const VALUE_ATTACHMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-
 const SUB_ID = `${STRUCTURE}/observation-v2-subid`;
 const OBSERVATION_TYPE = 'http://terminology.hl7.org/CodeSystem/v2-0936';
 
-/** Row 37: `3.5-5.0` is also given as numbers. */
+/** Row 37: `3.5-5.0` is also given as numbers. Repetitions are lines of one text. */
 function referenceRange(segment: Segment, context: MapContext): Json | undefined {
-  const text = fieldText(segment, 7);
+  const text = joinedText(linesOf(segment, 7));
   if (text === undefined) return undefined;
   const bounds = /^(-?[\d.]+)\s*-\s*(-?[\d.]+)$/.exec(text);
   const low = decimal(bounds?.[1] ?? '');
@@ -46,7 +46,7 @@ function referenceRange(segment: Segment, context: MapContext): Json | undefined
 function subId(segment: Segment): Json | undefined {
   const part = first(segment, 4);
   if (part === undefined) return undefined;
-  const original = textOf(part, 1);
+  const original = plainTextOf(part, 1);
   const group = decimal(textOf(part, 2) ?? '');
   const sequence = decimal(textOf(part, 3) ?? '');
   const identifier = textOf(part, 4);
@@ -221,11 +221,8 @@ const NO_VALUE: readonly Contribution[] = [
 
 /** Consecutive OBX of a text are its lines; an empty line is a line. */
 function joined(segments: readonly Segment[]): readonly ObservedValue[] {
-  const valueString = segments
-    .map((line) => observedText(line) ?? '')
-    .join('\n')
-    .trim();
-  return valueString === '' ? [] : [{ value: { valueString } }];
+  const valueString = joinedText(segments.flatMap((line) => (isValued(line, 5) ? linesOf(line, 5) : '')));
+  return valueString === undefined ? [] : [{ value: { valueString } }];
 }
 
 /** The order of a result in its key. */

@@ -6,7 +6,7 @@
 import type { Segment } from '../../../../shared/hl7/message.ts';
 import { componentOf, repetitions, type Part } from '../../../../shared/hl7/value.ts';
 import { codeOf } from '../datatypes/cwe.ts';
-import { fieldText, first, textOf, repetitionText } from '../datatypes/text.ts';
+import { fieldText, first, plainTextOf, textOf, repetitionText } from '../datatypes/text.ts';
 import { join } from '../key.ts';
 import type { SentParent } from '../statement.ts';
 import type { OrderNumbers } from './orc.ts';
@@ -57,7 +57,7 @@ export function parentKey(
 ): { readonly what: string; readonly parent: SentParent | undefined } {
   const parent = parentResult(obr);
   const { placer, filler } = parentNumbers(obr, orc);
-  const [placerText = '', fillerText = ''] = [textOf(placer, 1), textOf(filler, 1)];
+  const [placerText = '', fillerText = ''] = [plainTextOf(placer, 1), plainTextOf(filler, 1)];
   const value = parent?.value?.toLowerCase().slice(0, MAX_VALUE_LENGTH) ?? '';
   const what = parent === undefined ? '' : join(parent.code, parent.subId);
   const isNamed = value !== '' || placerText !== '' || fillerText !== '';
@@ -128,7 +128,8 @@ type Scope = readonly [placer: string | null | typeof ANY, filler: string | null
 const ANY = true;
 const keyOf = (scope: Scope, code?: string): string => JSON.stringify([...scope, code]);
 
-const textsOf = ({ placer, filler }: OrderNumbers) => [textOf(placer, 1) ?? null, textOf(filler, 1) ?? null] as const;
+const textsOf = ({ placer, filler }: OrderNumbers) =>
+  [plainTextOf(placer, 1) ?? null, plainTextOf(filler, 1) ?? null] as const;
 const isNamed = (numbers: OrderNumbers): boolean => textsOf(numbers).some((text) => text !== null);
 
 /** The index entries of an order. */

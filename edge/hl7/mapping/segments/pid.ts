@@ -75,7 +75,7 @@ const FIELDS: readonly FieldMap[] = [
     map: (segment, context) => {
       const sent = fieldText(segment, 7) ?? '';
       // An invalid date does not change the stored day.
-      if (!isDate(first(segment, 7))) return undefined;
+      if (date(first(segment, 7), quietly(context)) === undefined) return undefined;
       const valueDateTime = sent.length > 8 ? dateTime(first(segment, 7), quietly(context)) : undefined;
       // A time without a known offset adds nothing to birthDate. Null: the stored one belongs to another day.
       if (!valueDateTime?.includes('T')) return null;

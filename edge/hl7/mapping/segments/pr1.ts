@@ -6,7 +6,7 @@ import { note, type MapContext } from '../context.ts';
 import { codeOf, concept, concepts } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
-import { fieldText, first, isValued, members, textOf } from '../datatypes/text.ts';
+import { fieldText, first, isValued, members, plainFieldText, textOf } from '../datatypes/text.ts';
 import { dateTime, minutesAfter } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -26,7 +26,7 @@ function procedureCode(segment: Segment, context: MapContext): JsonObject | unde
     if (at > 0 || modifiers.length === 0 || !isJsonObject(item) || typeof item['code'] !== 'string') return item;
     return { ...item, code: [item['code'], ...modifiers].join(':') };
   });
-  return members({ coding, text: code?.['text'] ?? fieldText(segment, 4) });
+  return members({ coding, text: code?.['text'] ?? plainFieldText(segment, 4) });
 }
 
 /** Rows 8 to 12: with PR1-7 minutes, and a time of day in PR1-5, a period. */

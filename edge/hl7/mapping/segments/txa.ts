@@ -4,10 +4,20 @@ import { locate, locatePart, repetitions } from '../../../../shared/hl7/value.ts
 import type { JsonObject } from '../../../../shared/json.ts';
 import { note, noteUnknownCode, type MapContext } from '../context.ts';
 import { encapsulated, mediaType, plainText, pointer } from '../datatypes/attachment.ts';
-import { concept, conceptOf, mappedConcept, sentAs } from '../datatypes/cwe.ts';
+import { concept, conceptOf, mappedConcept, sentAs, textOfConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { practitioner } from '../datatypes/party.ts';
-import { fieldText, first, isValued, textOf, repetitionText } from '../datatypes/text.ts';
+import { structuredText, unitText } from '../datatypes/quantity.ts';
+import {
+  fieldText,
+  first,
+  isValued,
+  joinedText,
+  linesOf,
+  plainFieldText,
+  textOf,
+  repetitionText,
+} from '../datatypes/text.ts';
 import { instant } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -15,7 +25,7 @@ import { join, numberKey } from '../key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../tables/concept-maps.ts';
 import { COMPLETION_STATUS, DOCUMENT_STATUS } from '../tables/status.ts';
 import { commentText } from './nte.ts';
-import { valueType } from './obx-value.ts';
+import { isCodedType, TEXT_TYPES, valueType } from './obx-value.ts';
 import type { GroupSegment } from './rule.ts';
 
 /** US Core 6.1: of every clinical note. */
@@ -118,24 +128,57 @@ function statusOf(segment: Segment, isCancelled: boolean, context: MapContext): 
 function contents(source: DocumentSource, context: MapContext): JsonObject[] {
   const attached: JsonObject[] = [];
   const lines: string[] = [];
+  const sections = sectionNames(source.obx);
   for (const segment of source.obx) {
     const type = valueType(segment);
+    const section = sections.get(segment);
+    if (section !== undefined) lines.push(...(lines.length === 0 ? [] : ['']), `${section}:`);
     // An empty line of a text is a line.
     if (!isValued(segment, 5)) lines.push('');
-    for (const part of repetitions(segment, 5)) {
-      const attachment = type === 'ED' ? encapsulated(part) : type === 'RP' ? pointer(part) : undefined;
-      if (attachment !== undefined) attached.push(attachment);
-      else if (type === 'ED' || type === 'RP') {
-        const message = `OBX-5 is not a valid ${type}. The document cannot be read.`;
-        note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
-      } else {
-        lines.push(repetitionText(part) ?? '');
+    else if (type !== 'ED' && type !== 'RP') lines.push(...linesOfValue(segment, type));
+    else {
+      for (const part of repetitions(segment, 5)) {
+        const attachment = type === 'ED' ? encapsulated(part) : pointer(part);
+        if (attachment !== undefined) attached.push(attachment);
+        else {
+          const message = `OBX-5 is not a valid ${type}. The document cannot be read.`;
+          note(context, 'E', '102', locatePart(part, type === 'ED' ? 5 : 1), message, 'unreadable-document');
+        }
       }
     }
   }
-  const text = lines.join('\n').trim();
+  const text = joinedText(lines);
   const comments = source.notes.map(commentText).filter((comment) => comment !== undefined);
-  return [...attached, ...(text === '' ? [] : [plainText(text)]), ...comments.map(plainText)];
+  return [...attached, ...(text === undefined ? [] : [plainText(text)]), ...comments.map(plainText)];
+}
+
+/** The name of each OBX that begins a section; none if all texts have one name, which is that of the document. */
+function sectionNames(obx: readonly Segment[]): ReadonlyMap<Segment, string> {
+  const named = obx.flatMap((segment): [Segment, string][] => {
+    const name = isValued(segment, 5) && isPlainText(segment) ? textOfConcept(first(segment, 3)) : undefined;
+    return name === undefined ? [] : [[segment, name]];
+  });
+  const begins = named.filter(([, name], at) => name !== named[at - 1]?.[1]);
+  return new Map(begins.length > 1 ? begins : []);
+}
+
+/** A text without a unit. */
+function isPlainText(segment: Segment, type = valueType(segment) ?? 'ST'): boolean {
+  return (type === 'ST' || TEXT_TYPES.has(type)) && !isValued(segment, 6);
+}
+
+/** A measured or coded value in a document has its name and unit beside it. */
+function linesOfValue(segment: Segment, type = 'ST'): string[] {
+  if (isPlainText(segment, type)) return linesOf(segment, 5);
+  const name = textOfConcept(first(segment, 3));
+  const unit = unitText(first(segment, 6));
+  return repetitions(segment, 5).map((part) => {
+    const value = isCodedType(type)
+      ? textOfConcept(part)
+      : (type === 'SN' && structuredText(part)) || repetitionText(part);
+    if (value === undefined) return '';
+    return `${name === undefined ? '' : `${name}: `}${value}${unit === undefined ? '' : ` ${unit}`}`;
+  });
 }
 
 /**
@@ -189,6 +232,6 @@ export function document(source: DocumentSource, options: DocumentOptions, conte
 /** T01 announces a document without its content, which R4 requires (content 1..*). */
 function announced(txa: Segment): JsonObject {
   const contentType = mediaType(fieldText(txa, 3), undefined);
-  const title = fieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(first(txa, 12), 1) ?? locate(txa);
+  const title = plainFieldText(txa, 25) ?? fieldText(txa, 16) ?? textOf(first(txa, 12), 1) ?? locate(txa);
   return { ...(contentType !== undefined && { contentType }), title };
 }

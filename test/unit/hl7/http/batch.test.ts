@@ -63,6 +63,7 @@ describe('the messages of a batch', () => {
 
 test.each([
   ['cut short in a message', `${BHS}${message(1)}MSH|^~\\&|A|B`, 'BTS^1'],
+  ['a batch without an end in a file', `${FHS}${BHS}${message(1)}FTS|1\r`, 'BTS^1'],
   ['cut short behind a batch', `${FHS}${BHS}${message(1)}BTS|1\r`, 'FTS^1'],
   ['a message lost on the way', `${BHS}${message(1)}BTS|2\r`, 'BTS^1^1'],
   ['a message too many', `${BHS}${message(1)}${message(2)}BTS|1\r`, 'BTS^1^1'],

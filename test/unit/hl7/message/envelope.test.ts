@@ -12,6 +12,8 @@ test.each([
   ['a file of batches', `FHS|^~\\&|A\r${MSH}`, 'batch', '200', 'FHS^1'],
   ['a batch', `BHS|^~\\&|A\r${MSH}`, 'batch', '200', 'BHS^1'],
   ['two messages', `${MSH}\rPID|1\r${MSH}`, 'several messages', '100', 'MSH^2'],
+  ['a part that another continues', `${MSH}\rPID|1\rDSC|P1|F`, 'message fragment', '100', 'DSC^1^1'],
+  ['a DSC without a pointer', `${MSH}||X\rPID|1\rDSC||`, 'message', undefined, undefined],
 ])('%s', (_, text, envelope, code, at) => {
   const message = readMessage(text);
   expect(envelopeOf(message)).toBe(envelope);

@@ -37,6 +37,8 @@ test.each<[string, string, object, boolean, boolean]>([
   ['the same system, the name in other case', '7^^^hosp^MR', { system: 'urn:example:hosp', value: '7' }, true, true],
   ['another type', '7^^^HOSP^PI', { system: 'urn:example:hosp', value: '7', type: MR }, true, true],
   ['another system', '7^^^HOSP^MR', { system: 'urn:example:other', value: '7' }, false, false],
+  ['a & that is not escaped', '7&8^^^HOSP^MR', { system: 'urn:example:hosp', value: '7&8' }, true, true],
+  ['another value behind a &', '7&8^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
   ['another value', '8^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
   ['leading zeros', '07^^^HOSP^MR', { system: 'urn:example:hosp', value: '7' }, false, false],
   ['the same namespace', '7^^^WARD^MR', { value: '7', assigner: { display: 'ward' } }, true, false],

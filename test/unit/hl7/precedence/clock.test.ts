@@ -26,7 +26,7 @@ describe('a time of a message', () => {
   test.each([
     ['with its own offset', '20260102100000+0000', {}, '2026-01-02T10:00:00.000Z'],
     ['to the minute', '202601021000', VIENNA, '2026-01-02T09:00:00.000Z'],
-    ['with the offset of MSH-7, too far ahead', '20260102100000', { offset: '-05:00', ...VIENNA }, undefined],
+    ['with the offset of MSH-7, too far ahead', '20260102100000', { offset: '-05:00' }, undefined],
     ['with the offset of MSH-7, before now', '20260102060000', { offset: '-05:00' }, '2026-01-02T11:00:00.000Z'],
     ['of another year', '20190102100000', VIENNA, '2019-01-02T09:00:00.000Z'],
     ['fifteen minutes ahead', '20260102131500', VIENNA, '2026-01-02T12:15:00.000Z'],

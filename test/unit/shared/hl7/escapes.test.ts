@@ -16,6 +16,7 @@ describe('unescape (HL7 v2.5.1 §2.7)', () => {
     ['line breaks', utf8, 'a\\.br\\b\\.sp\\c\\.sp2\\d\\.ce\\e', 'a\nb\nc\n\nd\ne'],
     ['commands in capitals', utf8, 'a\\.BR\\b\\.SK2\\c', 'a\nb  c'],
     ['spaces', utf8, 'a\\.sk3\\b\\.ti+2\\c\\.ti-2\\d', 'a   b  cd'],
+    ['a space before a number', utf8, 'a\\.sp 2\\b\\.in +4\\c', 'a\n\nbc'],
     ['an escape for printers', utf8, '\\.fi\\a\\.nf\\b\\.in+4\\c', 'abc'],
     ['highlighting', utf8, '\\H\\high\\N\\ low', 'high low'],
     ['hexadecimal', utf8, '\\X41\\\\X0D0A\\\\X4a4B\\', 'A\r\nJK'],

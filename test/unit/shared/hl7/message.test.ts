@@ -172,6 +172,41 @@ describe('segments', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
+  it.each([
+    ['a text', 'OBX|1|TX|t||one', '  two\r\rEND\rseen|three||||||F'],
+    ['a text without a status', 'OBX|1|TX|t||one', 'two'],
+    ['base64', 'OBX|1|ED|d||^AP^PDF^Base64^AAAA', 'BBBB\rCC==||||||F'],
+    ['a note', 'NTE|1||one', 'two\r\rthree'],
+    ['an address', 'PID|1||1||||||||12 Main St', 'Apt 4^^Town|||1'],
+  ])('continue in lines without a segment name: %s', (_, start, rest) => {
+    for (const end of ['\r', '\n', '\r\n']) {
+      const [broken, next] = [`${start}\r${rest}`.replaceAll('\r', end), `ZZZ|1${end}PV1${end}`];
+      const { segments } = readMessage(`${MSH}${end}${broken}${end}${end}${next}`);
+      expect(segments.map(({ raw }) => raw)).toEqual([MSH, `${start}\r${rest}`.replaceAll('\r', '\n'), 'ZZZ|1', 'PV1']);
+    }
+  });
+
+  it.each([
+    'OBX|1|NM|a||1||||||F\rEND',
+    `${MSH}\rof the header|x`,
+    'OBX||TX|a||x\rOBX||TX|b||y\rNTE||L|z\rZABCD|1\rZPATIENT_MORE|1\rObx|1',
+    'PID|1||1\r__proto__|x\r|y\rz|1',
+    'NTE|1||x\rORC\r PID|1\robx|1',
+  ])('do not continue in other lines: %j', (lines) => {
+    const { segments } = readMessage(lines.startsWith('MSH') ? lines : `${MSH}\r${lines}`);
+    expect(segments.map(({ raw }) => raw).join('\r')).toBe(lines.startsWith('MSH') ? lines : `${MSH}\r${lines}`);
+    expect(segments.some(({ raw }) => raw.includes('\n'))).toBe(false);
+  });
+
+  it('continue in ADD at any character, but MSH does not', () => {
+    const lines = ['OBX|1|TX|t||Smi', 'ADD|th \\T', 'ADD|\\ Jones|||', 'ADD||||F', 'ADD', 'ADDS|1', 'DSC|'];
+    for (const end of ['\r', '\n', '\r\n']) {
+      const { segments } = readMessage([MSH, 'ADD|rest', ...lines, ''].join(end));
+      const joined = ['OBX|1|TX|t||Smith \\T\\ Jones||||||F', 'ADD', 'ADDS|1', 'DSC|'];
+      expect(segments.map(({ raw }) => raw)).toEqual([MSH, 'ADD|rest', ...joined]);
+    }
+  });
+
   it('begin after a mark, white space and the bytes of an MLLP frame', () => {
     expect(readMessage(`\ufeff\u000b \r\n${MSH}\r\u001c\r`).segments.map(({ id }) => id)).toEqual(['MSH']);
   });
@@ -183,8 +218,13 @@ describe('segments', () => {
     );
   });
 
+  it.each(['\0', '\0\0', '\r\0\r\n'])('end before the NUL of a C text: %j', (end) => {
+    const { segments } = readMessage(`${MSH}\rPID||x${end}`);
+    expect(segments.map(({ raw }) => raw)).toEqual([MSH, 'PID||x']);
+  });
+
   it('do not contain NUL', () => {
-    expect(() => readMessage(`${MSH}\rPID|\rPID||x\0`)).toThrow(
+    expect(() => readMessage(`${MSH}\rPID|\rPID||x\0y`)).toThrow(
       expect.objectContaining({ issues: [expect.objectContaining({ code: '102', at: 'PID^2^2' })] }),
     );
   });

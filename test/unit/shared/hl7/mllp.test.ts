@@ -17,7 +17,7 @@ const bytesOf = (text: string): Uint8Array =>
     '<>,.'.includes(character) ? ([VT, FS, CR, 0x0a]['<>,.'.indexOf(character)] ?? 0) : character.charCodeAt(0),
   );
 
-const shown = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+const shown = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1').replaceAll('\u001c', '>');
 
 const show = (event: MllpEvent): string => {
   switch (event.kind) {
@@ -73,7 +73,12 @@ describe('faults of the field', () => {
     ['CR and LF', '<A>,.<B>,', ['frame A', 'frame B']],
     ['FS twice', '<A>>,<B>,', ['frame A', 'no-cr-after-fs', 'junk 1', 'frame B']],
     ['FS CR twice', '<A>,>,<B>,', ['frame A', 'junk 1', 'frame B']],
-    ['FS in a message ends it', '<A>B>,', ['frame A', 'no-cr-after-fs', 'junk 2']],
+    ['FS in a field does not end the message', '<A>B>,<C>,', ['frame A>B', 'frame C']],
+    ['FS in several fields', '<A>B>C,D>E,>,', ['frame A>B>C\rD>E\r']],
+    ['FS in a field of a cut frame', '<A>B<C>,', ['interrupted 3', 'frame C']],
+    ['FS behind a line end, without CR', '<A,>junk<B>,', ['frame A\r', 'no-cr-after-fs', 'junk 4', 'frame B']],
+    ['FS in a field, and no end', '<A>B', ['interrupted 3']],
+    ['FS in a field that is too long', `<A>${long}>,`, [`oversized A>${long.slice(2)}`]],
     ['bytes before VT', 'GET / HTTP<A>,', ['junk 10', 'frame A']],
     ['bytes between frames', '<A>,junk<B>,', ['frame A', 'junk 4', 'frame B']],
     ['line ends between frames', '<A>,,..,<B>,', ['frame A', 'frame B']],
@@ -94,13 +99,24 @@ describe('faults of the field', () => {
     }
   });
 
-  test('reports a frame at its FS, since a sender without CR waits for its ACK', () => {
+  test('reports a frame at its FS behind a line end, since a sender without CR waits for its ACK', () => {
     const decoder = decoderOf();
-    expect(decoder.push(bytesOf('<A')).map(show)).toEqual([]);
+    expect(decoder.push(bytesOf('<A,')).map(show)).toEqual([]);
     expect(decoder.isInFrame).toBe(true);
-    expect(decoder.push(bytesOf('>')).map(show)).toEqual(['frame A']);
+    expect(decoder.push(bytesOf('>')).map(show)).toEqual(['frame A\r']);
     expect(decoder.isInFrame).toBe(false);
     expect(decoder.push(bytesOf(',')).map(show)).toEqual([]);
+  });
+
+  test('waits for the byte behind another FS, or for the word that none follows', () => {
+    const decoder = decoderOf();
+    expect(decoder.push(bytesOf('<A>')).map(show)).toEqual([]);
+    expect([decoder.isInFrame, decoder.isAfterFs]).toEqual([true, true]);
+    expect(decoder.push(bytesOf('B>')).map(show)).toEqual([]);
+    expect(decoder.flush().map(show)).toEqual(['frame A>B']);
+    expect([decoder.isInFrame, decoder.isAfterFs]).toEqual([false, false]);
+    expect(decoder.flush()).toEqual([]);
+    expect(decoder.push(bytesOf(',<C>,')).map(show)).toEqual(['frame C']);
   });
 
   test('a decoder starts again after the end', () => {
@@ -139,7 +155,7 @@ describe('faults of the field', () => {
 /** The slow and obvious twin: the whole stream as one text, `<` for VT and `>` for FS, matched from the left. */
 function twin(stream: Uint8Array, maxFrameBytes: number): string[] {
   const events: string[] = [];
-  let rest = shown(stream).replaceAll('\v', '<').replaceAll('\u001c', '>');
+  let rest = shown(stream).replaceAll('\v', '<');
   let junk = '';
   const reportJunk = (): void => {
     const count = junk.replaceAll(/[\r\n]/g, '').length;
@@ -147,8 +163,9 @@ function twin(stream: Uint8Array, maxFrameBytes: number): string[] {
     junk = '';
   };
   while (rest !== '') {
-    const [frame, content = '', cr = ''] = /^<([^<>]*)>(\r?)/.exec(rest) ?? [];
-    const [cut, begun = ''] = /^<([^<>]*)(?=<|$)/.exec(rest) ?? [];
+    const [frame, content = '', cr = ''] =
+      /^<((?:[^<>]|(?<![<\r\n])>(?=[^<>\r\n]))*)>(?:(?<=[<\r\n]>)|(?=[<>\r\n]|$))(\r?)/.exec(rest) ?? [];
+    const [cut, begun = ''] = /^<((?:[^<>]|(?<![<\r\n])>(?=[^<>\r\n]))*)(?=<|$)/.exec(rest) ?? [];
     if (frame !== undefined) {
       reportJunk();
       const isTooLong = content.length > maxFrameBytes;

@@ -6,6 +6,7 @@ import {
   fhirInstant,
   fhirTime,
   readTimestamp,
+  zoneOf,
   type ZoneFallback,
 } from '../../../../shared/hl7/time.ts';
 import { isTimeZone, offsetInZone, offsetsInZone } from '../../../../shared/hl7/zone.ts';
@@ -22,11 +23,15 @@ describe('fhirDateTime keeps the precision that was sent', () => {
     ['202602030405', vienna, '2026-02-03T04:05:00+01:00'],
     ['20260203040506', vienna, '2026-02-03T04:05:06+01:00'],
     ['20260203040506.7000', vienna, '2026-02-03T04:05:06.7000+01:00'],
+    ['20260203040506.1234567-0500', vienna, '2026-02-03T04:05:06.1234567-05:00'],
     ['20260703040506', vienna, '2026-07-03T04:05:06+02:00'],
     ['20260203040506-0330', vienna, '2026-02-03T04:05:06-03:30'],
     ['20260203040506+0000', vienna, '2026-02-03T04:05:06+00:00'],
     ['20260203040506-0000', vienna, '2026-02-03T04:05:06+00:00'],
-    ['20260203040506', { offset: '-05:00', timeZone: 'Europe/Vienna' }, '2026-02-03T04:05:06-05:00'],
+    ['20260203040506', { offset: '-05:00' }, '2026-02-03T04:05:06-05:00'],
+    ['20260203040506', { offset: '+02:00', timeZone: 'Europe/Vienna' }, '2026-02-03T04:05:06+01:00'],
+    ['20261025023000', { offset: '+02:00', timeZone: 'Europe/Vienna' }, '2026-10-25T02:30:00+02:00'],
+    ['20261025023000', { offset: '+01:00', timeZone: 'Europe/Vienna' }, '2026-10-25T02:30:00+01:00'],
     // The offset is unknown: only the date is kept.
     ['20260203040506', {}, '2026-02-03'],
     ['20240229', {}, '2024-02-29'],
@@ -66,7 +71,7 @@ describe('an invalid time is rejected with its location', () => {
     '202602030460',
     '20260203040560',
     '20260203040506.',
-    '20260203040506.12345',
+    '20260203040506.1234567890',
     '20260203040506+1401',
     '20260203040506+0160',
     '2026-02-03',
@@ -98,6 +103,16 @@ describe('fhirTime', () => {
   it.each(['24', '1360', '13:45', '', '134500+9900'])('rejects %j', (text) => {
     expect(() => fhirTime(text, 'OBX^1^5')).toThrow(expect.objectContaining({ code: 'bad-time' }));
   });
+});
+
+it.each([
+  ['20260702120000+0200', { offset: '+02:00', timeZone: 'Europe/Vienna' }],
+  ['20261025023000+0100', { offset: '+01:00', timeZone: 'Europe/Vienna' }],
+  // The sender is in another zone than its site.
+  ['20260702120000+0100', { offset: '+01:00' }],
+  ['20260702120000', { timeZone: 'Europe/Vienna' }],
+])('the zone of a message sent at %s is %j', (sent, zone) => {
+  expect(zoneOf(readTimestamp(sent, ''), 'Europe/Vienna')).toEqual(zone);
 });
 
 describe('offsetInZone', () => {
