@@ -62,6 +62,7 @@ export const LOG_EVENTS = {
   'listener.error': ['error'],
   'tls.reloaded': ['info'],
   'tls.reload-failed': ['error'],
+  'tls.not-valid': ['error'],
 } as const satisfies Readonly<Record<string, readonly LogLevel[]>>;
 
 export type LogEvent = keyof typeof LOG_EVENTS;

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { plainAddress } from '../shared/ip.ts';
 import type { AllowedRanges } from './allowed-ranges.ts';
 import type { Place } from './connection-limits.ts';
+import { errorCode } from './log.ts';
 import type { RefusalReason } from './metrics.ts';
 import { readProxyHeader } from './proxy-protocol.ts';
 import type { RangeSet } from './range-set.ts';
@@ -28,6 +29,8 @@ export interface AcceptOptions {
 export interface RefusedPeer {
   readonly refused: RefusalReason;
   readonly address: string;
+  /** Why the TLS handshake failed, as OpenSSL calls it. */
+  readonly code?: string;
 }
 
 export type AcceptPeer = (raw: Socket, place: Place) => Promise<AcceptedPeer | RefusedPeer>;
@@ -49,8 +52,8 @@ export function createAcceptPeer({ balancers, allowedRanges, tls }: AcceptOption
     try {
       const { socket, subject } = await tls.accept(raw);
       return { socket, peer: { address, tlsSubject: subject } };
-    } catch {
-      return refuse('tls-handshake');
+    } catch (error) {
+      return { ...refuse('tls-handshake'), code: errorCode(error) };
     }
   };
 }

@@ -15,6 +15,7 @@ import {
 } from '../shared/environment.ts';
 import { type Es256PrivateJwk, es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { MAX_HL7_MESSAGE_BYTES, MLLP_DEFAULTS } from '../shared/mllp-contract.ts';
+import { findingText } from '../shared/finding-text.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -104,6 +105,8 @@ const NEEDS: readonly (readonly [string, string])[] = [
   ['MLLP_TLS_CERT_FILE', 'MLLP_TLS_KEY_FILE'],
   ['MLLP_TLS_KEY_FILE', 'MLLP_TLS_CERT_FILE'],
   ['MLLP_TLS_CLIENT_CA_FILE', 'MLLP_TLS_CERT_FILE'],
+  // Without a CA no sender would need a certificate.
+  ['MLLP_TLS_CLIENT_AUTH', 'MLLP_TLS_CLIENT_CA_FILE'],
 ];
 
 /** The prefixes of the sidecar's variables. */
@@ -157,7 +160,7 @@ export interface SidecarConfig {
  */
 export function readSidecarConfig(env: Readonly<Record<string, string | undefined>>): SidecarConfig {
   const given = givenVariables(env);
-  const parsed = environment.safeParse(given);
+  const parsed = environment.safeParse(given, { error: findingText });
   const misspelt = misspeltOf(given, Object.keys(environment.shape));
   const problems = [
     ...problemsOf(given, parsed.error),

@@ -43,6 +43,9 @@ export interface Connection {
   abort(reason: RefusalReason): void;
 }
 
+/** For senders without a CR behind FS: the other bytes of a field that contains FS arrive within this time. */
+const NEXT_BYTE_MS = 200;
+
 /** After the FIN, late bytes are read and dropped: closing with unread bytes would reset the connection and lose the ACK. */
 const LINGER_MS = 2_000;
 
@@ -69,12 +72,14 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
   const share = options.memoryBudget.open(sourceAddress);
   const queue = createFrameQueue(share);
   const frameTimer = createFrameTimer(options.frameTimeoutMs, () => abort('frame-timeout'));
+  const endTimer = createFrameTimer(NEXT_BYTE_MS, () => accept(reader.flush()));
   const unfinished = options.unfinishedFrames.open(addressKey(sourceAddress), () =>
     abort('too-many-unfinished-frames'),
   );
-  /** The timer stops while reading is paused, because the sender cannot finish its frame then. */
+  /** The timers stop while reading is paused, because the sender cannot finish its frame then. */
   const watchFrame = (isBegun: boolean): void => {
     frameTimer.watch(isBegun);
+    endTimer.watch(isBegun && reader.isAfterFs);
     unfinished.watch(isBegun);
   };
   const writeAck = createAckWriter(socket, metrics, () => abort('ack-not-taken'));
@@ -146,11 +151,9 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     }
   };
 
-  socket.on('data', (chunk: Buffer) => {
-    metrics.bytes.inc({ direction: 'in' }, chunk.byteLength);
+  const accept = (frames: readonly QueuedFrame[]): void => {
+    endTimer.watch(false);
     if (isEnding) return;
-    const frames = reader.push(chunk);
-    if (typeof frames === 'string') return abort(frames);
     for (const frame of frames) queue.push(frame);
     // The time of the next frame starts now.
     if (frames.length > 0) {
@@ -159,11 +162,19 @@ export function serveConnection(socket: Socket, peer: PeerIdentity, options: Con
     }
     readOrPause();
     void work();
+  };
+
+  socket.on('data', (chunk: Buffer) => {
+    metrics.bytes.inc({ direction: 'in' }, chunk.byteLength);
+    if (isEnding) return;
+    const frames = reader.push(chunk);
+    if (typeof frames === 'string') return abort(frames);
+    accept(frames);
   });
   // Half-open: frames before the FIN are still answered.
   socket.on('end', () => {
     endedBy ??= 'sender-closed';
-    reader.end();
+    accept(reader.end());
     isEnding = true;
     watchFrame(false);
     if (!isWorking) void work();

@@ -11,12 +11,16 @@ const MAX_JUNK_BYTES = 1024;
 export interface FrameReader {
   /** @returns the frames that are now complete, or the reason to close the connection */
   push(chunk: Buffer): readonly QueuedFrame[] | RefusalReason;
-  /** Reports the sender's FIN. */
-  end(): void;
+  /** @returns the frame that only the CR is missing of, as no byte follows */
+  flush(): readonly QueuedFrame[];
+  /** Reads the sender's FIN. @returns the same */
+  end(): readonly QueuedFrame[];
   /** Buffered bytes of the incomplete frame. */
   readonly pendingBytes: number;
   /** True if bytes arrived that are not a complete frame yet, junk included. */
   readonly isBegun: boolean;
+  /** True if the next byte decides whether a frame is complete. */
+  readonly isAfterFs: boolean;
 }
 
 export interface FrameReaderOptions {
@@ -57,14 +61,16 @@ export function createFrameReader({ sourceAddress, maxFrameBytes, metrics, log }
       const frames = decoder.push(chunk).flatMap(frameOf);
       return decoder.junkBytes > MAX_JUNK_BYTES ? 'junk' : frames;
     },
-    end() {
-      for (const event of decoder.end()) frameOf(event);
-    },
+    flush: () => decoder.flush().flatMap(frameOf),
+    end: () => decoder.end().flatMap(frameOf),
     get pendingBytes() {
       return decoder.pendingBytes;
     },
     get isBegun() {
       return decoder.isInFrame || decoder.junkBytes > 0;
+    },
+    get isAfterFs() {
+      return decoder.isAfterFs;
     },
   };
 }

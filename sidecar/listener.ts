@@ -41,12 +41,13 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const refused = new WeakSet<Socket>();
   /** Logs and counts a rejected connection once, even if its opening ends later. */
-  const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string): void => {
+  const refuse = (raw: Socket, reason: RefusalReason, sourceAddress: string, code?: string): void => {
     if (refused.has(raw)) return;
     refused.add(raw);
     metrics.refusals.inc({ reason });
     if (reason !== 'balancer-check') history.refused(sourceAddress, reason);
-    log({ level: reason === 'balancer-check' ? 'debug' : 'warn', event: 'connection.refused', sourceAddress, reason });
+    const level = reason === 'balancer-check' ? 'debug' : 'warn';
+    log({ level, event: 'connection.refused', sourceAddress, reason, code });
     raw.destroy();
   };
 
@@ -57,7 +58,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     const accepted = await acceptPeer(raw, place);
     opening.delete(raw);
     clearTimeout(timer);
-    if ('refused' in accepted) return refuse(raw, accepted.refused, accepted.address);
+    if ('refused' in accepted) return refuse(raw, accepted.refused, accepted.address, accepted.code);
     // The socket closed while the connection was opened, so its close event has passed.
     if (raw.destroyed) return;
     if (isStopping) return refuse(raw, 'shutting-down', accepted.peer.address);

@@ -69,6 +69,11 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   });
   void allowedRanges.start();
   const reporter = startReporter(history, edge, log);
+  const logTlsProblem = (): void => {
+    const detail = tls?.problem();
+    if (detail !== undefined) log({ level: 'error', event: 'tls.not-valid', detail });
+  };
+  logTlsProblem();
   if (isReadableOnTheWay(config.edgeUrl)) log({ level: 'warn', event: 'edge.not-encrypted' });
   if (tls === undefined && !isLoopback(config.host ?? '::')) {
     log({ level: 'warn', event: 'mllp.not-encrypted', detail: NOT_ENCRYPTED });
@@ -82,8 +87,11 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
       try {
         await tls.reload();
         log({ level: 'info', event: 'tls.reloaded' });
+        logTlsProblem();
       } catch (error) {
-        log({ level: 'error', event: 'tls.reload-failed', code: errorCode(error) });
+        // Names a file, as that of `mllp.start-failed`.
+        const detail = error instanceof Error ? error.message : undefined;
+        log({ level: 'error', event: 'tls.reload-failed', code: errorCode(error), detail });
       }
     },
     async stop() {

@@ -137,14 +137,30 @@ test('accepts a message without CR after FS, or with line ends between frames', 
   const peer = await connect();
   peer.write(`\u000b${message('L1')}\u001c`);
   expect(msaOf(await peer.next()).controlId).toBe('L1');
+  peer.write(`\u000b${message('L4').trimEnd()}\u001c`);
+  expect(msaOf(await peer.next()).controlId).toBe('L4');
   peer.write(`\n\u000b${message('L2')}\u001c\r\n\r\n`);
   expect(msaOf(await peer.next()).controlId).toBe('L2');
-  await metric('mllp_frames_total{kind="unterminated"}', (value) => value === 1);
+  await metric('mllp_frames_total{kind="unterminated"}', (value) => value === 2);
   // Line ends are the beginning of nothing: the connection outlives a frame that was begun after them.
   const begun = await connect();
   begun.write('\u000bMSH|');
   expect(await begun.closed).toBe('');
   expect(msaOf(await peer.exchange(message('L3'))).controlId).toBe('L3');
+});
+
+test('forwards a message with FS in a field with all its bytes, also if they arrive in several parts', async () => {
+  const { edge, connect } = await setUpSidecar();
+  const peer = await connect();
+  const sent = ['F1', 'F2'].map((id) => `${message(id)}NTE|1||before\u001cbehind\rNTE|2||end\r`);
+  peer.write(`\u000b${sent[0]}\u001c\r`);
+  expect(msaOf(await peer.next()).controlId).toBe('F1');
+  const [start, end] = (sent[1] ?? '').split('\u001c');
+  peer.write(`\u000b${start}\u001c`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  peer.write(`${end}\u001c\r`);
+  expect(msaOf(await peer.next()).controlId).toBe('F2');
+  expect(edge.received.map(({ text }) => text)).toEqual(sent);
 });
 
 const STRANGERS: readonly (readonly [string, string | Uint8Array, string])[] = [

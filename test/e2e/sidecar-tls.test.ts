@@ -1,6 +1,6 @@
 /** MLLP over TLS: versions, client certificates, and certificates exchanged while it runs (SIGHUP). */
 import { X509Certificate } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
@@ -69,6 +69,31 @@ test('accepts many messages over TLS 1.3 and 1.2, and rejects older versions and
   expect(edge.received.every(({ claims }) => claims.src === HOST && claims.tls === undefined)).toBe(true);
 });
 
+test('the log names the cause of a failed handshake', async () => {
+  const [authority, clients] = [makeAuthority(), makeAuthority()];
+  const { env } = await filesOf(authority.issue([HOST]), clients);
+  const { connect, sidecar } = await setUpSidecar({ ...env, MLLP_TLS_CLIENT_AUTH: 'request' });
+  const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  await connect({ tls: { ...trusting(authority), ...old } });
+  await connect({ tls: trusting(authority, clients.issue(['ward-7.example'], -0.5)) });
+  (await connect()).write(`\u000b${message('PLAIN')}\u001c\r`);
+  for (const code of ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'CERT_HAS_EXPIRED', 'ERR_SSL_WRONG_VERSION_NUMBER']) {
+    await until(code, () => sidecar.logs().some((line) => line.includes(`"tls-handshake","code":"${code}"`)));
+  }
+});
+
+test('an own certificate that has expired is logged at the start, and until another one is loaded', async () => {
+  const authority = makeAuthority();
+  const files = await filesOf(authority.issue([HOST], -0.5));
+  const { sidecar } = await setUpSidecar(files.env);
+  const warnings = () => sidecar.logs().filter((line) => /tls\.not-valid.*MLLP_TLS_CERT_FILE has expired/.test(line));
+  await until('it is logged', () => warnings().length === 1);
+  await files.exchange(authority.issue([HOST]));
+  process.kill(sidecar.pid, 'SIGHUP');
+  await until('it is reloaded', () => sidecar.logs().some((line) => line.includes('tls.reloaded')));
+  expect(warnings()).toHaveLength(1);
+});
+
 test('closes a connection whose handshake does not end', async () => {
   const { env } = await filesOf(makeAuthority().issue([HOST]));
   const { connect, metric } = await setUpSidecar({ ...env, MLLP_OPENING_TIMEOUT_SECONDS: '0.3' });
@@ -82,16 +107,27 @@ test('closes a connection whose handshake does not end', async () => {
 test('with a client CA the sidecar requires a certificate of this CA, and sends its subject to the edge', async () => {
   const [authority, clients] = [makeAuthority(), makeAuthority()];
   const { env } = await filesOf(authority.issue([HOST]), clients);
-  const { connect, edge } = await setUpSidecar(env);
+  const { connect, edge, sidecar } = await setUpSidecar(env);
   const known = await connect({ tls: trusting(authority, clients.issue(['ward-7.example'])) });
   expect(msaOf(await known.exchange(message('K1'))).code).toBe('AA');
   expect(edge.received[0]?.claims.tls).toBe('CN=ward-7.example');
-  for (const own of [undefined, makeAuthority().issue(['ward-7.example'])]) {
+  for (const [own, code] of [
+    [undefined, 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE'],
+    [makeAuthority().issue(['ward-7.example']), 'ECONNRESET'],
+  ] as const) {
     const stranger = await connect({ tls: trusting(authority, own) });
     stranger.write(`\u000b${message('K2')}\u001c\r`);
     expect(await stranger.closed).toBe('');
+    await until(code, () => sidecar.logs().some((line) => line.includes(`"tls-handshake","code":"${code}"`)));
   }
   expect(edge.received).toHaveLength(1);
+});
+
+test('a CA file without a certificate is rejected at the start', async () => {
+  const authority = makeAuthority();
+  const { env } = await filesOf(authority.issue([HOST]), authority);
+  await writeFile(env['MLLP_TLS_CLIENT_CA_FILE'] ?? '', new X509Certificate(authority.certificate).raw);
+  await expect(setUpSidecar(env)).rejects.toThrow(/MLLP_TLS_CLIENT_CA_FILE has no certificate/);
 });
 
 test('if a certificate is only requested, a sender without one is accepted without a subject, and a certificate of another CA is not', async () => {
@@ -125,6 +161,12 @@ test('SIGHUP: new connections get the new certificate, open ones continue; inval
 
   await files.exchange({ certificate: 'not a certificate', privateKey: second.privateKey });
   process.kill(sidecar.pid, 'SIGHUP');
-  await until('it says so', () => sidecar.logs().some((line) => line.includes('tls.reload-failed')));
+  await until('it says so', () => sidecar.logs().some((line) => /tls\.reload-failed.*MLLP_TLS_CERT_FILE/.test(line)));
   expect(serialOf(await connect({ tls: trusting(authority) }))).toBe(serialOf(after));
+
+  await rm(files.env['MLLP_TLS_KEY_FILE'] ?? '');
+  process.kill(sidecar.pid, 'SIGHUP');
+  await until('it names the missing file', () =>
+    sidecar.logs().some((line) => /tls\.reload-failed.*key\.pem/.test(line)),
+  );
 });

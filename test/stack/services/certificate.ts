@@ -15,8 +15,11 @@ export interface Certificate {
 export interface Authority {
   /** PEM: what has to be trusted. */
   readonly certificate: string;
-  /** @param hosts names and IPv4 addresses the certificate is for; the first is its common name */
-  issue(hosts: readonly string[]): Certificate;
+  /**
+   * @param hosts names and IPv4 addresses the certificate is for; the first is its common name
+   * @param days how long it is valid; below 0 it has expired
+   */
+  issue(hosts: readonly string[], days?: number): Certificate;
 }
 
 const SEQUENCE = 0x30;
@@ -67,11 +70,12 @@ interface Contents {
   readonly subject: string;
   readonly publicKey: KeyObject;
   readonly extensions: readonly Buffer[];
+  readonly days?: number;
 }
 
 const DAY_MS = 86_400_000;
 
-function signCertificate({ issuer, subject, publicKey, extensions }: Contents, signer: KeyObject): string {
+function signCertificate({ issuer, subject, publicKey, extensions, days = 30 }: Contents, signer: KeyObject): string {
   const serial = randomBytes(8);
   serial[0] = 0x01;
   const now = Date.now();
@@ -81,7 +85,7 @@ function signCertificate({ issuer, subject, publicKey, extensions }: Contents, s
     tlv(INTEGER, serial),
     ECDSA_SHA256,
     name(issuer),
-    tlv(SEQUENCE, time(new Date(now - DAY_MS)), time(new Date(now + 30 * DAY_MS))),
+    tlv(SEQUENCE, time(new Date(now - DAY_MS)), time(new Date(now + days * DAY_MS))),
     name(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
     tlv(0xa3, tlv(SEQUENCE, ...extensions)),
@@ -105,10 +109,10 @@ export function makeAuthority(): Authority {
   );
   return {
     certificate,
-    issue(hosts) {
+    issue(hosts, days = 30) {
       const host = newKey();
       const extensions = hostExtensions(hosts);
-      const contents = { issuer, subject: hosts[0] ?? 'host', publicKey: host.publicKey, extensions };
+      const contents = { issuer, subject: hosts[0] ?? 'host', publicKey: host.publicKey, extensions, days };
       return {
         certificate: signCertificate(contents, privateKey),
         privateKey: host.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -45,7 +45,9 @@ export async function startDenoEdge(
   const { exited, hasEnded, stop, kill, logs } = spawnLogged(command, { cwd: ROOT, env, log: options.log });
   await until('the gateway on Deno answers', async () => {
     if (hasEnded()) throw new Error(`deno ended:\n${logs.join('\n')}`);
-    const response = await fetch(`http://127.0.0.1:${options.port}/healthz`).catch(() => undefined);
+    // An answer that does not come must not hide that the program has ended.
+    const signal = AbortSignal.timeout(5_000);
+    const response = await fetch(`http://127.0.0.1:${options.port}/healthz`, { signal }).catch(() => undefined);
     return response?.ok === true;
   });
   const line = logs.find((each) => each.includes('"event":"listening"')) ?? '';

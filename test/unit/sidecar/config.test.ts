@@ -49,6 +49,15 @@ test('every problem is listed at once', () => {
   ]);
 });
 
+test('client certificates cannot be required without a CA', () => {
+  const noCa = 'MLLP_TLS_CLIENT_CA_FILE is missing: MLLP_TLS_CLIENT_AUTH needs it';
+  expect(problemsOf({ ...NEEDED, MLLP_TLS_CLIENT_AUTH: 'require' })).toEqual([noCa]);
+  expect(problemsOf({ ...NEEDED, MLLP_TLS_CLIENT_AUTH: 'maybe' })).toEqual([
+    expect.stringMatching(/^MLLP_TLS_CLIENT_AUTH /),
+    noCa,
+  ]);
+});
+
 describe('a single problem', () => {
   test.each([
     ['EDGE_URL', 'edge.example'],
@@ -62,7 +71,6 @@ describe('a single problem', () => {
     ['MLLP_PROXY_PROTOCOL_FROM', '10.0.0.0/8,10.0.0.999'],
     ['MLLP_MAX_CONNECTIONS', '-1'],
     ['MLLP_MAX_FRAME_BYTES', '1.5'],
-    ['MLLP_TLS_CLIENT_AUTH', 'maybe'],
     ['LOG_LEVEL', 'chatty'],
     ['FORWARD_RETRY_SECONDS', 'soon'],
   ])('%s = %s', (name, value) => {
