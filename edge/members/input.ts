@@ -45,14 +45,14 @@ export function textsOf(input: Input, value: unknown): readonly string[] {
   }
 }
 
-/** The value of a field for the schema of its member; undefined for an empty number. */
+/** The value of a field for the schema of its member; undefined for a number that was left out. */
 export function valueOf(input: Input, texts: readonly string[]): unknown {
   switch (input.kind) {
     case 'choices':
     case 'scopes':
       return texts;
     case 'number':
-      return numberOf(texts[0] ?? '');
+      return texts[0] === undefined ? undefined : numberOf(texts[0]);
     case 'switch':
       // A browser sends nothing for an empty checkbox.
       return switchOf(texts[0] ?? NO);
@@ -72,7 +72,8 @@ const NO = 'no';
 /** True for yes, false for no; any other text unchanged, so that the member's schema rejects it. */
 export const switchOf = (text: string): boolean | string => (text === YES ? true : text === NO ? false : text);
 
-export const numberOf = (text: string): number | undefined => (text.trim() === '' ? undefined : Number(text));
+/** Null for an empty text, so that the schema rejects it. */
+export const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
 const itemsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(textOf) : []);
 

@@ -58,7 +58,10 @@ export function createClientKeyring(deps: Pick<Deps, 'now' | 'background' | 'log
   const fetchInto = async (entry: Entry, clientId: string): Promise<ClientKeys> => {
     const fetched = await fetchJwks(deps, entry.source).finally(() => (entry.pending = undefined));
     if ('failed' in fetched) {
-      entry.keys = uriFailed(fetched.reason);
+      const failure = uriFailed(fetched.reason);
+      // Any sender can cause a repeated fetch with a bad signature: a failed one must not discard keys that are fresh.
+      if ('jwks' in entry.keys && deps.now() < entry.freshUntil) return failure;
+      entry.keys = failure;
       entry.freshUntil = entry.lastAttempt + COOLDOWN_MS;
       return entry.keys;
     }

@@ -13,7 +13,7 @@ import type { Attempt } from './attempt.ts';
 import type { ClientKeyring } from './client-keys.ts';
 
 /** Reasons in one answer. */
-export const MAX_OWN_REFUSALS = 50;
+const MAX_OWN_REFUSALS = 50;
 
 const ownRefusal = z.object({
   surface: z.enum(USAGE_SURFACES),

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../json.ts';
 import { Fault } from '../fault.ts';
-import type { KeyType } from './algorithms.ts';
+import { ASSERTION_ALGORITHM_NAMES, isNamed, keyTypeFor, type KeyType } from './algorithms.ts';
 import { checkEcPoint, type Curve, curveBits } from './ec-point.ts';
 import { decodeBase64url } from '../base64url.ts';
 import { quote } from '../quote.ts';
@@ -115,6 +115,13 @@ function checkPurpose({ use, key_ops: operations, kid }: JsonObject): string | u
   return Array.isArray(operations) && operations.includes('verify') ? undefined : 'key_ops lacks "verify"';
 }
 
+/** RFC 7517 §4.4: a key with an `alg` verifies no other algorithm. */
+function checkAlgorithm(type: string, { alg }: JsonObject): string | undefined {
+  const possible = ASSERTION_ALGORITHM_NAMES.filter((name) => keyTypeFor(name) === type);
+  if (alg === undefined || possible.some((name) => isNamed(name, alg))) return undefined;
+  return `alg is ${quote(alg)}, not one of ${possible.join(', ')}`;
+}
+
 function checkKey(jwk: Json): CheckedKey {
   if (!isJsonObject(jwk)) {
     const reason = 'is not an object';
@@ -125,7 +132,7 @@ function checkKey(jwk: Json): CheckedKey {
   const finding: Finding = isKnownType(type)
     ? TYPES[type](jwk)
     : { size: 0, reason: `a key of type ${quote(type)} is not supported` };
-  const reason = finding.reason ?? checkPurpose(jwk);
+  const reason = finding.reason ?? checkPurpose(jwk) ?? checkAlgorithm(type, jwk);
   return {
     kid: typeof jwk['kid'] === 'string' ? jwk['kid'] : undefined,
     type,

@@ -84,6 +84,17 @@ describe.each(ONE_RUNTIME)('the pages of API keys on %s', (runtime) => {
       expect(text).toContain('lab-1');
     });
 
+    test('names a number that was emptied, for a change too', async () => {
+      const { clientId } = await createApiKey(at.db.client, { site: at.site });
+      const key = await ask(`/admin/keys/${clientId}`, { ...NEW, jwks: '', tokenTtlSeconds: '', version: '1' });
+      expect(key).toMatchObject({ status: 422, text: expect.stringContaining('is required: a whole number from 60') });
+      const settings = await ask('/admin/settings', { name: 'North', keepMessagesDays: '', version: '1' });
+      expect(settings).toMatchObject({
+        status: 422,
+        text: expect.stringContaining('must be a whole number from 30 to'),
+      });
+    });
+
     test.each<[string, (pair: CryptoKeyPair) => Promise<[text: string, secret: string]>]>([
       [
         'a private JWKS',

@@ -9,15 +9,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useFolder } from '../stack/tools/use-folder.ts';
 import { examplesFor } from '../../edge/admin/keys/examples.ts';
 import { readConfig } from '../../edge/config.ts';
-import { newKey } from '../../edge/admin/keys/keys.ts';
-import { KEY_MEMBERS } from '../../edge/members/api-key.ts';
-import { toRecord } from '../../edge/members/member.ts';
-import type { KeyRow } from '../../edge/admin/keys/statements.ts';
 import { ASSERTION_ALGORITHM_NAMES } from '../../shared/oauth/algorithms.ts';
 import { readJwks } from '../../shared/oauth/jwks.ts';
 import { ROOT } from '../stack/services/build.ts';
 import { useTestDatabase } from '../stack/tools/database.ts';
 import { startGateway, type Gateway } from '../stack/tools/gateway.ts';
+import { unusedKeyRow } from '../stack/tools/key-row.ts';
 import { ALL_SCOPES, createApiKey, createSite } from '../stack/services/seed.ts';
 
 let gateway: Gateway;
@@ -48,20 +45,7 @@ async function examples(alg: string, protocol: 'fhir' | 'hl7') {
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "it's-1", alg }] };
   await writeFile(join(folder, 'private.pem'), await exportPKCS8(privateKey));
   const { clientId } = await createApiKey(db.client, { site, jwks, protocols: [protocol] });
-  const key: KeyRow = {
-    client_id: clientId,
-    ...toRecord(KEY_MEMBERS, newKey.parse({ name: 'Example', tokenTtlSeconds: 300, jwks, protocols: [protocol] })),
-    allowed_scopes: ALL_SCOPES,
-    version: 1,
-    created_at: '',
-    updated_at: '',
-    last_refusal: null,
-    name_key: '',
-    last_used: null,
-    tokens_today: 0,
-    requests_today: 0,
-    messages_today: 0,
-  };
+  const key = unusedKeyRow({ clientId, jwks, protocols: [protocol] }, { allowed_scopes: ALL_SCOPES });
   const config = readConfig({
     ...gateway.secrets.env,
     DATABASE_URL: db.url,

@@ -56,6 +56,20 @@ export const checkSubscriptionHosts = (config: GuardedFetching['config'], hosts:
     return problem === undefined ? [] : [issue('subscriptionHosts', `${host} cannot be used: ${problem}`)];
   });
 
+/** True if an assertion with this `kid` could mean either key, for which the token endpoint rejects it. */
+const isAmbiguous = (one: CheckedKey, other: CheckedKey): boolean =>
+  one.kid !== undefined &&
+  one.kid === other.kid &&
+  one.type === other.type &&
+  (one.jwk['alg'] ?? other.jwk['alg']) === (other.jwk['alg'] ?? one.jwk['alg']);
+
+function checkKids(field: string, keys: readonly CheckedKey[]): Issue[] {
+  const usable = keys.filter((key) => key.usable);
+  const second = usable.find((key, at) => usable.slice(0, at).some((other) => isAmbiguous(key, other)));
+  if (second === undefined) return [];
+  return [issue(field, `two ${second.type} keys have the kid ${quote(second.kid)}: give each key another kid`)];
+}
+
 /** One dangerous key makes the JWKS unacceptable, also beside good keys (edge/docs/behaviour.md, Administration). */
 function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
   const dangerous = keys
@@ -64,7 +78,7 @@ function checkKeys(field: string, { keys, problems }: CheckedJwks): Issue[] {
     .map(({ kid, at, type, reason }) =>
       issue(field, `key ${kid === undefined ? at + 1 : quote(kid)} (${type}): ${reason}`),
     );
-  return [...problems.map((message) => issue(field, message)), ...dangerous];
+  return [...problems.map((message) => issue(field, message)), ...dangerous, ...checkKids(field, keys)];
 }
 
 export interface Inspection {

@@ -23,7 +23,7 @@ export const signingKeyItem = z.object({
       '`waits`: published before it signs, so that every cache has it. `has-signed`: published until its tokens expire.',
   }),
   madeAt: instant.meta({
-    description: 'The day in its kid, or the first time it signed; null if unknown.',
+    description: 'The time in its kid, or the first time it signed; null if unknown.',
   }),
   ageDays: z.number().int().nullable(),
   signsSince: instant.meta({ description: 'The first time it signed, to the minute.' }),

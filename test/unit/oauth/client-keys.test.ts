@@ -109,6 +109,20 @@ describe('a JWKS URI', () => {
     expect(state.fetches).toBe(2);
   });
 
+  test('a repeated fetch that fails keeps the keys that are fresh, and no others', async () => {
+    let isAway = false;
+    const { keysOf, refreshedKeysOf, state } = host(() => (isAway ? new Response('', { status: 503 }) : ok()));
+    await keysOf(client());
+    isAway = true;
+    state.now += 30_000;
+    expect(await refreshedKeysOf(client())).toMatchObject({ code: 'jwks_uri', reason: expect.stringContaining('503') });
+    expect(count(await keysOf(client()))).toBe(1);
+    expect(await refreshedKeysOf(client())).toHaveProperty('notNow');
+    expect(state.fetches).toBe(2);
+    state.now += 270_000;
+    expect(await keysOf(client())).toMatchObject({ code: 'jwks_uri' });
+  });
+
   test('another URI or an inline JWKS counts at once', async () => {
     const { keysOf, refreshedKeysOf, state } = host(() => ok());
     await keysOf(client());

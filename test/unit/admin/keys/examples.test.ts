@@ -1,30 +1,20 @@
 import { describe, expect, test } from 'vitest';
 
 import { examplesFor } from '../../../../edge/admin/keys/examples.ts';
-import { newKey } from '../../../../edge/admin/keys/keys.ts';
-import { KEY_MEMBERS } from '../../../../edge/members/api-key.ts';
 import type { KeyRow } from '../../../../edge/admin/keys/statements.ts';
-import { toRecord } from '../../../../edge/members/member.ts';
+import { unusedKeyRow } from '../../../stack/tools/key-row.ts';
 import { configOf } from '../../../stack/tools/test-deps.ts';
 
 describe('programs for a key', () => {
-  const key: KeyRow = {
-    client_id: 'svc-00000000-0000-4000-8000-000000000000',
-    ...toRecord(KEY_MEMBERS, newKey.parse({ name: 'A', tokenTtlSeconds: 300 })),
-    allowed_scopes: ['system/Patient.read'],
-    protocols: ['fhir', 'hl7', 'hl7-mllp'],
-    allowed_ips: ['*'],
-    hl7_sender_application: 'LAB',
-    version: 1,
-    created_at: '',
-    updated_at: '',
-    last_refusal: null,
-    name_key: '',
-    last_used: null,
-    tokens_today: 0,
-    requests_today: 0,
-    messages_today: 0,
-  };
+  const key = unusedKeyRow(
+    { clientId: 'svc-00000000-0000-4000-8000-000000000000' },
+    {
+      allowed_scopes: ['system/Patient.read'],
+      protocols: ['fhir', 'hl7', 'hl7-mllp'],
+      allowed_ips: ['*'],
+      hl7_sender_application: 'LAB',
+    },
+  );
   const all = {
     INTEGRATION_OAUTH_PUBLIC_BASE_URL: 'https://id.example',
     INTEGRATION_FHIR_PUBLIC_BASE_URL: 'https://fhir.example',

@@ -45,6 +45,33 @@ describe.each(DANGEROUS)('%s beside a good key', (_, bad, message) => {
   });
 });
 
+test.each<[string, object, string]>([
+  [
+    'another key of one type',
+    { ...other, kid: 'good' },
+    'two EC P-256 keys have the kid "good": give each key another kid',
+  ],
+  ['the same key again', { ...good, alg: 'ES256' }, 'two EC P-256 keys have the kid "good": give each key another kid'],
+  ['a key of another type', { ...rsa, kid: 'good' }, ''],
+  ['a key for encryption', { ...other, kid: 'good', use: 'enc' }, ''],
+])('%s with one kid', async (_, second, problem) => {
+  const document = JSON.stringify({ keys: [good, second] });
+  const expected = problem === '' ? '' : `jwks: ${problem}`;
+  expect(await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks: document }))).toBe(expected);
+});
+
+test('keys without a kid, and RSA keys for two algorithms with one kid, are accepted', async () => {
+  for (const keys of [
+    [{ ...good, kid: undefined }, other],
+    [
+      { ...rsa, kid: 'a', alg: 'RS256' },
+      { ...rsa, kid: 'a', alg: 'PS256' },
+    ],
+  ]) {
+    expect(await messagesOf(inspectKeys(depsWith(''), { jwksUri: null, jwks: JSON.stringify({ keys }) }))).toBe('');
+  }
+});
+
 test('a URI at a private address is rejected; an unreachable URI is accepted', async () => {
   const at = (deps: object) => ({ ...depsWith(''), ...deps });
   const rules = { jwksUri: 'https://keys.example.com/jwks.json', jwks: null };

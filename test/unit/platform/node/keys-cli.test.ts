@@ -24,7 +24,10 @@ describe('npm run keys', () => {
   test('makes a ring, rotates it, and prints the next step', () => {
     const made = run('new');
     const [first = ''] = kids(made.out);
-    expect([kids(made.out).length, first]).toEqual([1, expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{8}$/)]);
+    expect([kids(made.out).length, first]).toEqual([
+      1,
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z-[0-9a-f]{8}$/),
+    ]);
 
     const published = run('publish', made.out);
     const [, second = ''] = kids(published.out);
@@ -43,6 +46,17 @@ describe('npm run keys', () => {
     const made = run('new').out;
     const { out, next } = run('sign', made);
     expect([out, next]).toEqual([made, expect.stringContaining('publish a new one first')]);
+  });
+
+  test('a step that is repeated or left out never retires the newest key', () => {
+    const published = run('publish', run('new').out).out;
+    const [old = '', added = ''] = kids(published);
+    const early = run('retire', published);
+    expect([kids(early.out), early.next]).toEqual([[old, added], expect.stringContaining('sign first')]);
+    const signing = run('sign', published).out;
+    const again = run('sign', signing);
+    expect([kids(again.out), again.next]).toEqual([[added, old], expect.stringContaining('signs already')]);
+    expect(kids(run('retire', signing).out)).toEqual([added]);
   });
 
   test('rotates the ring in an environment file, which keeps its other lines, its mode and a link to it', async () => {
