@@ -117,6 +117,17 @@ export function refuseNoneExist(headers: RequestHeaders): void {
   );
 }
 
+/**
+ * A runtime decodes other characters of a header as UTF-8 or as ISO-8859-1, which the client cannot know. An entry of a Bundle may
+ * have any character.
+ *
+ * @throws Fault `malformed` for a condition that is not ASCII (RFC 9110 §5.5)
+ */
+export function requireAsciiCondition(headers: Headers): void {
+  if (/^[ -~]*$/.test(headers.get('if-none-exist') ?? '')) return;
+  throw badHeader('If-None-Exist', 'If-None-Exist must be ASCII: escape the bytes of UTF-8, such as %C3%A9');
+}
+
 const OF_VERSIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
 
 /**

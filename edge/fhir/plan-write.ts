@@ -16,7 +16,7 @@ import { requireAffordableWrites } from './cost.ts';
 import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
 import type { RequestContext } from './interaction.ts';
-import { relativeReferences, requirePatientReference } from './patient-reference.ts';
+import { relativeReferences, requirePatientReference, requireResolved } from './patient-reference.ts';
 import { unknownId } from './refused-write.ts';
 
 export interface CheckedWrite {
@@ -152,7 +152,7 @@ export function checkConditionalUpdate(
 
 /**
  * @param settle changes the content before it is stored: in a transaction, references between entries
- * @throws Fault `invalid` (422) for a reference that cannot be to a patient of the site
+ * @throws Fault `invalid` (422) for a reference that cannot be to a patient of the site, or that only a transaction resolves
  */
 export function planWrite(
   context: RequestContext,
@@ -164,6 +164,7 @@ export function planWrite(
   const how = { unmodifiedSince, ...(isPatch ? { noted: 'patch' as const } : {}) };
   const resource = relativeReferences(settle(checked.content), context.root);
   requirePatientReference(type, resource);
+  requireResolved(type, resource);
   const row = toWrite(resource, id, interaction === 'create' ? 'create' : 'update', expect);
   const write = { ...row, ...how, ...(checked.withData && { withData: checked.withData }) };
   if (foundBy === null) {

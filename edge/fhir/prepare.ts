@@ -15,7 +15,8 @@ import { primitiveParameters } from './operation-input.ts';
 import { prepareProvenanceRead } from './provenance.ts';
 import { prepareRead, prepareVread } from './read.ts';
 import type { Pair } from './controls/faults.ts';
-import { refuseNoneExist } from './conditional-headers.ts';
+import { pairsOf } from './controls/pairs.ts';
+import { refuseNoneExist, requireAsciiCondition } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
 import { aboutPatient, prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
@@ -39,7 +40,7 @@ export type Prepare = (call: Call, type: ResourceType) => Promise<Interaction | 
 async function formOf({ request, body }: Call): Promise<Pair[]> {
   const bytes = await body();
   if (bytes.byteLength === 0) return [];
-  return [...new URLSearchParams(formDecoder(request.headers.get('content-type'))(bytes))];
+  return pairsOf(formDecoder(request.headers.get('content-type'))(bytes));
 }
 
 const write = (context: RequestContext, checked: CheckedWrite): Interaction =>
@@ -105,6 +106,7 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
     prepareMatch(context, pairs, await readJson({ request, body }), request.headers),
   create: async ({ context, pairs, request, body }, type) => {
     requireFormControls(pairs, 'create');
+    requireAsciiCondition(request.headers);
     return write(context, checkCreate(context, type, await readJson({ request, body }), request.headers));
   },
   update: async ({ context, id, pairs, request, body }, type) => {

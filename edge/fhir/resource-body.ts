@@ -72,7 +72,7 @@ function requireR4(type: ResourceType, content: Json, others: (content: JsonObje
 }
 
 /** The faults in the profiles of US Core that the resource claims in `meta.profile`. */
-export const claimFaults = (profiles: ProfileSet, content: JsonObject): readonly Issue[] =>
+const claimFaults = (profiles: ProfileSet, content: JsonObject): readonly Issue[] =>
   profiles === 'us-core' ? profileFaults(claimedProfiles(content), content) : [];
 
 /** @throws Fault as `requireResource`, and `invalid` (422) for a SUBSETTED resource, and for faults in its profiles */

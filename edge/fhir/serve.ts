@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 
 import { Fault } from '../../shared/fault.ts';
 import type { Deps, TimeLimits } from '../deps.ts';
-import { queryPairsOf } from '../http/address.ts';
+import { queryOf, queryPairsOf } from '../http/address.ts';
 import { readInflated } from '../http/body.ts';
 import { compressedAnswer, requireCoding } from '../http/compression.ts';
 import { needOf } from '../http/memory.ts';
@@ -15,6 +15,7 @@ import { isFhirCall } from '../store/fhir-call.ts';
 import { Budget } from '../limits.ts';
 import { limitsAfter } from '../store/time-limits.ts';
 import { cursorSealer } from './controls/cursor.ts';
+import { requireUtf8 } from './controls/pairs.ts';
 import { type Answer, type Interaction, type Lookup, type RequestContext, type RowsOf, rowsOf } from './interaction.ts';
 import { acceptedType } from './media-type.ts';
 import { typesOn } from '../../shared/resource-type.ts';
@@ -139,6 +140,7 @@ export function createServe(deps: Deps, root: string): Serve {
       };
       const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {
         refuseUnsupportedHeaders(request);
+        requireUtf8(queryOf(request.url));
         requireCoding(deps, request);
         const accepted = accepts(request.headers.get('accept'), parameter('_format'));
         const asked = await prepare({

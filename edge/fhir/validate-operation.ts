@@ -22,6 +22,9 @@ import { US_CORE_VERSION } from './validate/profiles/us-core.ts';
 import { unknownCodes } from './validate/unknown-codes.ts';
 
 const BASE_PROFILE = 'http://hl7.org/fhir/StructureDefinition/';
+/** True for R4's own definition of the type, with or without its version. */
+const isBase = (type: ResourceType, profile: Json | undefined): boolean =>
+  profile === `${BASE_PROFILE}${type}` || profile === `${BASE_PROFILE}${type}|4.0.1`;
 const MODES = ['create', 'update'] as const;
 const OPTIONS = ['mode', 'profile'];
 
@@ -48,11 +51,10 @@ function askedProfile(
   type: ResourceType,
 ): string | undefined {
   const profile = options.get('profile');
-  const base = `${BASE_PROFILE}${type}`;
-  if (profile === undefined || profile.value === base) return undefined;
+  if (profile === undefined || isBase(type, profile.value)) return undefined;
   const name = profile.value === undefined ? undefined : profileNamed(profile.value);
   if (name !== undefined && profiles === 'us-core' && typeOfProfile(name) === type) return name;
-  const known = [base, ...(profiles === 'us-core' ? profilesOf(type) : [])];
+  const known = [`${BASE_PROFILE}${type}`, ...(profiles === 'us-core' ? profilesOf(type) : [])];
   const off =
     name === undefined || profiles === 'us-core' ? '' : '. US Core is off: the operator can set FHIR_PROFILES=us-core';
   throw located(
@@ -105,7 +107,7 @@ function uncheckedProfiles({ profiles }: RequestContext, type: ResourceType, { c
   const { meta } = content;
   const claimed = isJsonObject(meta) && Array.isArray(meta['profile']) ? meta['profile'] : [];
   const isChecked = (profile: Json): boolean =>
-    profile === `${BASE_PROFILE}${type}` || (profiles === 'us-core' && profileNamed(profile) !== undefined);
+    isBase(type, profile) || (profiles === 'us-core' && profileNamed(profile) !== undefined);
   if (claimed.every(isChecked)) return [];
   const known = profiles === 'us-core' ? `FHIR R4 and US Core ${US_CORE_VERSION}` : 'FHIR R4';
   const message = `a profile of meta.profile was not checked: this server has the definitions of ${known} only`;

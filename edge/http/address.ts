@@ -6,8 +6,11 @@
 /** The path as sent. */
 export const pathOf = (url: string): string => /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(url)?.[1] ?? '';
 
+/** The query as sent, without `?`. */
+export const queryOf = (url: string): string => /\?([^#]*)/.exec(url)?.[1] ?? '';
+
 /** The parameters of the query, in order. */
 export function queryPairsOf(url: string): [name: string, value: string][] {
-  const query = /\?([^#]*)/.exec(url)?.[1] ?? '';
+  const query = queryOf(url);
   return query === '' ? [] : [...new URLSearchParams(query)];
 }

@@ -145,5 +145,5 @@ export interface SubscribingKeyRow {
 /** The API keys that may have subscriptions, by name. */
 export const subscribingKeys = (site: string): Query<SubscribingKeyRow> =>
   read<SubscribingKeyRow>`select client_id, name from api_key
-    where site_id = ${site}::uuid and status = 'active' and subscription_hosts <> '{}'
+    where site_id = ${site}::uuid and status = 'active' and 'fhir' = any (protocols) and subscription_hosts <> '{}'
     order by lower(name), client_id limit 500`;

@@ -74,12 +74,14 @@ export interface SubscriptionRow {
   readonly last_event: string;
   readonly delivered: string;
   readonly last_answer: string | null;
+  /** Posts that failed since the last accepted one. */
+  readonly attempts: number;
   readonly version: number;
   readonly updated_at: string;
 }
 
 const COLUMNS = raw(
-  `subscription_id, type, filter, payload, endpoint, reason, heartbeat_seconds, max_count, last_answer,
+  `subscription_id, type, filter, payload, endpoint, reason, heartbeat_seconds, max_count, last_answer, attempts,
    case when ends_at <= clock_timestamp() then 'off' else status end as status, version,
    last_event::text as last_event, delivered::text as delivered, ${instantsOf(['ends_at', 'since', 'updated_at'])}`,
 );

@@ -753,6 +753,10 @@ onRuntimes(
       receiver.answers.push(503, 503, 503, 503);
       away.push(await subject().create(patient('away'), token));
       await until('a post fails', async () => (await state()).last_answer === '503');
+      expect((await call('GET', path)).body).toMatchObject({
+        status: 'active',
+        error: expect.stringContaining('503'),
+      });
       await client.query(
         `update subscription set next_at = now(), failing_since = failing_since - interval '73 hours' where site_id = $1`,
         [site],

@@ -3,6 +3,7 @@
  * Entries cannot refer to each other.
  */
 import { Fault } from '../../../shared/fault.ts';
+import type { JsonObject } from '../../../shared/json.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import { type BatchRow, type Transaction, writeBatch } from '../../store/transaction.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import { locksOf, planWrite, type PlannedWrite } from '../plan-write.ts';
 import { requireDone } from '../refused-write.ts';
 import { present, rowAnswer } from '../run-write.ts';
+import { hasString } from '../strings.ts';
 import { localMatches } from './conditions.ts';
 import { type Entry, inTurn, readQueries } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
@@ -27,14 +29,26 @@ type Prepared =
   | { readonly kind: 'read'; readonly interaction: Interaction }
   | { readonly kind: 'fault'; readonly fault: Fault };
 
+/**
+ * @param made the `urn:` URLs of the entries that create a resource
+ * @throws Fault `invalid` for a reference to one of them, which R4 does not allow and which would stay as it is
+ */
+function requireNoLink(resource: JsonObject, made: ReadonlySet<string>): JsonObject {
+  if (!hasString(resource, (member, text) => member === 'reference' && made.has(text))) return resource;
+  const message = 'an entry of a batch cannot refer to another entry: send a transaction';
+  throw new Fault('invalid', message, { code: 'not-supported' });
+}
+
 async function prepareEntry(
   context: RequestContext,
   entry: Entry,
   found: readonly LookupRow[] | undefined,
+  made: ReadonlySet<string>,
 ): Promise<Prepared> {
   try {
     const plan = await planEntry(context, entry, found);
-    return plan.kind === 'read' ? plan : { kind: 'write', planned: planWrite(context, plan.checked) };
+    if (plan.kind === 'read') return plan;
+    return { kind: 'write', planned: planWrite(context, plan.checked, (resource) => requireNoLink(resource, made)) };
   } catch (fault) {
     if (fault instanceof Fault) return { kind: 'fault', fault };
     throw fault;
@@ -90,7 +104,10 @@ export async function prepareBatch(
   found: ReadonlyMap<Entry, readonly LookupRow[]>,
   room: number,
 ): Promise<Interaction> {
-  const all = await inTurn(entries, (entry) => prepareEntry(context, entry, found.get(entry)));
+  const made = new Set(
+    entries.flatMap(({ method, fullUrl }) => (method === 'POST' && fullUrl?.startsWith('urn:') ? [fullUrl] : [])),
+  );
+  const all = await inTurn(entries, (entry) => prepareEntry(context, entry, found.get(entry), made));
   const writes = all.flatMap((one) => (one.kind === 'write' ? [one.planned] : []));
   const reads = all.flatMap((one) => (one.kind === 'read' ? [one.interaction] : []));
   const writing =

@@ -14,7 +14,7 @@ import { prepareEverything } from '../everything.ts';
 import { prepareHistory, prepareTypeHistory } from '../history.ts';
 import { prepareProvenanceRead } from '../provenance.ts';
 import { prepareRead, prepareVread } from '../read.ts';
-import type { Pair } from '../controls/faults.ts';
+import { pairsOf } from '../controls/pairs.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { aboutPatient, prepareSearch } from '../search/search.ts';
 import { requireIdSegment, unsupportedCompartment, unsupportedMethod } from '../unsupported-address.ts';
@@ -69,7 +69,7 @@ async function prepareGet(
   { type, path, query }: Url,
   headers: RequestHeaders,
 ): Promise<Interaction> {
-  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  const pairs = pairsOf(query ?? '');
   refuseNoneExist(headers);
   // A bundle has one format, so another `_format` is rejected here too.
   acceptedType(null, new Map(pairs).get('_format') ?? null);
@@ -102,7 +102,7 @@ export function planPatch(context: RequestContext, entry: Entry): Patch {
   const { type, query } = url;
   requireScopes(context.caller, [readScope(type), writeScope(type)]);
   const id = idOf('PATCH', url);
-  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  const pairs = pairsOf(query ?? '');
   if (id !== undefined) requireFormControls(pairs, 'patch');
   const target = id === undefined ? foundBy(context, type, conditionOf(pairs)) : { id };
   return patchOf(type, target, patchOfEntry(entry.resource), entry.headers);
@@ -111,7 +111,7 @@ export function planPatch(context: RequestContext, entry: Entry): Patch {
 function checkedWriteOf(context: RequestContext, entry: Entry, url: Url): CheckedWrite {
   const { type, path, query } = url;
   const content = entry.resource ?? null;
-  const pairs: Pair[] = [...new URLSearchParams(query ?? '')];
+  const pairs = pairsOf(query ?? '');
   if (entry.method === 'POST') {
     if (path.length > 0) throw badUrl('POST');
     requireFormControls(pairs, 'create');

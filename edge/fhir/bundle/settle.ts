@@ -28,7 +28,8 @@ export interface ReferenceCondition extends Condition, FoundBy {
 }
 
 export interface Settler {
-  settle(entry: Entry, resource: JsonObject): JsonObject;
+  /** `isLinked`: a link to an entry was replaced. */
+  settle(entry: Entry, resource: JsonObject): { readonly settled: JsonObject; readonly isLinked: boolean };
   /** The conditional references found so far. */
   readonly conditions: readonly ReferenceCondition[];
 }
@@ -36,6 +37,7 @@ export interface Settler {
 /** @param targets the relative reference to the entry's resource, by `fullUrl` */
 export function createSettler(context: RequestContext, targets: ReadonlyMap<string, string>): Settler {
   const byText = new Map<string, ReferenceCondition>();
+  let linked = false;
 
   const conditional = (entry: Entry, text: string, type: string, query: string): string => {
     if (!isResourceType(type) || !context.types.includes(type)) {
@@ -58,12 +60,15 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
 
   const link = (entry: Entry, text: string): string => {
     const base = RESTFUL.exec(entry.fullUrl ?? '')?.[1];
-    return targets.get(text) ?? (base === undefined ? undefined : targets.get(`${base}/${text}`)) ?? text;
+    const target = targets.get(text) ?? (base === undefined ? undefined : targets.get(`${base}/${text}`));
+    linked ||= target !== undefined;
+    return target ?? text;
   };
 
   return {
-    settle: (entry, resource) =>
-      mapStrings(resource, (member, text) => {
+    settle: (entry, resource) => {
+      linked = false;
+      const settled = mapStrings(resource, (member, text) => {
         if (member === 'div') {
           return text.replace(NARRATIVE_LINK, (_, name: string, url: string) => `${name}="${link(entry, url)}"`);
         }
@@ -72,7 +77,9 @@ export function createSettler(context: RequestContext, targets: ReadonlyMap<stri
         if (match === null) return link(entry, text);
         const [, type = '', query = ''] = match;
         return conditional(entry, text, type, query);
-      }),
+      });
+      return { settled, isLinked: linked };
+    },
     get conditions() {
       return [...byText.values()];
     },

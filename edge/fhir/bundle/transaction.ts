@@ -14,6 +14,7 @@ import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
 import { type CheckedWrite, locksOf, planWrite } from '../plan-write.ts';
 import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
+import { requireValid } from '../resource-body.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
 import { placeConditions, type PlacedWrite } from './conditions.ts';
 import { type Entry, inTurn, readQueries } from './entries.ts';
@@ -51,8 +52,12 @@ async function each<Item extends Pick<Placed, 'entry'>, T>(
   throw first.with({ issues });
 }
 
-/** `fullUrl` to what the entry makes (R4 bundle, bdl-7: a fullUrl is unique in a bundle). */
-function targetsOf(checkedEntries: readonly CheckedEntry[]): Map<string, string> {
+/**
+ * `fullUrl` to what the entry makes (R4 bundle, 2.36.4; bdl-7: a fullUrl is unique in a bundle).
+ *
+ * @param root our own `{base}/fhir`
+ */
+function targetsOf(checkedEntries: readonly CheckedEntry[], root: string): Map<string, string> {
   const targets = new Map<string, string>();
   const issues: Issue[] = [];
   for (const { entry, checked } of checkedEntries) {
@@ -60,9 +65,17 @@ function targetsOf(checkedEntries: readonly CheckedEntry[]): Map<string, string>
     if (targets.has(entry.fullUrl)) {
       issues.push({ code: 'duplicate', message: 'another entry has this fullUrl', at: `${entry.at}.fullUrl` });
     }
-    targets.set(entry.fullUrl, `${checked.type}/${checked.id}`);
+    const target = `${checked.type}/${checked.id}`;
+    const isUpdate = checked.interaction !== 'create' && checked.foundBy === null;
+    const isOurs = entry.fullUrl.startsWith(`${root}/`);
+    if (isUpdate && isOurs && !`${entry.fullUrl}/`.startsWith(`${root}/${target}/`)) {
+      // References to the resource of the fullUrl would become references to the one of the URL: another patient.
+      const message = 'the fullUrl is that of another resource than the url of the request';
+      issues.push({ code: 'value', message, at: `${entry.at}.fullUrl` });
+    }
+    targets.set(entry.fullUrl, target);
   }
-  if (issues.length > 0) throw new Fault('malformed', 'two entries have one fullUrl', { issues });
+  if (issues.length > 0) throw new Fault('malformed', 'an entry has a wrong fullUrl', { issues });
   return targets;
 }
 
@@ -107,9 +120,13 @@ export async function prepareTransaction(
   );
 
   // 2. The entries' references to each other, and what they depend on.
-  const settler = createSettler(context, targetsOf(checkedEntries));
+  const settler = createSettler(context, targetsOf(checkedEntries, context.root));
   const writes = await each(checkedEntries, ({ entry, index, checked }): WriteEntry => {
-    const planned = planWrite(context, checked, (resource) => settler.settle(entry, resource));
+    const planned = planWrite(context, checked, (resource) => {
+      const { settled, isLinked } = settler.settle(entry, resource);
+      // Only now a link to an entry shows the type of its target, which the element may not allow.
+      return isLinked ? requireValid(context, checked.type, settled) : settled;
+    });
     return { entry, index, at: entry.at, planned };
   });
   requireAffordableQueries(settler.conditions.map(({ query }) => query));

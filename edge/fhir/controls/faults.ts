@@ -14,7 +14,7 @@ export const isRepeatable = (name: string): boolean => /^[\w:.-]{1,64}$/.test(na
 
 /** A parameter that is rejected or, with `handling=lenient`, left out. */
 export function unsupported(name: string, supported: readonly string[]): Issue {
-  const known = `; supported: ${supported.join(', ')}`;
+  const known = supported.length === 0 ? '' : `; supported: ${supported.join(', ')}`;
   if (!isRepeatable(name)) {
     const message = `the URL has a parameter whose name is empty, too long or not of letters, digits, _ - . and :${known}`;
     return { code: 'not-supported', message };

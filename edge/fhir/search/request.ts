@@ -10,6 +10,7 @@ import { parametersOf } from '../../store/search/parameters.ts';
 import type { Related } from '../../store/search/page-selection.ts';
 import { addControl, CURSOR, SEARCH_CONTROLS, type SearchControls, searchControls } from '../controls/controls.ts';
 import { badParameter, collect, type Pair } from '../controls/faults.ts';
+import { pairsOf } from '../controls/pairs.ts';
 import { requireAffordableSearch } from '../cost.ts';
 import { mayLeaveOut, NEVER_LEFT_OUT } from '../lenient.ts';
 import type { Prefer } from '../prefer.ts';
@@ -67,7 +68,7 @@ export function readCriteria(
   const { searches } = context;
   const supported = Object.keys(parametersOf(searches, type));
   const criteria: Criterion[] = [];
-  const pairs: Pair[] = [...new URLSearchParams(query)];
+  const pairs = pairsOf(query);
   requireAffordableSearch(pairs);
   collect(pairs, ([name, value]) => {
     const named = namedParameter(searches, type, name);

@@ -184,8 +184,8 @@ export function readSubscription(
 }
 
 /** Why the last post was not accepted; undefined if there is no error. */
-export function errorOf({ status, last_answer: answer }: Pick<SubscriptionRow, 'status' | 'last_answer'>) {
-  if (status !== 'error') return undefined;
+export function errorOf({ status, last_answer: answer, attempts }: SubscriptionRow): string | undefined {
+  if (status !== 'error' && (status === 'off' || attempts === 0)) return undefined;
   if (answer === 'headers') return 'the gateway cannot decrypt channel.header any more: send it again';
   return `the last notification was not accepted: ${answer ?? 'no answer'}`;
 }

@@ -106,6 +106,12 @@ export function bundleCases(subject: () => Subject): void {
           'not-supported',
           'Bundle.entry[1]',
         ],
+        [
+          post(observation('', { subject: { display: 'x' }, hasMember: [{ reference: `urn:uuid:${unknown}` }] })),
+          422,
+          'not-supported',
+          'Bundle.entry[1].resource',
+        ],
         [get(`Patient/${unknown}`), 404, 'not-found', 'Bundle.entry[1]'],
         [get(`Patient/${unknown}/_history/1`), 404, 'not-found', 'Bundle.entry[1]'],
         [get('Patient/example'), 404, 'not-found', 'Bundle.entry[1]'],
@@ -115,6 +121,12 @@ export function bundleCases(subject: () => Subject): void {
       for (const [entry, status, code, place] of cases) {
         expectOutcome(await send('transaction', [post(patient('t2')), entry]), status, code, place);
       }
+      const other = randomUUID();
+      const crossed = await send('transaction', [
+        post(observation('', { subject: { display: 'x' } }), { fullUrl: `urn:uuid:${other}` }),
+        post(observation('', { subject: { reference: `urn:uuid:${other}` } })),
+      ]);
+      expectOutcome(crossed, 400, 'value', 'Bundle.entry[1].resource.subject.reference');
       expect(await found('/Patient?identifier=t2')).toEqual([]);
     });
 
@@ -198,6 +210,16 @@ export function bundleCases(subject: () => Subject): void {
       expect(await found('/Patient?identifier=t6,t7')).toEqual([]);
     });
 
+    test('an update with the fullUrl of another resource is 400, because references would follow it', async () => {
+      const [one, other] = [await subject().create(patient('t11')), await subject().create(patient('t12'))];
+      const update = put(patient('t11', { id: one, active: true }), `Patient/${one}`);
+      const about = post(observation(other), { fullUrl: `${subject().root}/Observation/1` });
+      const wrong = { ...update, fullUrl: `${subject().root}/Patient/${other}` };
+      expectOutcome(await send('transaction', [wrong, about]), 400, 'value', 'Bundle.entry[0].fullUrl');
+      const right = await send('transaction', [{ ...update, fullUrl: `${subject().root}/Patient/${one}` }, about]);
+      expect(right.body['entry'][1].resource.subject.reference).toBe(`Patient/${other}`);
+    });
+
     test('return=minimal leaves the resources out', async () => {
       const reply = await send('transaction', [post(patient('t9'))], { headers: { prefer: 'return=minimal' } });
       expect(reply.body['entry'][0]).toEqual({
@@ -216,6 +238,16 @@ export function bundleCases(subject: () => Subject): void {
   });
 
   describe('batch', () => {
+    test('an entry that refers to another entry is 422', async () => {
+      const urn = `urn:uuid:${randomUUID()}`;
+      const reply = await send('batch', [
+        post(observation('', { subject: { display: 'x' } }), { fullUrl: urn }),
+        post(observation('', { subject: { display: 'x' }, hasMember: [{ reference: urn }] })),
+      ]);
+      expect(statuses(reply)).toEqual(['201', '422']);
+      expect(reply.body['entry'][1].response.outcome.issue[0].diagnostics).toContain('send a transaction');
+    });
+
     test('each for itself, in order', async () => {
       const id = await subject().create(patient('b0'));
       const token = await subject().tokenWith([

@@ -244,7 +244,7 @@ export function everythingCases(subject: () => Subject): void {
     test.each([
       `Patient/${'-'.repeat(36)}`,
       `Patient/${'g'.repeat(36)}`,
-      'urn:uuid:x',
+      'urn:oid:1.2',
       'https://elsewhere.test/Patient/1',
     ])('a link to %s is stored, and adds no patient', async (reference) => {
       const link = [

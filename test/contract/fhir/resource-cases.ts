@@ -118,6 +118,47 @@ export function resourceCases(subject: () => Subject): void {
       expectOutcome(reply, 422, 'not-found', 'AllergyIntolerance.patient.reference');
     });
 
+    test('rejects a reference outside a transaction that a transaction alone resolves: 422', async () => {
+      const withPerformer = (performer: Body): Body =>
+        observation('', {
+          subject: { display: 'x' },
+          contained: [{ resourceType: 'Practitioner', id: 'p' }],
+          performer: [{ reference: '#p' }, performer],
+        });
+      for (const reference of ['Practitioner?identifier=1', `urn:uuid:${randomUUID()}`]) {
+        const body = withPerformer({ reference });
+        expectOutcome(await call('POST', '/Observation', { body }), 422, 'not-supported', 'Observation');
+        const validated = await call('POST', '/Observation/$validate', { body });
+        expect(validated.body['issue'][0].code, reference).toBe('not-supported');
+      }
+      const identifier = { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${randomUUID()}` };
+      for (const performer of [
+        { identifier },
+        { reference: 'urn:oid:1.2.3' },
+        { reference: 'https://elsewhere.test/fhir/Practitioner/1' },
+        { reference: `Practitioner/${randomUUID()}` },
+        {
+          extension: [
+            { url: 'urn:x', valueReference: { identifier } },
+            { url: 'urn:y', valueUri: identifier.value },
+          ],
+        },
+      ]) {
+        await create(withPerformer(performer));
+      }
+    });
+
+    test('rejects a Patient that two others replace: 422', async () => {
+      const [one, two] = [await create(patient('one')), await create(patient('two'))];
+      const link = [two, one, one, two].map((id, n) => ({
+        type: n === 0 ? 'seealso' : 'replaced-by',
+        other: { reference: `Patient/${id}` },
+      }));
+      const reply = await call('POST', '/Patient', { body: patient('gone', { link }) });
+      expectOutcome(reply, 422, 'business-rule', 'Patient.link[3]');
+      await create(patient('gone', { link: link.slice(0, 3) }));
+    });
+
     test('reports all faults at once, each with its place: 400', async () => {
       const body = {
         resourceType: 'Patient',

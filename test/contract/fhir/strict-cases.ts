@@ -73,6 +73,37 @@ export function strictCases(subject: () => Subject): void {
       expect(await count(value)).toBe(1);
     });
 
+    test('rejects an escape that is not UTF-8, and a header that is not ASCII, instead of creating another resource', async () => {
+      const value = `${randomUUID()}é`;
+      await subject().create(patient(value));
+      const escaped = `identifier=urn:mrn%7C${value.replace('é', '%E9')}`;
+      const create = (noneExist: string) =>
+        call('POST', '/Patient', { body: patient(value), headers: { 'if-none-exist': noneExist } });
+      expectOutcome(await create(escaped), 400, 'value');
+      // One byte of ISO-8859-1, and two of UTF-8.
+      for (const sent of ['é', 'Ã©']) {
+        const noneExist = `identifier=urn:mrn|${value.replace('é', sent)}`;
+        expectOutcome(await create(noneExist), 400, 'value', 'http.If-None-Exist');
+      }
+      expectOutcome(await call('PUT', `/Patient?${escaped}`, { body: patient(value) }), 400, 'value');
+      expectOutcome(await call('GET', `/Patient?${escaped}`), 400, 'value');
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      expectOutcome(await call('POST', '/Patient/_search', { body: escaped, headers: form }), 400, 'value');
+      for (const request of [
+        { method: 'POST', url: 'Patient', ifNoneExist: escaped },
+        { method: 'PUT', url: `Patient?${escaped}` },
+        { method: 'POST', url: 'Patient', ifNoneExist: `identifier=${value}\ud800` },
+      ]) {
+        const entry = { resource: patient(value), request };
+        expectOutcome(await batchOf(entry, 'transaction'), 400, 'value', 'Bundle.entry[0]');
+      }
+      const resource = { ...observation(''), subject: { reference: `Patient?${escaped}` } };
+      const entry = { resource, request: { method: 'POST', url: 'Observation' } };
+      expectOutcome(await batchOf(entry, 'transaction'), 400, 'value', 'Bundle.entry[0]');
+      expect(await count(encodeURIComponent(value))).toBe(1);
+      expect((await create(`identifier=urn:mrn%7C${encodeURIComponent(value)}`)).status).toBe(200);
+    });
+
     test('If-None-Match: * keeps the stored resource', async () => {
       const value = randomUUID();
       const headers = { 'if-none-match': '*' };
@@ -301,6 +332,10 @@ export function strictCases(subject: () => Subject): void {
       expectOutcome(await call('POST', path, { body: twice }), 400, 'value');
       const own = 'http://hl7.org/fhir/StructureDefinition/Patient';
       expect(await judge(`${path}?profile=${own}&mode=create&_pretty=true`, body)).toEqual([GOOD]);
+      expect(await judge(`${path}?profile=${own}%7C4.0.1`, body)).toEqual([GOOD]);
+      expect(await judge(path, patient('v', { meta: { profile: [own, `${own}|4.0.1`] } }))).toEqual([GOOD]);
+      const later = call('POST', `${path}?profile=${own}%7C4.3.0`, { body });
+      expectOutcome(await later, 422, 'not-supported', 'http.profile');
       const profiled = patient('v', { meta: { profile: [usCore] } });
       expect(await judge(path, profiled)).toEqual([GOOD, `${GOOD} Patient.meta.profile`]);
     });
