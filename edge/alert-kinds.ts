@@ -116,7 +116,7 @@ export const ALERT_KINDS = {
   'error-rate': alertKind({
     title: 'Too many requests are rejected or fail',
     measured: ({ requests = 0, errors = 0, percent = 0 }) =>
-      `${text(errors)} of ${text(requests)} requests (${Math.round((100 * errors) / Math.max(1, requests))}%) in the last 15 to 30 minutes. The limit is ${percent}%.`,
+      `${text(errors)} of ${text(requests)} requests (${Math.round((100 * errors) / Math.max(1, requests))}%) in the 15 to 30 minutes before. The limit is ${percent}%.`,
     todo: 'See Requests for the reasons, the keys and the times.',
     /** Requests of the last 15 to 30 minutes, by surface. */
     facts: z.array(z.object({ ...of, percent: z.number(), requests: z.number(), errors: z.number() })),

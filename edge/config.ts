@@ -16,6 +16,7 @@ import {
 import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
+import { findingText } from '../shared/finding-text.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './permissions.ts';
 
 /** The six names that the console shows, with the spelling of deployments (edge/docs/behaviour.md, Addresses and configuration). */
@@ -290,7 +291,7 @@ const reader =
   <Schema extends z.ZodType>(schema: Schema) =>
   (env: Readonly<Record<string, unknown>>): z.infer<Schema> => {
     const given = givenVariables(env);
-    const parsed = schema.safeParse(given);
+    const parsed = schema.safeParse(given, { error: findingText });
     if (parsed.success) return parsed.data;
     throw new ConfigError([...problemsOf(given, parsed.error), ...misspeltVariables(given)]);
   };

@@ -12,9 +12,15 @@ const STATEMENT_TIMEOUT = '8s';
  * @throws an Error, and changes nothing, if row-level security would not apply to the login
  */
 export async function makeLogin(client: Client, connectionString: string): Promise<void> {
-  const { username, password } = new URL(connectionString);
+  const { username, password } = URL.canParse(connectionString)
+    ? new URL(connectionString)
+    : { username: '', password: '' };
   const name = decodeURIComponent(username);
-  if (name === '') throw new Error('LOGIN_URL names no user: expected postgres://user:password@host/database');
+  if (name === '')
+    throw new Error(
+      'LOGIN_URL names no user: expected postgres://user:password@host/database, where a special character of the ' +
+        'password is percent-encoded, such as %2F for /',
+    );
   const { rows } = await client.query<{ isOwner: boolean; isFree: boolean; isMember: boolean }>(
     `select pg_has_role(oid, current_user, 'member') as "isOwner", rolsuper or rolbypassrls as "isFree",
             pg_has_role(oid, $2, 'member') as "isMember"

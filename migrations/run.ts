@@ -3,6 +3,8 @@
  * works with Neon and any other PostgreSQL, also through a transaction pooler. A change is undone only by a new file; the
  * rules are in README.md.
  */
+import { parseArgs } from 'node:util';
+
 import { Client } from 'pg';
 import { readFunctions, readMigrations } from './files.ts';
 import { applyFunctions } from './functions.ts';
@@ -28,6 +30,8 @@ export interface Migrated {
 
 /** Any number, the same for all runners. The lock is of the transaction, so that it works through a pooler. */
 const LOCK_KEY = 7_246_213_905;
+/** Requests queue behind a lock that waits, such as for a backup's transaction, and are 503 after 3 s. */
+const LOCK_TIMEOUT = '2s';
 
 /**
  * Applies the missing numbered files and the changed functions in one transaction under a lock. So no program ever uses the
@@ -69,6 +73,7 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     const result = await work();
     await client.query('commit');
     return result;
@@ -84,7 +89,8 @@ Brings the schema of an empty or an older database forward. Running it twice is 
 connection string in LOGIN_URL it also creates that login, or changes its password.`;
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--help')) return console.log(USAGE);
+  // Any other argument is rejected: a --dry-run that changes the schema could not be undone.
+  if (parseArgs({ options: { help: { type: 'boolean' } } }).values.help === true) return console.log(USAGE);
   const databaseUrl = process.env['DATABASE_URL'];
   if (databaseUrl === undefined) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`);
   const { applied, current } = await migrate(databaseUrl, {

@@ -1,6 +1,11 @@
 /** Runs a file's text in the runner's transaction; an error contains the file's name and line. */
 import { type Client, DatabaseError } from 'pg';
 
+/** SQLSTATE lock_not_available. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const IN_USE =
+  'Another transaction uses a table, such as that of a backup. Nothing was changed: run npm run migrate again when it has ended';
+
 /**
  * @param name the file's, without `.sql`
  * @throws an Error that names file and line; its cause is PostgreSQL's
@@ -11,7 +16,8 @@ export async function runFile(client: Client, { name, sql }: { name: string; sql
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const line = error.position === undefined ? '' : ` at line ${lineAt(sql, Number(error.position))}`;
-    throw new Error(`${name}.sql failed${line}: ${error.message}`, { cause: error });
+    const next = error.code === LOCK_NOT_AVAILABLE ? `. ${IN_USE}` : '';
+    throw new Error(`${name}.sql failed${line}: ${error.message}${next}`, { cause: error });
   }
   // A file that commits would be applied in part if its rest failed.
   if (client.getTransactionStatus() !== 'T') throw new Error(`${name}.sql ends its transaction: it must not`);

@@ -98,6 +98,6 @@ export function misspeltOf(
 export function problemsOf(given: Readonly<Record<string, unknown>>, error: z.ZodError | undefined): string[] {
   return (error?.issues ?? []).map(({ path, message }) => {
     const name = String(path[0]);
-    return given[name] === undefined ? `${name} is missing` : `${name} ${message}`;
+    return given[name] === undefined ? `${name} is missing` : `${path.join(' ')} ${message}`;
   });
 }

@@ -121,19 +121,31 @@ const app = createApp({
 const timer = setInterval(() => underWay.add(app.tick()), config.JOB_TICK_SECONDS * 1000);
 
 let isDraining = false;
-const server = Deno.serve(
-  {
-    hostname: config.HOST,
-    port: config.PORT,
-    onListen: ({ hostname, port }) => log({ level: 'info', event: 'listening', host: hostname, port, pid: Deno.pid }),
-  },
-  (request, info) => {
-    if (isDraining && /\/(?:healthz|readyz)$/.test(new URL(request.url).pathname))
-      return Response.json({ status: 'stopping' }, { status: 503 });
-    peers.set(request, info.remoteAddr.hostname);
-    return app.fetch(request);
-  },
-);
+/** Exits with 1 after one line if the address cannot be listened on. */
+function listen() {
+  const { HOST: hostname, PORT: port } = config;
+  try {
+    return Deno.serve(
+      {
+        hostname,
+        port,
+        onListen: (address) =>
+          log({ level: 'info', event: 'listening', host: address.hostname, port: address.port, pid: Deno.pid }),
+      },
+      (request, info) => {
+        if (isDraining && /\/(?:healthz|readyz)$/.test(new URL(request.url).pathname))
+          return Response.json({ status: 'stopping' }, { status: 503 });
+        peers.set(request, info.remoteAddr.hostname);
+        return app.fetch(request);
+      },
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : '';
+    log({ level: 'error', event: 'configuration', detail: `HOST ${hostname}, PORT ${port}: ${reason}` });
+    return Deno.exit(1);
+  }
+}
+const server = listen();
 
 const seconds = (count: number): Promise<false> => new Promise((resolve) => setTimeout(resolve, count * 1000, false));
 

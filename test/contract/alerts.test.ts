@@ -338,7 +338,11 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       return { status: answer.status, text: await answer.text() };
     };
     expect((await page(`/keys/${key.clientId}`)).text).toContain(`/admin/subscriptions?clientId=${key.clientId}`);
-    expect((await page(`/subscriptions/new?clientId=${key.clientId}`)).text).toContain('Create subscription');
+    const protocols = ['hl7'];
+    const other = await createApiKey(at.db.client, { site: at.site, name: 'Hl7', subscriptionHosts: hosts, protocols });
+    const form = (await page(`/subscriptions/new?clientId=${key.clientId}`)).text;
+    expect(form).toContain('Create subscription');
+    expect([form.includes(key.clientId), form.includes(other.clientId)]).toEqual([true, false]);
     const wanted = {
       clientId: key.clientId,
       type: 'Patient',

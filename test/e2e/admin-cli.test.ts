@@ -288,6 +288,14 @@ test.each([
   expect(ended.stderr).toMatch(expected);
 });
 
+test('a file that is not UTF-8 is rejected, because its names would have other characters', async () => {
+  const file = join(folder, 'latin1.csv');
+  await writeFile(file, Buffer.from('code,targetSystem,targetCode\nH\xe4m,http://loinc.org,718-7\n', 'latin1'));
+  await admin('code-table', 'create', '--site', 'Existing', '--name', 'Latin');
+  const ended = await admin('code-table', 'import', '--site', 'Existing', '--table', 'Latin', '--file', file);
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/latin1\.csv is not UTF-8: save it as UTF-8/)]);
+});
+
 test('finds a site by its id, then by its name', async () => {
   const id = randomUUID();
   expect((await admin('site', 'create', '--name', 'Chosen', '--id', id, '--print', 'site')).stdout).toBe(`${id}\n`);

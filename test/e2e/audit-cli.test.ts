@@ -26,7 +26,15 @@ test('prints an AuditEvent for each row of the time; the next run lists this run
 
 test.each([
   [['--from', 'yesterday', '--to', '2026-01-01'], /--from must be a date/],
+  [['--from', '2026-01-01', '--to', '2026-02-30'], /--to must be a date/],
+  [['--from', '2026-02-01', '--to', '2026-01-01'], /--from must be before --to/],
   [['--from', '2026-01-01', '--to', '2026-01-02', '--site', 'none'], /the site none does not exist/],
 ])('%j is rejected with an explanation', async (words, said) => {
   expect(await audit(...words)).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
+});
+
+test('the gateway’s login, which sees no site, is rejected instead of an empty archive', async () => {
+  expect(
+    await runProgram('audit', ['--from', '2020-01-01', '--to', '2100-01-01'], { DATABASE_URL: site.db.url }),
+  ).toMatchObject({ code: 1, stderr: expect.stringMatching(/^row security hides all sites from \w+: use .* owner/) });
 });

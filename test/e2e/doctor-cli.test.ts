@@ -62,6 +62,14 @@ test('checks that were skipped for lack of input are listed, and are not faults'
   expect([code, stdout.match(/not checked/g)]).toEqual([0, Array.from({ length: 2 }, () => 'not checked')]);
 });
 
+test('an address with the path of the API has the correct one as the next step', async () => {
+  const { code, stdout } = await doctor({}, `${stack.baseUrl}/fhir`);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^BAD +ready +\/readyz answers 404\n +→ give the base URL, without \/fhir/m),
+  ]);
+});
+
 test('a missing database and a wrong password have the next step of their cause', async () => {
   const missing = new URL(db.url);
   missing.pathname = '/no_such_database';
@@ -73,10 +81,20 @@ test('a missing database and a wrong password have the next step of their cause'
   expect(said[1]?.stdout).toMatch(/^BAD +database .*password.*\n +→ check the user and the password/m);
 });
 
-test('the owner’s connection string is rejected as a login for a gateway', async () => {
+test('the owner’s connection string is rejected as a login for a gateway, and the owner gets no time limit', async () => {
   const { code, stdout } = await doctor({ DATABASE_URL: db.ownerUrl }, stack.baseUrl);
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +role .*\n +→ edge\/docs\/deploy\.md, step 1/m)]);
-  expect(stdout).toMatch(/^BAD +time limit +a statement of gateway has no limit/m);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^BAD +role .*\n +→ set DATABASE_URL to .* gateway’s login/m),
+  ]);
+  expect(stdout).not.toContain('time limit');
+});
+
+test('a login whose statements have no limit is reported', async () => {
+  const url = new URL(db.url);
+  url.searchParams.set('options', '-c statement_timeout=0');
+  const { code, stdout } = await doctor({ DATABASE_URL: url.href }, stack.baseUrl);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +time limit +a statement of \w+ has no limit/m)]);
 });
 
 test('the API, the doctor and the page report an inner fault with its remedy', async () => {

@@ -86,6 +86,11 @@ describe('the gateway’s login', () => {
     await expect(migrate(postgres.url, { folder, login: loginUrl(name()) })).rejects.toThrow(reason);
     expect(await tables()).toEqual([]);
   });
+
+  test('is rejected with a password whose / is not encoded', async () => {
+    const login = 'postgres://edge:a/b@localhost/gateway';
+    await expect(migrate(postgres.url, { folder, login })).rejects.toThrow(/LOGIN_URL .* percent-encoded/);
+  });
 });
 
 test('an old server, and one without an extension, are reported before anything is created', async () => {
@@ -96,6 +101,19 @@ test('an old server, and one without an extension, are reported before anything 
     "this server lacks no_such_a and no_such_b: install PostgreSQL's contrib package on it",
   ]);
   expect(await serverProblems(ask)).toEqual([]);
+});
+
+test('a table that a long transaction uses fails the run within seconds, since requests would wait behind it', async () => {
+  await file('0001_a.sql', 'create table a ()');
+  await run();
+  await file('0002_b.sql', 'alter table a add b integer');
+  await client.query('begin; lock table a in access share mode');
+  try {
+    await expect(run()).rejects.toThrow(/^0002_b\.sql failed: .*lock timeout\. Another transaction uses a table/);
+  } finally {
+    await client.query('rollback');
+  }
+  expect(await run()).toEqual({ applied: ['0002_b'], current: '0002_b' });
 });
 
 test('files are applied in order, once', async () => {
@@ -282,7 +300,13 @@ test.each([
 });
 
 test('the program prints its changes, and fails with a message', async () => {
-  const program = (env: NodeJS.ProcessEnv) => promisify(execFile)(process.execPath, [RUNNER], { env });
+  const program = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [RUNNER, ...args], { env });
+  await expect(program({ DATABASE_URL: postgres.url }, '--dry-run')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("'--dry-run'"),
+  });
+  expect(await tables()).toEqual([]);
   const { stdout } = await program({ DATABASE_URL: postgres.url });
   expect(stdout).toMatch(
     /^applied 0001_site\n(.*\n)*applied functions\/assert_caller\n(.*\n)*the schema is at \d{4}_\w+\n$/,

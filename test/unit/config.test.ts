@@ -60,6 +60,13 @@ describe('configuration', () => {
     expect(misspeltVariables(env)).toEqual(sentences);
   });
 
+  test('a wrong value is named with what it must be', () => {
+    const wrong = { FHIR_SEARCH: 'all', MAX_HELD_BYTES: 'much', TOKEN_SIGNING_KEYS: '{}' };
+    expect(() => readConfig(wrong)).toThrow(
+      /TOKEN_SIGNING_KEYS keys is required\n[^]*FHIR_SEARCH must be one of listed, us-core\n[^]*MAX_HELD_BYTES must be a number/,
+    );
+  });
+
   test('a missing variable is listed with the misspelt one', () => {
     expect(() => readConfig({ GATEWAY_SECERT: 'secret' })).toThrow(
       /GATEWAY_SECRET is missing[^]*GATEWAY_SECERT is not a setting: did you mean GATEWAY_SECRET\?/,

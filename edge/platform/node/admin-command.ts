@@ -1,4 +1,5 @@
 /** The parts of every command of `npm run admin`: its options, the operator, and the site. */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
@@ -24,15 +25,17 @@ export const textOf = (options: Options, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
+/** @throws UsageError: in any other encoding than UTF-8, names and codes would be stored with other characters */
 export async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
+  const bytes = await readFile(path).catch((error: unknown) => {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw new UsageError(isMissing ? `the file ${path} does not exist` : `the file ${path} is not readable`, {
       cause: error,
     });
-  }
+  });
+  if (!isUtf8(bytes)) throw new UsageError(`the file ${path} is not UTF-8: save it as UTF-8`);
+  // Without a byte order mark.
+  return new TextDecoder().decode(bytes);
 }
 
 /** An id or a name. */

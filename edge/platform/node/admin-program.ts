@@ -50,7 +50,7 @@ import { REPLAY_COMMANDS } from './admin-replay.ts';
 import { RULES_COMMANDS } from './admin-rules.ts';
 import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
-import { type CommandDatabase, connectDatabase } from './database.ts';
+import { type CommandDatabase, connectOwner } from './database.ts';
 import { erase, questionsOn } from './erase-patient.ts';
 import { runOn, type Terminal, UsageError } from './program.ts';
 import { chooseSites } from './site-jobs.ts';
@@ -60,7 +60,7 @@ async function connect(terminal: Terminal): Promise<CommandDeps> {
   return {
     config,
     terminal,
-    database: await connectDatabase(config.DATABASE_URL),
+    database: await connectOwner(config.DATABASE_URL),
     fetch,
     fetchAt,
     resolveHost: async (hostname) =>

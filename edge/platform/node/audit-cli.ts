@@ -9,9 +9,9 @@ import { isInstant } from '../../admin/api/instant.ts';
 import { toAuditEvent } from '../../admin/audit/event.ts';
 import { auditFilter, exportAudit } from '../../admin/audit/listing.ts';
 import { audited } from '../../store/audit.ts';
-import { listSites } from '../../store/site.ts';
 import { databaseUrl, withDatabase } from './database.ts';
 import { runProgram, UsageError } from './program.ts';
+import { chooseSites } from './site-jobs.ts';
 
 const USAGE = `usage: npm run -s audit -- --from INSTANT --to INSTANT [--site ID]     with DATABASE_URL in the environment
 
@@ -20,23 +20,21 @@ the export contains all sites. It is NDJSON on standard output. The audit record
 `;
 
 /** @throws UsageError */
-function instantOf(name: string, given: string | undefined): string {
-  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.test(given ?? '')
-    ? Date.parse(given ?? '')
-    : Number.NaN;
-  const instant = Number.isNaN(time) ? '' : new Date(time).toISOString();
-  if (!isInstant(instant)) throw new UsageError(`--${name} must be a date or an instant with an offset`);
+function instantOf(name: string, given = ''): string {
+  const instant = given.includes('T') ? given : `${given}T00:00:00Z`;
+  if (!isInstant(instant))
+    throw new UsageError(`--${name} must be a date or an instant, such as 2026-01-31 or 2026-01-31T08:00:00Z`);
   return instant;
 }
 
 async function main(): Promise<void> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ options: { from: option, to: option, site: option } });
-  const filter = auditFilter.parse({ from: instantOf('from', values.from), to: instantOf('to', values.to) });
+  const [from, to] = [instantOf('from', values.from), instantOf('to', values.to)];
+  if (Date.parse(from) >= Date.parse(to)) throw new UsageError('--from must be before --to');
+  const filter = auditFilter.parse({ from, to });
   await withDatabase(databaseUrl(), async (database) => {
-    const sites = (await database.run(listSites())).filter(({ site_id: id }) => id === (values.site ?? id));
-    if (values.site !== undefined && sites.length === 0) throw new UsageError(`the site ${values.site} does not exist`);
-    for (const { site_id: site } of sites) {
+    for (const { site_id: site } of await chooseSites(database, values.site)) {
       const operator = {
         kind: 'operator',
         name: userInfo().username,

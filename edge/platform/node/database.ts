@@ -6,6 +6,7 @@ import pg from 'pg';
 
 import type { Database, Param, Query, Results } from '../../deps.ts';
 import { columnTypes } from '../../store/column-types.ts';
+import { read } from '../../store/sql.ts';
 import { faultOfState } from '../../store/sqlstate.ts';
 import { UsageError } from './program.ts';
 
@@ -63,9 +64,23 @@ export function databaseUrl(variable = 'DATABASE_URL'): string {
   return url;
 }
 
-/** Connects while `use` runs. */
-export async function withDatabase<T>(url: string, use: (database: CommandDatabase) => Promise<T>): Promise<T> {
+/** Connects as the owner. @throws UsageError for the gateway's login: every answer would be empty, as if there were no site */
+export async function connectOwner(url: string): Promise<CommandDatabase> {
   const database = await connectDatabase(url);
+  const [login] = await database.run(
+    read<{ name: string; hides: boolean | null }>`select current_user as name,
+      row_security_active(to_regclass('site')) as hides`,
+  );
+  if (login?.hides !== true) return database;
+  await database.close();
+  throw new UsageError(
+    `row security hides all sites from ${login.name}: use the connection string of the owner of the database`,
+  );
+}
+
+/** Connects as the owner while `use` runs. */
+export async function withDatabase<T>(url: string, use: (database: CommandDatabase) => Promise<T>): Promise<T> {
+  const database = await connectOwner(url);
   try {
     return await use(database);
   } finally {

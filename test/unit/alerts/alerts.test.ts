@@ -353,7 +353,7 @@ describe('the numbers of an alert', () => {
     [
       'error-rate',
       { requests: 40, errors: 27, percent: 25 },
-      '27 of 40 requests (68%) in the last 15 to 30 minutes. The limit is 25%.',
+      '27 of 40 requests (68%) in the 15 to 30 minutes before. The limit is 25%.',
     ],
     ['sidecar-silent', { lastAt: 57 * MINUTE }, 'No call for 6 min. The limit is 5 min.'],
     ['provider-away', { failures: 2 }, '2 checks in a row failed.'],

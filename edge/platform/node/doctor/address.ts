@@ -44,6 +44,8 @@ async function health(base: URL, now: () => number): Promise<Finding[]> {
   const { data } = readiness.safeParse(await response.json().catch(() => undefined));
   if (!response.ok || data === undefined) {
     const detail = data?.detail ?? `/readyz answers ${response.status}`;
+    if (response.status === 404)
+      return [bad('ready', detail, 'give the base URL, without /fhir or another path of the API')];
     const next = /migrat/.test(detail)
       ? 'npm run migrate with the connection string of the owner'
       : 'edge/docs/operate.md, Runbook by symptom';
