@@ -1,5 +1,5 @@
 /** A failure as a page: the message, the next step, and the request id, which finds the failure in the log. */
-import type { Fault } from '../../shared/fault.ts';
+import { type Fault, printPlace } from '../../shared/fault.ts';
 import type { Config } from '../config.ts';
 import { statusOf, titleOf } from '../http/problem.ts';
 import type { Session } from './staff/session.ts';
@@ -29,6 +29,15 @@ export function errorPage(
         {fault?.message ??
           'The gateway failed to answer. Try again; if it fails again, give the request id to the operator.'}
       </p>
+      {fault === undefined || fault.issues.length === 0 ? null : (
+        <ul class="faults">
+          {fault.issues.map((issue) => (
+            <li>
+              {printPlace(issue)}: {issue.message}
+            </li>
+          ))}
+        </ul>
+      )}
       {unsent === undefined ? (
         <p class="actions">
           <a class="button" href={isSignIn ? signInPath : linkTo(config, '/admin')}>

@@ -406,6 +406,10 @@ describe.each(ONE_RUNTIME)('the audit on %s', (runtime) => {
         }
       }
     }
-    expect((await browser.ask(`${at.baseUrl}/admin/messages?from=0000-01-01T00:00`)).status).toBe(400);
+    for (const wrong of ['messages?from=0000-01-01T00:00', 'replays?count=1&from=2026-11-01']) {
+      const page = await browser.ask(`${at.baseUrl}/admin/${wrong}`);
+      expect(page.status, wrong).toBe(400);
+      expect(await page.text(), 'the page says why').toContain('from: must be an instant of the years 0001 to 9999');
+    }
   });
 });

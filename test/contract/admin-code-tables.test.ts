@@ -325,6 +325,8 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect((await post('', { name: 'By hand' })).text).toContain('No rows.');
     const { items } = (await call('')).body as { items?: Table[] };
     const id = items?.find(({ name }) => name === 'By hand')?.tableId ?? '';
+    const twice = await post('', { name: 'By hand' });
+    expect(twice).toMatchObject({ status: 409, text: expect.stringContaining('value="By hand"') });
 
     const wrong = await post(`/${id}/import`, { file: `${HEAD}\nL,,,,${SNOMED},1,,` });
     expect(wrong).toMatchObject({ status: 422, text: expect.stringContaining('line 2: code is empty') });
@@ -338,27 +340,38 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect(await get(`/${id}/table.csv`)).toBe(
       `${HEAD}\r\n99LAB,C,,,${SNOMED},3,Third,equal\r\nL,B,LAB,,${SNOMED},2,,equivalent\r\n`,
     );
+    const refused = await post(`/${id}/set`, {
+      ...set,
+      application: 'LAB',
+      targetSystem: 'snomed',
+      equivalence: 'equal',
+    });
+    expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('nothing was changed') });
+    for (const value of ['99LAB', 'C', 'LAB', 'snomed', '3'])
+      expect(refused.text, 'what was typed is still there').toContain(`value="${value}"`);
     const map = await get(`/${id}/concept-map.json`);
     await call(`/${id}/import`, { conceptMap: JSON.parse(map) as unknown });
     expect(await get(`/${id}/concept-map.json`), 'the ConceptMap has every member').toBe(map);
 
     const { edits } = await read(id);
-    expect((await post(`/${id}/release`, { version: '1', edits: `${edits - 1}`, comment: 'x' })).status).toBe(409);
+    const stale = await post(`/${id}/release`, { version: '1', edits: `${edits - 1}`, comment: 'the first codes' });
+    expect(stale).toMatchObject({ status: 409, text: expect.stringContaining('value="the first codes"') });
     const live = await post(`/${id}/release`, { version: '1', edits: `${edits}`, comment: 'by hand' });
     expect(live.text).toContain('It applies from the next message on');
     await at.db.client.query(`select code_misses_note($1, $2, 5000)`, [
       at.site,
-      JSON.stringify([{ system: 'L', code: 'MISSED', text: 'Text of it', application: '', facility: '', messages: 7 }]),
+      JSON.stringify(
+        ['MISSED', 'NO_TARGET'].map((code) => ({ system: 'L', code, text: `Text of ${code}`, ...ANY, messages: 7 })),
+      ),
     ]);
-    expect(await get('')).toContain('Text of it');
-    const mapped = await post('/map', {
-      table: id,
-      system: 'L',
-      code: 'MISSED',
-      targetSystem: SNOMED,
-      targetCode: '9',
-      display: '',
-    });
+    expect(await get('')).toContain('Text of MISSED');
+    const missed = { table: id, system: 'L', code: 'MISSED', targetSystem: SNOMED, display: 'Typed' };
+    const unsaved = await post('/map', { ...missed, targetCode: ' ' });
+    expect(unsaved).toMatchObject({ status: 422, text: expect.stringContaining('value="Typed"') });
+    // The form begins with a target system.
+    const unmatched = { ...missed, code: 'NO_TARGET', targetCode: '', display: '', equivalence: 'unmatched' };
+    expect((await post('/map', unmatched)).text).toContain('The row is in the draft');
+    const mapped = await post('/map', { ...missed, targetCode: '9', display: '' });
     expect((await get(`/${id}`)).includes('Delete the table'), 'a live table').toBe(false);
     expect((await post(`/${id}/delete`, { edits: `${(await read(id)).edits}` })).text).toContain(
       'switch the table off',
@@ -367,8 +380,8 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     await post(`/${id}/release`, { version: '', edits: `${(await read(id)).edits}`, comment: 'off' });
     const { edits: last } = await read(id);
     expect(mapped.text).toContain('The row is in the draft');
-    expect(mapped.text).not.toContain('Text of it');
-    expect(await rows(id)).toContain('L MISSED 9');
+    expect(mapped.text).not.toContain('Text of');
+    expect(await rows(id)).toEqual(expect.arrayContaining(['L MISSED 9', 'L NO_TARGET ']));
     expect((await post(`/${id}/delete`, { edits: `${last}` })).text).toContain('The table is deleted');
     expect((await call(`/${id}`)).status).toBe(404);
   });

@@ -242,7 +242,8 @@ describe.each(ONE_RUNTIME)('rules of an API key on %s', (runtime) => {
       text: expect.stringContaining('the rules were changed in the meantime'),
     });
     expect(late.text).toContain('replaces the stored draft');
-    expect((await post('/release', { version: '1', edits: '1', comment: 'x' })).status).toBe(409);
+    const stale = await post('/release', { version: '1', edits: '1', comment: 'the first rules' });
+    expect(stale).toMatchObject({ status: 409, text: expect.stringContaining('value="the first rules"') });
     expect((await read()).liveVersion).toBeNull();
 
     const live = await post('/release', { version: '1', edits: '2', comment: 'by hand' });

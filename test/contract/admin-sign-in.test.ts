@@ -237,6 +237,8 @@ describe.each(ONE_RUNTIME)('signing in on %s', (runtime) => {
 });
 
 /** Issuers as authentik and Entra ID publish them, and claims with custom names. One account has its permissions by groups. */
+const NORTH = ['site.endpoints.read', 'site.api_keys.read', 'site.rules.read', 'site.rules.write'];
+
 describe.each(ONE_RUNTIME)('a provider below a path with a final slash, on %s', (runtime) => {
   const claimNames = { site: 'https://gateway.example/site', permissions: 'gateway_roles' };
   let db: TestDatabase;
@@ -249,7 +251,7 @@ describe.each(ONE_RUNTIME)('a provider below a path with a final slash, on %s', 
     [north, south] = [await createSite(db.client, { name: 'North' }), await createSite(db.client, { name: 'South' })];
     const byGroup = {
       // A site of another deployment is listed first.
-      'Lab north': { site: [randomUUID(), north], permissions: ['site.endpoints.read', 'site.api_keys.read'] },
+      'Lab north': { site: [randomUUID(), north], permissions: NORTH },
       '/lab/south': { site: south, permissions: '*' },
       Unused: { site, permissions: '*' },
     };
@@ -330,6 +332,27 @@ describe.each(ONE_RUNTIME)('a provider below a path with a final slash, on %s', 
       : await browser.go(again.url, { method: 'POST', body: new URLSearchParams({ username, password }) });
     expect(back.url).toBe(`${stack.baseUrl}/admin`);
     expect(await back.text()).toContain('<strong>South</strong>');
+  });
+
+  test('a form of a tab at one site writes nothing after another tab has chosen another site', async () => {
+    const { browser } = await signIn(stack.oidc.reader);
+    const post = (path: string, fields: Readonly<Record<string, string>>) =>
+      browser.ask(`${stack.baseUrl}/admin/${path}`, {
+        method: 'POST',
+        body: new URLSearchParams(fields),
+        headers: { origin: stack.baseUrl },
+      });
+    await post('site', { site: south });
+    const form = await (await browser.ask(`${stack.baseUrl}/admin/code-tables`)).text();
+    const [, ofSite = ''] = /name="ofSite" value="([^"]+)"/.exec(form) ?? [];
+    expect(ofSite).toBe(south);
+    await post('site', { site: north });
+    const late = await post('code-tables', { name: 'Laboratory', ofSite });
+    expect([late.status, await late.text()]).toEqual([409, expect.stringContaining('at another site than this form')]);
+    const { rows } = await db.client.query(`select from code_table where site_id in ($1, $2)`, [north, south]);
+    expect(rows).toHaveLength(0);
+    await post('site', { site: south });
+    expect((await post('code-tables', { name: 'Laboratory', ofSite })).status).toBe(303);
   });
 
   test('a request with a token for several sites must name the site', async () => {

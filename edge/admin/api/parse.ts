@@ -4,6 +4,7 @@ import { safeParse, type z } from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
 import { type Json, parseJson } from '../../../shared/json.ts';
+import { findingText } from '../../../shared/finding-text.ts';
 import { holdsTextOnly } from '../../../shared/text.ts';
 import { decodeUtf8, readBody } from '../../http/body.ts';
 import { type Content, needOf } from '../../http/memory.ts';
@@ -71,7 +72,7 @@ export function parse<T extends z.ZodType>(
   // PostgreSQL cannot store these characters in any member.
   if (!holdsTextOnly(given))
     throw new Fault(kind, `${what} has a character that cannot be stored: remove NUL and unpaired surrogates`);
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { error: findingText });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap(toIssues);
   const fields = [...new Set(issues.map(({ at }) => at).filter((at) => at !== undefined && at !== ''))];
@@ -98,7 +99,7 @@ export function parseMembers<Shape extends z.ZodRawShape>(
   try {
     return { data: parse(schema, given, 'invalid', what), issues: [] };
   } catch (error) {
-    if (!(error instanceof Fault) || error.issues.length === 0) throw error;
+    if (!(error instanceof Fault) || error.issues.every(({ at }) => at === '')) throw error;
     const members: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
     const values = new Map<string, unknown>(Object.entries(Object(given)));
     const read = Object.entries(members).flatMap(([name, member]) => {

@@ -129,7 +129,7 @@ const faulty = (placeOf: Sent['placeOf'], faults: readonly LineFault[]): Fault =
     const text = member === undefined ? message : `${member} ${message}`;
     return { code: 'invalid', message: text, ...placeOf(line, member) };
   });
-  return new Fault('invalid', 'the rows are not valid: nothing was imported', { issues });
+  return new Fault('invalid', 'the rows are not valid: nothing was changed', { issues });
 };
 
 const keyOfRow = ({ system, code, application, facility, targetSystem, targetCode }: TableRow): string =>

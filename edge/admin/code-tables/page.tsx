@@ -11,6 +11,7 @@ import {
   Fact,
   Filter,
   Notice,
+  OfSite,
   Pager,
   Refreshed,
   ReleaseComment,
@@ -53,31 +54,45 @@ const Faults = ({ fault }: { fault: Fault | undefined }) =>
     </Notice>
   );
 
-const Target = () => (
+/** The fields of a form that was not saved. */
+type Given = Readonly<Record<string, string>>;
+
+const Target = ({ given }: { given: Given }) => (
   <>
     <label>
       <span>Target system</span>
-      <input class="mono" name="targetSystem" value="http://snomed.info/sct" autocomplete="off" />
+      <input
+        class="mono"
+        name="targetSystem"
+        value={given['targetSystem'] ?? 'http://snomed.info/sct'}
+        autocomplete="off"
+      />
     </label>
     <label>
       <span>Target code</span>
-      <input class="mono" name="targetCode" autocomplete="off" />
+      <input class="mono" name="targetCode" value={given['targetCode']} autocomplete="off" />
     </label>
     <label>
       <span>Text of the target</span>
-      <input name="display" autocomplete="off" />
+      <input name="display" value={given['display']} autocomplete="off" />
     </label>
     <Select
       name="equivalence"
       label="The target is"
       options={EQUIVALENCES.map((value) => ({ value, label: value }))}
-      value="equivalent"
+      value={given['equivalence'] ?? 'equivalent'}
     />
   </>
 );
 
-const MissForm = ({ miss, tables, path }: { miss: CodeMissView; tables: readonly CodeTableRow[]; path: string }) => (
-  <details>
+interface MissFormProps extends Pick<CodeTablesProps, 'tables' | 'path'> {
+  readonly miss: CodeMissView;
+  /** Undefined if the form of another code, or none, was not saved. */
+  readonly given: Given | undefined;
+}
+
+const MissForm = ({ miss, tables, path, given }: MissFormProps) => (
+  <details open={given !== undefined}>
     <summary>Map {miss.code} …</summary>
     <form class="filter" method="post" action={`${path}/map`}>
       <input type="hidden" name="system" value={miss.system} />
@@ -86,9 +101,9 @@ const MissForm = ({ miss, tables, path }: { miss: CodeMissView; tables: readonly
         name="table"
         label="Table"
         options={tables.map(({ table_id: value, name: label }) => ({ value, label }))}
-        value={tables[0]?.table_id ?? ''}
+        value={given?.['table'] ?? tables[0]?.table_id ?? ''}
       />
-      <Target />
+      <Target given={given ?? {}} />
       <button class="small">Add to the draft</button>
     </form>
   </details>
@@ -101,9 +116,10 @@ export interface CodeTablesProps {
   readonly path: string;
   readonly mayChange: boolean;
   readonly fault?: Fault | undefined;
+  readonly given: Given;
 }
 
-export const CodeTables = ({ tables, misses, query, path, mayChange, fault }: CodeTablesProps) => (
+export const CodeTables = ({ tables, misses, query, path, mayChange, fault, given }: CodeTablesProps) => (
   <>
     <p class="lead">
       A code table adds codes of other coding systems to the codes of messages, such as SNOMED CT to those of a
@@ -130,9 +146,10 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault }: Co
     )}
     {mayChange ? (
       <form class="filter" method="post" action={path}>
+        <OfSite />
         <label>
           <span>Name of a new table</span>
-          <input name="name" maxlength={100} required autocomplete="off" />
+          <input name="name" value={given['name']} maxlength={100} required autocomplete="off" />
         </label>
         <button>Create</button>
       </form>
@@ -154,7 +171,14 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault }: Co
                 <When at={miss.lastAt} />
               </td>
               <td>{senderOf(miss)}</td>
-              <td>{mayChange ? <MissForm {...{ miss, tables, path }} /> : null}</td>
+              <td>
+                {mayChange ? (
+                  <MissForm
+                    {...{ miss, tables, path }}
+                    given={given['system'] === miss.system && given['code'] === miss.code ? given : undefined}
+                  />
+                ) : null}
+              </td>
             </Row>
           ))}
         </Table>
@@ -173,8 +197,7 @@ export interface CodeTableProps {
   readonly mayChange: boolean;
   readonly fault?: Fault | undefined;
   readonly importing?: ImportProgress | undefined;
-  /** The CSV or ConceptMap that was not imported. */
-  readonly file?: string;
+  readonly given: Given;
 }
 
 /** Versions that a person can choose: the draft, and those that were live. */
@@ -182,7 +205,12 @@ const versionsOf = ({ draft }: CodeTableRow, releases: readonly CodeTableRelease
   ...new Set([draft, ...releases.flatMap(({ version }) => version ?? [])]),
 ];
 
-const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | 'releases' | 'path'>) => {
+const ReleaseForm = ({
+  table,
+  releases,
+  path,
+  given,
+}: Pick<CodeTableProps, 'table' | 'releases' | 'path' | 'given'>) => {
   const versions = versionsOf(table, releases).filter((version) => version !== table.live);
   return (
     <form class="filter" method="post" action={`${path}/release`}>
@@ -197,9 +225,9 @@ const ReleaseForm = ({ table, releases, path }: Pick<CodeTableProps, 'table' | '
           })),
           ...(table.live === null ? [] : [{ value: '', label: 'none: switch the table off' }]),
         ]}
-        value={`${table.draft}`}
+        value={given['version'] ?? `${table.draft}`}
       />
-      <ReleaseComment />
+      <ReleaseComment value={given['comment']} />
       <button>Make live</button>
     </form>
   );
@@ -218,13 +246,13 @@ const Importing = ({ rows, part, parts, at }: ImportProgress) => (
   </Notice>
 );
 
-const NameForms = ({ table, path }: Pick<CodeTableProps, 'table' | 'path'>) => (
+const NameForms = ({ table, path, given }: Pick<CodeTableProps, 'table' | 'path' | 'given'>) => (
   <section aria-labelledby="table">
     <h2 id="table">Name and deletion</h2>
     <form class="filter" method="post" action={`${path}/rename`}>
       <label>
         <span>Name</span>
-        <input name="name" value={table.name} maxlength={100} required autocomplete="off" />
+        <input name="name" value={given['name'] ?? table.name} maxlength={100} required autocomplete="off" />
       </label>
       <button class="secondary">Rename</button>
     </form>
@@ -248,7 +276,7 @@ const hiddenOf = (row: TableRow) =>
   ));
 
 export const CodeTable = (props: CodeTableProps) => {
-  const { table, releases, rows, query, path, mayChange, fault, importing, file = '' } = props;
+  const { table, releases, rows, query, path, mayChange, fault, importing, given } = props;
   const version = Number(query['version'] ?? table.draft);
   const isDraft = version === table.draft;
   const of = new URLSearchParams({ version: `${version}` }).toString();
@@ -275,7 +303,11 @@ export const CodeTable = (props: CodeTableProps) => {
         </Refreshed>
       )}
       <Faults fault={fault} />
-      {mayChange ? <ReleaseForm {...{ table, releases, path }} /> : null}
+      {mayChange ? (
+        <section>
+          <ReleaseForm {...{ table, releases, path, given }} />
+        </section>
+      ) : null}
       <section aria-labelledby="rows">
         <h2 id="rows">{isDraft ? 'Rows of the draft' : `Rows of version ${version}`}</h2>
         <Filter label="Rows">
@@ -332,21 +364,21 @@ export const CodeTable = (props: CodeTableProps) => {
             <form class="filter" method="post" action={`${path}/set`}>
               <label>
                 <span>Coding system</span>
-                <input class="mono" name="system" value="L" autocomplete="off" />
+                <input class="mono" name="system" value={given['system'] ?? 'L'} autocomplete="off" />
               </label>
               <label>
                 <span>Code</span>
-                <input class="mono" name="code" required autocomplete="off" />
+                <input class="mono" name="code" value={given['code']} required autocomplete="off" />
               </label>
               <label>
                 <span>Only of MSH-3</span>
-                <input name="application" autocomplete="off" />
+                <input name="application" value={given['application']} autocomplete="off" />
               </label>
               <label>
                 <span>Only of MSH-4</span>
-                <input name="facility" autocomplete="off" />
+                <input name="facility" value={given['facility']} autocomplete="off" />
               </label>
-              <Target />
+              <Target given={given} />
               <button>Set</button>
             </form>
           </section>
@@ -356,7 +388,7 @@ export const CodeTable = (props: CodeTableProps) => {
               <div class="field">
                 <label for="file">CSV or ConceptMap, which replaces the draft</label>
                 <textarea id="file" name="file" rows={8} class="mono" spellcheck={false} aria-describedby="file-hint">
-                  {file}
+                  {given['file']}
                 </textarea>
                 <p class="hint" id="file-hint">
                   The columns are system, code, application, facility, targetSystem, targetCode, display and
@@ -387,7 +419,7 @@ export const CodeTable = (props: CodeTableProps) => {
           </Table>
         )}
       </section>
-      {mayChange ? <NameForms {...{ table, path }} /> : null}
+      {mayChange ? <NameForms {...{ table, path, given }} /> : null}
     </>
   );
 };

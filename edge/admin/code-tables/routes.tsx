@@ -54,7 +54,7 @@ const DONE: Readonly<Record<string, string>> = {
 
 interface Failed {
   readonly fault: Fault;
-  readonly file?: string;
+  readonly given: Readonly<Record<string, string>>;
 }
 
 export function addCodeTablePages(app: Surface, { deps, access }: Console): void {
@@ -73,6 +73,7 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
           {...{ tables, misses, query, path }}
           mayChange={actor.permissions.has(CHANGE)}
           fault={failed?.fault}
+          given={failed?.given ?? {}}
         />
       </Page>
     );
@@ -98,7 +99,7 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
           path={`${path}/${id}`}
           mayChange={actor.permissions.has(CHANGE)}
           fault={failed?.fault}
-          file={failed?.file ?? ''}
+          given={failed?.given ?? {}}
         />
       </Page>
     );
@@ -114,8 +115,9 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
       try {
         return c.redirect(`${path}${await use(session, given, id)}`, 303);
       } catch (error) {
-        if (!isOfForm(error) || !session.actor.permissions.has(PERMISSION)) throw error;
-        const failed = { fault: error, file: given['file'] ?? '' };
+        const isShown = isOfForm(error) || (error instanceof Fault && error.kind === 'conflict');
+        if (!isShown || !session.actor.permissions.has(PERMISSION)) throw error;
+        const failed = { fault: error, given };
         return id === '' ? list(session, {}, failed) : show(session, id, {}, failed);
       }
     };
@@ -210,8 +212,12 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
   file('concept-map.json', 'application/fhir+json', printedMap);
 }
 
-const setOf = (given: Readonly<Record<string, string>>) =>
-  parse(editBody, { change: 'set', rows: [parse(rowBody, given)] });
+/** The form begins with a target system, which a code without a target leaves there. */
+const setOf = (given: Readonly<Record<string, string>>) => {
+  const row = parse(rowBody, given);
+  const hasNoTarget = row.equivalence === 'unmatched' && row.targetCode === '';
+  return parse(editBody, { change: 'set', rows: [hasNoTarget ? { ...row, targetSystem: '' } : row] });
+};
 
 type RowPages = ReturnType<typeof pagesOfRows>;
 type FileOf = Parameters<typeof conceptMapOf>[0] & { readonly systems: Parameters<typeof conceptMapOf>[2] };

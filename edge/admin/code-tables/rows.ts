@@ -81,7 +81,8 @@ export function readRow(sent: SentRow): TableRow | readonly RowFault[] {
     return faults;
   }
   if (equivalence === 'unmatched') {
-    if (row.targetSystem + row.targetCode !== '') fault('targetCode', 'must be empty, because unmatched has no target');
+    const member = row.targetCode === '' ? 'targetSystem' : 'targetCode';
+    if (row[member] !== '') fault(member, 'must be empty, because unmatched has no target');
   } else {
     if (!URI.test(row.targetSystem)) fault('targetSystem', 'must be a URI, such as http://snomed.info/sct');
     if (!/^\S+( \S+)*$/.test(row.targetCode)) fault('targetCode', 'must be a code without white space around it');

@@ -243,7 +243,7 @@ export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { 
   return (
     <>
       <FiringAlerts alerts={alerts} path={links.alerts} />
-      <p class={`health ${health.isUsual ? 'good' : 'warn'}`} role="status">
+      <p class={`health ${health.isUsual ? 'good' : 'bad'}`} role="status">
         {health.sentence}.
       </p>
       <h2>HL7</h2>

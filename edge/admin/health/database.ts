@@ -60,6 +60,7 @@ export async function checkDatabase(database: Database, url: string, now: () => 
   const [[state], [who]] = await database.batch([schemaVersion(), login()] as const);
   const ended = now();
   const { version, missing, is_writable: isWritable } = state ?? { version: 0, missing: [], is_writable: false };
+  const isLogin = who !== undefined && !who.is_almighty && !who.owns;
   const off = Math.round(Math.abs(Date.parse(who?.at ?? '') - (started + ended) / 2) / 1000);
   return [
     version >= SCHEMA_VERSION && missing.length === 0
@@ -76,17 +77,18 @@ export async function checkDatabase(database: Database, url: string, now: () => 
           'the database is read-only, or a replica',
           'let DATABASE_URL point to the primary, and check its disk',
         ),
-    who !== undefined && !who.is_almighty && !who.owns
+    isLogin
       ? good('role', `${who.name} owns nothing`)
       : bad(
           'role',
           `${who?.name ?? '?'} owns tables or bypasses row security`,
-          'edge/docs/deploy.md, step 1: create a separate login',
+          'set DATABASE_URL to the connection string of the gateway’s login (edge/docs/deploy.md, step 1)',
         ),
     who?.unwalled.length === 0
       ? good('row security', 'every table with rows of sites has a policy')
       : bad('row security', `without a policy: ${who?.unwalled.join(', ') ?? '?'}`, 'npm run migrate, as the owner'),
-    ...(who === undefined ? [] : [timeLimit(who)]),
+    // The owner has none: a limit would end its backups and migrations.
+    ...(isLogin ? [timeLimit(who)] : []),
     ended - started > SLOW_MS
       ? bad('database', `it took ${ended - started} ms to answer`, 'place the Worker near it, and switch off its sleep')
       : good('database', `it answered in ${ended - started} ms`),

@@ -22,7 +22,12 @@ function calling(row: SidecarRow, nowMs: number): Finding {
   const subject = `sidecar ${issuer}`;
   const silentMs = nowMs - Date.parse(at);
   const minutes = Math.max(0, Math.floor(silentMs / 60_000));
-  if (silentMs > SIDECAR_SILENT_MS) return bad(subject, `silent for ${minutes} minutes`, 'see its /readyz and its log');
+  if (silentMs > SIDECAR_SILENT_MS)
+    return bad(
+      subject,
+      `silent for ${minutes} minutes`,
+      'see its /readyz and its log; a removed sidecar is listed for seven days',
+    );
   const called = `called ${minutes === 0 ? 'within a minute' : `${minutes} minutes ago`}`;
   if (clock === null) return good(subject, `${called}${reportOf(row)}`);
   return Math.abs(clock) > CLOCK_OFF_SECONDS

@@ -32,7 +32,13 @@ export const MergeList = ({ list, query, path, messagePath }: MergeListProps) =>
     <Filter label="Merges">
       <label>
         <span>Patient id</span>
-        <input name="patient" value={query['patient'] ?? ''} autocomplete="off" />
+        <input
+          name="patient"
+          value={query['patient'] ?? ''}
+          pattern="[0-9A-Fa-f\-]{36}"
+          title="The id of a patient record, of 36 characters"
+          autocomplete="off"
+        />
       </label>
     </Filter>
     {list.items.length === 0 ? (

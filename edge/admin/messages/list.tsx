@@ -293,7 +293,7 @@ export const MessageList = ({
       <NothingFound {...{ list, query, ...paths }} />
     ) : (
       <Live isLive={list.isFirst && (query['patient'] ?? '') === ''} seconds={columns.includes('patient') ? 60 : 15}>
-        <div class="above">
+        <div class="heading">
           <p class="count">
             {list.count === null ? null : <strong>{counted(list.count, list.isMore)}</strong>}{' '}
             <span class="quiet">

@@ -20,7 +20,9 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
   <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Request', 'Took', 'Outcome', 'Errors and warnings']}>
     {attempts.map(({ number, at, why, actor, comment, requestId, tookMs, outcome, errors, rulesVersion }) => (
       <Row>
-        <th scope="row">{number}</th>
+        <th scope="row" class="number">
+          {number}
+        </th>
         <td>
           <When at={at} />
         </td>

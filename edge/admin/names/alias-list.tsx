@@ -2,7 +2,7 @@
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Fact, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
@@ -13,7 +13,7 @@ const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'wa
 };
 
 const Decide = ({ item, path }: { item: AliasView; path: string }) => (
-  <form class="inline" method="post" action={path}>
+  <form class="choices" method="post" action={path}>
     <input type="hidden" name="clientId" value={item.clientId} />
     <input type="hidden" name="namespace" value={item.namespace} />
     <input type="hidden" name="uri" value={item.uri} />
@@ -55,18 +55,16 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
       <a href={namesPath}>Names</a> or Settings, which have precedence.
     </p>
     <dl class="facts">
-      <dt>Confirm</dt>
-      <dd>
+      <Fact name="Confirm">
         From the next message of the key on, the namespace has this URI only. Patients with the namespace are found by
         the URI, and patients with the URI by the namespace. Two patients with the same identifier become a possible
         duplicate. Stored data does not change.
-      </dd>
-      <dt>Reject</dt>
-      <dd>
+      </Fact>
+      <Fact name="Reject">
         From the next message of the key on, the namespace does not have this URI. An identifier with the namespace
         finds only patients with the namespace; without one, a new patient is created. Later messages do not set the URI
         again. Stored data stays with its patients: check them if the URI was wrong.
-      </dd>
+      </Fact>
     </dl>
     <Filter label="Namespaces">
       <Select
@@ -87,15 +85,14 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
     {list.items.length === 0 ? (
       <Empty>No message has sent a URI for a namespace.</Empty>
     ) : (
-      <Table label="URIs of namespaces" head={['API key', 'Namespace', 'URI', 'State', 'First message', 'Decision']}>
+      <Table label="URIs of namespaces" head={['Namespace of an API key', 'URI', 'State', 'First message', 'Decision']}>
         {list.items.map((item) => (
           <Row>
-            <th scope="row">{item.keyName}</th>
-            <td>
-              <code>{item.namespace}</code>
-            </td>
-            <td>
-              <code>{item.uri}</code>
+            <th scope="row">
+              <code>{item.namespace}</code> <small>of {item.keyName}</small>
+            </th>
+            <td class="value">
+              {item.uri}
               {item.namedUri === null || item.namedUri === item.uri ? null : (
                 <p class="quiet">
                   No effect: the settings have <code>{item.namedUri}</code> for all keys.

@@ -2,7 +2,7 @@
 import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
 import type { UnmappedName } from '../../store/unmapped-name.ts';
 import { counted } from '../web/counted.ts';
-import { Fact } from '../web/ui.tsx';
+import { Fact, OfSite } from '../web/ui.tsx';
 import { KINDS } from './list.tsx';
 import type { NamingPreview } from './naming.ts';
 import { toParameter } from './parameter.ts';
@@ -76,6 +76,7 @@ export const NamingQuestion = (props: NamingQuestionProps) => {
             : 'Check the URI. With a wrong URI, clients do not find the codes, or take them for others.'}
         </p>
         <form class="actions" method="post" action={path}>
+          <OfSite />
           <input type="hidden" name="kind" value={named.kind} />
           <input type="hidden" name="name" value={named.name} />
           <input type="hidden" name="system" value={system} />

@@ -2,7 +2,7 @@
 import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
 import type { NameKind } from '../../store/unmapped-name.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, Pager, Row, Table, When } from '../web/ui.tsx';
+import { Empty, OfSite, Pager, Row, Table, When } from '../web/ui.tsx';
 import type { UnmappedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
@@ -31,7 +31,8 @@ interface NameProps {
 const NameForm = ({ item, path, refused }: NameProps) => {
   const isRefused = refused !== undefined && refused.kind === item.kind && refused.name === item.name;
   return (
-    <form class="inline" method="post" action={path}>
+    <form class="choices" method="post" action={path}>
+      <OfSite />
       <input type="hidden" name="kind" value={item.kind} />
       <input type="hidden" name="name" value={item.name} />
       <input

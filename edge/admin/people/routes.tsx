@@ -2,7 +2,7 @@
 import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import type { Console } from '../web/console.ts';
-import { readQuery } from '../web/form.ts';
+import { readForm, readQuery } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
@@ -36,6 +36,7 @@ export function addPeoplePages(app: Surface, { deps: { config }, access }: Conso
 
   app.post(`${PLACE}/end`, async (c) => {
     const { actor, database } = await access.page(c, 'site.sessions.end');
+    await readForm(c);
     await endAll(database, actor.site);
     // The session of this request has ended too.
     return c.redirect(linkTo(config, '/admin/signed-out'), 303);

@@ -1,7 +1,7 @@
 /** The list of open sessions. */
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Pager, Row, Table, When } from '../web/ui.tsx';
+import { Badge, OfSite, Pager, Row, Table, When } from '../web/ui.tsx';
 import type { SessionView } from './sessions.ts';
 
 interface SessionListProps {
@@ -53,6 +53,7 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
     <Confirm label="End all sessions">
       <p>All people at this site, including you, have to sign in again at once. Unsaved input is lost.</p>
       <form method="post" action={`${path}/end`}>
+        <OfSite />
         <button class="danger">End all sessions of the site</button>
       </form>
     </Confirm>

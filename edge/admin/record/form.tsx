@@ -5,7 +5,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { errorsByField } from '../web/form.ts';
 import { counted } from '../web/counted.ts';
 import type { FieldErrors } from '../web/fields.tsx';
-import { Notice } from '../web/ui.tsx';
+import { Notice, OfSite } from '../web/ui.tsx';
 import { fieldsInOrder, type Fold, RecordFields, type Section } from './fields.tsx';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Members } from '../../members/member.ts';
@@ -70,6 +70,7 @@ export const RecordForm = (props: RecordFormProps) => {
         </Notice>
       )}
       <form class="record" method="post" action={at.action} novalidate>
+        <OfSite />
         {version === undefined ? null : <input type="hidden" name="version" value={String(version)} />}
         <RecordFields {...{ members, sections, texts, errors, types, folds, below }} />
         <p class="actions">

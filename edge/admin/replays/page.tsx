@@ -1,6 +1,6 @@
 /** Replays of many messages: the filter, its count, and the progress of each replay. */
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Moment, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Moment, OfSite, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
 import { Differences } from '../messages/differences.tsx';
 import type { ReplayPreview } from '../messages/message-replay.ts';
 import { AckErrors } from '../messages/as-sent.tsx';
@@ -171,6 +171,7 @@ export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath,
     </form>
     {count === undefined ? null : (
       <form class="actions" method="post" action={path} aria-label="Replay">
+        <OfSite />
         {FILTER_MEMBERS.map(([name]) => (
           <input type="hidden" name={name} value={query[name] ?? ''} />
         ))}

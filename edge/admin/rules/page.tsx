@@ -60,6 +60,8 @@ export interface Failed {
   readonly of: keyof typeof AGAIN;
   /** The text of the draft as typed. */
   readonly typed?: string | undefined;
+  /** Why the version should have been made live. */
+  readonly comment?: string | undefined;
 }
 
 /** `Rule 3 (Unknown sex), path`: the place of a fault for a reader who counts rules from 1. */
@@ -115,7 +117,7 @@ export interface RulesPageProps {
   readonly failed: Failed | undefined;
 }
 
-const ReleaseForm = ({ rules, path }: Pick<RulesPageProps, 'rules' | 'path'>) => {
+const ReleaseForm = ({ rules, path, failed }: Pick<RulesPageProps, 'rules' | 'path' | 'failed'>) => {
   const { liveVersion, draftVersion, isDraftChanged, releases, edits } = rules;
   const earlier = [...new Set(releases.flatMap(({ version }) => version ?? []))].filter((each) => each !== liveVersion);
   const options = [
@@ -129,7 +131,7 @@ const ReleaseForm = ({ rules, path }: Pick<RulesPageProps, 'rules' | 'path'>) =>
     <form class="filter" method="post" action={`${path}/release`}>
       <input type="hidden" name="edits" value={`${edits}`} />
       <Select name="version" label="Make live" options={options} value={first.value} />
-      <ReleaseComment />
+      <ReleaseComment value={failed?.comment} />
       <button>Make live</button>
     </form>
   );

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts';
 import type { GatewayEnv } from '../../http/surface.ts';
 import { refuseCrossSite } from '../staff/cross-site.ts';
 import type { Sessions } from '../staff/session.ts';
-import { readForm } from '../web/form.ts';
+import { OF_SITE, sentForm } from '../web/form.ts';
 import { linkTo } from '../web/layout.tsx';
 import { isUnredacted } from '../../members/redact.ts';
 
@@ -30,7 +30,7 @@ export async function unsentOf(
   if (!(await sessions.isSealed(c))) return undefined;
   try {
     refuseCrossSite(c.req.raw, new URL(config.ADMIN_PUBLIC_BASE_URL).origin);
-    const form = await readForm(c, MAX_BYTES);
+    const form = await sentForm(c, MAX_BYTES);
     // The page may already have read the form, with a higher limit.
     if (form.toString().length > MAX_BYTES) return undefined;
     return { action: `${linkTo(config, c.req.path)}${new URL(c.req.url).search}`, form };
@@ -47,7 +47,7 @@ const LONG = 60;
 
 export const UnsentForm = ({ unsent: { action, form }, signInPath }: { unsent: Unsent; signInPath: string }) => {
   const typed = [...form].filter(([name, value]) => isUnredacted(name, value));
-  const shown = typed.filter(([, value]) => value.trim() !== '');
+  const shown = typed.filter(([name, value]) => name !== OF_SITE && value.trim() !== '');
   return (
     <>
       <p>

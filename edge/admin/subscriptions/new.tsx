@@ -19,10 +19,13 @@ interface NewSubscriptionProps {
 export const NewSubscription = ({ keys, types, texts, fault, path }: NewSubscriptionProps) => {
   const errors = fault === undefined ? new Map<string, readonly string[]>() : errorsByField(fault);
   const of = (name: string, first = '') => ({ name, errors, value: texts[name] || first });
-  if (keys.length === 0) return <Empty>No active API key has subscription hosts. Add them to the API key first.</Empty>;
+  if (keys.length === 0)
+    return (
+      <Empty>No active API key with the protocol fhir has subscription hosts. Add them to the API key first.</Empty>
+    );
   return (
     <form method="post" action={path}>
-      {fault === undefined ? null : <Notice tone="bad">Not saved. {fault.message}</Notice>}
+      {fault === undefined ? null : <Notice tone="bad">Not saved: {fault.message}.</Notice>}
       <SelectField
         {...of('clientId', keys[0]?.client_id)}
         label="API key"

@@ -8,7 +8,7 @@ import { securityHeaders } from '../../http/security-headers.ts';
 import type { Session } from '../staff/session.ts';
 import { Head } from './head.tsx';
 import { GROUPS, type PlacePath, PLACES } from './places.ts';
-import { TimeZone } from './ui.tsx';
+import { SiteId, TimeZone } from './ui.tsx';
 
 /** A page above this one. */
 export interface Crumb {
@@ -148,7 +148,7 @@ export const Page = (props: PropsWithChildren<PageProps>) => {
   return (
     <html lang="en">
       <Head {...{ title, asset }} styles={[...styles, 'console.css']} scripts={[...scripts, 'console.js']} />
-      <body class={session === undefined ? 'alone' : 'framed'}>
+      <body class={session === undefined ? 'alone' : 'framed'} data-site={session?.actor.site}>
         <a class="skip" href="#main">
           Skip to content
         </a>
@@ -162,7 +162,9 @@ export const Page = (props: PropsWithChildren<PageProps>) => {
         <main id="main">
           {trail.length === 0 ? null : <Trail {...{ config, trail }} />}
           <h1>{title}</h1>
-          <TimeZone.Provider value={session?.timeZone ?? 'UTC'}>{children}</TimeZone.Provider>
+          <SiteId.Provider value={session?.actor.site ?? ''}>
+            <TimeZone.Provider value={session?.timeZone ?? 'UTC'}>{children}</TimeZone.Provider>
+          </SiteId.Provider>
         </main>
       </body>
     </html>

@@ -6,10 +6,17 @@
 import { type Child, cloneElement, createContext, isValidElement, type PropsWithChildren, useContext } from 'hono/jsx';
 
 import { counted } from './counted.ts';
+import { OF_SITE } from './form.ts';
 import { clockOf, fieldValue, wallTime } from './wall-clock.ts';
 
 /** The IANA name of the site's time zone, set by `Page`. */
 export const TimeZone = createContext('UTC');
+
+/** The id of the session's site, set by `Page`. */
+export const SiteId = createContext('');
+
+/** The field of a form whose address names nothing of the site: another tab may move the session to another site. */
+export const OfSite = () => <input type="hidden" name={OF_SITE} value={useContext(SiteId)} />;
 
 /**
  * An instant in the site's time zone, to the second; UTC on hover and for machines. With `relative`, console.js shows
@@ -232,9 +239,9 @@ export const Search = ({ label, value, hint }: { label: string; value: string; h
 export const Empty = ({ children }: { children: Child }) => <p class="empty">{children}</p>;
 
 /** Why a version is made live. */
-export const ReleaseComment = () => (
+export const ReleaseComment = ({ value }: { value?: string | undefined }) => (
   <label class="grow">
     <span>Why (no patient data)</span>
-    <input name="comment" maxlength={500} required autocomplete="off" />
+    <input name="comment" value={value} maxlength={500} required autocomplete="off" />
   </label>
 );

@@ -59,18 +59,18 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
  * Reads a text as an instant. `datetime-local` sends a local time of the site; of a local time that occurs twice, the first
  * counts. A text with an offset keeps it.
  *
- * @returns ISO 8601 in UTC; '' for a text that is neither
+ * @returns ISO 8601 in UTC; a text that is neither, unchanged: the schema rejects it, so that no filter is left out
  */
 export function readInstant(text: string | undefined, timeZone: string): string {
   if (text === undefined) return '';
   const [, year, month, day, hour, minute, second = '00'] = LOCAL.exec(text) ?? [];
   const isLocal = year !== undefined && !Number.isNaN(Date.parse(`${text}Z`));
-  if (!isLocal && !INSTANT.test(text)) return '';
+  if (!isLocal && !INSTANT.test(text)) return text;
   const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number);
   const wall = { year: y ?? 0, month: mo ?? 0, day: d ?? 0, hour: h ?? 0, minute: mi ?? 0, second: s ?? 0 };
   const zoned = isLocal ? `${text}${text.length === 16 ? ':00' : ''}${offsetInZone(wall, knownZone(timeZone))}` : text;
   const instantMs = Date.parse(zoned);
-  return Number.isNaN(instantMs) ? '' : new Date(instantMs).toISOString();
+  return Number.isNaN(instantMs) ? text : new Date(instantMs).toISOString();
 }
 
 /** The value of a `datetime-local` field: an instant as local time of the site, any other text unchanged. */

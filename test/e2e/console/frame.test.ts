@@ -163,6 +163,11 @@ test('a section is refreshed except while it has the focus, and shows that its s
   const { context, page } = await signInAnew(stack.oidc.admin);
   await page.clock.install();
   await page.goto(`${stack.baseUrl}/admin/traffic?span=30d`);
+  // As if another tab had chosen another site since.
+  await page.evaluate(() => (document.body.dataset['site'] = 'the site of this page'));
+  await page.clock.fastForward(61_000);
+  await page.waitForSelector('text=another tab has chosen another site');
+  await page.click('text=Show this page of it');
   const answered = page.locator('.tile:has-text("Answered") dd');
   expect(await answered.textContent()).not.toContain('4,711');
   await countYesterday(4711);

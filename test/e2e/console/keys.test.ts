@@ -78,6 +78,19 @@ test('an administrator makes a key, uses it, disables it and sees the reason of 
   await context.close();
 });
 
+test('a reload of the page with the secret of a new link makes no second link', async () => {
+  const { db, signIn, site, stack } = open();
+  const { clientId } = await createApiKey(db.client, { site, protocols: ['hl7'] });
+  const { context, page } = await signIn(stack.oidc.admin);
+  await page.goto(`${stack.baseUrl}/admin/keys/${clientId}/links`);
+  await page.click('button:has-text("Create a link")');
+  await page.waitForSelector('text=The link is created');
+  await page.reload();
+  expect(await page.textContent('#main')).not.toContain('The link is created');
+  expect(await page.locator('[aria-label="Links"] tbody tr').count()).toBe(1);
+  await context.close();
+});
+
 test('a second change of one version fails and overwrites nothing', async () => {
   const { db, signIn, site, stack } = open();
   const { clientId } = await createApiKey(db.client, { site, name: 'Shared' });
@@ -186,7 +199,11 @@ test('an administrator downloads the site as a file, plans a changed file and ap
   const { publicJwk } = await makeKeyPair({ kid: 'by-file' });
   const made = { name: 'Made by a file', tokenTtlSeconds: 300, jwks: { keys: [publicJwk] } };
   const file = `format: 1\napiKeys:\n  - name: Filed # no longer used\n    status: disabled\n  - ${JSON.stringify(made)}\n`;
-  await page.setInputFiles('#chosen', { name: 'site.yaml', mimeType: 'application/yaml', buffer: Buffer.from(file) });
+  const choose = (buffer: Buffer) =>
+    page.setInputFiles('#chosen', { name: 'site.yaml', mimeType: 'application/yaml', buffer });
+  await choose(Buffer.from('name: M\xfcller', 'latin1'));
+  await page.waitForSelector('[data-said]:has-text("The file is not UTF-8. Save it as UTF-8.")');
+  await choose(Buffer.from(file));
   await page.waitForFunction(() => document.querySelector('textarea')?.value.includes('Made by a file'));
   await page.click('button:has-text("Show the plan")');
   await page.waitForSelector('#plan');

@@ -99,6 +99,11 @@ describe('in both colour schemes and widths', () => {
       if (PICTURES === undefined) continue;
       await page.screenshot({ path: `${PICTURES}/${name}-${colorScheme}-${width}.png`, fullPage: true });
     }
+    const openWidth = await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+      return document.documentElement.scrollWidth;
+    });
+    expect(openWidth, 'on a phone with all details open').toBeLessThanOrEqual(PHONE);
     // A page that is not there is a failure by itself.
     expect(complaints.filter((line) => route !== '*' || !line.includes('404'))).toEqual([]);
   });

@@ -15,6 +15,9 @@ document.addEventListener('click', ({ target }) => {
   );
 });
 
+/* A page that shows a new secret answers a form. A reload must not send the form again, and make another secret. */
+if (document.querySelector('.notice.good [data-copy]') !== null) history.replaceState(null, '', location.href);
+
 /* The clock of the gateway; that of the computer may be minutes off. */
 const { serverTiming = [], responseStart = 0 } = performance.getEntriesByType('navigation')[0] ?? {};
 const serverTime = Number(serverTiming.find(({ name }) => name === 'now')?.description);
@@ -85,18 +88,25 @@ function keepFresh(id, seconds) {
     status.textContent = `${since}${why}. `;
     button.textContent = isPaused ? 'Resume' : 'Pause';
   };
-  const end = () => {
+  const end = (why, next) => {
     hasEnded = true;
     clearInterval(ticking);
     state.setAttribute('role', 'status');
-    const link = Object.assign(document.createElement('a'), { href: location.href, textContent: 'Sign in again' });
-    state.replaceChildren('Updates have stopped: your session has ended. ', link);
+    const link = Object.assign(document.createElement('a'), { href: location.href, textContent: next });
+    state.replaceChildren(`Updates have stopped: ${why}. `, link);
   };
   const refresh = async () => {
     const answer = await fetch(location.href, { headers: { 'Gateway-Refresh': '1' }, redirect: 'manual' });
-    if (answer.type === 'opaqueredirect' || answer.status === 401) return end();
+    if (answer.type === 'opaqueredirect' || answer.status === 401) {
+      return end('your session has ended', 'Sign in again');
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const { site = document.body.dataset.site } = page.body.dataset;
+    if (site !== document.body.dataset.site) {
+      return end('another tab has chosen another site', 'Show this page of it');
+    }
     if (!answer.ok) throw new Error(answer.statusText);
-    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(id);
+    const fresh = page.getElementById(id);
     const section = document.getElementById(id);
     // The section may have got the focus during the request.
     if (fresh === null || isPaused || isInUse(section)) return;

@@ -15,8 +15,19 @@ if (text.value.trim().startsWith('{')) text.value = asYaml(JSON.parse(text.value
 form.querySelector('[data-choose]').hidden = false;
 chosen.addEventListener('change', () => {
   const [file] = chosen.files;
-  if (file !== undefined) void file.text().then((read) => (text.value = read));
+  if (file !== undefined) void file.arrayBuffer().then(read);
 });
+
+/** In any other encoding, names would be stored with other characters. */
+function read(bytes) {
+  try {
+    text.value = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    said.hidden = true;
+  } catch {
+    said.hidden = false;
+    said.textContent = 'The file is not UTF-8. Save it as UTF-8.';
+  }
+}
 
 let content;
 form.addEventListener('submit', (event) => {

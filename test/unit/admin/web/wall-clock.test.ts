@@ -33,9 +33,10 @@ describe('an instant in a form', () => {
     // A link says when it is by itself.
     ['2026-07-01T22:30:00Z', 'Europe/Berlin', '2026-07-01T22:30:00.000Z'],
     ['2026-07-01T22:30:00.5+02:00', 'Asia/Tokyo', '2026-07-01T20:30:00.500Z'],
-    ['2026-02-30T25:00', 'UTC', ''],
-    ['2026-13-01T00:00Z', 'UTC', ''],
-    ['yesterday', 'UTC', ''],
+    // The schema of the filter rejects these.
+    ['2026-02-30T25:00', 'UTC', '2026-02-30T25:00'],
+    ['2026-13-01T00:00Z', 'UTC', '2026-13-01T00:00Z'],
+    ['yesterday', 'UTC', 'yesterday'],
     ['', 'UTC', ''],
     [undefined, 'UTC', ''],
   ])('by %s in %s', (given, timeZone, meant) => {
