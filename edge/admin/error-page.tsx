@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { statusOf, titleOf } from '../http/problem.ts';
 import type { Session } from './staff/session.ts';
 import { linkTo, Page, respond } from './web/layout.tsx';
+import { Faults } from './web/ui.tsx';
 import { type Unsent, UnsentForm } from './sign-in/unsent.tsx';
 
 interface ErrorPageProps {
@@ -29,15 +30,7 @@ export function errorPage(
         {fault?.message ??
           'The gateway failed to answer. Try again; if it fails again, give the request id to the operator.'}
       </p>
-      {fault === undefined || fault.issues.length === 0 ? null : (
-        <ul class="faults">
-          {fault.issues.map((issue) => (
-            <li>
-              {printPlace(issue)}: {issue.message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Faults of={fault?.issues.map((issue) => `${printPlace(issue)}: ${issue.message}`) ?? []} />
       {unsent === undefined ? (
         <p class="actions">
           <a class="button" href={isSignIn ? signInPath : linkTo(config, '/admin')}>

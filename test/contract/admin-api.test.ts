@@ -452,6 +452,18 @@ describe.each(ONE_RUNTIME)('the JSON API on %s', (runtime) => {
       }
     });
 
+    test('is rejected in a filter that ends before it begins', async () => {
+      const times = { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' };
+      for (const path of ['/messages', '/audit', '/audit/sums', '/requests']) {
+        const response = await call('GET', `${path}?${new URLSearchParams(times).toString()}`);
+        expect([response.status, (await json<Problem>(response)).errors], path).toMatchObject([400, [{ field: 'to' }]]);
+      }
+      for (const apply of ['nothing', 'newest']) {
+        const response = await call('POST', '/replays', { ...times, apply });
+        expect([response.status, (await json<Problem>(response)).errors]).toMatchObject([422, [{ field: 'to' }]]);
+      }
+    });
+
     test('is rejected as the position of a list', async () => {
       const key = await create();
       for (const path of ['/messages', '/audit', '/requests', '/alerts', '/api-keys', '/attention', '/sessions']) {

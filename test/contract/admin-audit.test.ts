@@ -411,5 +411,8 @@ describe.each(ONE_RUNTIME)('the audit on %s', (runtime) => {
       expect(page.status, wrong).toBe(400);
       expect(await page.text(), 'the page says why').toContain('from: must be an instant of the years 0001 to 9999');
     }
+    const swapped = await browser.ask(`${at.baseUrl}/admin/replays?count=1&from=2026-02-01T00:00&to=2026-01-01T00:00`);
+    const text = await swapped.text();
+    expect([text.includes('nothing can lie between them'), text.includes('messages match')]).toEqual([true, false]);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 import { getToken } from '../stack/services/client.ts';
+import { signIn } from '../stack/tools/console.ts';
 import { useConsole } from '../stack/tools/console-site.ts';
 import { randomFrom } from '../stack/tools/random.ts';
 import { seed, sized } from '../stack/tools/size.ts';
@@ -381,6 +382,31 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
     expect(again.left).toEqual([]);
     await undoMerge(only?.mergeId ?? '', 409);
     expect(await recordOf(b)).toEqual(after);
+  });
+
+  test('the page of an undo that was not done keeps its reason', async () => {
+    const { a, b } = family();
+    await admit(1, a);
+    await admit(1, b);
+    await merge(2, a, b);
+    const [only] = await merges(a);
+    const browser = await signIn(at);
+    const post = async (state: string) => {
+      const body = new URLSearchParams({ reason: 'two "persons"', state });
+      const page = await browser.ask(`${at.baseUrl}/admin/merges/${only?.mergeId}/undo`, {
+        method: 'POST',
+        headers: { origin: new URL(at.baseUrl).origin },
+        body,
+      });
+      return { status: page.status, text: await page.text() };
+    };
+    const late = await post('of an earlier preview');
+    expect(late).toMatchObject({ status: 409, text: expect.stringContaining('value="two &quot;persons&quot;"') });
+    expect(late.text).toContain('Nothing was changed: The records have changed since the preview.');
+    await undo(a);
+    const undone = await post('of an earlier preview');
+    expect(undone).toMatchObject({ status: 409, text: expect.stringContaining('<q>two &quot;persons&quot;</q>') });
+    expect(undone.text).toContain('Nothing was changed: The merge is undone already.');
   });
 
   test('a chain of merges is undone from its end, and messages since belong to their own patient', async () => {

@@ -19,7 +19,7 @@ import {
 } from '../../store/admin-audit.ts';
 import { inSite } from '../../store/in-site.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
-import { instant } from '../api/instant.ts';
+import { instant, requireForward } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { ACTION_GROUP_NAMES, actionsOf } from './actions.ts';
 
@@ -61,6 +61,7 @@ export const auditQuery = auditFilter.extend(paging);
 
 /** The filter of the statements. */
 function filterOf({ patient, action, ...others }: z.infer<typeof auditFilter>): AuditFilter {
+  requireForward(others);
   const id = patient.replace(/^Patient\//, '').toLowerCase();
   const isId = isUuid(id);
   return { ...others, actions: actionsOf(action), patient: isId ? id : '', patientIdentifier: isId ? '' : patient };

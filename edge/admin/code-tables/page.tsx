@@ -9,6 +9,7 @@ import {
   Badge,
   Empty,
   Fact,
+  Faults,
   Filter,
   Notice,
   OfSite,
@@ -39,18 +40,13 @@ const senderOf = ({ application, facility }: { application: string; facility: st
 const isOfRow = ({ at = '' }: Place): boolean => at.startsWith('rows[');
 
 /** The faults of a form, each at its place in the file. */
-const Faults = ({ fault }: { fault: Fault | undefined }) =>
+const NotSaved = ({ fault }: { fault: Fault | undefined }) =>
   fault === undefined ? null : (
     <Notice tone="bad">
       <p>Not saved: {fault.message}.</p>
-      <ul class="faults">
-        {fault.issues.map((issue) => (
-          <li>
-            {isOfRow(issue) ? '' : `${printPlace(issue)}: `}
-            {issue.message}
-          </li>
-        ))}
-      </ul>
+      <Faults
+        of={fault.issues.map((issue) => (isOfRow(issue) ? issue.message : `${printPlace(issue)}: ${issue.message}`))}
+      />
     </Notice>
   );
 
@@ -125,7 +121,7 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
       A code table adds codes of other coding systems to the codes of messages, such as SNOMED CT to those of a
       laboratory. The sender’s code stays first.
     </p>
-    <Faults fault={fault} />
+    <NotSaved fault={fault} />
     {tables.length === 0 ? (
       <Empty>This site has no code tables.</Empty>
     ) : (
@@ -302,7 +298,7 @@ export const CodeTable = (props: CodeTableProps) => {
           {state}
         </Refreshed>
       )}
-      <Faults fault={fault} />
+      <NotSaved fault={fault} />
       {mayChange ? (
         <section>
           <ReleaseForm {...{ table, releases, path, given }} />

@@ -1,4 +1,5 @@
 /** The list of merges, and the preview of an undo. */
+import type { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';
 import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
 import type { List } from '../api/cursor.ts';
@@ -81,8 +82,15 @@ export const MergeList = ({ list, query, path, messagePath }: MergeListProps) =>
   </>
 );
 
+/** An undo that was not done, with the reason that was given for it. */
+export interface Failed {
+  readonly fault: Fault;
+  readonly reason: string;
+}
+
 interface UndoPageProps {
   readonly preview: UndoPreview;
+  readonly failed: Failed | undefined;
   readonly path: string;
   readonly messagePath: string;
 }
@@ -97,13 +105,23 @@ const References = ({ references, messagePath }: { references: readonly string[]
   </ul>
 );
 
-export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
+export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) => {
   const { patients, changes, back, restored, left, refusal, state, mergedAt } = preview;
   const people = patients.map(({ id, before, after }) =>
     [before, after].map((content) => viewPerson(id, readPerson(printJson(content)))),
   );
   return (
     <>
+      {failed === undefined ? null : (
+        <Notice tone="bad">
+          <p>Nothing was changed: {failed.fault.message}</p>
+          {refusal === undefined ? null : (
+            <p>
+              Your reason: <q>{failed.reason}</q>
+            </p>
+          )}
+        </Notice>
+      )}
       <p class="lead">
         The records were merged <When at={mergedAt} />. The undo returns resources and identifiers to the merged
         patient, with those that messages with its own identifier made since.
@@ -158,7 +176,7 @@ export const UndoPage = ({ preview, path, messagePath }: UndoPageProps) => {
           <input type="hidden" name="state" value={state} />
           <label>
             <span>Why (shown with the merge; no patient data)</span>{' '}
-            <input name="reason" maxlength={500} required autocomplete="off" />
+            <input name="reason" value={failed?.reason} maxlength={500} required autocomplete="off" />
           </label>
           <button>Undo the merge</button>
         </form>

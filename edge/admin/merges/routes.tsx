@@ -1,6 +1,8 @@
 /** `/admin/merges`: merges of patients, and their undo. */
+import { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
+import type { Visitor } from '../staff/access.ts';
 import { authorOf } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
@@ -8,7 +10,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { findMerges, mergeId, mergeQuery, undoRequest, viewMerge, type MergeUndo } from './merges.ts';
-import { MergeList, UndoPage } from './page.tsx';
+import { type Failed, MergeList, UndoPage } from './page.tsx';
 
 const { path: PLACE } = PLACES.merges;
 
@@ -30,22 +32,29 @@ export function addMergePages(app: Surface, { deps: { config }, access }: Consol
     return respond(config, page);
   });
 
-  app.get(`${PLACE}/:id`, async (c) => {
-    const session = await access.page(c, 'site.patients.unmerge');
-    const id = mergeId(c.req.param('id'));
+  const show = async (session: Visitor, id: string, failed?: Failed): Promise<Response> => {
     const preview = await merges.previewUndo(session.database, session.actor.site, id);
     const page = (
       <Page title="Undo a merge" config={config} session={session} place={PLACE} trail={[PLACES.merges]}>
-        <UndoPage {...{ preview, messagePath }} path={`${path}/${id}`} />
+        <UndoPage {...{ preview, messagePath, failed }} path={`${path}/${id}`} />
       </Page>
     );
-    return respond(config, page);
-  });
+    return respond(config, page, failed === undefined ? 200 : 409);
+  };
+
+  app.get(`${PLACE}/:id`, async (c) => show(await access.page(c, 'site.patients.unmerge'), mergeId(c.req.param('id'))));
 
   app.post(`${PLACE}/:id/undo`, async (c) => {
-    const { actor, database } = await access.page(c, 'site.patients.unmerge');
+    const session = await access.page(c, 'site.patients.unmerge');
+    const { actor, database } = session;
     const asked = readQuery(undoRequest, Object.fromEntries(await readForm(c)));
-    await merges.undoMerge(database, actor.site, mergeId(c.req.param('id')), { author: authorOf(actor), ...asked });
+    const id = mergeId(c.req.param('id'));
+    try {
+      await merges.undoMerge(database, actor.site, id, { author: authorOf(actor), ...asked });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.kind !== 'conflict') throw error;
+      return show(session, id, { fault: error, reason: asked.reason });
+    }
     return c.redirect(`${path}?undone=1`, 303);
   });
 }

@@ -4,7 +4,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
 import { MAX_COUNTED } from '../../store/message-search.ts';
-import { Empty, Filter, Moment, Refreshed, Select, When } from '../web/ui.tsx';
+import { Backwards, Filter, Moment, Refreshed, Select, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
 import { ALL_COLUMNS, COLUMNS, type MessageColumn, MessageTable } from './table.tsx';
 
@@ -288,7 +288,7 @@ export const MessageList = ({
       </p>
     )}
     {list === null ? (
-      <Empty>“From” is after “To”: nothing can lie between them.</Empty>
+      <Backwards />
     ) : list.items.length === 0 ? (
       <NothingFound {...{ list, query, ...paths }} />
     ) : (

@@ -1,7 +1,6 @@
 /** The log of HL7 messages, for the JSON API, the page and the file of it alike. */
 import * as z from 'zod';
 
-import { Fault } from '../../../shared/fault.ts';
 import type { Database } from '../../deps.ts';
 import { addAudit, type AuditActor } from '../../store/audit.ts';
 import { inSite } from '../../store/in-site.ts';
@@ -19,7 +18,7 @@ import {
   type SendingKeyRow,
 } from '../../store/message-search.ts';
 import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
-import { instant } from '../api/instant.ts';
+import { instant, requireForward } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 import { readParameter, unmappedParameter } from '../names/parameter.ts';
 
@@ -86,10 +85,6 @@ export interface MessageList {
   readonly keys: readonly SendingKeyRow[];
 }
 
-/** True if the time span ends before it begins. */
-export const isBackwards = ({ from, to }: Pick<MessageQuery, 'from' | 'to'>): boolean =>
-  from !== '' && to !== '' && Date.parse(from) > Date.parse(to);
-
 /** The caller, for the audit. */
 export interface MessageReader {
   readonly database: Database;
@@ -107,7 +102,7 @@ export async function findMessages(
   { database, actor: { site }, auditActor }: MessageReader,
   { limit, cursor, newer, withPatients, ...given }: MessageQuery,
 ): Promise<MessageList> {
-  if (isBackwards(given)) throw backwards();
+  requireForward(given);
   const filter = filterOf(given);
   const place = placeOf(cursor, newer);
   const isSearch = filter.patient !== null || filter.text !== '';
@@ -134,11 +129,6 @@ export async function findMessages(
     keys,
   };
 }
-
-const backwards = () =>
-  new Fault('malformed', 'The time span ends before it begins.', {
-    issues: [{ code: 'invalid', message: 'must not be earlier than `from`', at: 'to' }],
-  });
 
 /** The filter of the store. */
 function filterOf({ patient, q, unmapped, ...rest }: z.infer<typeof messageFilter>): MessageFilter {

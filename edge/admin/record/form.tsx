@@ -5,7 +5,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { errorsByField } from '../web/form.ts';
 import { counted } from '../web/counted.ts';
 import type { FieldErrors } from '../web/fields.tsx';
-import { Notice, OfSite } from '../web/ui.tsx';
+import { Faults, Notice, OfSite } from '../web/ui.tsx';
 import { fieldsInOrder, type Fold, RecordFields, type Section } from './fields.tsx';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Members } from '../../members/member.ts';
@@ -47,11 +47,7 @@ const Summary = ({ members, errors }: { members: Members; errors: FieldErrors })
   return (
     <Notice tone="bad">
       <p>Not saved: {counted(faults.length, 'error')}.</p>
-      <ul class="faults">
-        {faults.map(({ name, message }) => (
-          <li>{linked(name, message)}</li>
-        ))}
-      </ul>
+      <Faults of={faults.map(({ name, message }) => linked(name, message))} />
     </Notice>
   );
 };

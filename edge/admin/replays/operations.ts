@@ -15,7 +15,7 @@ import {
   replaysOf,
 } from '../../store/hl7-replay.ts';
 import { addJob, resumeJob, stopJob } from '../../store/job.ts';
-import { instant } from '../api/instant.ts';
+import { instant, requireForward } from '../api/instant.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import type { MessageReplay, ReplayPreview } from '../messages/message-replay.ts';
 import { replayComment } from '../messages/operations.ts';
@@ -39,11 +39,11 @@ export const replayFilter = z.strictObject({
   unmapped: unmappedParameter,
 });
 
-/** As the store asks: the name, of its parameter. */
-const toStore = ({ unmapped, ...filter }: z.infer<typeof replayFilter>): ReplayFilter => ({
-  ...filter,
-  unmapped: readParameter(unmapped) ?? null,
-});
+/** As the store asks: the name, of its parameter. @throws Fault `invalid` for a time span that ends before it begins */
+function toStore({ unmapped, ...filter }: z.infer<typeof replayFilter>): ReplayFilter {
+  requireForward(filter, 'invalid');
+  return { ...filter, unmapped: readParameter(unmapped) ?? null };
+}
 
 /** The number of messages that match a filter. */
 export async function countReplay(

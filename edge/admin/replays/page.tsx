@@ -1,6 +1,6 @@
 /** Replays of many messages: the filter, its count, and the progress of each replay. */
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Moment, OfSite, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
+import { Backwards, Badge, Empty, Moment, OfSite, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
 import { Differences } from '../messages/differences.tsx';
 import type { ReplayPreview } from '../messages/message-replay.ts';
 import { AckErrors } from '../messages/as-sent.tsx';
@@ -114,12 +114,23 @@ interface ReplaysPageProps {
   readonly messagePath: string | undefined;
   readonly replays: readonly ReplayView[];
   readonly query: Readonly<Record<string, string>>;
+  /** The time that is asked for ends before it begins. */
+  readonly isBackwards: boolean;
   /** The number of matching messages; undefined before the form is sent. */
   readonly count: number | undefined;
   readonly path: string;
 }
 
-export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath, path }: ReplaysPageProps) => (
+export const ReplaysPage = ({
+  replays,
+  query,
+  isBackwards,
+  count,
+  samples,
+  keys,
+  messagePath,
+  path,
+}: ReplaysPageProps) => (
   <>
     <p class="lead">
       After the cause of many rejections is fixed, replay the messages in the order of receipt. Elements with newer data
@@ -169,6 +180,7 @@ export const ReplaysPage = ({ replays, query, count, samples, keys, messagePath,
         </button>
       )}
     </form>
+    {isBackwards ? <Backwards /> : null}
     {count === undefined ? null : (
       <form class="actions" method="post" action={path} aria-label="Replay">
         <OfSite />

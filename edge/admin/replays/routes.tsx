@@ -5,6 +5,7 @@ import type { Surface } from '../../http/surface.ts';
 import { inSite } from '../../store/in-site.ts';
 import { replaysOf } from '../../store/hl7-replay.ts';
 import { sendingKeys } from '../../store/message-search.ts';
+import { isBackwards } from '../api/instant.ts';
 import type { MessageReplay } from '../messages/message-replay.ts';
 import { replayComment } from '../messages/operations.ts';
 import { requirePermission } from '../staff/actor.ts';
@@ -36,20 +37,24 @@ export function addReplayPages(app: Surface, { deps, access }: Console, previews
     const { actor, database } = session;
     const { site } = actor;
     const query = c.req.query();
-    const isCounting = query['count'] !== undefined;
-    const count = isCounting ? await countReplay(database, site, filterOf(query, session.timeZone)) : undefined;
+    const asked = query['count'] === undefined ? undefined : filterOf(query, session.timeZone);
+    const filter = asked !== undefined && isBackwards(asked) ? undefined : asked;
+    const count = filter && (await countReplay(database, site, filter));
     const isPreviewing = query['count'] === 'preview';
     if (isPreviewing) requirePermission(actor, 'site.messages.read');
-    const samples = isPreviewing
-      ? await sampleReplay(previews, database, site, filterOf(query, session.timeZone), c.get('requestId'))
-      : undefined;
+    const samples =
+      isPreviewing && filter ? await sampleReplay(previews, database, site, filter, c.get('requestId')) : undefined;
     const [replays, keys] = await inSite(database, site).batch([replaysOf(site, null), sendingKeys(site)] as const);
     const messagePath = actor.permissions.has(PLACES.messages.permission)
       ? linkTo(config, PLACES.messages.path)
       : undefined;
     const page = (
       <Page title="Replays" config={config} session={session} place={PLACE}>
-        <ReplaysPage {...{ query, path, count, samples, keys, messagePath }} replays={replays.map(viewReplay)} />
+        <ReplaysPage
+          {...{ query, path, count, samples, keys, messagePath }}
+          isBackwards={filter !== asked}
+          replays={replays.map(viewReplay)}
+        />
       </Page>
     );
     return respond(config, page);

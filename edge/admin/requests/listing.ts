@@ -6,7 +6,7 @@ import { inSite } from '../../store/in-site.ts';
 import { ANY_REFUSAL, findRefusals, type FoundRefusal } from '../../store/admin-refusal.ts';
 import { USAGE_SURFACES } from '../../store/usage.ts';
 import { fromCursor, INSTANT_PART, type List, toList, UUID_PART } from '../api/cursor.ts';
-import { instant } from '../api/instant.ts';
+import { instant, requireForward } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 
 /** Hours back from now. */
@@ -38,7 +38,7 @@ export const requestQuery = refusalQuery.extend({ clientId: z.string().max(40).d
  * Refused and failed requests of the site by reason, that of the last one first.
  *
  * @param clientId '' for all keys
- * @throws Fault `malformed` for an invalid cursor
+ * @throws Fault `malformed` for an invalid cursor, or a time span that ends before it begins
  */
 export async function findRequests(
   database: Database,
@@ -46,6 +46,7 @@ export async function findRequests(
   nowMs: number,
   { limit, cursor, q, range, status, from, ...filter }: z.infer<typeof requestQuery>,
 ): Promise<List<FoundRefusal>> {
+  requireForward({ from, to: filter.to });
   const after = fromCursor(cursor, INSTANT_PART, UUID_PART);
   const back = range === '' ? '' : new Date(nowMs - RANGES[range] * 3_600_000).toISOString();
   const rows = await inSite(database, site).run(

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
-import { Badge, Code, Empty, Fact, Notice, ReleaseComment, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Row, Select, Table, When } from '../web/ui.tsx';
 import { RULE_VERBS } from './rule-form.ts';
 import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
@@ -96,15 +96,7 @@ const NotDone = ({ failed: { fault, of, typed } }: { failed: Failed }) => (
       {of === 'release' ? 'Not made live' : 'Not saved'}: {fault.message}.
     </p>
     {fault.kind === 'precondition-failed' ? <p>{AGAIN[of]}</p> : null}
-    {fault.issues.length === 0 ? null : (
-      <ul class="faults">
-        {fault.issues.map(({ at, message }) => (
-          <li>
-            {placeOf(at, parsed(typed ?? ''))}: {message}
-          </li>
-        ))}
-      </ul>
-    )}
+    <Faults of={fault.issues.map(({ at, message }) => `${placeOf(at, parsed(typed ?? ''))}: ${message}`)} />
   </Notice>
 );
 

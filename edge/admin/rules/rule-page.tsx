@@ -1,7 +1,7 @@
 /** The form of one rule of the draft. Its fields depend on the verb, which is chosen before. */
 import type { Fault } from '../../../shared/fault.ts';
 import { type FieldErrors, Lines, SelectField, Text } from '../web/fields.tsx';
-import { Notice } from '../web/ui.tsx';
+import { Faults, Notice } from '../web/ui.tsx';
 import {
   type ConditionTexts,
   CONDITION_TESTS,
@@ -85,13 +85,7 @@ const NotSaved = ({ fault, others }: { fault: Fault; others: readonly string[] }
     {fault.kind === 'precondition-failed' ? (
       <p>The fields still have your texts. Copy what you need, and open the rule again.</p>
     ) : null}
-    {others.length === 0 ? null : (
-      <ul class="faults">
-        {others.map((message) => (
-          <li>{message}</li>
-        ))}
-      </ul>
-    )}
+    <Faults of={others} />
   </Notice>
 );
 

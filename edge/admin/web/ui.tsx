@@ -238,6 +238,19 @@ export const Search = ({ label, value, hint }: { label: string; value: string; h
 /** The text in place of an empty list. */
 export const Empty = ({ children }: { children: Child }) => <p class="empty">{children}</p>;
 
+/** In place of a list whose time span ends before it begins. */
+export const Backwards = () => <Empty>“From” is after “To”: nothing can lie between them.</Empty>;
+
+/** The faults of a form or a file, one a line; nothing without faults. */
+export const Faults = ({ of }: { of: readonly Child[] }) =>
+  of.length === 0 ? null : (
+    <ul class="faults">
+      {of.map((fault) => (
+        <li>{fault}</li>
+      ))}
+    </ul>
+  );
+
 /** Why a version is made live. */
 export const ReleaseComment = ({ value }: { value?: string | undefined }) => (
   <label class="grow">
