@@ -18,7 +18,6 @@ const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('999
 /** A date of a header for PostgreSQL, limited to the years that FHIR can write. */
 const storable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 
-const ENTITY_TAG = /^(?:W\/)?"([^"]*)"$/;
 const VERSION = /^[1-9][0-9]{0,8}$/;
 /** Versions begin at 1. A well-formed tag that the server never sent matches no version. */
 const NO_VERSION = -1;
@@ -54,24 +53,24 @@ function entityTags(list: string): string[] | undefined {
 }
 
 /** @throws Fault `malformed` for anything but a list of entity tags or `*` */
-export function ifMatchOf(headers: RequestHeaders): Expectation {
-  const header = headers.get('if-match')?.trim();
+function versionsOf(headers: RequestHeaders, name: 'If-Match' | 'If-None-Match'): Expectation {
+  const header = headers.get(name.toLowerCase())?.trim();
   if (header === undefined) return null;
   if (header === '*') return 'any';
   const tags = entityTags(header);
   if (tags === undefined) {
-    throw badHeader('If-Match', 'If-Match must be ETags of this server with commas between them, such as W/"3", or *');
+    throw badHeader(name, `${name} must be ETags of this server with commas between them, such as W/"3", or *`);
   }
   return [...new Set(tags.map(versionOf))];
 }
 
+/** @throws Fault as `versionsOf` */
+export const ifMatchOf = (headers: RequestHeaders): Expectation => versionsOf(headers, 'If-Match');
+
 /** True when the client has this version already (RFC 9110 §13.1.2, §13.1.3): 304. */
 export function isNotModified(headers: RequestHeaders, version: number, lastUpdated: string): boolean {
-  const noneMatch = headers.get('if-none-match');
-  if (noneMatch !== null) {
-    const tags = noneMatch.split(',').map((tag) => tag.trim());
-    return tags.some((tag) => tag === '*' || ENTITY_TAG.exec(tag)?.[1] === String(version));
-  }
+  const known = versionsOf(headers, 'If-None-Match');
+  if (known !== null) return known === 'any' || known.includes(version);
   const since = Date.parse(headers.get('if-modified-since') ?? '');
   // A server ignores an invalid date (RFC 9110 §13.1.3).
   return !Number.isNaN(since) && Date.parse(lastModifiedOf(lastUpdated)) <= since;
@@ -159,6 +158,7 @@ export function requireNoConditions(headers: RequestHeaders, where: string): voi
  * @throws Fault `malformed` for an invalid header
  */
 export function shownIfOf(headers: RequestHeaders): ShownIf {
+  versionsOf(headers, 'If-None-Match');
   const expected = ifMatchOf(headers);
   const since = Date.parse((expected === null ? headers.get('if-unmodified-since') : null) ?? '');
   return {

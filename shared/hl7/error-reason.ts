@@ -10,10 +10,12 @@ export const ERROR_REASONS = {
   'unknown-charset': 'MSH-18 names a character set that is not supported.',
   'undecodable-bytes': 'The bytes do not fit the character set of MSH-18, the key or the site.',
   nul: 'The message contains a NUL character.',
+  'control-character':
+    'The message contains control characters, which FHIR cannot have. Line breaks or spaces replace them.',
   'charset-doubtful':
     'The bytes are UTF-8 but were decoded with the declared one-byte character set. Letters are probably wrong.',
   'several-messages': 'There is a second MSH. Send each message separately, or all as a batch over HTTP.',
-  'message-fragment': 'DSC-1 says that another message continues this one. Send the message in one piece.',
+  'message-fragment': 'DSC-1 or MSH-14 says that the message is a part of a longer one. Send the message in one piece.',
   batch: 'Batches (FHS, BHS) are accepted over HTTP only.',
   'broken-batch': 'The batch has no trailer, a wrong message count, or segments outside messages.',
   'batch-too-long': 'The batch has more messages than the limit.',

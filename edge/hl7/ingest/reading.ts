@@ -9,7 +9,7 @@ import { readHeader, salvageHeader, type Header } from '../../../shared/hl7/head
 import { readMessage, type Message } from '../../../shared/hl7/message.ts';
 import type { LiveRules, LookupKeys, MessageIdentity } from '../../store/hl7-snapshot.ts';
 import { ruleOf, type EventRule } from '../mapping/tables/events.ts';
-import { eventFindings, headerFindings, withEvent } from '../message/header-findings.ts';
+import { continuationFindings, eventFindings, headerFindings, withEvent } from '../message/header-findings.ts';
 import { senderName } from '../results/order-number.ts';
 import { offsetOf } from '../../../shared/hl7/time.ts';
 import { lookupOf, outlineOf, type Outline } from '../message/outline.ts';
@@ -68,7 +68,7 @@ export function openBytes(
     header,
     sent,
     rule,
-    findings: [...eventFindings(sentHeader, header), ...doubtfulCharset(bytes, sent)],
+    findings: [...eventFindings(sentHeader, header), ...doubtfulCharset(bytes, sent), ...continuationFindings(sent)],
   };
 }
 

@@ -4,8 +4,9 @@ import { isErrorCode, type ErrorCode } from '../../../shared/hl7/error-code.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import { missingHeaderFields, type Header } from '../../../shared/hl7/header.ts';
 import type { Message } from '../../../shared/hl7/message.ts';
+import { locate } from '../../../shared/hl7/value.ts';
 import type { KeyRecord } from '../../members/api-key.ts';
-import { fieldText } from '../mapping/datatypes/text.ts';
+import { fieldText, isValued } from '../mapping/datatypes/text.ts';
 import { envelopeFault } from './envelope.ts';
 import { isAcknowledgment } from '../../../shared/hl7/ack-mode.ts';
 import { isMappedType, isQuery, ruleOf, usualEventOf, VERSIONS } from '../mapping/tables/events.ts';
@@ -36,7 +37,22 @@ export function headerFindings(message: Message, header: Header): AckError[] {
   const envelope = envelopeFault(message);
   if (envelope !== undefined) return errorsOfFault(envelope);
   if (isAcknowledgment(header)) return [];
-  return [...missingFields(header), ...unsupported(header)];
+  const part = continuationFindings(message).filter(({ severity }) => severity === 'E');
+  return [...missingFields(header), ...unsupported(header), ...part];
+}
+
+/**
+ * MSH-14 names the message that this one continues (HL7 v2.5.1 §2.10.2). Senders of complete messages fill it too, so a message that
+ * begins with its patient is processed.
+ */
+export function continuationFindings(message: Message): AckError[] {
+  const msh = message.first('MSH');
+  if (msh === undefined || !isValued(msh, 14)) return [];
+  const isPart = message.first('PID') === undefined;
+  const advice = isPart ? 'Send the message in one piece.' : 'It was processed as a complete message.';
+  const text = `MSH-14 says that this message continues another one. ${advice}`;
+  const severity = isPart ? 'E' : 'W';
+  return [{ code: '100', severity, at: locate(msh, 14), message: text, reason: 'message-fragment' }];
 }
 
 function missingFields(header: Header): AckError[] {

@@ -27,6 +27,7 @@ import type { SentKey, Statement } from '../mapping/statement.ts';
 import {
   misplaced,
   missing,
+  reportControls,
   reportLeftOut,
   reportOtherNotes,
   reportUnmapped,
@@ -120,6 +121,7 @@ export function outlineOf(message: Message, kind: MessageKind): Outline {
   if (ofPatients.length === 0 && rule.mayLackPatient !== true)
     report(missing('PID^1', 'The message has no PID segment.'));
   if (rule.beyond !== undefined) report(BEYOND[rule.beyond]);
+  reportControls(message, report);
   reportUnmapped(message, report);
 
   const before = groups.find(({ head }) => head === undefined)?.members ?? [];

@@ -1,7 +1,9 @@
 /** Findings about a message's segments: missing, misplaced, or mapped to nothing. */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { isSegmentId, type Message, type Segment } from '../../../shared/hl7/message.ts';
+import { withNotes } from '../../../shared/hl7/document-token.ts';
 import { locate } from '../../../shared/hl7/value.ts';
+import { controlOf } from '../mapping/datatypes/text.ts';
 import { isKnown } from '../mapping/segments/registry.ts';
 
 export type Report = (finding: AckError) => void;
@@ -66,6 +68,27 @@ const withoutName = (segment: Segment): AckError => ({
   code: '100',
   severity: 'W',
 });
+
+/** One finding for the first control character: the texts have a line break or a space instead. */
+export function reportControls(message: Message, report: Report): void {
+  // U+0001 marks a document.
+  const controlIn = (text: string) => controlOf(message.documents.size === 0 ? text : withNotes(text));
+  if (controlIn(message.lines) === undefined) return;
+  for (const segment of message.segments) {
+    const control = controlIn(segment.raw);
+    if (control === undefined) continue;
+    const field = segment.fields().findIndex((text) => controlIn(text) !== undefined);
+    const name = `0x${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+    report({
+      code: '102',
+      severity: 'W',
+      at: field > 0 ? locate(segment, field) : locate(segment),
+      message: `A control character (${name}) is in the text. FHIR cannot have it: a line break or a space replaces each.`,
+      reason: 'control-character',
+    });
+    return;
+  }
+}
 
 /** One finding for each segment type that is stored with the message and mapped to nothing. */
 export function reportUnmapped(message: Message, report: Report): void {

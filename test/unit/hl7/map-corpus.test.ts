@@ -77,6 +77,7 @@ test('served messages are accepted, except messages that lack or break a require
   // Segments and fields that are missing, invalid bytes, an OBX before its OBR.
   expect([...kinds].sort()).toMatchInlineSnapshot(`
     [
+      "100 MSH^n^n",
       "100 OBR^n",
       "100 OBX^n",
       "101 OBR^n",

@@ -498,6 +498,17 @@ test('a line break that is not escaped does not cut off a text or a document', (
   expect(rest).toMatchObject({ outcome: 'AA', findings: ['W 100 ???^1'] });
 });
 
+test('a control character is replaced, with one warning: it separated words', () => {
+  const paged = oru({ 2: 'TX', 5: 'page\f\fone\vtwo\u001fthree \u007f' });
+  expect(paged).toMatchObject({ outcome: 'AA', findings: ['W 102 OBX^1^5'] });
+  expect(paged.resource('Observation')).toMatchObject({ valueString: 'page\n\none\ntwo three' });
+  const named = mapped('ADT^A08', [pid({ 5: 'Doe\vSmith^Jane\u0007' })]);
+  expect(named.findings).toEqual(['W 102 PID^1^5']);
+  expect(named.resource('Patient')).toMatchObject({ name: [{ family: 'Doe\nSmith', given: ['Jane'] }] });
+  const unmapped = mapped('ADT^A08', [pid(), 'ZZZ|\u001c']);
+  expect(unmapped.findings).toEqual(['W 102 ZZZ^1^1', 'I 0 ZZZ^1']);
+});
+
 test('a report has the time of issue to the minute; a date alone is reported', () => {
   const obr = (at: string) => segment('OBR', { 3: 'F1', 4: '1^Panel^L', 22: at, 25: 'F' });
   const minutes = mapped('ORU^R01', [pid(), obr('202601011200')]);

@@ -43,6 +43,20 @@ describe('type and event', () => {
   });
 });
 
+test('a part that continues another message is rejected; with its patient it is processed, with a warning', () => {
+  const header = { 14: 'P1' };
+  const parts = [
+    ['OUL^R22', 'SPM|1|||SER', OBR, OBX],
+    ['ORU^R01', OBX],
+  ] as const;
+  for (const [type, ...lines] of parts) {
+    expect(mapped(type, lines, { header })).toMatchObject({ outcome: 'AE', findings: ['E 100 MSH^1^14'] });
+  }
+  const complete = mapped('ORU^R01', [pid(), OBR, OBX], { header });
+  expect(complete).toMatchObject({ outcome: 'AA', findings: ['W 100 MSH^1^14'] });
+  expect(mapped('ACK', ['MSA|AA|1'], { header }).outcome).toBe('AA');
+});
+
 describe('acknowledgements and queries', () => {
   test.each(['ACK', 'ACK^R01', 'ack^A08^ACK'])('%s is stored and never answered', (type) => {
     for (const header of [{}, { 10: '' }, { 11: 'X' }, { 12: '9' }, { 15: 'AL', 16: 'AL' }]) {

@@ -13,9 +13,15 @@ import {
 } from '../../../../shared/hl7/value.ts';
 
 /** FHIR allows tab, line feed and carriage return of the control characters. */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+/** The first control character of a text that FHIR cannot have. */
+export const controlOf = (text: string): string | undefined => text[text.search(CONTROLS)];
+
+/** Word processors write VT as a line break and FF as a page break. */
 const printable = (value: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  value.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '');
+  value.replaceAll(CONTROLS, (control) => (control === '\v' || control === '\f' ? '\n' : ' '));
 
 /** No white space at the ends, and no empty string. */
 export function clean(value: Value): string | undefined {
