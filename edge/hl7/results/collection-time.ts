@@ -7,6 +7,7 @@ import { fhirDateTime, readTimestamp, type ZoneFallback } from '../../../shared/
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** The largest offset of a time zone (FHIR R4, dateTime). */
 const MAX_OFFSET_HOURS = 14;
 /** The largest change of a clock: MSH-7 may be on the other side of it. */
@@ -54,7 +55,7 @@ export function minutesAround(text: string | undefined, offset: string | undefin
   const own = /[+-]\d{4}$/.test(text ?? '') ? 0 : offset === undefined ? MAX_OFFSET_HOURS : MAX_CHANGE_HOURS;
   const slack = (isDay(time) ? MAX_OFFSET_HOURS : own) * HOUR_MS;
   const start = Date.parse(time);
-  const end = isDay(time) ? start + 24 * HOUR_MS - MINUTE_MS : start;
+  const end = isDay(time) ? start + DAY_MS - MINUTE_MS : start;
   return [minuteOf(start - slack), minuteOf(end + slack)];
 }
 
@@ -65,9 +66,10 @@ export function minutesAround(text: string | undefined, offset: string | undefin
  */
 export function daysAround([from, to]: readonly [string, string]): readonly string[] {
   const days: string[] = [''];
-  const end = Date.parse(to) + MAX_OFFSET_HOURS * HOUR_MS;
-  let ms = Date.parse(from) - (24 + MAX_OFFSET_HOURS) * HOUR_MS;
-  for (; ms < end + 24 * HOUR_MS; ms += 24 * HOUR_MS) days.push(new Date(ms).toISOString().slice(0, 10));
+  const slack = MAX_OFFSET_HOURS * HOUR_MS;
+  const end = Math.floor((Date.parse(to) + slack) / DAY_MS);
+  let day = Math.floor((Date.parse(from) - slack) / DAY_MS);
+  for (; day <= end; day += 1) days.push(new Date(day * DAY_MS).toISOString().slice(0, 10));
   return days;
 }
 

@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest';
 
 import { choose } from '../../../../edge/hl7/results/choose.ts';
-import { collectionTime, mayBeSameTime, minutesAround } from '../../../../edge/hl7/results/collection-time.ts';
+import {
+  collectionTime,
+  daysAround,
+  mayBeSameTime,
+  minutesAround,
+} from '../../../../edge/hl7/results/collection-time.ts';
 import { authorityOf, isSameAuthority, ownAuthority } from '../../../../edge/hl7/results/order-number.ts';
 
 const NOON = '2026-01-01T12:00Z';
@@ -131,6 +136,15 @@ describe('the collection time', () => {
     ['2026-01-01', '2026-01-02', false],
   ])('%s and %s are possibly the same time: %s', (a, b, expected) => {
     expect([mayBeSameTime(a, b), mayBeSameTime(b, a)]).toEqual([expected, expected]);
+  });
+
+  test('the days that a lookup asks for are those that may be of its time', () => {
+    for (let hour = 0; hour < 24; hour += 1) {
+      const minute = `2026-01-05T${String(hour).padStart(2, '0')}:00Z`;
+      const days = Array.from({ length: 9 }, (_, at) => `2026-01-0${at + 1}`);
+      const possible = days.filter((day) => mayBeSameTime(day, minute));
+      expect(daysAround([minute, minute])).toEqual(['', ...possible]);
+    }
   });
 
   test('the possible range of a time without a zone contains its final value', () => {
