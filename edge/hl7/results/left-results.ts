@@ -131,7 +131,7 @@ function settleCancelled(report: FiledStatement, settling: Settling): void {
   const { statement, draft, precedence } = report;
   if (!statement.timing.standing.isWithdrawal) return;
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (!isFinal(each)) withdraw(each, precedence, settling);
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, settling);
   if (!left.some(isFinal)) return;
   const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
   note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
@@ -155,8 +155,8 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (!isFinal(draft)) withdraw(draft, cancelled.precedence, settling);
-  else if (status !== 'known') {
+  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, settling);
+  else if (isFinal(draft) && status !== 'known') {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, report, settling);
   }

@@ -49,7 +49,7 @@ interface Result {
   readonly method?: string;
   /** OBX-19. */
   readonly analyzed?: string;
-  /** OBX-3. */
+  /** OBX-3; without a text there is no OBX. */
   readonly code?: string;
   /** NTE behind OBR and behind OBX. */
   readonly notes?: readonly string[];
@@ -58,10 +58,11 @@ interface Result {
 const oru = (id: string, result: Result): string => {
   const { at = '', sent = at, status, value, report = status, range = '', method = '', analyzed = '' } = result;
   const notes = (result.notes ?? []).map((note) => `\nNTE|1||${note}`).join('');
+  const { code = 'GLU' } = result;
+  const obx = `\n    OBX|1|ST|${code}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}${notes}`;
   return `${msh('ORU^R01^ORU_R01', sent)}
     ${pid(id)}
-    OBR|1||F-${id}|P^Panel^L|||202601010700+0100|||||||||||||||${at}|||${report}${notes}
-    OBX|1|ST|${result.code ?? 'GLU'}^Glucose^L||${value}||${range}||||${status}||||||${method}||${analyzed}${notes}`;
+    OBR|1||F-${id}|P^Panel^L|||202601010700+0100|||||||||||||||${at}|||${report}${notes}${code === '' ? '' : obx}`;
 };
 
 /** `none` of what is not there. */
@@ -194,6 +195,11 @@ export function orderCases(subject: () => OrderSubject): void {
         '5.2 final, cancelled',
       ],
       [
+        'withdrawn before its report is cancelled',
+        [F, { ...W, value: '5.2' }, { ...F, code: '', report: 'X', at: '202601011000' }],
+        '5.2 entered-in-error, cancelled',
+      ],
+      [
         'an empty status is a missing status',
         [F, { ...F, at: '202601010900', status: '', report: '', value: '5.2' }],
         '5.2 final, final',
@@ -211,6 +217,7 @@ export function orderCases(subject: () => OrderSubject): void {
         const id = newPatient();
         for (const each of order) await accepted(oru(id, each));
         expect(await result(id)).toBe(end);
+        expect((await only(id, 'Observation')).content['code'], 'FHIR requires it').toBeDefined();
       }
     });
 
