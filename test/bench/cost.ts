@@ -3,36 +3,27 @@
  * with its indexes. Sizes are counted in pages, so they are exact to some tens of bytes. Worker and database share their cores
  * with the load: a busy machine raises CPU times, not sizes.
  */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
-import { cpuMicros, cpuMicrosOf } from './cpu.ts';
-import { startGatewayStack } from './gateway-stack.ts';
-import type { Call } from './load.ts';
+import { measurePointRead } from './limits.ts';
+import { measureHttp } from './load.ts';
+import { addSite } from './operations.ts';
+import { TARGETS } from './report.ts';
+import { startStack } from './stack.ts';
 
-const OPERATIONS = 2_000;
-const CONNECTIONS = 8;
-
-export interface Row {
-  readonly what: string;
-  readonly 'CPU µs of workerd': number;
-  readonly 'CPU µs of PostgreSQL': number;
-  /** Equals megabytes per million. */
-  readonly 'bytes stored': number;
-  readonly 'of the audit': number;
-  readonly 'of messages': number;
-  readonly 'of patient records': number;
-}
+const SPELL = { connections: 8, requests: 2_000 };
+/** A new connection costs more than its point reads, so a warm-up is left out. */
+const POINT_READS = { connections: 8, warmUpMs: 300, measureMs: 700 };
 
 /** By table. Other tables count only in the total. */
 const GROUPS = {
+  'bytes stored': /./,
   'of the audit': /^audit$/,
   'of messages': /^hl7_(?:message|attempt)$/,
   'of patient records': /^(?:resource|patient|hl7_(?:identity|result)|search)/,
 } as const;
 
-type Sizes = ReadonlyMap<string, number>;
-
-async function sizesOf(client: Client): Promise<Sizes> {
+async function sizesOf(client: Client): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ name: string; bytes: string }>(
     `select relname as name, pg_total_relation_size(oid)::text as bytes from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
@@ -40,58 +31,34 @@ async function sizesOf(client: Client): Promise<Sizes> {
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
 }
 
-/** @throws if an answer has another status, because the stored size is then unknown */
-async function askAll(baseUrl: string, expected: number, next: () => Call | Promise<Call>): Promise<void> {
-  let left = OPERATIONS;
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const { path, method = 'GET', headers = {}, body } = await next();
-      const response = await fetch(`${baseUrl}${path}`, {
-        method,
-        headers,
-        body: body === undefined ? null : String(body),
-      });
-      await response.arrayBuffer();
-      if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-}
-
-export async function bench(): Promise<Row[]> {
-  const { gateway, databasePids, databaseUrl, operations, stop } = await startGatewayStack({ runtime: 'workerd' });
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
+export async function bench(): Promise<object[]> {
+  const stack = await startStack('workerd');
   try {
-    const rows: Row[] = [];
-    for (const { what, expected, next, prepare } of operations) {
-      await prepare?.();
-      const before = await sizesOf(client);
-      const workerBefore = cpuMicros(gateway.pid);
-      const databaseBefore = cpuMicrosOf(databasePids());
-      await askAll(gateway.url, expected, next);
-      const after = await sizesOf(client);
+    const requests = await addSite(stack);
+    const rows: object[] = [];
+    for (const operation of requests.operations) {
+      const bare = (await measurePointRead(stack, requests, POINT_READS)).cpuMicros['postgres'] ?? Number.NaN;
+      const before = await sizesOf(stack.client);
+      const { cpuMicros, failed } = await measureHttp(stack.url, operation, SPELL, stack.watched);
+      if (failed > 0) throw new Error(`${operation.what}: ${failed} unexpected answers, so the stored size is unknown`);
+      const after = await sizesOf(stack.client);
       const grown = (tables: RegExp): number =>
-        Math.round(
-          [...after].reduce(
-            (sum, [name, bytes]) => (tables.test(name) ? sum + bytes - (before.get(name) ?? 0) : sum),
-            0,
-          ) / OPERATIONS,
-        );
+        [...after].reduce((sum, [name, bytes]) => sum + (tables.test(name) ? bytes - (before.get(name) ?? 0) : 0), 0);
+      const { gateway = 0, postgres = 0 } = cpuMicros;
       rows.push({
-        what,
-        'CPU µs of workerd': Math.round((cpuMicros(gateway.pid) - workerBefore) / OPERATIONS),
-        'CPU µs of PostgreSQL': Math.round((cpuMicrosOf(databasePids()) - databaseBefore) / OPERATIONS),
-        'bytes stored': grown(/./),
-        'of the audit': grown(GROUPS['of the audit']),
-        'of messages': grown(GROUPS['of messages']),
-        'of patient records': grown(GROUPS['of patient records']),
+        what: operation.what,
+        'CPU µs of workerd': Math.round(gateway),
+        'CPU µs of PostgreSQL': Math.round(postgres),
+        'in point reads': Number((postgres / bare).toFixed(1)),
+        'at most': TARGETS[operation.what]?.pointReads ?? '',
+        // Equals megabytes per million.
+        ...Object.fromEntries(
+          Object.entries(GROUPS).map(([name, tables]) => [name, Math.round(grown(tables) / SPELL.requests)]),
+        ),
       });
     }
     return rows;
   } finally {
-    await client.end();
-    await stop();
+    await stack.stop();
   }
 }

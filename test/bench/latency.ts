@@ -3,30 +3,22 @@
  * the Worker and the endpoint of the database delays round trips by 0, 20 and 80 ms. The rest of the time is work. An operation
  * that needs twice the delay made two round trips.
  */
-import { startGatewayStack } from './gateway-stack.ts';
 import { measureHttp } from './load.ts';
-
-export interface Row {
-  readonly what: string;
-  readonly 'line ms': number;
-  readonly 'per second': string;
-  readonly 'p50 ms': string;
-  readonly 'p95 ms': string;
-  readonly failed: number;
-}
+import { addSite } from './operations.ts';
+import { startStack } from './stack.ts';
 
 const DELAYS_MS = [0, 20, 80];
+const SPELL = { connections: 1, warmUpMs: 1_000, measureMs: 4_000 };
 
-export async function bench(): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function bench(): Promise<object[]> {
+  const rows: object[] = [];
   for (const delayMs of DELAYS_MS) {
-    const { gateway, operations, stop } = await startGatewayStack({ runtime: 'workerd', delayMs });
+    const stack = await startStack('workerd', { delayMs });
     try {
-      for (const { what, expected, next, prepare } of operations) {
-        await prepare?.();
-        const { perSecond, p50Ms, p95Ms, failed } = await measureHttp(gateway.url, expected, next, { connections: 1 });
+      for (const operation of (await addSite(stack)).operations) {
+        const { perSecond, p50Ms, p95Ms, failed } = await measureHttp(stack.url, operation, SPELL);
         rows.push({
-          what,
+          what: operation.what,
           'line ms': delayMs,
           'per second': perSecond.toFixed(1),
           'p50 ms': p50Ms.toFixed(1),
@@ -35,7 +27,7 @@ export async function bench(): Promise<Row[]> {
         });
       }
     } finally {
-      await stop();
+      await stack.stop();
     }
   }
   return rows;

@@ -1,91 +1,75 @@
-/**
- * The limits of a runtime, in a separate workerd with two Workers. One has a constant answer. The other only verifies a token
- * and makes one subrequest (bare-worker.ts).
- */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
+/** The upper limits of this machine, measured in the same rounds as the gateway. */
 import { build } from 'esbuild';
+import { Pool } from 'pg';
 
-import { ROOT } from '../stack/services/build.ts';
-import { freePort } from '../stack/services/free-port.ts';
-import { workerSettings } from '../stack/services/worker-settings.ts';
-import { quote, startWorkerd } from './workerd.ts';
+import { measure, measureHttp, type Measured, type Spell } from './load.ts';
+import type { SiteRequests } from './operations.ts';
+import { LIMITS } from './report.ts';
+import type { Stack } from './stack.ts';
+import { startWorkerd } from './workerd.ts';
 
-const HELLO = `export default { fetch: () => new Response('{"ok":true}') };`;
+/** PostgreSQL's least work for a read: one row by its primary key, with a prepared statement. */
+export const pointReadOf = ({ site, read }: SiteRequests) => ({
+  name: 'point read',
+  text: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
+  values: [site, 'Patient', read.patient],
+});
 
-export interface BareRequest {
-  /** The key of TOKEN_SIGNING_KEYS that signs, as JSON. */
-  readonly key: string;
-  readonly issuer: string;
-  readonly endpointUrl: string;
-  readonly databaseUrl: string;
-  readonly query: string;
-  readonly params: readonly string[];
+export async function measurePointRead(
+  { databaseUrl, watched: { cpu } }: Stack,
+  requests: SiteRequests,
+  spell: Spell,
+): Promise<Measured> {
+  const pool = new Pool({ connectionString: databaseUrl, max: spell.connections });
+  const query = pointReadOf(requests);
+  const send = async (): Promise<number | undefined> => ((await pool.query(query)).rowCount === 1 ? undefined : 0);
+  try {
+    return await measure(() => undefined, send, spell, { cpu: { postgres: cpu['postgres'] ?? (() => []) } });
+  } finally {
+    await pool.end();
+  }
 }
 
-export interface Limits {
-  readonly helloUrl: string;
-  readonly bareUrl: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-export async function serveLimits({
-  key,
-  issuer,
-  endpointUrl,
-  databaseUrl,
-  query,
-  params,
-}: BareRequest): Promise<Limits> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-limits-'));
-  const [helloPort, barePort] = [await freePort(), await freePort()];
-  const { compatibilityDate } = await workerSettings(ROOT);
-  await build({
-    entryPoints: [join(import.meta.dirname, 'bare-worker.ts')],
-    outfile: join(folder, 'bare.js'),
+/** A Worker with a constant answer, and a Worker with the least work of a read (bare-worker.ts), in a separate workerd. */
+async function startWorkers(stack: Stack, requests: SiteRequests) {
+  const { outputFiles } = await build({
+    entryPoints: [`${import.meta.dirname}/bare-worker.ts`],
+    write: false,
     bundle: true,
     format: 'esm',
     target: 'es2024',
   });
-  await writeFile(join(folder, 'hello.js'), HELLO);
-  const { d: _private, ...publicJwk } = JSON.parse(key) as Record<string, string>;
+  const { keys } = JSON.parse(stack.secrets.env.TOKEN_SIGNING_KEYS) as { keys: Record<string, string>[] };
+  const { d: _private, ...publicJwk } = keys[0] ?? {};
+  const { text, values } = pointReadOf(requests);
   const env = {
     KEY: JSON.stringify(publicJwk),
-    ISSUER: issuer,
-    ENDPOINT: endpointUrl,
-    DATABASE_URL: databaseUrl,
-    QUERY: JSON.stringify({ query, params }),
+    ISSUER: stack.url,
+    ENDPOINT: stack.endpointUrl,
+    DATABASE_URL: stack.databaseUrl,
+    QUERY: JSON.stringify({ query: text, params: values }),
   };
-  const bindings = Object.entries(env).map(([name, text]) => `(name = ${quote(name)}, text = ${quote(text)})`);
-  const socket = (name: string, port: number): string =>
-    `(name = ${quote(name)}, address = "127.0.0.1:${port}", http = (), service = ${quote(name)})`;
-  await writeFile(
-    join(folder, 'config.capnp'),
-    `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  v8Flags = ["--max-semi-space-size=4"],
-  services = [
-    (name = "hello", worker = (modules = [(name = "hello.js", esModule = embed "hello.js")], compatibilityDate = ${quote(compatibilityDate)})),
-    (name = "bare", worker = (modules = [(name = "bare.js", esModule = embed "bare.js")], compatibilityDate = ${quote(compatibilityDate)},
-      globalOutbound = "net", bindings = [${bindings.join(', ')}])),
-    (name = "net", network = (allow = ["private", "public"])),
-  ],
-  sockets = [${socket('hello', helloPort)}, ${socket('bare', barePort)}],
-);
-`,
-  );
-  const helloUrl = `http://127.0.0.1:${helloPort}`;
-  const workerd = await startWorkerd(folder, helloUrl);
+  return startWorkerd([
+    { name: 'hello', script: `export default { fetch: () => new Response('{"ok":true}') };` },
+    { name: 'bare', script: outputFiles[0]?.text ?? '', env: () => env },
+  ]);
+}
+
+/** @param stack on workerd; the limits use its endpoint and its database */
+export async function startLimits(stack: Stack, requests: SiteRequests) {
+  const workerd = await startWorkers(stack, requests);
+  const get = (url: string, headers = {}, watched: Partial<Stack['watched']> = {}) => {
+    const operation = { expected: 200, next: () => ({ path: '/', headers }) };
+    const cpu = { ...watched.cpu, gateway: () => [workerd.pid] };
+    return (spell: Spell) => measureHttp(url, operation, spell, { ...watched, cpu });
+  };
+  const [hello = '', bare = ''] = workerd.urls;
   return {
-    helloUrl,
-    bareUrl: `http://127.0.0.1:${barePort}`,
-    pid: workerd.pid,
-    async stop() {
-      await workerd.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    limits: [
+      { what: LIMITS.hello, measure: get(hello) },
+      { what: LIMITS.bare, measure: get(bare, requests.read.headers, stack.watched) },
+      { what: LIMITS.pointRead, measure: (spell: Spell) => measurePointRead(stack, requests, spell) },
+    ],
+    stop: workerd.stop,
   };
 }

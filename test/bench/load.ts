@@ -1,7 +1,8 @@
-/** A load generator for a limited time. Each connection sends the next request as soon as it has an answer. */
+/** A load generator. Each connection sends the next request as soon as it has an answer. */
 import { Agent, request } from 'node:http';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
+import { text } from 'node:stream/consumers';
 
 import { cpuMicrosOf, machineMicros } from './cpu.ts';
 
@@ -9,19 +10,23 @@ export interface Call {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string;
+  /** @throws for a wrong answer, which ends the measurement */
+  readonly check?: (answer: string) => void;
 }
 
-/** The requests, and how to send them. */
-export interface Asked<T> {
-  /** Makes each request with its unique values (a jti, a control id), before the clock starts. */
-  readonly next: () => T | Promise<T>;
-  /** @returns the status of an unexpected answer */
-  readonly send: (question: T) => Promise<number | undefined>;
+/** A kind of request to measure. */
+export interface Operation {
+  readonly what: string;
+  /** The status of its answer. */
+  readonly expected: number;
+  /** Makes a request with its unique values (a jti, a control id), before the clock of the request starts. */
+  readonly next: () => Call | Promise<Call>;
+  /** Makes slow inputs in advance, for some seconds of `next`. */
+  readonly prepare?: () => Promise<void>;
 }
 
 export interface Measured {
-  /** Answers in the measured time. */
   readonly answers: number;
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -48,52 +53,60 @@ export interface Watched {
   readonly count?: () => Promise<(answers: number) => Promise<number>>;
 }
 
-export interface Spell {
-  readonly connections: number;
-  readonly warmUpMs?: number;
-  readonly measureMs?: number;
-}
-
-const WARM_UP_MS = 1_000;
-const MEASURE_MS = 4_000;
+/** How many requests are measured: those of a time after a warm-up, or a number of them. */
+export type Spell = { readonly connections: number } & (
+  | { readonly warmUpMs: number; readonly measureMs: number }
+  | { readonly requests: number }
+);
 
 /** CPU time of the load generator, this process, so far. */
-function ownMicros(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-}
+const ownMicros = (): number => Object.values(process.cpuUsage()).reduce((sum, micros) => sum + micros, 0);
 
+/**
+ * @param send returns the status of an unexpected answer
+ * @param ended waits for what the requests leave behind, whose CPU time counts
+ */
 export async function measure<T>(
-  { next, send }: Asked<T>,
-  { connections, warmUpMs = WARM_UP_MS, measureMs = MEASURE_MS }: Spell,
+  next: () => T | Promise<T>,
+  send: (call: T) => Promise<number | undefined>,
+  spell: Spell,
   { cpu = {}, count }: Watched = {},
+  ended: () => Promise<unknown> = async () => undefined,
 ): Promise<Measured> {
   const times: number[] = [];
   let failed = 0;
   const statuses: Record<string, number> = {};
-  const phase = (ms: number, isCounted: boolean): Promise<void[]> => {
-    const end = performance.now() + ms;
-    const run = async (): Promise<void> => {
-      while (performance.now() < end) {
-        const question = await next();
+  const sendWhile = (goesOn: () => boolean, isCounted: boolean): Promise<void[]> => {
+    const connection = async (): Promise<void> => {
+      while (goesOn()) {
+        const call = await next();
         const started = performance.now();
-        const wrong = await send(question);
+        const wrong = await send(call);
         if (isCounted) times.push(performance.now() - started);
         if (wrong === undefined) continue;
         failed += 1;
         statuses[wrong] = (statuses[wrong] ?? 0) + 1;
       }
     };
-    return Promise.all(Array.from({ length: connections }, run));
+    return Promise.all(Array.from({ length: spell.connections }, connection));
+  };
+  const sendFor = (ms: number, isCounted: boolean): Promise<void[]> => {
+    const end = performance.now() + ms;
+    return sendWhile(() => performance.now() < end, isCounted);
   };
   const groups = Object.entries(cpu);
   const spentNow = (): number[] => [...groups.map(([, pids]) => cpuMicrosOf(pids())), ownMicros(), machineMicros()];
 
-  await phase(warmUpMs, false);
+  if ('warmUpMs' in spell) await sendFor(spell.warmUpMs, false);
   const counted = await count?.();
   const before = spentNow();
   const started = performance.now();
-  await phase(measureMs, true);
+  if ('measureMs' in spell) await sendFor(spell.measureMs, true);
+  else {
+    let left = spell.requests;
+    await sendWhile(() => (left -= 1) >= 0, true);
+  }
+  await ended();
   const seconds = (performance.now() - started) / 1000;
   const spent = spentNow().map((micros, at) => micros - (before[at] ?? 0));
   const [machine = 0, own = 0] = spent.toReversed();
@@ -119,37 +132,47 @@ export async function measure<T>(
   };
 }
 
-function sendCall(agent: Agent, baseUrl: string, call: Call): Promise<number> {
+/** @returns the status */
+function sendCall(
+  agent: Agent,
+  baseUrl: string,
+  { path, method = 'GET', headers, body, check }: Call,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(
-      new URL(call.path, baseUrl),
-      { agent, method: call.method ?? 'GET', headers: { ...call.headers } },
-      (response) => {
+    const outgoing = request(new URL(path, baseUrl), { agent, method, headers: { ...headers } }, (response) => {
+      const status = response.statusCode ?? 0;
+      if (check === undefined) {
         response.resume();
-        response.on('end', () => resolve(response.statusCode ?? 0));
+        response.on('end', () => resolve(status));
         response.on('error', reject);
-      },
-    );
+      } else {
+        text(response)
+          .then(check)
+          .then(() => resolve(status))
+          .catch((cause: unknown) => reject(new Error(`${method} ${path}: wrong answer with ${status}`, { cause })));
+      }
+    });
     outgoing.on('error', reject);
-    outgoing.end(call.body);
+    outgoing.end(body);
   });
 }
 
-/** Measures over HTTP. @param expected the status of a correct answer */
+/** Measures over HTTP. */
 export async function measureHttp(
   baseUrl: string,
-  expected: number,
-  next: () => Call | Promise<Call>,
+  { expected, next, prepare }: Omit<Operation, 'what'>,
   spell: Spell,
   watched: Watched = {},
+  ended?: () => Promise<unknown>,
 ): Promise<Measured> {
+  await prepare?.();
   const agent = new Agent({ keepAlive: true, maxSockets: spell.connections });
   try {
     const send = async (call: Call): Promise<number | undefined> => {
       const status = await sendCall(agent, baseUrl, call);
       return status === expected ? undefined : status;
     };
-    return await measure({ next, send }, spell, watched);
+    return await measure(next, send, spell, watched, ended);
   } finally {
     agent.destroy();
   }

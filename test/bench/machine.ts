@@ -1,38 +1,40 @@
-/** The machine and the versions of a run. */
+/** The machine, the versions and the commit of a run. */
 import { execFile } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
 import process from 'node:process';
 import { promisify } from 'node:util';
 
-import { Client } from 'pg';
-import type * as z from 'zod';
+import type { Client } from 'pg';
 
 import { ROOT } from '../stack/services/build.ts';
-import type { machine } from './report/run.ts';
 
 const run = promisify(execFile);
 const GIGABYTE = 1024 ** 3;
 
-export function thisMachine(): z.infer<typeof machine> {
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly kernel: string;
+}
+
+export function thisMachine(): Machine {
   const cores = cpus();
   const memoryGb = Math.round(totalmem() / GIGABYTE);
   return { processor: cores[0]?.model ?? '', cores: cores.length, memoryGb, kernel: release() };
 }
 
-/** The versions of the measured programs. @param databaseUrl the URL of the measured PostgreSQL */
-export async function versionsOf(databaseUrl: string): Promise<Record<string, string>> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
+/** The versions of the measured programs. */
+export async function versionsOf(client: Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ server_version: string }>('show server_version');
-  await client.end();
-  const said = async (program: string): Promise<string> => {
+  const versionOf = async (program: string): Promise<string> => {
     const { stdout } = await run(`${ROOT}node_modules/.bin/${program}`, ['--version']);
     return /\d{4}-\d\d-\d\d|\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? stdout.trim();
   };
   return {
     Node: process.versions.node,
-    workerd: await said('workerd'),
-    Deno: await said('deno'),
+    workerd: await versionOf('workerd'),
+    Deno: await versionOf('deno'),
     PostgreSQL: rows[0]?.server_version ?? '',
   };
 }

@@ -356,7 +356,6 @@ test.each([
   'test/stack/start/token.ts',
   'test/stack/start/mllp-send.ts',
   'test/bench/run.ts',
-  'test/bench/soak.ts',
 ])('%s --help says how to call it, and does nothing', async (program) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, '--help'], { cwd: ROOT });
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);

@@ -1,338 +1,220 @@
-/** The requests to a site, and the check of each answer: a wrong answer ends the measurement. */
+/** The requests to a site, with what each answer must have: a wrong answer ends the measurement. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
-import type { Asker, LargeGateway } from './gateway.ts';
-import { adt, observationOf, oru, type Person } from './messages.ts';
+import { ALL_PERMISSIONS } from '../../../edge/permissions.ts';
+import { sessionSeal } from '../../stack/tools/console.ts';
+import type { Operation } from '../load.ts';
+import { adt, type MessageHead, oru, type Person } from '../messages.ts';
+import type { Stack } from '../stack.ts';
 import {
-  COMMON_CODE,
+  AUTHORITY,
+  codeOf,
   COMMON_FAMILY,
   COMMON_GIVEN,
-  codeOf,
-  happeningsOf,
-  isOfMessage,
-  patientId,
-  personOf,
-  RARE_CODE,
-  resultsOf,
-  someOf,
-  specialOf,
-  type World,
-} from './world.ts';
+  COMMON_PANEL,
+  type LargeSite,
+  observationOf,
+  RARE_PANEL,
+} from './site.ts';
 
 const COUNT = 20;
-const MINUTE_MS = 60_000;
+const PAGE = `_count=${COUNT}`;
 const DAY_MS = 86_400_000;
+const HOUR_SECONDS = 3600;
 
 /** The limit of a request in a large database: a multiple of its cost with ten thousand patients, or a median in milliseconds. */
 export type Target = { readonly times: number } | { readonly ms: number };
 /** For an answer that does not depend on the size of the database. */
-const PAGE: Target = { times: 1.3 };
+const SAME: Target = { times: 1.3 };
 const NAME: Target = { ms: 3 };
-const MESSAGES: Target = { ms: 20 };
+const LIST: Target = { ms: 20 };
 
-export interface Asked {
-  readonly request: Request;
-  /** @throws if the answer is wrong */
-  readonly check: (text: string) => void;
+export interface LargeOperation extends Operation {
+  readonly target: Target | undefined;
 }
 
-export interface Operation {
-  readonly what: string;
-  readonly target?: Target;
-  readonly next: (n: number) => Asked;
+type Known = Person & { readonly id: string };
+
+/** Some patients of a site with messages, from all times. */
+async function someOf({ client }: Stack, site: string): Promise<Known[]> {
+  const { rows } = await client.query<Known>(
+    `select i.id, i.value as mrn, initcap(btrim(s.families, E'\\n')) as family, initcap(btrim(s.givens, E'\\n')) as given,
+            s.birth_date as "birthDate", $2 as authority
+       from resource_identifier i join patient_search s using (site_id, id)
+      where i.site_id = $1 and i.type = 'Patient' and i.value like 'M%'
+        and exists (select from hl7_message_key k where k.site_id = $1 and k.key = '#' || lower(i.value))
+      order by md5(i.value) limit 100`,
+    [site, AUTHORITY],
+  );
+  return rows;
 }
 
-interface Resource {
-  readonly resourceType: string;
-  readonly id: string;
-  readonly name?: readonly { readonly family: string; readonly given: readonly string[] }[];
-  readonly identifier?: readonly { readonly value: string }[];
-  readonly code?: { readonly coding: readonly { readonly code: string }[] };
-  readonly category?: readonly { readonly coding: readonly { readonly code: string }[] }[];
-  readonly subject?: { readonly reference: string };
-  readonly effectiveDateTime?: string;
-  readonly meta: { readonly lastUpdated: string; readonly versionId: string };
+/** The cookie of an administrator with a session. */
+async function cookieOf({ client, secrets }: Stack, site: string): Promise<string> {
+  const session = randomUUID();
+  const { rows } = await client.query<{ siteName: string; timeZone: string }>(
+    `select site_name as "siteName", time_zone as "timeZone"
+       from console_session_begin($1, $2, 'bench', 'Bench', null, '192.0.2.10', 'bench', $3, null, null)`,
+    [site, session, ALL_PERMISSIONS],
+  );
+  const now = Math.floor(Date.now() / 1000);
+  const endsAt = now + HOUR_SECONDS;
+  const person = { sub: 'bench', name: 'Bench', permissions: [...ALL_PERMISSIONS], hasOthers: false };
+  const content = { session, site, ...person, ...rows[0], endsAt, askedAt: now, mayAsk: false };
+  return `__Host-gateway-session=${await sessionSeal({ secrets }).seal(content, endsAt)}`;
 }
-interface Bundle {
-  readonly entry?: readonly { readonly resource: Resource }[];
-  readonly link?: readonly { readonly relation: string; readonly url: string }[];
-}
-const bundleOf = (text: string): Bundle => JSON.parse(text) as Bundle;
-const resourcesOf = (text: string): Resource[] => (bundleOf(text).entry ?? []).map(({ resource }) => resource);
-const nextOf = (text: string): string | undefined =>
-  bundleOf(text).link?.find(({ relation }) => relation === 'next')?.url;
 
-/** The items of a list of the console's API. */
-type Item = Readonly<Record<string, unknown>>;
-const itemsOf = (text: string): Item[] => (JSON.parse(text) as { readonly items: Item[] }).items;
-const isError = ({ outcome }: Item): boolean => outcome === 'AE';
-
+/** A text, which may be about a patient of the site: another one for each request. */
+type Text = string | ((one: Known) => string);
+const textOf = (text: Text, one: Known): string => (typeof text === 'string' ? text : text(one));
 /** The number of results. */
 type Count = number | 'some' | 'any';
-type Search = readonly [string, (n: number) => string, Count, (one: Resource, n: number) => boolean];
-type Listing = readonly [string, (n: number) => string, Count, ((item: Item, n: number) => boolean)?];
-function all<T>(found: readonly T[], length: Count, holds: (one: T) => boolean): void {
-  if (length === 'some') assert.notEqual(found.length, 0, 'nothing is found');
-  else if (length !== 'any') assert.equal(found.length, length);
-  for (const one of found) assert.ok(holds(one), JSON.stringify(one));
+
+interface Answer {
+  readonly resourceType?: string;
+  readonly entry?: readonly { readonly resource: unknown }[];
+  readonly items?: readonly unknown[];
 }
 
-const familyIs = ({ name = [] }: Resource, begins: string): boolean =>
-  name.some(({ family }) => family.toLowerCase().startsWith(begins.toLowerCase()));
-const givenIs = ({ name = [] }: Resource, begins: string): boolean =>
-  name.some(({ given }) => given.some((one) => one.toLowerCase().startsWith(begins.toLowerCase())));
-const isOfCode = ({ code }: Resource, asked: string): boolean => code?.coding[0]?.code === asked;
-const isAbout = ({ subject }: Resource, patient: string): boolean => subject?.reference === `Patient/${patient}`;
-
-/** The number of Observations of each code of a special patient. */
-function codesOf(world: World, patient: number): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { seed } of happeningsOf(world, patient))
-    for (const { code } of resultsOf(seed)) counts.set(code, (counts.get(code) ?? 0) + 1);
-  return counts;
+/** The resources of a Bundle, the items of a list of the console's API, or the answer itself. */
+function itemsOf(answer: string): readonly unknown[] {
+  if (answer.startsWith('<')) return [answer];
+  const { resourceType, entry = [], items } = JSON.parse(answer) as Answer;
+  return items ?? (resourceType === 'Bundle' ? entry.map(({ resource }) => resource) : [answer]);
 }
 
-const instant = (ms: number): string => new Date(ms).toISOString();
+/** @throws if an item lacks one of the texts, without regard to case */
+function check(items: readonly unknown[], count: Count, texts: readonly string[]): void {
+  if (count === 'some') assert.notEqual(items.length, 0, 'nothing is found');
+  else if (count !== 'any') assert.equal(items.length, count);
+  for (const item of items.map((one) => JSON.stringify(one).toLowerCase()))
+    for (const text of texts) assert.ok(item.includes(text.toLowerCase()), `no ${text} in ${item}`);
+}
 
-/**
- * @param sample the number of patients that the requests use
- * @returns the requests to a site, in the order of the report
- */
-export async function operationsOf(
-  world: World,
-  site: number,
-  asker: Asker,
-  gateway: LargeGateway,
-  sample: number,
-): Promise<Operation[]> {
-  const { fhir, hl7, admin } = asker;
-  const some = someOf(world, site, sample);
-  const at = (n: number): number => some[n % some.length] ?? 0;
-  const [fifty, thousands, reports] = (['fifty', 'thousands', 'reports'] as const).map((one) => specialOf(site, one));
-  if (fifty === undefined || thousands === undefined || reports === undefined)
-    throw new TypeError('no special patients');
-  const ids = { fifty: patientId(world, fifty), thousands: patientId(world, thousands) };
-  const codes = { fifty: codesOf(world, fifty), thousands: codesOf(world, thousands) };
-  const [ownCode = COMMON_CODE] = codes.fifty.keys();
-  const mostCode = codeOf(3);
-
-  const person = (n: number): Person => personOf(at(n));
-  const idOf = (n: number): string => patientId(world, at(n));
-
-  const search = (target: Target | undefined, [what, path, count, holds]: Search): Operation => ({
-    what,
-    ...(target === undefined ? {} : { target }),
-    next: (n) => ({ request: fhir(path(n)), check: (text) => all(resourcesOf(text), count, (one) => holds(one, n)) }),
-  });
-  const ofCode = (what: string, of: 'fifty' | 'thousands', code: string): Operation =>
-    search(undefined, [
-      what,
-      () => `/Observation?patient=${ids[of]}&code=http://loinc.org%7C${code}&_count=${COUNT}`,
-      Math.min(codes[of].get(code) ?? 0, COUNT),
-      (one) => isOfCode(one, code) && isAbout(one, ids[of]),
-    ]);
-  const ofDates = (what: string, of: 'fifty' | 'thousands', days: number): Operation => {
-    const to = world.endMs - 10 * DAY_MS;
-    const from = to - days * DAY_MS;
-    const dates = `date=ge${instant(from)}&date=lt${instant(to)}`;
-    return search(undefined, [
-      what,
-      () => `/Observation?patient=${ids[of]}&category=vital-signs&${dates}&_count=${COUNT}`,
-      'some',
-      (one) => {
-        const when = Date.parse(one.effectiveDateTime ?? '');
-        const category = one.category?.[0]?.coding[0]?.code;
-        return isAbout(one, ids[of]) && when >= from && when < to && category === 'vital-signs';
-      },
-    ]);
-  };
-  const everything = (what: string, of: 'fifty' | 'thousands', length: number): Operation => {
-    const path = `/Patient/${ids[of]}/$everything?_count=${length}`;
-    return search(PAGE, [what, () => path, length, (one) => one.id === ids[of] || isAbout(one, ids[of])]);
-  };
-  const list = (target: Target, [what, path, count, holds = () => true]: Listing): Operation => ({
-    what,
-    target,
-    next: (n) => ({
-      request: admin(`/api/${path(n)}`),
-      check: (text) => all(itemsOf(text), count, (item) => holds(item, n)),
-    }),
-  });
-  const message = (what: string, next: (n: number) => string): Operation => ({
-    what,
-    target: PAGE,
-    next: (n) => ({ request: hl7(next(n)), check: (text) => assert.match(text, /\rMSA\|AA\|/) }),
-  });
+/** The requests to a site, in the order of the report. */
+export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOperation[]> {
+  const { fhirHeaders, hl7Headers, fhir, fifty, thousands, reports } = of;
+  const some = await someOf(stack, of.site);
+  const cookie = await cookieOf(stack, of.site);
+  let n = 0;
+  const nextPatient = (): Known => some[(n += 1) % some.length] as Known;
+  const dayBefore = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
   /** The id of this run, so that no message repeats an earlier one. */
   const run = randomUUID().slice(0, 8);
-  const head = (n: number) => ({ control: `${run}-${n}`, at: new Date(Math.floor(Date.now() / 1000) * 1000) });
-  const nora = { family: 'Newcomer', given: 'Nora', birthDate: '1980-02-03' };
-  const newcomer = (n: number): Person => ({ mrn: `N${run}${n}`, ...nora });
-  /** A patient with messages. */
-  const known = some.filter(isOfMessage);
-  const messaged = (n: number): Person => personOf(known[n % known.length] ?? reports);
 
-  /** A client reaches the hundredth page by the links of ninety-nine others. */
-  let first = await gateway.ask(fhir(`/Observation?_count=${COUNT}`));
-  const firstIds = new Set(resourcesOf(first).map(({ id }) => id));
-  for (let page = 1; page < 99; page += 1) first = await gateway.ask(fhir(nextOf(first) ?? ''));
-  const hundredth = nextOf(first) ?? '';
+  /** A GET. @param texts of which each result must have all */
+  const get = (
+    what: string,
+    target: Target | undefined,
+    path: Text,
+    count: Count,
+    ...texts: Text[]
+  ): LargeOperation => ({
+    what,
+    target,
+    expected: 200,
+    next() {
+      const one = nextPatient();
+      const expected = texts.map((text) => textOf(text, one));
+      const url = textOf(path, one);
+      const headers = url.startsWith('/admin') ? { cookie } : fhirHeaders;
+      return { path: url, headers, check: (answer) => check(itemsOf(answer), count, expected) };
+    },
+  });
+  const patients = (what: string, query: Text, count: Count, ...texts: Text[]): LargeOperation =>
+    get(what, NAME, (one) => `/fhir/Patient?${textOf(query, one)}`, count, ...texts);
+  const ofPatient = (what: string, patient: string, query: string, count: Count, ...texts: string[]): LargeOperation =>
+    get(what, undefined, `/fhir/Observation?patient=${patient}&${query}&${PAGE}`, count, patient, ...texts);
+  const messages = (what: string, query: Text, count: Count, ...texts: Text[]): LargeOperation =>
+    get(what, LIST, (one) => `/admin/api/messages?${textOf(query, one)}`, count, ...texts);
+  const message = (what: string, textFor: (head: MessageHead, one: Known) => string): LargeOperation => ({
+    what,
+    target: SAME,
+    expected: 200,
+    next() {
+      const one = nextPatient();
+      const body = textFor({ control: `${run}-${n}`, at: new Date() }, one);
+      const isRight = (answer: string): void => assert.match(answer, /\rMSA\|AA\|/);
+      return { method: 'POST', path: '/hl7/messages', headers: hl7Headers, body, check: isRight };
+    },
+  });
+  const create: LargeOperation = {
+    what: 'create an Observation',
+    target: SAME,
+    expected: 201,
+    next() {
+      const body = JSON.stringify(observationOf(nextPatient().id, codeOf(COMMON_PANEL, 0), dayBefore(1)));
+      return { method: 'POST', path: '/fhir/Observation', headers: fhirHeaders, body };
+    },
+  };
 
-  const begins = (text: string, length: number): string => text.slice(0, length);
-  const common = begins(COMMON_FAMILY, 6);
-  /** From the second letter on. */
-  const part = (n: number): string => person(n).family.slice(1, 8);
-  const isNamed = ({ name }: Resource, text: string): boolean => JSON.stringify(name).toLowerCase().includes(text);
-  const isKind = ({ resourceType }: Resource): boolean => resourceType === 'Observation';
-  const names = ({ named }: Item, text: string): boolean => JSON.stringify(named).includes(text);
-  const isOf = ({ patients }: Item, patient: string): boolean => Array.isArray(patients) && patients.includes(patient);
-  const page = `_count=${COUNT}`;
-  const yesterday = world.endMs - DAY_MS;
+  // A client reaches the hundredth page by the links of ninety-nine others.
+  let hundredth = `/Observation?${PAGE}`;
+  for (let at = 1; at < 100; at += 1) {
+    const { link } = (await fhir(hundredth)) as unknown as { link: { relation: string; url: string }[] };
+    hundredth = link.find(({ relation }) => relation === 'next')?.url ?? '';
+  }
+  const hundredthPath = hundredth.slice(hundredth.indexOf('/fhir/'));
+  const common = COMMON_FAMILY.slice(0, 6);
+  const rarePart = (one: Known): string => one.family.slice(1, 8);
+  const twoLetters = (one: Known): string => one.family.slice(0, 2);
+  const ofControl = (one: Known): string => one.mrn.slice(4);
+  const family = (one: Known): string => one.family;
+  const id = (one: Known): string => one.id;
+  const [code, rareCode] = [codeOf(COMMON_PANEL, 3), codeOf(RARE_PANEL, 4)];
+  const [from, to] = [dayBefore(5), dayBefore(4)];
+  const dates = (first: string): string => `category=vital-signs&date=ge${first}&date=lt${to}`;
+  const coded = (text: string): string => `code=http://loinc.org%7C${text}`;
+  const newcomer = { family: 'Newcomer', given: 'Nora', birthDate: '1980-02-03', authority: AUTHORITY };
+  const isObservation = '"Observation"';
 
   return [
-    {
-      what: 'read a patient',
-      target: PAGE,
-      next: (n) => ({
-        request: fhir(`/Patient/${idOf(n)}`),
-        check: (text) => all([JSON.parse(text) as Resource], 1, (one) => familyIs(one, person(n).family)),
-      }),
-    },
-    search(PAGE, ['identifier', (n) => `/Patient?identifier=${person(n).mrn}`, 1, (one, n) => one.id === idOf(n)]),
-    {
-      what: 'family, rare',
-      target: NAME,
-      next: (n) => ({
-        request: fhir(`/Patient?family=${person(n).family}`),
-        check(text) {
-          const found = resourcesOf(text);
-          all(found, 'some', (one) => familyIs(one, person(n).family));
-          if (found.length < COUNT) assert.ok(found.some(({ id }) => id === idOf(n)));
-        },
-      }),
-    },
-    search(NAME, [
-      'family, of 1.5 %',
-      () => `/Patient?family=${common}&${page}`,
-      'any',
-      (one) => familyIs(one, common),
-    ]),
-    search(NAME, [
-      'family, 2 letters',
-      (n) => `/Patient?family=${begins(person(n).family, 2)}&${page}`,
-      'some',
-      (one, n) => familyIs(one, begins(person(n).family, 2)),
-    ]),
-    search(NAME, [
-      'given and family',
-      (n) => `/Patient?given=${person(n).given}&family=${person(n).family}`,
-      'some',
-      (one, n) => familyIs(one, person(n).family) && givenIs(one, person(n).given),
-    ]),
-    search(NAME, ['name, a rare part', (n) => `/Patient?name=${part(n)}`, 'some', (one, n) => isNamed(one, part(n))]),
-    search(NAME, [
-      'name, a common part',
-      () => `/Patient?name=${COMMON_GIVEN}&${page}`,
-      'any',
-      (one) => isNamed(one, COMMON_GIVEN.toLowerCase()),
-    ]),
-    search(NAME, ['name without a match', () => '/Patient?name=xyzzyxy', 0, () => false]),
-    ofCode('code, patient of 50', 'fifty', ownCode),
-    ofCode('code, patient of 100,000', 'thousands', mostCode),
-    ofCode('rare code, patient of 100,000', 'thousands', RARE_CODE),
-    ofCode('no such code, patient of 100,000', 'thousands', '1-1'),
-    ofDates('category and date, patient of 50', 'fifty', 30),
-    ofDates('category and a day, patient of 100,000', 'thousands', 1),
-    search(PAGE, [
-      '_lastUpdated, a day',
-      () => `/Observation?_lastUpdated=ge${instant(yesterday)}&${page}`,
-      COUNT,
-      (one) => Date.parse(one.meta.lastUpdated) >= yesterday,
-    ]),
-    search(PAGE, ['the newest by _sort', () => `/Observation?_sort=-_lastUpdated&${page}`, COUNT, isKind]),
-    search(PAGE, ['history of a type', () => `/Observation/_history?${page}`, COUNT, isKind]),
-    everything('$everything, patient of 50', 'fifty', 51),
-    everything('$everything, patient of 100,000', 'thousands', 51),
-    search(PAGE, ['first page', () => `/Observation?${page}`, COUNT, ({ id }) => firstIds.has(id)]),
-    search(PAGE, ['hundredth page', () => hundredth, COUNT, ({ id }) => !firstIds.has(id)]),
-    {
-      what: 'create an Observation',
-      target: PAGE,
-      next: (n) => ({
-        request: fhir(
-          '/Observation',
-          observationOf(idOf(n), new Date(Math.floor((world.endMs - n * MINUTE_MS) / 1000) * 1000), {
-            code: codeOf(5),
-            name: 'Measurement 5',
-            value: `${n}.50`,
-          }),
-        ),
-        check: () => undefined,
-      }),
-    },
-    message('ADT, new patient', (n) => adt(head(n), 'A04', newcomer(n))),
-    message('ADT, patient seen before', (n) => adt(head(n), n % 2 === 0 ? 'A08' : 'A04', person(n))),
-    message('ORU, patient with 5,000 results', (n) =>
-      oru(head(n), personOf(reports), `${run}${n}`, new Date(world.endMs - n * MINUTE_MS), resultsOf(n)),
-    ),
-    list(MESSAGES, ['messages, the newest', () => 'messages', 50]),
-    list(MESSAGES, [
+    get('read a patient', SAME, (one) => `/fhir/Patient/${one.id}`, 1, id),
+    get('identifier', SAME, (one) => `/fhir/Patient?identifier=${one.mrn}`, 1, id),
+    patients('family, rare', (one) => `family=${one.family}`, 'some', family),
+    patients('family, of 1.5 %', `family=${common}&${PAGE}`, 'any', common),
+    patients('family, 2 letters', (one) => `family=${twoLetters(one)}&${PAGE}`, 'some', twoLetters),
+    patients('given and family', (one) => `given=${one.given}&family=${one.family}`, 'some', family),
+    patients('name, a rare part', (one) => `name=${rarePart(one)}`, 'some', rarePart),
+    patients('name, a common part', `name=${COMMON_GIVEN}&${PAGE}`, 'any', COMMON_GIVEN),
+    patients('name without a match', 'name=xyzzyxy', 0),
+    ofPatient('code, patient of 50', fifty, coded(code), 10, code),
+    ofPatient('code, patient of 100,000', thousands, coded(code), COUNT, code),
+    ofPatient('rare code, patient of 100,000', thousands, coded(rareCode), 'some', rareCode),
+    ofPatient('no such code, patient of 100,000', thousands, coded('1-1'), 0),
+    ofPatient('category and date, patient of 50', fifty, dates(dayBefore(34)), COUNT),
+    ofPatient('category and a day, patient of 100,000', thousands, dates(from), COUNT, `"${from}T`),
+    get('_lastUpdated, a day', SAME, `/fhir/Observation?_lastUpdated=ge${from}&${PAGE}`, COUNT, isObservation),
+    get('the newest by _sort', SAME, `/fhir/Observation?_sort=-_lastUpdated&${PAGE}`, COUNT, isObservation),
+    get('history of a type', SAME, `/fhir/Observation/_history?${PAGE}`, COUNT, isObservation),
+    get('$everything, patient of 50', SAME, `/fhir/Patient/${fifty}/$everything?_count=51`, 51, fifty),
+    get('$everything, patient of 100,000', SAME, `/fhir/Patient/${thousands}/$everything?_count=51`, 51, thousands),
+    get('first page', SAME, `/fhir/Observation?${PAGE}`, COUNT, isObservation),
+    get('hundredth page', SAME, hundredthPath, COUNT, isObservation),
+    create,
+    message('ADT, new patient', (head) => adt(head, { ...newcomer, mrn: `N${head.control}` })),
+    message('ADT, patient seen before', (head, one) => adt(head, one, n % 2 === 0 ? 'A08' : 'A04')),
+    message('ORU, patient with 5,000 results', (head) => oru(head, reports, head.at, [code, rareCode])),
+    messages('messages, the newest', '', 50),
+    messages(
       'messages by number',
-      (n) => `messages?patient=${messaged(n).mrn}`,
+      (one) => `patient=${one.mrn}`,
       'some',
-      (item, n) => names(item, messaged(n).mrn),
-    ]),
-    list(MESSAGES, [
-      'messages by a rare name',
-      (n) => `messages?patient=${messaged(n).family}`,
-      'some',
-      (item) => names(item, 'PID-5'),
-    ]),
-    list(MESSAGES, [
-      'messages by a common name',
-      () => `messages?patient=${COMMON_GIVEN}`,
-      'any',
-      (item) => names(item, 'PID-5'),
-    ]),
-    list(MESSAGES, [
-      'messages by two names',
-      (n) => `messages?patient=${messaged(n).family}%20${messaged(n).given}`,
-      'some',
-      (item) => names(item, 'PID-5'),
-    ]),
-    list(MESSAGES, [
-      'messages by part of a control id',
-      (n) => `messages?q=000${10 + (n % 30)}`,
-      'some',
-      ({ controlId }, n) => String(controlId).includes(`000${10 + (n % 30)}`),
-    ]),
-    list(MESSAGES, ['rejected messages', () => 'messages?outcome=errors', 'some', isError]),
-    list(MESSAGES, ['messages by a reason', () => 'messages?reason=required-field-missing', 'some', isError]),
-    list(MESSAGES, [
-      'messages of a key',
-      () => `messages?clientId=${asker.hl7Client}`,
-      50,
-      ({ clientId }) => clientId === asker.hl7Client,
-    ]),
-    list(PAGE, ['audit, the newest', () => 'audit', 50]),
-    list(PAGE, ['audit of a patient', (n) => `audit?patient=${idOf(n)}`, 'some', (item, n) => isOf(item, idOf(n))]),
-    list(PAGE, [
-      'audit of a patient of 100,000',
-      () => `audit?patient=${ids.thousands}`,
-      50,
-      (item) => isOf(item, ids.thousands),
-    ]),
-    list(PAGE, ['audit by an action', () => 'audit?action=update', 50]),
-    {
-      what: 'Feeds',
-      target: PAGE,
-      next: () => ({ request: admin(''), check: (text) => assert.match(text, /Hospital/) }),
-    },
-    {
-      what: 'Traffic, 30 days',
-      target: PAGE,
-      next: () => ({ request: admin('/api/usage?span=30d'), check: (text) => assert.match(text, /"charts"/) }),
-    },
+      (one) => one.mrn,
+    ),
+    messages('messages by a rare name', (one) => `patient=${one.family}`, 'some', 'PID-5'),
+    messages('messages by a common name', `patient=${COMMON_GIVEN}`, 'any', 'PID-5'),
+    messages('messages by two names', (one) => `patient=${one.family}%20${one.given}`, 'some', 'PID-5'),
+    messages('messages by part of a control id', (one) => `q=${ofControl(one)}`, 'some', ofControl),
+    messages('rejected messages', 'outcome=errors', 'some', '"AE"'),
+    messages('messages by a reason', 'reason=required-field-missing', 'some', '"AE"'),
+    messages('messages of a key', `clientId=${of.hl7Client}`, 50, of.hl7Client),
+    get('audit, the newest', SAME, '/admin/api/audit', 50),
+    get('audit of a patient', SAME, (one) => `/admin/api/audit?patient=${one.id}`, 'some', id),
+    get('audit of a patient of 100,000', SAME, `/admin/api/audit?patient=${thousands}`, 'some', thousands),
+    get('audit by an action', SAME, '/admin/api/audit?action=update', 'some', 'update'),
+    get('Feeds', SAME, '/admin', 1, 'Hospital'),
+    get('Traffic, 30 days', SAME, '/admin/api/usage?span=30d', 1, 'charts'),
   ];
 }

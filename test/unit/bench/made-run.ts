@@ -1,6 +1,6 @@
 /** Runs of the bench as they would come of a machine whose speed and noise are known. */
 import type { Measured } from '../../bench/load.ts';
-import { LIMITS, type Row, type Run } from '../../bench/report/run.ts';
+import { LIMITS, type Row, type Run } from '../../bench/report.ts';
 
 /** How many times more than usual an operation takes. */
 export interface Cost {
@@ -68,7 +68,6 @@ export function madeRun({ random, noise = 0, drift = 1, costs = {}, operations =
   const limit = (what: string, perSecond: number, cpu: Readonly<Record<string, number>>): Row => ({
     group: 'limit',
     what,
-    connections: 16,
     rounds: rounds(perSecond, { ...cpu, load: 100 }),
   });
   return {
@@ -77,14 +76,12 @@ export function madeRun({ random, noise = 0, drift = 1, costs = {}, operations =
     machine: { processor: 'a processor', cores: 2, memoryGb: 24, kernel: '6' },
     versions: { Node: '24.0.0' },
     rows: [
-      limit(LIMITS.node, 8000, { gateway: 80 }),
       limit(LIMITS.hello, 7000, { gateway: 130 }),
       limit(LIMITS.bare, 1300, { gateway: 800, endpoint: 400, postgres: 200 }),
       limit(LIMITS.pointRead, 9000, { postgres: 100 }),
       ...operations.map((what): Row => ({
         group: 'workerd',
         what,
-        connections: 16,
         rounds: rounds(700, { gateway: 950, endpoint: 600, postgres: 590, load: 150 }, costs[what]),
       })),
     ],
