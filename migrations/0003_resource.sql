@@ -126,22 +126,22 @@ create table resource_identifier (
 );
 create index resource_identifier_system on resource_identifier (site_id, type, system, id) where (system <> '') is true;
 alter table resource_identifier add primary key (site_id, type, value, id, system);
-create index resource_identifier_of on resource_identifier (id, site_id, type);
+create index resource_identifier_of on resource_identifier (id, site_id);
 select table_of_site('resource_identifier');
 grant select, insert, update, delete on resource_identifier to gateway_app;
 
--- The parameter 'missing' lists the parameters that a resource has no value of.
+-- Codes, and with the parameter 'missing' the parameters that a resource has no value of. The keys are those of token_key: an index
+-- of the texts is twice as large. 0: without a system.
 create table resource_token (
   site_id uuid not null,
-  type text not null,
-  param text not null,
-  code text not null,
-  system text not null,
-  id uuid not null
+  id uuid not null,
+  code_key bigint not null,
+  system_key bigint not null,
+  type text not null
 );
-create index resource_token_system on resource_token (site_id, type, param, system, id) where (system <> '') is true;
-alter table resource_token add primary key (site_id, type, param, code, id, system);
-create index resource_token_of on resource_token (id, site_id, type);
+create index resource_token_system on resource_token (site_id, system_key, id) where (system_key <> 0) is true;
+alter table resource_token add primary key (site_id, code_key, id, system_key);
+create index resource_token_of on resource_token (id, site_id);
 select table_of_site('resource_token');
 grant select, insert, update, delete on resource_token to gateway_app;
 
@@ -163,7 +163,7 @@ create table resource_date (
 -- Everything since a time, and everything until a time.
 create index resource_date_before on resource_date (site_id, type, param, before_at, id);
 create index resource_date_from on resource_date (site_id, type, param, from_at, id);
-alter table resource_date add primary key (site_id, type, id, param);
+alter table resource_date add primary key (id, type, param, site_id);
 create index resource_date_of_patient on resource_date (site_id, patient_id, type, param, before_at, from_at, id)
   where patient_id is not null;
 select table_of_site('resource_date');

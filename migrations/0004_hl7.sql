@@ -35,7 +35,8 @@ create table hl7_message (
   unique (site_id, client_id, sending_application, sending_facility, control_id, sha256),
   foreign key (site_id, client_id) references api_key
 );
-create index hl7_message_received on hl7_message (site_id, received_at desc, message_id desc);
+-- The newest are listed first, but the index ascends: at its end PostgreSQL fills each page, at its beginning half of it.
+create index hl7_message_received on hl7_message (site_id, received_at, message_id);
 create index hl7_message_failed on hl7_message (site_id, message_id) where has_failed;
 -- A replay first counts a site's rejected messages, which are few among all.
 create index hl7_message_refused on hl7_message (site_id, outcome, message_id) where outcome <> 'AA';
@@ -45,10 +46,10 @@ create index hl7_message_kept on hl7_message (site_id, received_at, message_id) 
 -- list is short, so that emptying it does not delay a message for long.
 create index hl7_message_control_part on hl7_message using gin (site_id, lower(control_id) gin_trgm_ops)
   with (fastupdate = on, gin_pending_list_limit = 256);
-create index hl7_message_refused_received on hl7_message (site_id, received_at desc, message_id desc) where outcome <> 'AA';
+create index hl7_message_refused_received on hl7_message (site_id, received_at, message_id) where outcome <> 'AA';
 -- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without the condition the planner also
 -- used it to find a message among those of its sender, and read every message of the sender.
-create index hl7_message_of_key on hl7_message (site_id, client_id, received_at desc, message_id desc) where client_id <> '';
+create index hl7_message_of_key on hl7_message (site_id, client_id, received_at, message_id) where client_id <> '';
 select table_of_site('hl7_message');
 -- The decision about a message may change, its bytes never.
 grant select, insert, update (outcome, ack, errors, has_failed) on hl7_message to gateway_app;
@@ -111,10 +112,10 @@ create table hl7_message_resource (
   -- The members of the resource that this version changed, with the fields that state them:
   -- 'name PID-5 PID-9,birthDate PID-7'. A change without a field has the event, MSH-9.
   elements text not null default '',
-  primary key (site_id, message_id, type, id, version),
+  primary key (message_id, type, id, version, site_id),
   foreign key (site_id, message_id) references hl7_message
 );
-create index hl7_message_resource_of on hl7_message_resource (site_id, type, id);
+create index hl7_message_resource_of on hl7_message_resource (id, site_id);
 select table_of_site('hl7_message_resource');
 grant select, insert on hl7_message_resource to gateway_app;
 

@@ -116,8 +116,8 @@ create table hl7_identity (
   primary key (site_id, type, key),
   foreign key (site_id, type, id) references resource
 );
--- By the id first: as (site_id, type, …) it would serve a look-up by key as well, and badly, while there are no statistics.
-create index hl7_identity_of on hl7_identity (id, type, site_id);
+-- Not (site_id, type, …): that would serve a look-up by key as well, and badly, while there are no statistics.
+create index hl7_identity_of on hl7_identity (id, site_id);
 select table_of_site('hl7_identity');
 -- A merge deletes the keys of the merged patient.
 grant select, insert, update, delete on hl7_identity to gateway_app;
@@ -156,13 +156,12 @@ create table hl7_result (
 -- The primary key begins with the id, and these indexes with the patient. Without statistics the planner uses any index
 -- that begins with the site and the type. A look-up would then read all results of the site.
 -- If two concurrent messages both find nothing, only one inserts the result.
-create unique index hl7_result_key on hl7_result (patient_id, site_id, type,
-  md5(what || '|' || filler || '|' || placer || '|' || numbers), at, place);
--- The observation is behind the time: a message looks up all results of its order.
-create index hl7_result_filler on hl7_result (patient_id, site_id, type, filler, at, what) where filler <> '';
-create index hl7_result_placer on hl7_result (patient_id, site_id, type, placer, at, what) where placer <> '';
-create index hl7_result_parent on hl7_result (patient_id, site_id, type, parent, at) where parent <> '';
-create index hl7_result_what on hl7_result (patient_id, site_id, type, what, at) where filler = '' and placer = '';
+create unique index hl7_result_key on hl7_result (patient_id, (md5(site_id::text || '|' || type || '|' || at || '|' || place::text
+  || '|' || what || '|' || filler || '|' || placer || '|' || numbers)::uuid));
+create index hl7_result_filler on hl7_result (patient_id, type, filler, at) where filler <> '';
+create index hl7_result_placer on hl7_result (patient_id, type, placer, at) where placer <> '';
+create index hl7_result_parent on hl7_result (patient_id, type, parent, at) where parent <> '';
+create index hl7_result_what on hl7_result (patient_id, type, what, at) where filler = '' and placer = '';
 select table_of_site('hl7_result');
 grant select, insert, update, delete on hl7_result to gateway_app;
 
@@ -178,7 +177,7 @@ create table hl7_precedence (
   fields text not null default '{}',
   -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (precedence_stamp).
   stamps text not null default '{}',
-  primary key (site_id, type, id)
+  primary key (id, type, site_id)
 );
 select table_of_site('hl7_precedence');
 grant select, insert, update on hl7_precedence to gateway_app;

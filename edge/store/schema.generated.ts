@@ -154,6 +154,7 @@ export const FUNCTIONS: readonly string[] = [
   'subscription_write',
   'thumbprints_foreign',
   'thumbprints_write',
+  'token_key',
   'token_revoke',
   'usage_noted',
   'write_time',

@@ -34,6 +34,9 @@ declare
   is_alone boolean := p_deadline is not null;
   ids uuid[];
   walked uuid[];
+  -- As token_key.
+  v_code bigint;
+  v_system bigint;
   patient uuid;
   total bigint := 0;
   -- The rest of the bundle's answer; null: any resource fits. A single page never uses up the budget of an answer.
@@ -89,6 +92,8 @@ begin
       into ids
       using p_site, p_value, coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
   else
+    v_code := token_key(p_type, p_param, p_value);
+    v_system := token_key(p_type, p_param, p_system);
     walked := array(
       select r.id from resource r
        where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type
@@ -101,8 +106,7 @@ begin
         select w.id from unnest(walked) with ordinality w (id, n)
          where exists (
            select from resource_token t
-            where t.site_id = p_site and t.type = p_type and t.id = w.id and t.param = p_param
-              and t.code = search_key(p_value) and (p_system is null or t.system = search_key(p_system)) offset 0)
+            where t.site_id = p_site and t.code_key = v_code and t.id = w.id and (v_system is null or t.system_key = v_system) offset 0)
          order by w.n limit p_limit + 1);
     end if;
     if p_param is not null and cardinality(ids) <= p_limit and cardinality(walked) = 100 then
@@ -110,8 +114,8 @@ begin
         with recursive step (with_token, of_patient) as (
           select t.id, r.id
             from (select t.id from resource_token t
-                   where t.site_id = p_site and t.type = p_type and t.param = p_param and t.code = search_key(p_value)
-                     and (p_system is null or t.system = search_key(p_system)) and t.id > walked[100]
+                   where t.site_id = p_site and t.code_key = v_code and (v_system is null or t.system_key = v_system)
+                     and t.id > walked[100]
                    order by t.id limit 1) t
             left join lateral (
               select r.id from resource r
@@ -122,8 +126,8 @@ begin
             from step s
            cross join lateral (
              select t.id from resource_token t
-              where t.site_id = p_site and t.type = p_type and t.param = p_param and t.code = search_key(p_value)
-                and (p_system is null or t.system = search_key(p_system)) and t.id >= s.of_patient and t.id > s.with_token
+              where t.site_id = p_site and t.code_key = v_code and (v_system is null or t.system_key = v_system)
+                and t.id >= s.of_patient and t.id > s.with_token
               order by t.id limit 1) t
             left join lateral (
               select r.id from resource r

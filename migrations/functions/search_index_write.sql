@@ -32,8 +32,9 @@ begin
            select search_key(e ->> 0), search_key(e ->> 1) from json_array_elements(r.identifiers) e);
       delete from resource_token t
        where t.site_id = p_site and t.type = r.type and t.id = r.id
-         and (t.param, t.system, t.code) not in (
-           select e ->> 0, search_key(e ->> 1), search_key(e ->> 2) from json_array_elements(r.tokens) e);
+         and (t.code_key, t.system_key) not in (
+           select token_key(r.type, e ->> 0, e ->> 2), token_key(r.type, e ->> 0, e ->> 1)
+             from json_array_elements(r.tokens) e);
       delete from resource_date d
        where d.site_id = p_site and d.type = r.type and d.id = r.id
          and d.param not in (select e ->> 0 from json_array_elements(r.dates) e);
@@ -58,8 +59,8 @@ begin
       on conflict do nothing;
   end if;
   if cardinality(writes) > 1 or json_array_length(writes[1].tokens) > 0 then
-    insert into resource_token (site_id, type, param, system, code, id)
-      select p_site, x.type, e ->> 0, search_key(e ->> 1), search_key(e ->> 2), x.id
+    insert into resource_token (site_id, id, code_key, system_key, type)
+      select p_site, x.id, token_key(x.type, e ->> 0, e ->> 2), token_key(x.type, e ->> 0, e ->> 1), x.type
         from unnest(writes) x cross join json_array_elements(x.tokens) e
       on conflict do nothing;
   end if;

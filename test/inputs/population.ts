@@ -25,6 +25,12 @@ const given = (i: string, salt: number): string => pick(`string_to_array('${GIVE
 const family = (i: string): string =>
   [1, 2, 3].map((salt) => pick(`string_to_array('${SYLLABLES}', ' ')`, i, salt)).join(' || ');
 
+/** A token of each resource; SQL of its parts. @param k as of `id` */
+const tokens = (type: string, param: string, code: string, system: string, k: number): string =>
+  `insert into resource_token (site_id, id, code_key, system_key, type)
+   select $1::uuid, ${id(k, 'i')}, token_key('${type}', ${param}, ${code}), token_key('${type}', ${param}, ${system}), '${type}'
+     from generate_series(1, $2::integer) i`;
+
 const STATEMENTS: readonly string[] = [
   `insert into resource (site_id, type, id, version, last_updated, meta, body)
    select $1::uuid, 'Patient', ${id(1, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"active":true'
@@ -45,21 +51,25 @@ const STATEMENTS: readonly string[] = [
      select $1::uuid, '${type}', ${id(n + 2, 'i')}, 1, '2026-01-01'::timestamptz + i * interval '1 s', '', '"status":"final"',
             ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}
        from generate_series(1, $2::integer) i`,
-    `insert into resource_token (site_id, type, param, code, system, id)
-     select $1::uuid, '${type}', '${type === 'DocumentReference' ? 'type' : 'code'}',
-            case when i % 2 = 0 then 'common' else 'c' || (i % 5000) end, 'urn:codes', ${id(n + 2, 'i')}
-       from generate_series(1, $2::integer) i`,
+    tokens(
+      type,
+      `'${type === 'DocumentReference' ? 'type' : 'code'}'`,
+      "case when i % 2 = 0 then 'common' else 'c' || (i % 5000) end",
+      "'urn:codes'",
+      n + 2,
+    ),
   ]),
-  `insert into resource_token (site_id, type, param, code, system, id)
-   select $1::uuid, 'Condition', 'clinical-status', case when i % 20 = 0 then 'resolved' else 'active' end, 'urn:status', ${id(3, 'i')}
-     from generate_series(1, $2::integer) i`,
+  tokens('Condition', "'clinical-status'", "case when i % 20 = 0 then 'resolved' else 'active' end", "'urn:status'", 3),
   // A result each half an hour, some a few days late; nearly all of the laboratory, and final. One of 500 has no date.
-  `insert into resource_token (site_id, type, param, code, system, id)
-   select $1::uuid, 'Observation', p.param, case when i % 50 = 0 then p.seldom else p.usual end, 'urn:' || p.param, ${id(2, 'i')}
-     from generate_series(1, $2::integer) i,
-          (values ('category', 'laboratory', 'vital-signs'), ('status', 'final', 'amended')) p(param, usual, seldom)`,
-  `insert into resource_token (site_id, type, param, code, system, id)
-   select $1::uuid, 'Observation', 'missing', 'date', '', ${id(2, 'i')} from generate_series(1, $2::integer) i where i % 500 = 0`,
+  tokens(
+    'Observation',
+    "'category'",
+    "case when i % 50 = 0 then 'vital-signs' else 'laboratory' end",
+    "'urn:category'",
+    2,
+  ),
+  tokens('Observation', "'status'", "case when i % 50 = 0 then 'amended' else 'final' end", "'urn:status'", 2),
+  `${tokens('Observation', "'missing'", "'date'", "''", 2)} where i % 500 = 0`,
   `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id)
    select $1::uuid, 'Observation', ${id(2, 'i')}, 'date', d.at, d.at + interval '1 s', false, false,
           ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}

@@ -19,10 +19,6 @@ const isShort = (value: string): boolean => value.length <= SHORT_KEY_LENGTH;
 /** True where the token itself is what the search tables contain. */
 export const hasShortKeys = ({ system, value }: Token): boolean => isShort(system ?? '') && isShort(value ?? '');
 
-function keyOf(value: string, bind: Bind): string {
-  return isShort(value) ? bind(value) : `search_key(${bind(value)})`;
-}
-
 /** A criterion with tokens. */
 export interface Tokens {
   readonly any: readonly Token[];
@@ -30,32 +26,40 @@ export interface Tokens {
   readonly found?: Token;
 }
 
+/** The columns of a table of tokens, in SQL. `none`: an absent system. `content`: what they have for a text. */
+export interface TokenColumns {
+  readonly value: string;
+  readonly system: string;
+  readonly none: string;
+  readonly content: (text: string, isShort: boolean) => string;
+}
+
 /**
  * The indexes of systems omit rows without a system. Only a search by system alone has that condition in the same words. So no
  * estimate makes PostgreSQL read all codes of a type through them.
- *
- * @param column the column of the value or code; the system is in the column `system`
  */
-export function tokenSql(column: string, alias: string, { any, found }: Tokens, bind: Bind): string {
+export function tokenSql(columns: TokenColumns, alias: string, { any, found }: Tokens, bind: Bind): string {
+  const [column, systems] = [`${alias}.${columns.value}`, `${alias}.${columns.system}`];
+  const contentOf = (value: string): string => columns.content(bind(value), isShort(value));
   const keys: string[] = [];
   const partsOf = ({ system, value }: Token): string =>
     [
-      ...(value === null ? [] : [`${alias}.${column} = ${value}`]),
-      ...(system === null ? [] : [`${alias}.system = ${system}`]),
-      ...(value === null ? [`(${alias}.system <> '') is true`] : []),
+      ...(value === null ? [] : [`${column} = ${value}`]),
+      ...(system === null ? [] : [`${systems} = ${system}`]),
+      ...(value === null ? [`(${systems} <> ${columns.none}) is true`] : []),
     ].join(' and ');
   if (found !== undefined)
     return found.value === null
       ? partsOf(found)
-      : `${alias}.${column} = ${found.value} and (${found.system} is null or ${alias}.system = ${found.system})`;
+      : `${column} = ${found.value} and (${found.system} is null or ${systems} = ${found.system})`;
   const alternatives = any.map(({ system, value }) => {
-    const key = value === null ? null : keyOf(value, bind);
+    const key = value === null ? null : contentOf(value);
     if (key !== null) keys.push(key);
-    return partsOf({ value: key, system: system === null ? null : keyOf(system, bind) });
+    return partsOf({ value: key, system: system === null ? null : contentOf(system) });
   });
   if (alternatives.length === 1) return alternatives.join('');
   // One array has all values, which is a condition on the index.
-  const listed = keys.length === any.length ? [`${alias}.${column} = any (array[${keys.join(', ')}])`] : [];
+  const listed = keys.length === any.length ? [`${column} = any (array[${keys.join(', ')}])`] : [];
   const isListed = listed.length > 0 && any.every(({ system }) => system === null);
   return [...listed, ...(isListed ? [] : [`(${alternatives.map((one) => `(${one})`).join(' or ')})`])].join(' and ');
 }
@@ -68,10 +72,14 @@ export const tokensJson = (tokens: readonly Token[]): string =>
  * Several tokens, those without a value apart, because another index has them. The keys are computed first, so that an index
  * serves them. PostgreSQL expects the same number of items of each JSON array, so it keeps one plan for all numbers of tokens.
  */
-export function eachToken<C extends Tokens>(criterion: C, bind: Bind): readonly Each<C>[] | undefined {
+export function eachToken<C extends Tokens>(
+  { content }: TokenColumns,
+  criterion: C,
+  bind: Bind,
+): readonly Each<C>[] | undefined {
   if (criterion.any.length < 2) return undefined;
   return [...Map.groupBy(criterion.any, ({ value }) => value === null)].map(([isOfSystem, tokens]) => ({
-    rows: `(select search_key(j.token ->> 0) as value, search_key(j.token ->> 1) as system
+    rows: `(select ${content('j.token ->> 0', false)} as value, ${content('j.token ->> 1', false)} as system
         from json_array_elements(${bind(tokensJson(tokens))}::json) j (token) offset 0) k`,
     one: { ...criterion, found: { value: isOfSystem ? null : 'k.value', system: 'k.system' } },
   }));

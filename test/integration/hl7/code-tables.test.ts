@@ -191,7 +191,8 @@ test('a replay after a new version adds its codings, as its preview says, and a 
   await reprocess(site.deps, site.site, id, { why: 'replayed', actor: 'test', jobId: null, by: ADA }, 'r');
   expect(codingsOf((await results('R1'))[0])).toEqual(['99R|LATER', 'SCT|777 added']);
   const found = await db.client.query(
-    `select system, code from resource_token where site_id = $1 and param = 'code' and code in ('LATER', '777') order by code`,
+    `select c.code from resource_token t join (values ('LATER'), ('777')) c (code) on t.code_key = token_key('Observation', 'code', c.code)
+      where t.site_id = $1 order by c.code`,
     [site.site],
   );
   expect(found.rows.map(({ code }: { code?: string }) => code)).toEqual(['777', 'LATER']);

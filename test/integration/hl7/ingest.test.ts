@@ -257,7 +257,8 @@ describe('results', () => {
     expect(sent).toMatchObject({ outcome: 'AA', errors: [] });
     expect(site.db.endpoint.requests() - before).toBe(1);
     const { rows } = await site.db.client.query(
-      `select count(*)::int from resource_token where site_id = $1 and code like 'code-%'`,
+      `select count(*)::int from resource_token t, generate_series(0, 199) n
+        where t.site_id = $1 and t.code_key = token_key('Observation', 'code', 'code-' || n)`,
       [site.site],
     );
     expect(rows[0].count).toBe(200);

@@ -90,7 +90,7 @@ test.each([
     `${OF_PATIENT} and what = $4 and filler = '' and placer = '' and at between $5 and $6 order by at desc`,
     '(what = $4)',
   ],
-  ['patient', '', 'select * from hl7_result where site_id = $1 and patient_id = $2', '(patient_id = $2)'],
+  ['patient', 'hl7_result_', 'select * from hl7_result where site_id = $1 and patient_id = $2', '(patient_id = $2)'],
 ])('a result is found by its %s while PostgreSQL has no statistics', async (_, index, statement, condition) => {
   await application.query('set enable_seqscan = off');
   // The plan that a connection keeps depends on the size of the table when it was first used.
@@ -101,7 +101,7 @@ test.each([
     }
     const plan = await application.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${statement}`);
     const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text).toContain(`using ${index}`);
+    expect(text).toMatch(new RegExp(`(using|Index Scan on) ${index}`));
     expect(/Index Cond: (.*)/.exec(text)?.[1]).toContain(condition);
     expect(text).not.toContain('Sort');
   }

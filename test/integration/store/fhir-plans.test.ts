@@ -664,8 +664,8 @@ describe.each<[string, Criterion, string, number]>([
   [
     '1,000 resources',
     token('code', ...FOUND_CODES.map((value) => code(value))),
-    `select t.id from resource_token t where t.site_id = $1 and t.type = 'Observation' and t.param = 'code'
-        and t.code in (${FOUND_CODES.map((value) => `'${value}'`).join(', ')})`,
+    `select t.id from resource_token t where t.site_id = $1
+        and t.code_key in (${FOUND_CODES.map((value) => `token_key('Observation', 'code', '${value}')`).join(', ')})`,
     1_000,
   ],
   // More than are listed, so that another order than that of the ids walks (edge/store/search/list-or-walk.ts).
@@ -818,30 +818,32 @@ describe('a search for many names', () => {
   });
 });
 
+const keyOf = (text: string): string => `token_key('Observation', 'code', ${text})`;
+
 // Two codes share resources, and one has two systems.
 test('pages of several codes: page after page, each resource once', async () => {
   const { client } = db;
   await client.query(
-    `insert into resource_token (site_id, type, param, code, system, id)
-     select t.site_id, t.type, t.param, n.code, n.system, t.id
+    `insert into resource_token (site_id, id, code_key, system_key, type)
+     select t.site_id, t.id, ${keyOf('n.code')}, ${keyOf('n.system')}, t.type
        from resource_token t, (values ('c7', 'urn:others'), ('c9', 'urn:codes')) n (code, system)
-      where t.site_id = $1 and t.type = 'Observation' and t.param = 'code' and t.code = 'c7' on conflict do nothing`,
+      where t.site_id = $1 and t.code_key = ${keyOf("'c7'")} on conflict do nothing`,
     [small],
   );
   for (const [site, any, condition] of [
-    [small, [code('c7'), code('c9')], `t.code in ('c7', 'c9')`],
+    [small, [code('c7'), code('c9')], `t.code_key in (${keyOf("'c7'")}, ${keyOf("'c9'")})`],
     [
       small,
       [code('c7', 'urn:others'), code('c5', 'urn:codes')],
-      `(t.code, t.system) in (('c7', 'urn:others'), ('c5', 'urn:codes'))`,
+      `(t.code_key, t.system_key) in ((${keyOf("'c7'")}, ${keyOf("'urn:others'")}), (${keyOf("'c5'")}, ${keyOf("'urn:codes'")}))`,
     ],
-    [small, [code('c7', ''), { system: 'urn:others', value: null }], `t.system = 'urn:others'`],
-    [large, [code('c7'), code('c9', 'urn:codes')], `t.code in ('c7', 'c9')`],
+    [small, [code('c7', ''), { system: 'urn:others', value: null }], `t.system_key = ${keyOf("'urn:others'")}`],
+    [large, [code('c7'), code('c9', 'urn:codes')], `t.code_key in (${keyOf("'c7'")}, ${keyOf("'c9'")})`],
   ] as const)
     for (const descending of [false, true]) {
       const { rows } = await client.query<{ id: string }>(
         `select distinct t.id from resource_token t
-          where t.site_id = $1 and t.type = 'Observation' and t.param = 'code' and ${condition}
+          where t.site_id = $1 and ${condition}
           order by t.id ${descending ? 'desc' : ''}`,
         [site],
       );

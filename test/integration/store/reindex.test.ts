@@ -111,7 +111,7 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
 
 const INDEX = [
   'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
-  'select type, id, param, code, system from resource_token where site_id = $1 order by 1, 2, 3, 4, 5',
+  'select type, id, code_key, system_key from resource_token where site_id = $1 order by 1, 2, 3, 4',
   `select type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id from resource_date
     where site_id = $1 order by 1, 2, 3`,
   'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
@@ -155,7 +155,7 @@ describe('a site reindexed', () => {
     const [index, content] = [await rowsOf(site, INDEX), await rowsOf(site, CONTENT)];
     for (const damage of [
       'delete from resource_identifier where site_id = $1',
-      `update resource_token set code = code || '-wrong', param = 'wrong' where site_id = $1`,
+      'update resource_token set code_key = code_key + 1 where site_id = $1',
       `update patient_search set names = '', name_sort = 'x', birth_date = '1900', gender = null where site_id = $1`,
       `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
       'delete from patient_name where site_id = $1',
@@ -167,8 +167,8 @@ describe('a site reindexed', () => {
       `delete from report where site_id = $1 and report_id = (select min(report_id::text)::uuid from report where site_id = $1)`,
       `update resource set patient_id = null where site_id = $1 and type = 'Observation'`,
       `update resource set patient_id = id where site_id = $1 and type = 'Patient'`,
-      `insert into resource_token (site_id, type, param, code, system, id)
-         select site_id, type, 'code', 'stale', '', id from resource where site_id = $1`,
+      `insert into resource_token (site_id, id, code_key, system_key, type)
+         select site_id, id, token_key(type, 'code', 'stale'), 0, type from resource where site_id = $1`,
     ]) {
       await db.client.query(damage, [site]);
     }
@@ -184,7 +184,7 @@ describe('a site reindexed', () => {
     await fill(site);
     const rowVersions = [
       'select xmin, ctid from resource_identifier where site_id = $1 order by id, value',
-      'select xmin, ctid from resource_token where site_id = $1 order by id, param, code',
+      'select xmin, ctid from resource_token where site_id = $1 order by id, code_key',
       'select xmin, ctid from resource_date where site_id = $1 order by id, param',
       'select ctid from study where site_id = $1 order by study_id',
     ];
@@ -304,9 +304,12 @@ describe('by which numbers patients are known', () => {
 describe('an update between the read and the write of a step', () => {
   const tokens = async () =>
     (
-      await db.client.query<{ code: string }>(`select code from resource_token where site_id = $1 and param = 'code'`, [
-        site,
-      ])
+      await db.client.query<{ code: string }>(
+        `select c.code from resource_token t join (values ('old'), ('new')) c (code)
+             on t.code_key = token_key('Observation', 'code', c.code)
+          where t.site_id = $1`,
+        [site],
+      )
     ).rows;
   const observation = (code: string): JsonObject => ({
     resourceType: 'Observation',

@@ -1,6 +1,14 @@
 /** Identifiers: `[value]`, `[system]|[value]`, `|[value]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
 import { objectsAt, text } from '../at-path.ts';
-import { EMPTY_TOKEN, eachToken, hasToken, isEmptyToken, type Tokens, tokenSql } from '../compare.ts';
+import {
+  EMPTY_TOKEN,
+  eachToken,
+  hasToken,
+  isEmptyToken,
+  type TokenColumns,
+  type Tokens,
+  tokenSql,
+} from '../compare.ts';
 import type { Kind } from '../kind.ts';
 import type { IdentifierRow } from '../rows.ts';
 import { ofType, type Source } from '../source.ts';
@@ -14,6 +22,13 @@ const IDENTIFIERS: Source = {
   id: (a) => `${a}.id`,
   repeats: true,
   within: ofType,
+};
+
+const COLUMNS: TokenColumns = {
+  value: 'value',
+  system: 'system',
+  none: "''",
+  content: (text, isShort) => (isShort ? text : `search_key(${text})`),
 };
 
 export const identifier = {
@@ -31,6 +46,6 @@ export const identifier = {
   meets: (write, { any }) => hasToken(write.identifiers, any),
   rank: 1,
   source: () => IDENTIFIERS,
-  sql: (criterion, alias, { bind }) => tokenSql('value', alias, criterion, bind),
-  each: (criterion, { bind }) => eachToken(criterion, bind),
+  sql: (criterion, alias, { bind }) => tokenSql(COLUMNS, alias, criterion, bind),
+  each: (criterion, { bind }) => eachToken(COLUMNS, criterion, bind),
 } as const satisfies Kind<IdentifierCriterion>;

@@ -1,16 +1,38 @@
 /** Coded elements, and those of type code: `[code]`, `[system]|[code]`, `|[code]` or `[system]|` (FHIR R4 search, 3.1.1.4.10 token). */
 import { objectsAt, text, textsAt } from '../at-path.ts';
-import { EMPTY_TOKEN, eachToken, hasToken, isEmptyToken, type Tokens, tokenSql } from '../compare.ts';
+import {
+  EMPTY_TOKEN,
+  eachToken,
+  hasToken,
+  isEmptyToken,
+  type TokenColumns,
+  type Tokens,
+  tokenSql,
+} from '../compare.ts';
 import type { Kind } from '../kind.ts';
 import type { TokenRow } from '../rows.ts';
-import { ofType, type Source } from '../source.ts';
+import { ofSite, type SearchScope, type Source } from '../source.ts';
 
 interface TokenCriterion extends Tokens {
   readonly kind: 'token';
   readonly param: string;
 }
 
-const TOKENS: Source = { from: (a) => `resource_token ${a}`, id: (a) => `${a}.id`, repeats: true, within: ofType };
+const TOKENS: Source = { from: (a) => `resource_token ${a}`, id: (a) => `${a}.id`, repeats: true, within: ofSite };
+
+/** The keys contain type and parameter (migrations/functions/token_key.sql). */
+function columnsOf({ param }: TokenCriterion, { bind, type }: SearchScope): TokenColumns {
+  let name: string | undefined;
+  return {
+    value: 'code_key',
+    system: 'system_key',
+    none: '0',
+    content: (text) => {
+      name ??= bind(param);
+      return `token_key('${type}', ${name}, ${text})`;
+    },
+  };
+}
 
 export const token = {
   type: 'token',
@@ -37,7 +59,6 @@ export const token = {
   },
   rank: 5,
   source: () => TOKENS,
-  sql: (criterion, alias, { bind }) =>
-    `${alias}.param = ${bind(criterion.param)} and ${tokenSql('code', alias, criterion, bind)}`,
-  each: (criterion, { bind }) => eachToken(criterion, bind),
+  sql: (criterion, alias, scope) => tokenSql(columnsOf(criterion, scope), alias, criterion, scope.bind),
+  each: (criterion, scope) => eachToken(columnsOf(criterion, scope), criterion, scope.bind),
 } as const satisfies Kind<TokenCriterion>;
