@@ -5,6 +5,7 @@ create domain hl7_source as text check (value in ('http', 'mllp'));
 create domain hl7_attempt_reason as text check (value in ('received', 'resent', 'replayed', 'forced', 'retried'));
 create domain unmapped_kind as text check (value in ('authority', 'code-system'));
 
+-- The answers and the request ids are in hl7_attempt.
 create table hl7_message (
   site_id uuid not null,
   message_id uuid not null,
@@ -12,7 +13,6 @@ create table hl7_message (
   received_at timestamptz not null default now(),
   source hl7_source not null,
   source_address text not null,
-  request_id text not null,
   sending_application text not null,
   sending_facility text not null,
   control_id text not null,
@@ -23,7 +23,6 @@ create table hl7_message (
   raw bytea,
   -- The decision, even if the sender asked for no ACK.
   outcome hl7_outcome not null,
-  ack bytea,
   errors json not null default '[]',
   -- The last attempt failed by a fault of the gateway.
   has_failed boolean not null default false,
@@ -52,7 +51,7 @@ create index hl7_message_refused_received on hl7_message (site_id, received_at, 
 create index hl7_message_of_key on hl7_message (site_id, client_id, received_at, message_id) where client_id <> '';
 select table_of_site('hl7_message');
 -- The decision about a message may change, its bytes never.
-grant select, insert, update (outcome, ack, errors, has_failed) on hl7_message to gateway_app;
+grant select, insert, update (outcome, errors, has_failed) on hl7_message to gateway_app;
 
 -- Behind a policy the index of control ids would not be used (0003_resource.sql, patient_search_here).
 create view hl7_message_here as

@@ -6,12 +6,14 @@ import { instantOf, raw, read } from './sql.ts';
 import { MESSAGE_COLUMNS, type MessageRow } from './message-search.ts';
 
 export interface MessageDetailRow extends MessageRow {
+  /** The request id of the first attempt. */
   readonly request_id: string;
   readonly sha256: string;
   /** Bytes in base64; null: kept no longer. */
   readonly raw: string | null;
   /** The documents for which `raw` has tokens: a JSON object of base64 by hash, or null. */
   readonly documents: string | null;
+  /** The answer of the last attempt. */
   readonly ack: string | null;
   /** A JSON array of the errors that were answered. */
   readonly errors: string;
@@ -21,13 +23,17 @@ export interface MessageDetailRow extends MessageRow {
 
 export function readStoredMessage(site: string, messageId: string): Query<MessageDetailRow> {
   return {
-    text: `select ${MESSAGE_COLUMNS}, m.request_id, m.sha256, encode(m.raw, 'base64') as raw, encode(m.ack, 'base64') as ack,
+    text: `select ${MESSAGE_COLUMNS}, m.sha256, encode(m.raw, 'base64') as raw,
+      a.request_id, encode(a.ack, 'base64') as ack,
       m.errors::text as errors, coalesce(k.hl7_default_charset, s.default_charset) as default_charset,
       (select json_object_agg(d.sha256, replace(encode(d.content, 'base64'), E'\\n', ''))::text
          from document_use u join document d on d.site_id = u.site_id and d.sha256 = u.sha256
         where u.site_id = m.site_id and u.type = 'Hl7Message' and u.id = m.message_id) as documents
       from hl7_message m join api_key k on k.site_id = m.site_id and k.client_id = m.client_id
       join site s on s.site_id = m.site_id
+     cross join lateral (
+       select (array_agg(t.request_id order by t.number))[1] as request_id, (array_agg(t.ack order by t.number desc))[1] as ack
+         from hl7_attempt t where t.site_id = m.site_id and t.message_id = m.message_id) a
      where m.site_id = $1::uuid and m.message_id = $2::uuid`,
     params: [site, messageId],
     reads: true,

@@ -22,7 +22,7 @@ begin
   update hl7_attempt a set ack = null, errors = '[]', comment = null
    where a.site_id = p_site and a.message_id = any (accepted);
   update hl7_message m
-     set raw = null, ack = null, errors = '[]', has_failed = false, forgotten_at = coalesce(m.forgotten_at, now())
+     set raw = null, errors = '[]', has_failed = false, forgotten_at = coalesce(m.forgotten_at, now())
    where m.site_id = p_site and m.message_id = any (accepted);
   delete from issue_message x where x.site_id = p_site and x.message_id = any (p_messages);
   update attention x set message_id = null where x.site_id = p_site and x.message_id = any (refused);

@@ -114,16 +114,15 @@ begin
   end if;
 
   if m.why = 'received' then
-    insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
-        sending_facility, control_id, sha256, message_type, raw, outcome, ack, errors, has_failed,
-        tls_subject)
-      values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m."requestId", m.application,
-        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, p_ack, m.errors, m."hasFailed", m."tlsSubject")
+    insert into hl7_message (site_id, message_id, client_id, source, source_address, sending_application,
+        sending_facility, control_id, sha256, message_type, raw, outcome, errors, has_failed, tls_subject)
+      values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m.application,
+        m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, m.errors, m."hasFailed", m."tlsSubject")
       on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
     -- Stored by a simultaneous request, which this one has waited for.
     if not found then return; end if;
   else
-    update hl7_message x set outcome = m.outcome, ack = p_ack, errors = m.errors, has_failed = m."hasFailed"
+    update hl7_message x set outcome = m.outcome, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
     delete from unmapped_name u where u.site_id = p_site and u.message_id = m."messageId";
     -- Read by other settings it may say something else, and other things are wrong with it.

@@ -365,9 +365,9 @@ test('previews, starts, stops and resumes a replay', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Replayed'));
   const { clientId } = await createApiKey(db.client, { site });
   await db.client.query(
-    `insert into hl7_message (message_id, site_id, client_id, source, source_address, request_id, sending_application,
+    `insert into hl7_message (message_id, site_id, client_id, source, source_address, sending_application,
         sending_facility, control_id, sha256, message_type, outcome, raw, errors)
-      values (gen_random_uuid(), $1, $2, 'http', '192.0.2.1', 'r', 'LAB', '', 'C1', 'h', 'ADT^A01', 'AE', 'x', '[]')`,
+      values (gen_random_uuid(), $1, $2, 'http', '192.0.2.1', 'LAB', '', 'C1', 'h', 'ADT^A01', 'AE', 'x', '[]')`,
     [site, clientId],
   );
   const replay = async (...args: string[]): Promise<unknown> => json(await admin('replay', ...args));

@@ -97,9 +97,9 @@ const firingAlerts = async () =>
 
 const failing = () =>
   db.client.query(
-    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, request_id,
+    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address,
        sending_application, sending_facility, control_id, sha256, message_type, raw, outcome, has_failed)
-     values ($1, gen_random_uuid(), $2, now() - interval '1 hour', 'http', '', '', '', '', 'C1', 'x', 'ADT', '', 'AE', true)`,
+     values ($1, gen_random_uuid(), $2, now() - interval '1 hour', 'http', '', '', '', 'C1', 'x', 'ADT', '', 'AE', true)`,
     [site, key.clientId],
   );
 

@@ -109,9 +109,9 @@ test('more than a thousand messages are not counted as messages sent again', asy
   const at = await newKey();
   await db.client.query(
     `with m as (
-       insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, request_id, sending_application,
+       insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, sending_application,
          sending_facility, control_id, sha256, message_type, outcome)
-       select $1, gen_random_uuid(), $2, now() - n * interval '10 seconds', 'http', '', '', 'LAB', 'HOSP', n::text, n::text, 'ADT^A08', 'AA'
+       select $1, gen_random_uuid(), $2, now() - n * interval '10 seconds', 'http', '', 'LAB', 'HOSP', n::text, n::text, 'ADT^A08', 'AA'
          from generate_series(1, 1200) n returning *)
      insert into hl7_attempt (site_id, message_id, number, at, why, request_id, outcome)
      select site_id, message_id, 1, received_at, 'received', '', 'AA' from m`,

@@ -56,10 +56,10 @@ beforeAll(async () => {
     );
     // One sender has nearly all messages, and each of a hundred others a few, so that the planner expects one row.
     await client.query(
-      `insert into hl7_message (site_id, message_id, client_id, source, source_address, request_id, sending_application,
+      `insert into hl7_message (site_id, message_id, client_id, source, source_address, sending_application,
           sending_facility, control_id, sha256, message_type, raw, outcome)
        select case when n <= $3 then $1 else md5((n % $4)::text)::uuid end, gen_random_uuid(),
-          case when n <= $3 then $2 else 'svc-' || md5((n % $4)::text)::uuid end, 'http', '192.0.2.1', 'r', 'ADT', 'EAST', 'MSG' || n,
+          case when n <= $3 then $2 else 'svc-' || md5((n % $4)::text)::uuid end, 'http', '192.0.2.1', 'ADT', 'EAST', 'MSG' || n,
           md5(n::text), 'ADT^A08', ''::bytea, 'AA'
          from generate_series(1, $3::int + 3 * $4::int) n`,
       [site, clientId, MANY, SITES],

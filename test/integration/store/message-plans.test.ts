@@ -33,10 +33,10 @@ let silent: string;
  */
 async function populate(site: string, clientId: string, count: number): Promise<void> {
   await db.client.query(
-    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address, request_id,
+    `insert into hl7_message (site_id, message_id, client_id, received_at, source, source_address,
         sending_application, sending_facility, control_id, sha256, message_type, raw, outcome, errors)
      select $1, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, timestamptz '2026-01-01' + n * interval '1 s',
-        'http', '192.0.2.1', 'r', 'ADT', 'EAST', 'MSG' || n, md5(n::text), 'ADT^A08', ''::bytea,
+        'http', '192.0.2.1', 'ADT', 'EAST', 'MSG' || n, md5(n::text), 'ADT^A08', ''::bytea,
         case when n % 1000 = 7 then 'AE' else 'AA' end, '[]'
        from generate_series(1, $3::int) n`,
     [site, clientId, count],

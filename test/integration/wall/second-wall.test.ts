@@ -298,7 +298,7 @@ describe('the role', () => {
         where attrelid = 'hl7_message'::regclass and attnum > 0 and has_column_privilege($1, attrelid, attnum, 'UPDATE') order by 1`,
       [APPLICATION_ROLE],
     );
-    expect(rows.map(({ name }) => name)).toEqual(['ack', 'errors', 'has_failed', 'outcome']);
+    expect(rows.map(({ name }) => name)).toEqual(['errors', 'has_failed', 'outcome']);
   });
 
   test.each([

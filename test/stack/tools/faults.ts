@@ -198,8 +198,10 @@ function problemsOf(url: string, site: string, reports: readonly SenderReport[])
   return withClient(url, async (client) => {
     const problems: string[] = [];
     const { rows } = await client.query<StoredRow>(
-      `select control_id, encode(sha256(raw), 'hex') as sha256, convert_from(ack, 'utf8') as ack
-       from hl7_message where site_id = $1 order by message_id`,
+      `select m.control_id, encode(sha256(m.raw), 'hex') as sha256,
+              (select convert_from(a.ack, 'utf8') from hl7_attempt a
+                where a.site_id = m.site_id and a.message_id = m.message_id order by a.number desc limit 1) as ack
+         from hl7_message m where m.site_id = $1 order by m.message_id`,
       [site],
     );
     const stored = new Map(rows.map((row) => [row.control_id, row]));

@@ -110,8 +110,12 @@ export async function createHl7Site(
     },
     async messages() {
       const { rows } = await db.client.query<StoredMessage>(
-        `select outcome, control_id, message_type, raw, ack, errors from hl7_message where site_id = $1
-          order by message_id`,
+        `select m.outcome, m.control_id, m.message_type, m.raw, a.ack, m.errors
+           from hl7_message m
+           left join lateral (
+             select a.ack from hl7_attempt a
+              where a.site_id = m.site_id and a.message_id = m.message_id order by a.number desc limit 1) a on true
+          where m.site_id = $1 order by m.message_id`,
         [site],
       );
       return rows;
