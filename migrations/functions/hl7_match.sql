@@ -10,10 +10,10 @@ create or replace function hl7_match(p_site uuid, p_role text, p_key text, p_typ
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text, asked integer[], state text)
 language sql stable as $$
-  select p_role, p_key, r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions, p_asked,
-         md5(concat_ws('|', p_role, p_key, r.type, r.id, r.version, r.written, f.contributions))
+  select p_role, r.key, r.type, r.id, r.version, r.last_updated, r.meta, r.body, f.contributions, p_asked,
+         md5(concat_ws('|', p_role, r.key, r.type, r.id, r.version, r.written, f.contributions))
     from (
-      select x.*, x.xmin as written from resource x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) r
+      select x.*, x.xmin as written, p_key as key from resource x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) r
     left join lateral (
       select '{"fields":' || x.fields || ',"stamps":' || x.stamps || '}' as contributions
         from hl7_precedence x where x.site_id = p_site and x.type = p_type and x.id = p_id limit 1) f on true

@@ -26,14 +26,14 @@
 -- are more than 1,000, it has one of them, and no isolate stores it (edge/hl7/ingest/snapshot/record-cache.ts). It is
 -- null for rows that were found in another way.
 --
--- Times that overlap are looked up together, and each time once, even if several keys ask for it. An order may have
--- thousands of results, and without an offset the minutes of two collections overlap.
+-- Most orders have few results: one look-up by each number finds those of all keys. Other orders have thousands, and
+-- without an offset the minutes of two collections overlap. Then times that overlap are looked up together, once.
 --
--- PL/pgSQL keeps the plans, and skips the statements that a message does not need. Planning, and even starting, one
--- statement for all costs more than the look-ups. The laterals with a limit are look-ups by key, one at a time,
--- independent of the planner's estimates. Those of hl7_result follow its index, so that a table without statistics is
--- not read by another index. The keys are computed before, behind an offset: a policy keeps conditions that compute
--- something out of an index (migrations/README.md, Rights). Settings: migrations/README.md, "Plans".
+-- PL/pgSQL keeps the plans, and skips the statements that a message does not need. Starting one statement for all costs
+-- more than the look-ups. The laterals with a limit are look-ups by key, one at a time, independent of the planner's
+-- estimates. Those of hl7_result follow its index, so that a table without statistics is not read by another index. The
+-- keys are computed before: a policy keeps conditions that compute something out of an index (migrations/README.md,
+-- Rights). Settings: migrations/README.md, "Plans".
 create or replace function hl7_matches(p_site uuid, p_values text[], p_types text[], p_keys text[])
 returns table (role text, key text, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   contributions text, asked integer[], state text)
@@ -60,6 +60,9 @@ declare
   patients uuid[];
   survivors uuid[];
   identity_types text[];
+  -- The parts of the keys of results; times without a time is []. A key has either numbers or what, the others are null.
+  types text[]; whats text[]; fillers text[]; placers text[]; times jsonb[]; ns integer[];
+  found hl7_result[]; is_short boolean;
 begin
   if direct = '{}' then return; end if;
   patients := direct;
@@ -117,40 +120,28 @@ begin
      cross join lateral (
        select x.* from hl7_result x where x.site_id = p_site and x.patient_id = p.id offset 0) i
      cross join lateral (
-       select from unnest(patients) q (id)
+       select from (
+         select i.filler, i.placer
+         -- Another result has the number and one of the other patient.
+         union all
+         (select z.filler, null from hl7_result z
+           where (z.site_id, z.patient_id, z.type, z.placer) = (p_site, p.id, i.type, i.placer) and z.placer <> ''
+             and i.filler = '' and z.filler <> '' limit 100)
+         union all
+         (select null, z.placer from hl7_result z
+           where (z.site_id, z.patient_id, z.type, z.filler) = (p_site, p.id, i.type, i.filler) and z.filler <> ''
+             and i.placer = '' and z.placer <> '' limit 100)) e
+        cross join unnest(patients) q (id)
         cross join lateral (
-          select from (
-            (select x.at from hl7_result x
-              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.filler = i.filler and x.filler <> ''
-              limit 1)
-            union all
-            (select x.at from hl7_result x
-              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.placer = i.placer and x.placer <> ''
-              limit 1)
-            union all
-            (select x.at from hl7_result x
-              where x.site_id = p_site and x.patient_id = q.id and x.type = i.type and x.what = i.what and x.filler = ''
-                and x.placer = '' and i.filler = '' and i.placer = ''
-                and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)
-            -- Another result has the number and one of the other patient.
-            union all
-            (select x.at
-               from (select z.filler from hl7_result z
-                      where z.site_id = p_site and z.patient_id = p.id and z.type = i.type and z.placer = i.placer and z.placer <> ''
-                        and i.filler = '' and z.filler <> '' limit 100) r
-              cross join lateral (
-                select y.at from hl7_result y
-                 where y.site_id = p_site and y.patient_id = q.id and y.type = i.type and y.filler = r.filler and y.filler <> ''
-                 limit 1) x limit 1)
-            union all
-            (select x.at
-               from (select z.placer from hl7_result z
-                      where z.site_id = p_site and z.patient_id = p.id and z.type = i.type and z.filler = i.filler and z.filler <> ''
-                        and i.placer = '' and z.placer <> '' limit 100) r
-              cross join lateral (
-                select y.at from hl7_result y
-                 where y.site_id = p_site and y.patient_id = q.id and y.type = i.type and y.placer = r.placer and y.placer <> ''
-                 limit 1) x limit 1)) e limit 1) o
+          (select x.at from hl7_result x
+            where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, q.id, i.type, e.filler) and x.filler <> '' limit 1)
+          union all
+          (select x.at from hl7_result x
+            where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, q.id, i.type, e.placer) and x.placer <> '' limit 1)
+          union all
+          (select x.at from hl7_result x
+            where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, q.id, i.type, i.what, '', '') and i.filler = ''
+              and i.placer = '' and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)) x
         where q.id <> p.id limit 1) o
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;
@@ -167,158 +158,177 @@ begin
      cross join lateral (
        select x.* from hl7_identity x where x.site_id = p_site and x.type = k.type and x.key = k.key limit 1) i
      cross join lateral hl7_match(p_site, 'identity', i.key, i.type, i.id, array[k.n::integer]) f;
-  end if;
-
-  if exists (select from unnest(p_types, p_keys) t (type, key) where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) then
-    return query
-    select f.*
-      from unnest(patients) p (id)
-     cross join lateral (
-       select x.id from resource x
-        where x.site_id = p_site and x.patient_id = p.id and x.type = 'DocumentReference' offset 0) d
-     cross join lateral (
-       select x.value from resource_identifier x where x.id = d.id and x.site_id = p_site and x.type = 'DocumentReference' offset 0) v
-      join (
-       select substr(t.key, 8) as value, t.n from unnest(p_types, p_keys) with ordinality t (type, key, n)
-        where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) k on k.value = v.value
-     cross join lateral (
-       select x.key from hl7_identity x
-        where x.id = d.id and x.type = 'DocumentReference' and x.site_id = p_site
-          and x.key like '[%@' || p.id::text and left(x.key, -37) <> all (p_keys) offset 0) i
-     cross join lateral hl7_match(p_site, 'identity', i.key, 'DocumentReference', d.id, array[k.n::integer]) f
-     where i.key::text ^@ ('[' || to_json(k.value)::text || ',');
+    if exists (select from unnest(p_types, p_keys) t (type, key) where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) then
+      return query
+      select f.*
+        from unnest(patients) p (id)
+       cross join lateral (
+         select x.id from resource x
+          where x.site_id = p_site and x.patient_id = p.id and x.type = 'DocumentReference' offset 0) d
+       cross join lateral (
+         select x.value from resource_identifier x where x.id = d.id and x.site_id = p_site and x.type = 'DocumentReference' offset 0) v
+        join (
+         select substr(t.key, 8) as value, t.n from unnest(p_types, p_keys) with ordinality t (type, key, n)
+          where t.type = 'DocumentReference' and starts_with(t.key, 'number ')) k on k.value = v.value
+       cross join lateral (
+         select x.key from hl7_identity x
+          where x.id = d.id and x.type = 'DocumentReference' and x.site_id = p_site
+            and x.key like '[%@' || p.id::text and left(x.key, -37) <> all (p_keys) offset 0) i
+       cross join lateral hl7_match(p_site, 'identity', i.key, 'DocumentReference', d.id, array[k.n::integer]) f
+       where i.key::text ^@ ('[' || to_json(k.value)::text || ',');
+    end if;
   end if;
 
   if p_types && array['Observation', 'DiagnosticReport'] then
-    return query
-    select f.*
-      from (
-        select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct q.n) as asked
-          from unnest(patients) p (id)
-         cross join (
-           select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last,
-                  case when b.is_newest then 100 else 5001 * count(*) end as most,
-                  array_agg(b.n::integer) as ns, array_agg(b.first) as firsts, array_agg(b.last) as lasts
-             from (
-               select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
-                 from (
-                   select t.*, t.first > max(t.last) over (same_order rows between unbounded preceding and 1 preceding) is not false as begins
-                     from (
-                       select u.type, u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, d.first collate "C" as first,
-                              d.last collate "C" as last, u.n, d.is_newest
-                         from (
-                           select x.type, x.key::json as key, x.n from unnest(p_types, p_keys) with ordinality as x(type, key, n)
-                            where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
-                        cross join lateral (
-                           select coalesce(u.key ->> 3, ''), coalesce(u.key ->> 4, '~'), u.key ->> 3 is null
-                           union all
-                           select e.at, e.at, false from json_array_elements_text(u.key) with ordinality e(at, n) where e.n > 5)
-                           d(first, last, is_newest)) t
-                   window same_order as (partition by t.type, t.what, t.filler, t.placer, t.is_newest, t.last = '' order by t.first, t.last)) a
-               window same_order as (partition by a.type, a.what, a.filler, a.placer, a.is_newest, a.last = '' order by a.first, a.last)) b
-            group by b.type, b.what, b.filler, b.placer, b.is_newest, b.last = '', b.together offset 0) k
+    select array_agg(x.type), array_agg(case when u.key ->> 1 = '' and u.key ->> 2 = '' then u.key ->> 0 end), array_agg(nullif(u.key ->> 1, '')),
+           array_agg(nullif(u.key ->> 2, '')), array_agg(u.key - 0 - 0 - 0), array_agg(x.n)
+      into types, whats, fillers, placers, times, ns
+      from unnest(p_types, p_keys) with ordinality x (type, key, n)
+     cross join lateral (
+       select x.key::jsonb as key where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u;
+    -- The first results of the orders: all of them if they are fewer than the limit.
+    found := array(
+      select h.h
+        from unnest(patients) p (id)
+       cross join (select distinct o.* from unnest(types, whats, fillers, placers) o) k(type, what, filler, placer)
+       cross join lateral (
+         (select x as h from hl7_result x where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, p.id, k.type, k.filler) and x.filler <> ''
+           order by x.at desc limit 100)
+         union all
+         (select x from hl7_result x where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, p.id, k.type, k.placer) and x.placer <> ''
+           order by x.at desc limit 100)
+         union all
+         (select x from hl7_result x where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, p.id, k.type, k.what, '', '')
+           order by x.at desc limit 100)) h limit 100);
+    is_short := cardinality(found) < 100 and cardinality(p_keys) <= 1000;
+    if is_short and found <> '{}' and array_position(placers, null) > 0 then
+      -- A filler's number alone: earlier messages may have shown the placer's number of the order.
+      is_short := not exists (
+        select from (select distinct h.patient_id, h.type, h.placer from unnest(found) h where h.filler in (
+                       select k.filler from unnest(fillers, placers) k(filler, placer) where k.placer is null)) h
          cross join lateral (
-           (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.filler = k.filler and x.filler <> ''
-               and x.at between k.first and k.last
-             order by x.at desc limit k.most)
-           union all
-           (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = k.placer and x.placer <> ''
-               and x.at between k.first and k.last
-             order by x.at desc limit k.most)
-           union all
-           -- A filler's number alone: earlier messages may have shown the placer's number of the order.
-           (select x.*
-              from (
-                select distinct o.placer from (
-                  select x.placer from hl7_result x
-                   where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.filler = k.filler and x.filler <> ''
-                     and x.at between k.first and k.last and k.placer = ''
-                   order by x.at desc limit k.most) o
-                 where o.placer <> '' limit 2) o
-             cross join lateral (
-               select x.* from hl7_result x
-                where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = o.placer and x.placer <> ''
-                  and x.filler = '' and x.at between k.first and k.last
-                order by x.at desc limit k.most) x)
-           union all
-           (select x.* from hl7_result x
-             where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.what = k.what
-               and x.filler = '' and x.placer = '' and k.filler = '' and k.placer = '' and x.at between k.first and k.last
-             order by x.at desc limit k.most)) h
-         cross join lateral (
-           select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
-            where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q
-         group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers
-         -- So many are an excess (hl7_matches_json).
-         limit 32768) i
-     cross join lateral hl7_match(p_site, 'result',
-       json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
+           select from hl7_result x
+            where (x.site_id, x.patient_id, x.type, x.placer, x.filler) = (p_site, h.patient_id, h.type, h.placer, '') and x.placer <> ''
+            order by x.at desc limit 1) x);
+    end if;
+    if is_short and found <> '{}' then
+      return query
+      select f.*
+        from (select distinct on (h.id, h.type) h.* from unnest(found) h) h
+       cross join lateral (
+         select array_agg(k.n) as asked
+           from unnest(types, whats, fillers, placers, times, ns) k(type, what, filler, placer, times, n)
+          where k.type = h.type and (k.filler = h.filler or k.placer = h.placer or k.what = h.what and h.filler = '' and h.placer = '')
+            and (k.times = '[]' or h.at between k.times ->> 0 and k.times ->> 1 or k.times ? h.at)
+         having count(*) > 0) k
+       cross join lateral hl7_match(p_site, 'result',
+         json_build_array(h.patient_id, h.what, h.at, h.place, h.numbers::json)::text, h.type, h.id, k.asked) f;
+    elsif not is_short then
+      return query
+      select f.*
+        from (
+          select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct q.n) as asked
+            from unnest(patients) p (id)
+           cross join (
+             select b.type, b.what, b.filler, b.placer, min(b.first) as first, max(b.last) as last,
+                    case when b.is_newest then 100 else 5001 * count(*) end as most,
+                    array_agg(b.n) as ns, array_agg(b.first) as firsts, array_agg(b.last) as lasts
+               from (
+                 select a.*, count(*) filter (where a.begins) over (same_order rows unbounded preceding) as together
+                   from (
+                     select t.*, t.first > max(t.last) over (same_order rows between unbounded preceding and 1 preceding) is not false as begins
+                       from (
+                         select k.type, k.what, k.filler, k.placer, d.first collate "C" as first, d.last collate "C" as last, k.n, d.is_newest
+                           from unnest(types, whats, fillers, placers, times, ns) k(type, what, filler, placer, times, n)
+                          cross join lateral (
+                             select coalesce(k.times ->> 0, ''), coalesce(k.times ->> 1, '~'), k.times = '[]'
+                             union all
+                             select e.at, e.at, false from jsonb_array_elements_text(k.times) with ordinality e(at, n) where e.n > 2)
+                             d(first, last, is_newest)) t
+                     window same_order as (partition by t.type, t.what, t.filler, t.placer, t.is_newest, t.last = '' order by t.first, t.last)) a
+                 window same_order as (partition by a.type, a.what, a.filler, a.placer, a.is_newest, a.last = '' order by a.first, a.last)) b
+              group by b.type, b.what, b.filler, b.placer, b.is_newest, b.last = '', b.together offset 0) k
+           cross join lateral (
+             (select x.* from hl7_result x
+               where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, p.id, k.type, k.filler) and x.filler <> '' and x.at between k.first and k.last
+               order by x.at desc limit k.most)
+             union all
+             (select x.* from hl7_result x
+               where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, p.id, k.type, k.placer) and x.placer <> '' and x.at between k.first and k.last
+               order by x.at desc limit k.most)
+             union all
+             -- A filler's number alone: earlier messages may have shown the placer's number of the order.
+             (select x.*
+                from (
+                  select distinct o.placer from (
+                    select x.placer from hl7_result x
+                     where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.filler = k.filler and x.filler <> ''
+                       and x.at between k.first and k.last and k.placer is null
+                     order by x.at desc limit k.most) o
+                   where o.placer <> '' limit 2) o
+               cross join lateral (
+                 select x.* from hl7_result x
+                  where x.site_id = p_site and x.patient_id = p.id and x.type = k.type and x.placer = o.placer and x.placer <> ''
+                    and x.filler = '' and x.at between k.first and k.last
+                  order by x.at desc limit k.most) x)
+             union all
+             (select x.* from hl7_result x
+               where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, p.id, k.type, k.what, '', '') and x.at between k.first and k.last
+               order by x.at desc limit k.most)) h
+           cross join lateral (
+             select q.n from unnest(k.ns, k.firsts, k.lasts) q(n, first, last)
+              where case when cardinality(p_keys) <= 1000 then h.at between q.first and q.last else q.n = k.ns[1] end) q
+           group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers
+           -- So many are an excess (hl7_matches_json).
+           limit 32768) i
+       cross join lateral hl7_match(p_site, 'result',
+         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
+    end if;
 
-    -- Few patients have results with a parent, and few reports lack a number. These statements are only then started.
-    if exists (
+    -- Few patients have results with a parent, and few reports lack a number. The statement is only then started.
+    if array_remove(whats, null) <> '{}' or exists (
         select from unnest(patients) p (id)
          cross join lateral (
            select from hl7_result x
             where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent <> '' limit 1) c) then
       return query
-      with keys as materialized (
-        select u.key ->> 0 as what, u.key ->> 1 as filler, u.key ->> 2 as placer, u.n
-          from (
-            select x.key::json as key, x.n::integer from unnest(p_types, p_keys) with ordinality as x(type, key, n)
-             where x.type = 'Observation' and x.key <> '' offset 0) u)
       select f.*
         from (
-          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
-            from unnest(patients) p (id)
-           cross join (select * from keys where what = 'children' offset 0) k
-           cross join lateral (
-             (select x.* from hl7_result x
-               where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent = k.filler and x.parent <> ''
-               order by x.at desc limit 100)
-             union all
-             (select x.* from hl7_result x
-               where x.site_id = p_site and x.patient_id = p.id and x.type = 'Observation' and x.parent = k.placer and x.parent <> ''
-               order by x.at desc limit 100)) h
-           -- Another key finds the results of the message's orders.
-           where not exists (select from keys o where o.filler = h.filler and o.filler <> '' or o.placer = h.placer and o.placer <> '')
-           group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
-       cross join lateral hl7_match(p_site, 'result',
-         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, 'Observation', i.id, i.asked) f;
-    end if;
-
-    if exists (
-        select from (
-          select x.key::json as key from unnest(p_types, p_keys) x (type, key) where x.type = 'DiagnosticReport' and x.key <> '' offset 0) u
-         where u.key ->> 1 = '' and u.key ->> 2 = '') then
-      return query
-      with keys as materialized (
-        select u.type, u.key ->> 0 as what, u.key ->> 3 as first, u.key ->> 4 as last, u.n
-          from (
-            select x.type, x.key::json as key, x.n::integer from unnest(p_types, p_keys) with ordinality as x(type, key, n)
-             where x.type in ('Observation', 'DiagnosticReport') and x.key <> '' offset 0) u
-         where u.key ->> 1 = '' and u.key ->> 2 = '')
-      select f.*
-        from (
-          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct k.n) as asked
-            from unnest(patients) p (id)
-           cross join (select * from keys where type = 'DiagnosticReport' offset 0) k
-           cross join lateral (
-             select x.id from hl7_result x
-              where x.site_id = p_site and x.patient_id = p.id and x.type = 'DiagnosticReport' and x.what = k.what
-                and x.filler = '' and x.placer = '' and (x.at between (k.first collate "C") and (k.last collate "C") or length(x.at) <= 10)
-              order by x.at desc limit 100) w
-           cross join lateral (
-             select r.body from resource r where r.site_id = p_site and r.type = 'DiagnosticReport' and r.id = w.id limit 1) r
-           cross join lateral (
-             select substring(e ->> 'reference' from '^Observation/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid as id
-               from json_array_elements(('{' || r.body || '}')::json -> 'result') e offset 0) e
-           cross join lateral (
-             select x.* from hl7_result x
-              where x.id = e.id and x.type = 'Observation' and x.site_id = p_site and x.patient_id = p.id limit 1) h
-           -- Another key finds the message's observations.
-           where h.what not in (select o.what from keys o where o.type = 'Observation')
+          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct h.n) as asked
+            from (
+              select h.*, k.n
+                from unnest(patients) p (id)
+               cross join (
+                 select k.* from unnest(fillers, placers, ns) k(filler, placer, n) where p_keys[k.n]::json ->> 0 = 'children' offset 0) k
+               cross join unnest(array[k.filler, k.placer]) o (number)
+               cross join lateral (
+                 select x.* from hl7_result x
+                  where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, p.id, 'Observation', o.number) and x.parent <> ''
+                  order by x.at desc limit 100) h
+               -- Another key finds the results of the message's orders.
+               where not exists (
+                 select from unnest(types, fillers, placers) o(type, filler, placer)
+                  where o.type = 'Observation' and (o.filler = h.filler or o.placer = h.placer))
+              union all
+              select h.*, k.n
+                from unnest(patients) p (id)
+               cross join (
+                 select k.* from unnest(types, whats, times, ns) k(type, what, times, n) where k.type = 'DiagnosticReport' and k.what is not null offset 0) k
+               cross join lateral (
+                 select x.id from hl7_result x
+                  where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, p.id, 'DiagnosticReport', k.what, '', '')
+                    and (x.at between k.times ->> 0 and k.times ->> 1 or length(x.at) <= 10)
+                  order by x.at desc limit 100) w
+               cross join lateral (
+                 select r.body from resource r where r.site_id = p_site and r.type = 'DiagnosticReport' and r.id = w.id limit 1) r
+               cross join lateral (
+                 select substring(e ->> 'reference' from '^Observation/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$')::uuid as id
+                   from json_array_elements(('{' || r.body || '}')::json -> 'result') e offset 0) e
+               cross join lateral (
+                 select x.* from hl7_result x
+                  where x.id = e.id and x.type = 'Observation' and x.site_id = p_site and x.patient_id = p.id limit 1) h
+               -- Another key finds the message's observations.
+               where not exists (select from unnest(types, whats) o(type, what) where o.type = 'Observation' and o.what = h.what)) h
            group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
        cross join lateral hl7_match(p_site, 'result',
          json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, 'Observation', i.id, i.asked) f;

@@ -338,6 +338,7 @@ const ROWS: readonly Row[] = [
       'integration/hl7/bad-input',
       'integration/store/look-ups',
       'integration/hl7/precedence',
+      'integration/hl7/many-results',
     ],
   ],
   [

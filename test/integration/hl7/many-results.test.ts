@@ -1,6 +1,7 @@
 /** The lookups for a message grow in proportion to it, and their results never prevent that it is stored. */
 import { beforeAll, expect, test } from 'vitest';
 
+import { parameter } from '../../../edge/platform/parameter.ts';
 import { lookupParams } from '../../../edge/store/hl7-snapshot.ts';
 import { bytesOf, msh, readBytes } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
@@ -27,12 +28,13 @@ const ORU = msh('ORU^R01');
 const message = (header: string, patient: string, lines: string) =>
   `${header}\nPID|1||${patient}^^^HOSP^MR||Doe^Jane\n${lines}`;
 
-/** Blocks that PostgreSQL reads to find what a message speaks of, from memory or from the disk. */
-async function blocksFor(text: string): Promise<number> {
+/** The query that finds everything a message is about. */
+function queryOf(text: string) {
   const { lookup } = readBytes(bytesOf(text), 'utf-8');
-  const query = { text: 'select * from hl7_matches($1, $2, $3, $4)', params: [site.site, ...lookupParams(lookup)] };
-  return (await explain(application, site.site, query)).pages;
+  return { text: 'select * from hl7_matches($1, $2, $3, $4)', params: [site.site, ...lookupParams(lookup)] };
 }
+/** Blocks that PostgreSQL reads for it, from memory or from the disk. */
+const blocksFor = async (text: string): Promise<number> => (await explain(application, site.site, queryOf(text))).pages;
 
 const CASES: readonly (readonly [what: string, header: string, lines: (size: number) => string])[] = [
   ['orders with a result', ORU, (n) => times(n, (at) => `${obr(at)}\nOBX|1|NM|n^N^L||5||||||F`)],
@@ -51,7 +53,7 @@ const CASES: readonly (readonly [what: string, header: string, lines: (size: num
 ];
 
 test.each(CASES)('%s: twice as many are twice the work', async (what, header, lines) => {
-  const texts = sized([40, 80], [100, 200]).map((n) => message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n)));
+  const texts = sized([60, 120], [100, 200]).map((n) => message(header, `${what.replaceAll(/\W/g, '')}${n}`, lines(n)));
   // Both are stored before either is looked up: the second may give an index a further level, which each look-up reads.
   for (const text of texts) expect((await site.send(text)).outcome).toBe('AA');
   const blocks: number[] = [];
@@ -61,6 +63,31 @@ test.each(CASES)('%s: twice as many are twice the work', async (what, header, li
   }
   const [small = 0, large = Infinity] = blocks;
   expect(large / small).toBeLessThanOrEqual(2.3);
+});
+
+test('the same keys find the results of an order after it has many more', async () => {
+  const result = (placer: string, filler: string, day: string, more = '') =>
+    message(ORU, 'MORE', `OBR|1|${placer}|${filler}|1^P^L|||2026${day}0800+0100\nOBX|1|NM|n^N^L||5||||||F${more}`);
+  const [first, second] = [result('P', 'F', '0201'), result('P', '', '0202')];
+  for (const each of [first, second]) expect((await site.send(each)).outcome).toBe('AA');
+  const found = async () => {
+    const apart = result('P', 'F', '0201', '\nOBX|2|NM|n^N^L||5||||||F|||202602020900').replaceAll('+0100', '');
+    const lookups = [first, second, result('', 'F', '0201'), result('', 'F', '0202'), result('P', 'F', '0203'), apart];
+    const all: Map<string, number[]>[] = [];
+    for (const { text, params } of lookups.map(queryOf)) {
+      const { rows } = await application.query<{ id: string; asked: number[] }>(
+        `select id, asked from (${text}) f where asked is not null`,
+        params.map(parameter),
+      );
+      all.push(new Map(rows.map(({ id, asked }) => [id, asked])));
+    }
+    return all;
+  };
+  const few = await found();
+  expect(few.map((each) => each.size)).toEqual([4, 4, 4, 4, 4, 4]);
+  const older = times(100, (at) => `OBX|${at + 2}|NM|m${at}^N^L||5||||||F`);
+  expect((await site.send(result('P', 'F', '0101', `\n${older}`))).outcome).toBe('AA');
+  for (const [at, many] of (await found()).entries()) expect(many).toEqual(new Map([...many, ...(few[at] ?? [])]));
 });
 
 const OF_PATIENT = 'select * from hl7_result where site_id = $1 and patient_id = $2 and type = $3';
