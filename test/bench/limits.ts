@@ -9,7 +9,7 @@ import type { Stack } from './stack.ts';
 import { startWorkerd } from './workerd.ts';
 
 /** PostgreSQL's least work for a read: one row by its primary key, with a prepared statement. */
-export const pointReadOf = ({ site, read }: SiteRequests) => ({
+const pointReadOf = ({ site, read }: SiteRequests) => ({
   name: 'point read',
   text: 'select body from resource where site_id = $1::uuid and type = $2 and id = $3::uuid',
   values: [site, 'Patient', read.patient],
