@@ -119,15 +119,16 @@ test('exports code tables as CSV beside the file, and applies an edited row, wit
   const { site } = json(await admin('site', 'create', '--name', 'In git'));
   const of = ['--site', site];
   const rows = join(folder, 'rows.csv');
-  const [yaml, again] = [join(folder, 'git.yaml'), join(folder, 'again.yaml')];
+  const tables = join(folder, 'of', 'git');
+  const [yaml, again] = [join(tables, 'git.yaml'), join(folder, 'again.yaml')];
   await writeFile(rows, 'code,targetSystem,targetCode,display\nGLU,http://snomed.info/sct,36048009,Glucose\n');
   for (const name of ['Lab/East', 'Lab East']) {
     json(await admin('code-table', 'create', ...of, '--name', name));
     await admin('code-table', 'import', ...of, '--table', name, '--file', rows);
     json(await admin('code-table', 'release', ...of, '--table', name, '--comment', 'x'));
   }
-  await writeFile(yaml, (await admin('export', ...of, '--tables', folder)).stdout);
-  const beside = join(folder, 'Lab-East-2.csv');
+  await writeFile(yaml, (await admin('export', ...of, '--tables', tables)).stdout);
+  const beside = join(tables, 'Lab-East-2.csv');
   expect(await readFile(yaml, 'utf8')).toContain('- name: Lab/East\n    csvFile: Lab-East-2.csv\n');
   const head = 'system,code,application,facility,targetSystem,targetCode,display,equivalence';
   const text = `${head}\nL,GLU,,,http://snomed.info/sct,36048009,Glucose,equivalent\n`;

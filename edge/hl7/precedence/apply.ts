@@ -6,6 +6,7 @@
 import { isJsonObject, sortedJson, type Json, type JsonObject } from '../../../shared/json.ts';
 import { saidText } from './added-coding.ts';
 import type { Contribution } from './contribution.ts';
+import { changeGeneral, isGeneral } from './general.ts';
 import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
@@ -81,6 +82,8 @@ export function applyStatement(
       for (const [name, register] of change.registers) registers.set(name, register);
       setOrDelete(next, element, change.items);
       isStale ||= change.isStale;
+    } else if (isPatient && isGeneral(element)) {
+      isStale = changeGeneral({ content: next, remembered: state }, registers, stated, element, precedence) || isStale;
     } else {
       for (const { adds, value } of stated) if (adds === true) setOrDelete(next, element, union(next[element], value));
       const values = lastOf(stated.filter(({ adds }) => adds !== true));

@@ -2,6 +2,7 @@
  * `npm run admin -- replay …`: replays of many messages, like `/admin/api/replays`; the gateway runs them in the background.
  * By default it only counts the messages.
  */
+import { findingText } from '../../../shared/finding-text.ts';
 import { askReplay, endReplay, findReplay, listReplays, replayRequest } from '../../admin/replays/operations.ts';
 import { asOperator, type Command, need, operator, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
@@ -32,12 +33,13 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
       const given = Object.fromEntries(FILTERS.map((name) => [name, textOf(options, name)]));
-      const { data, error } = replayRequest.safeParse({
+      const asked = {
         ...given,
         clientId: textOf(options, 'client-id'),
         comment: textOf(options, 'comment'),
         apply: textOf(options, 'apply') || undefined,
-      });
+      };
+      const { data, error } = replayRequest.safeParse(asked, { error: findingText });
       if (data === undefined) {
         throw new UsageError(error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
       }

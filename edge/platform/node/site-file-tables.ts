@@ -1,5 +1,5 @@
 /** The code tables of a site's file as CSV files beside it: `csvFile` names one, whose text is `csv` for the gateway. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import * as z from 'zod';
@@ -53,6 +53,7 @@ export async function writeTables(folder: string, content: unknown): Promise<unk
   const { data: file } = withTables.safeParse(content);
   if (file === undefined) return content;
   const used = new Set<string>();
+  await mkdir(folder, { recursive: true });
   const codeTables = [];
   for (const table of file.codeTables) {
     const { data } = tableWithRows.safeParse(table);

@@ -402,6 +402,81 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
+    /** PID-25 and the last digit of the year in PID-29; PID-24 and PID-30. */
+    type Said = readonly [specific: string, general: string];
+    test.each<[name: string, said: readonly Said[], end: string]>([
+      [
+        'Y alone keeps the time of death and the birth order',
+        [
+          ['9', 'Y'],
+          ['', 'Y'],
+        ],
+        '9',
+      ],
+      [
+        'a later time or number',
+        [
+          ['', 'Y'],
+          ['9', 'Y'],
+        ],
+        '9',
+      ],
+      [
+        'a corrected time or number, with Y between',
+        [
+          ['8', 'Y'],
+          ['', 'Y'],
+          ['9', ''],
+        ],
+        '9',
+      ],
+      [
+        'N',
+        [
+          ['9', 'Y'],
+          ['', 'N'],
+        ],
+        'false',
+      ],
+      [
+        'N between',
+        [
+          ['9', 'Y'],
+          ['', 'N'],
+          ['', 'Y'],
+        ],
+        'true',
+      ],
+      [
+        'Y after a deleted time or number',
+        [
+          ['9', 'Y'],
+          ['""', 'Y'],
+          ['', 'Y'],
+        ],
+        'true',
+      ],
+      [
+        'both deleted',
+        [
+          ['9', 'Y'],
+          ['""', '""'],
+        ],
+        'none',
+      ],
+    ])('death and multiple birth: %s', async (_name, said, end) => {
+      const yearOf = (digit: string) => digit.replace(/^\d/, '199$&');
+      const messages = said.map(([specific, general], at) => {
+        const fields = [general, specific, '', '', '', yearOf(specific), general].join('|');
+        return adt({ at: `2026010${at + 1}0800`, rest: `Doe^Jane${'|'.repeat(19)}${fields}` });
+      });
+      for (const order of someOrdersOf(messages)) {
+        const { content } = await only(await send(order), 'Patient');
+        expect(text(content['deceasedDateTime'] ?? content['deceasedBoolean'])).toBe(yearOf(end));
+        expect(text(content['multipleBirthInteger'] ?? content['multipleBirthBoolean'])).toBe(end);
+      }
+    });
+
     test.each<[type: string, newer: string, older: string, has: JsonObject]>([
       [
         'AllergyIntolerance',
