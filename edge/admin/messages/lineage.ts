@@ -249,14 +249,18 @@ function statementsIn(registers: RegistersRow | undefined): readonly Statement[]
   const messages = new Map(readMessages(registers.messages).map((message) => [message.id, message]));
   const versions = z.record(z.string(), z.number()).parse(JSON.parse(registers.versions));
   const byPrecedence = parseJson(registers.fields);
-  return Object.entries(isJsonObject(byPrecedence) ? byPrecedence : {}).flatMap(([precedence, held]) => {
+  return Object.entries(isJsonObject(byPrecedence) ? byPrecedence : {}).flatMap(([precedence, stated]) => {
     const id = precedence.split('|').at(-1) ?? '';
-    return Object.entries(isJsonObject(held) ? held : {}).map(([name, items]) => ({
-      name,
-      message: messages.get(id),
-      version: versions[id],
-      items: new Set(Array.isArray(items) ? items.map(sortedJson) : []),
-    }));
+    const held = (one: Json): [string, Json][] =>
+      isJsonObject(one) ? Object.entries(one) : typeof one === 'string' ? [[one, null]] : [];
+    return [stated].flat().flatMap((one) =>
+      held(one).map(([name, items]) => ({
+        name,
+        message: messages.get(id),
+        version: versions[id],
+        items: new Set(Array.isArray(items) ? items.map(sortedJson) : []),
+      })),
+    );
   });
 }
 

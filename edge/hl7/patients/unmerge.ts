@@ -14,7 +14,7 @@ import { differences, type ResourceDifference } from '../../store/resource-diffe
 import { referringTo } from '../mapping/references.ts';
 import { rootOf } from '../precedence/combine.ts';
 import { precedenceOfWrite } from '../precedence/precedence.ts';
-import { printRegisters, rememberedOf, type Register, type Registers } from '../precedence/registers.ts';
+import { printRegisters, type Register, registersIn } from '../precedence/registers.ts';
 import { mergeName } from './merge-register.ts';
 
 const versionItem = z.object({ meta: z.string(), body: z.string(), patient: z.string().nullable() }).nullable();
@@ -333,8 +333,6 @@ function registersOf(before: string | undefined, after: string | undefined, now:
   }
   return registers;
 }
-
-const registersIn = (fields: string): Registers => rememberedOf('', `{"fields":${fields},"stamps":{}}`).registers;
 
 /** A resource keeps its `meta`; a Patient keeps the identifiers that messages named. */
 function writeOf({ type, id, version, meta }: Stored, content: JsonObject): ResourceWrite {

@@ -28,7 +28,7 @@ export function rememberedOf(id: string, stored: string | null): Remembered {
   const row = stored === null ? {} : parseJson(stored);
   const { fields, stamps } = isJsonObject(row) ? row : {};
   return {
-    registers: new Map(isJsonObject(fields) ? Object.entries(fields).flatMap(registersOf) : []),
+    registers: registersOf(fields),
     stamps: new Map(
       isJsonObject(stamps) ? Object.entries(stamps).map(([name, ms]) => [name, precedenceOfWrite(Number(ms))]) : [],
     ),
@@ -38,14 +38,24 @@ export function rememberedOf(id: string, stored: string | null): Remembered {
 
 export const nothingRemembered: Remembered = { registers: new Map(), stamps: new Map(), base: '' };
 
-function registersOf([precedence, held]: [string, Json]): [string, Register][] {
-  return isJsonObject(held) ? Object.entries(held).map(([name, value]) => [name, { precedence, held: value }]) : [];
+/** @param fields as in hl7_precedence */
+export const registersIn = (fields: string): Registers => registersOf(parseJson(fields));
+
+const registersOf = (fields: Json | undefined): Registers =>
+  new Map(isJsonObject(fields) ? Object.entries(fields).flatMap(withPrecedence) : []);
+
+function withPrecedence([precedence, items]: [string, Json]): [string, Register][] {
+  return [items].flat().flatMap((item): [string, Register][] => {
+    if (typeof item === 'string') return [[item, { precedence, held: null }]];
+    return isJsonObject(item) ? Object.entries(item).map(([name, held]) => [name, { precedence, held }]) : [];
+  });
 }
 
-/** The column `fields`: registers by precedence, which most of them share. */
+/** The column `fields`: registers by precedence, which most of them share. Most hold nothing, and only their name is printed. */
 export function printRegisters(registers: Registers): string {
-  const byPrecedence: Record<Precedence, JsonObject> = {};
-  for (const [name, { precedence, held }] of registers) (byPrecedence[precedence] ??= {})[name] = held;
+  const byPrecedence: Record<Precedence, Json[]> = {};
+  for (const [name, { precedence, held }] of registers)
+    (byPrecedence[precedence] ??= []).push(held === null ? name : { [name]: held });
   return printJson(byPrecedence);
 }
 

@@ -30,16 +30,25 @@ export interface ResultKey {
   readonly parent?: SentParent | undefined;
 }
 
-const authority = z.object({ uri: z.string().nullable(), name: z.string().nullable() });
-const number = z.object({ value: z.string(), authority }).nullable();
-/** The JSON of `numbers` in hl7_result: the parts of a key that are in no column. Most keys have only the first three. */
-export const storedParts = z.object({
-  filler: number,
-  placer: number,
-  own: authority,
-  second: z.number().optional(),
-  parent: z.object({ value: z.string(), placer: z.string(), filler: z.string() }).optional(),
-});
+const authority = z.object({ uri: z.string().nullable().default(null), name: z.string().nullable().default(null) });
+const number = z.object({ value: z.string(), authority: authority.optional() }).optional();
+/**
+ * The JSON of `numbers` in hl7_result: the parts of a key that are in no column. Most keys have only the first three. A number
+ * without an authority has that of its sender.
+ */
+export const storedParts = z
+  .object({
+    filler: number,
+    placer: number,
+    own: authority,
+    second: z.number().optional(),
+    parent: z.object({ value: z.string(), placer: z.string(), filler: z.string() }).optional(),
+  })
+  .transform(({ filler, placer, ...parts }) => {
+    const long = (found: typeof filler): OrderNumber | null =>
+      found === undefined ? null : { value: found.value, authority: found.authority ?? parts.own };
+    return { ...parts, filler: long(filler), placer: long(placer) };
+  });
 
 /** The settings of the site and the sender that a key is read with. */
 export interface KeyContext {
@@ -61,8 +70,13 @@ export function resultKeyOf(sent: SentKey, { named, own, zone }: KeyContext): Re
   };
 }
 
-/** The JSON of `storedParts`. */
-export const printParts = ({ what: _what, at: _at, ...parts }: ResultKey): string => JSON.stringify(parts);
+/** The JSON of `storedParts`. Equal keys have equal texts. */
+export function printParts({ filler, placer, own, second, parent }: ResultKey): string {
+  const short = (number: OrderNumber | null): object | null =>
+    number !== null && isAssumed(number, own) ? { value: number.value } : number;
+  const parts = { filler: short(filler), placer: short(placer), own, second, parent };
+  return JSON.stringify(parts, (_, value: unknown) => value ?? undefined);
+}
 
 /**
  * The lookup key for `hl7_matches`, of any authority and in any time zone. With an order number it finds all results of the order
