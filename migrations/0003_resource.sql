@@ -148,9 +148,7 @@ grant select, insert, update, delete on resource_token to gateway_app;
 -- Dates as intervals, for US Core's searches.
 create table resource_date (
   site_id uuid not null,
-  type text not null,
   id uuid not null,
-  param text not null,
   -- [from_at, before_at), unbounded where a Period is. A time without a zone is stored as if it were UTC and marked as local.
   -- The site's time zone, which may change, determines its instant.
   from_at timestamptz(3) not null,
@@ -158,7 +156,9 @@ create table resource_date (
   from_is_local boolean not null,
   before_is_local boolean not null,
   -- So that a patient's resources of a time are found by one index.
-  patient_id uuid
+  patient_id uuid,
+  type text not null,
+  param text not null
 );
 -- Everything since a time, and everything until a time.
 create index resource_date_before on resource_date (site_id, type, param, before_at, id);
@@ -243,7 +243,7 @@ create table report (
   foreign key (site_id, type, report_id) references resource (site_id, type, id),
   foreign key (site_id, study_id) references study
 );
-create index report_of_study on report (site_id, study_id, report_id);
+create index report_of_study on report (study_id, report_id);
 create index report_state on report (site_id, state, report_id);
 alter table report add primary key (site_id, report_id);
 select table_of_site('report');

@@ -1,4 +1,6 @@
 -- HL7 v2 messages: their bytes, their answers, and the keys by which they are found.
+--
+-- In these tables and in resource_date ids and times come first: behind a text PostgreSQL fills up to seven bytes before a time.
 
 create domain hl7_outcome as text check (value in ('AA', 'AE', 'AR'));
 create domain hl7_source as text check (value in ('http', 'mllp'));
@@ -9,8 +11,8 @@ create domain unmapped_kind as text check (value in ('authority', 'code-system')
 create table hl7_message (
   site_id uuid not null,
   message_id uuid not null,
-  client_id text not null,
   received_at timestamptz not null default now(),
+  client_id text not null,
   source hl7_source not null,
   source_address text not null,
   sending_application text not null,
@@ -48,7 +50,7 @@ create index hl7_message_control_part on hl7_message using gin (site_id, lower(c
 create index hl7_message_refused_received on hl7_message (site_id, received_at, message_id) where outcome <> 'AA';
 -- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without the condition the planner also
 -- used it to find a message among those of its sender, and read every message of the sender.
-create index hl7_message_of_key on hl7_message (site_id, client_id, received_at, message_id) where client_id <> '';
+create index hl7_message_of_key on hl7_message (client_id, received_at, message_id) where client_id <> '';
 select table_of_site('hl7_message');
 -- The decision about a message may change, its bytes never.
 grant select, insert, update (outcome, errors, has_failed) on hl7_message to gateway_app;
@@ -63,8 +65,12 @@ grant select on hl7_message_here to gateway_app;
 create table hl7_attempt (
   site_id uuid not null,
   message_id uuid not null,
-  number integer not null,
   at timestamptz not null default clock_timestamp(),
+  number integer not null,
+  -- From receipt to answer; null where it was not measured.
+  took_ms integer,
+  -- The version of the key's rules by which the message was read; null without rules.
+  rules_version integer,
   why hl7_attempt_reason not null,
   -- The person who asked for a replay.
   actor text,
@@ -77,10 +83,6 @@ create table hl7_attempt (
   job_id uuid,
   -- Why an administrator replays the message.
   comment text,
-  -- From receipt to answer; null where it was not measured.
-  took_ms integer,
-  -- The version of the key's rules by which the message was read; null without rules.
-  rules_version integer,
   primary key (site_id, message_id, number),
   foreign key (site_id, message_id) references hl7_message
 );
@@ -103,9 +105,9 @@ grant select, insert, delete on hl7_attempt to gateway_app;
 create table hl7_message_resource (
   site_id uuid not null,
   message_id uuid not null,
-  type text not null,
   id uuid not null,
   version integer not null,
+  type text not null,
   -- The message wrote this version; false: the resource already said what the message says, and stayed at this version.
   is_written boolean not null,
   -- The members of the resource that this version changed, with the fields that state them:
@@ -130,12 +132,12 @@ grant select, insert on hl7_message_resource to gateway_app;
 -- message, and one function deletes both.
 create table hl7_message_key (
   site_id uuid not null,
-  key text collate "C" not null,
+  message_id uuid not null,
   -- As in hl7_message.
   received_at timestamptz not null,
-  message_id uuid not null,
   -- The position among the rows of its message.
   number integer not null,
+  key text collate "C" not null,
   -- The field of the value, such as PID-3.
   field text not null,
   -- The identifier as it was sent; all words of the name, with a space before and after each; severity and code of the error.

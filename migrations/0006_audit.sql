@@ -37,14 +37,14 @@ create table audit (
   versions integer[],
   primary key (site_id, at, audit_id)
 );
-create index audit_client on audit (site_id, client_id, at, audit_id) where client_id is not null;
+create index audit_client on audit (client_id, at, audit_id) where client_id is not null;
 create index audit_actor on audit (site_id, actor, at, audit_id) where actor is not null;
 create index audit_action on audit (site_id, action, at, audit_id);
 -- Bundles by their actions, of which there are few combinations.
 create index audit_bundles on audit (site_id, parts, at, audit_id) where action in ('batch', 'transaction');
 -- Most accesses concern one patient. These are indexed by patient and time, so that a page of a patient's audit costs the same
 -- however much there is. Accesses that concern several patients have an index without an order.
-create index audit_of_one on audit (site_id, (patients[1]), at, audit_id) where cardinality(patients) = 1;
+create index audit_of_one on audit ((patients[1]), at, audit_id) where cardinality(patients) = 1;
 -- Rows are written far more often than searched: new entries wait in a list, which is kept short so that emptying it takes little
 -- time. Patient ids of two sites are never equal, so the site is checked behind the index.
 create index audit_patients on audit using gin (patients) with (fastupdate = on, gin_pending_list_limit = 256)

@@ -160,7 +160,8 @@ describe('a site reindexed', () => {
       `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
       'delete from patient_name where site_id = $1',
       `update resource_date set before_at = from_at, from_is_local = not from_is_local where site_id = $1`,
-      `insert into resource_date select site_id, type, id, 'period', now(), now(), false, false from resource_date where site_id = $1`,
+      `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
+         select site_id, type, id, 'period', now(), now(), false, false from resource_date where site_id = $1`,
       `insert into study (site_id, study_id) values ($1, $1)`,
       `update report set state = 'draft', study_id = $1 where site_id = $1`,
       `update study set patient_id = null where site_id = $1`,
