@@ -127,6 +127,22 @@ export const RESULT_ROWS: readonly ResultRow[] = [
     ['E. coli final'],
     [],
   ],
+  ...(
+    [
+      ['susceptibilities are withdrawn with the organism of a cancelled report', 2, 'P', [], []],
+      ['final susceptibilities of a cancelled report are listed', 2, 'F', ['S final'], ['result-missing']],
+      ['susceptibilities that are newer than the cancelled report stay', 4, 'P', ['S preliminary'], []],
+    ] as const
+  ).map(([name, at, status, live, listed]): ResultRow => [
+    name,
+    [
+      sent(1, { status: 'P', filler: 'PA', obx: [organism('E. coli', '1')] }),
+      sent(at, sensitivity('1', 'E. coli', 'S', { status, filler: 'CH', parentOrder: '^PA' })),
+      sent(3, { status: 'X', filler: 'PA', obx: [] }),
+    ],
+    live,
+    listed,
+  ]),
   [
     'a preliminary result without an order number stays beside the final one of its report, and is listed',
     [

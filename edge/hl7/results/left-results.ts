@@ -48,9 +48,11 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
     stated: new Set(observations.map(({ draft }) => draft)),
   };
   for (const group of filing.groups) settleGroup(group, settling);
-  for (const report of reports.values()) settleCancelled(report, settling);
+  const cancelled = new Map<Draft, FiledStatement>();
+  for (const report of reports.values())
+    for (const draft of settleCancelled(report, settling)) cancelled.set(draft, report);
   for (const each of observations) settleLate(each, settling);
-  settleChildren(observations, settling);
+  settleChildren(observations, cancelled, settling);
   notePreliminary(observations, settling);
   removeFromReports(settling);
 }
@@ -126,16 +128,22 @@ function attendLeft({ type, id }: Draft, { statement }: FiledStatement, { contex
   context.attend({ kind: 'result-missing', patients: [patient.id], about: `${type}/${id}`, detail });
 }
 
-/** OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed. */
-function settleCancelled(report: FiledStatement, settling: Settling): void {
+/**
+ * OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed.
+ *
+ * @returns those that were withdrawn
+ */
+function settleCancelled(report: FiledStatement, settling: Settling): readonly Draft[] {
   const { statement, draft, precedence } = report;
-  if (!statement.timing.standing.isWithdrawal) return;
+  if (!statement.timing.standing.isWithdrawal) return [];
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, settling);
-  if (!left.some(isFinal)) return;
+  const withdrawn = left.filter(isBelowFinal);
+  for (const each of withdrawn) withdraw(each, precedence, settling);
+  if (!left.some(isFinal)) return withdrawn;
   const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
   note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
   attendLeft(draft, report, settling);
+  return withdrawn;
 }
 
 /** The result was stated before, by its time alone: statements of one time may be one message. */
@@ -170,26 +178,41 @@ function settleChild(child: Draft, precedence: Precedence, by: FiledStatement, s
   else withdraw(child, precedence, settling);
 }
 
-/** When a parent becomes another organism, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26). */
-function settleChildren(observations: readonly FiledStatement[], settling: Settling): void {
+/**
+ * When a parent becomes another organism, or is withdrawn, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26).
+ *
+ * @param cancelled results that a report of the message withdraws
+ */
+function settleChildren(
+  observations: readonly FiledStatement[],
+  cancelled: ReadonlyMap<Draft, FiledStatement>,
+  settling: Settling,
+): void {
   // Results that arrived before their parent name it by a value.
   const changed = observations.filter(
     ({ draft, before, status }) =>
       status === 'new' || (before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content))),
   );
   const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
-  if (changed.length === 0 && late.length === 0) return;
+  if (changed.length === 0 && cancelled.size === 0 && late.length === 0) return;
   const all = settling.results.ofPatient('Observation', settling.patient.id);
   const children = Map.groupBy(
     all.filter(({ key }) => observedBy(key).parent !== ''),
     ({ key }) => observedBy(key).parent,
   );
-  for (const parent of children.size === 0 ? [] : changed) {
+  const former = [
+    ...changed.map((by) => ({ ...by, by, wasStated: by.before !== '' })),
+    ...all.flatMap(({ draft, key }) => {
+      const by = cancelled.get(draft);
+      return by === undefined ? [] : [{ draft, key, by, wasStated: true }];
+    }),
+  ];
+  for (const parent of children.size === 0 ? [] : former) {
     for (const child of parentNames(parent.key).flatMap((name) => children.get(name) ?? [])) {
       const isLeft = !settling.stated.has(child.draft) && isOfOrder(child.key, parent.key);
-      const isOther = parent.before !== '' || (child.key.parent?.value ?? '') !== '';
+      const isOther = parent.wasStated || (child.key.parent?.value ?? '') !== '';
       if (isLeft && isOther && !isNamed(child.key, parent.draft))
-        settleChild(child.draft, statusPrecedence(parent.draft), parent, settling);
+        settleChild(child.draft, statusPrecedence(parent.draft), parent.by, settling);
     }
   }
   if (late.length === 0) return;
@@ -218,10 +241,11 @@ function isOfOrder(child: ResultKey, parent: ResultKey): boolean {
   return isSame('filler') || isSame('placer');
 }
 
-/** The child names the parent by its present value. */
-function isNamed({ parent }: ResultKey, { content }: Draft): boolean {
+/** The child names the parent by its present value, which a withdrawn parent does not have. */
+function isNamed({ parent }: ResultKey, draft: Draft): boolean {
+  const { content } = draft;
   const value = parent?.value ?? '';
-  if (value === '') return false;
+  if (value === '' || isWithdrawn(draft)) return false;
   return textsIn(Object.entries(content).flatMap(([name, each]) => (/^value[A-Z]/.test(name) ? [each] : []))).some(
     (text) => text.toLowerCase().startsWith(value),
   );

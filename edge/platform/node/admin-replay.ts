@@ -23,7 +23,7 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
     usage: [
       SITE,
       '[--client-id svc-…]',
-      '[--outcome AA|AE|AR]',
+      '[--outcome AA|AE|AR|errors]',
       '[--reason REASON]',
       '[--from INSTANT]',
       '[--to INSTANT]',
