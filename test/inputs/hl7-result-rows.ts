@@ -127,6 +127,26 @@ export const RESULT_ROWS: readonly ResultRow[] = [
     ['E. coli final'],
     [],
   ],
+  [
+    'susceptibilities stay with their own organism when another one without OBX-4 changes',
+    [
+      sent(1, { status: 'P', filler: 'PA', obx: [organism('E. coli'), organism('Gram negative')] }),
+      sent(2, sensitivity('', 'E. coli', 'S', { status: 'P', filler: 'CH', parentOrder: '^PA' })),
+      sent(3, { status: 'P', filler: 'PA', obx: [organism('E. coli'), organism('Klebsiella')] }),
+    ],
+    ['E. coli preliminary', 'Klebsiella preliminary', 'S preliminary'],
+    [],
+  ],
+  [
+    'susceptibilities are withdrawn with an organism that the final message no longer has',
+    [
+      sent(1, { status: 'P', filler: 'PA', obx: [organism('E. coli'), organism('Klebsiella')] }),
+      sent(2, sensitivity('', 'Klebsiella', 'R', { status: 'P', filler: 'CH', parentOrder: '^PA' })),
+      sent(3, { filler: 'PA', obx: [organism('E. coli')] }),
+    ],
+    ['E. coli final'],
+    [],
+  ],
   ...(
     [
       ['susceptibilities are withdrawn with the organism of a cancelled report', 2, 'P', [], []],

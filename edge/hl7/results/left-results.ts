@@ -30,6 +30,8 @@ interface Settling extends Pick<FilingRequest, 'drafts' | 'results' | 'context'>
   readonly reports: ReadonlyMap<Segment, FiledStatement>;
   /** Results that the message states. */
   readonly stated: ReadonlySet<Draft>;
+  /** Results that were withdrawn here, with the statement that left them. */
+  readonly withdrawn: Map<Draft, FiledStatement>;
 }
 
 export function settleLeft(filing: Filing, patient: Draft, request: FilingRequest): void {
@@ -46,13 +48,12 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
     groups: filing.groups,
     reports,
     stated: new Set(observations.map(({ draft }) => draft)),
+    withdrawn: new Map(),
   };
   for (const group of filing.groups) settleGroup(group, settling);
-  const cancelled = new Map<Draft, FiledStatement>();
-  for (const report of reports.values())
-    for (const draft of settleCancelled(report, settling)) cancelled.set(draft, report);
+  for (const report of reports.values()) settleCancelled(report, settling);
   for (const each of observations) settleLate(each, settling);
-  settleChildren(observations, cancelled, settling);
+  settleChildren(observations, settling);
   notePreliminary(observations, settling);
   removeFromReports(settling);
 }
@@ -108,11 +109,12 @@ function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settlin
   if (isFinal(draft) && by.result.isText) return;
   noteMissing(by.statement.segment, settling);
   if (isFinal(draft)) attendLeft(draft, by, settling);
-  else withdraw(draft, precedence, settling);
+  else withdraw(draft, precedence, by, settling);
 }
 
 /** Below final, so that a final result that arrives late stays in any order of arrival. */
-function withdraw(draft: Draft, precedence: Precedence, { drafts }: Settling): void {
+function withdraw(draft: Draft, precedence: Precedence, by: FiledStatement, { drafts, withdrawn }: Settling): void {
+  withdrawn.set(draft, by);
   const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
   drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
 }
@@ -128,22 +130,16 @@ function attendLeft({ type, id }: Draft, { statement }: FiledStatement, { contex
   context.attend({ kind: 'result-missing', patients: [patient.id], about: `${type}/${id}`, detail });
 }
 
-/**
- * OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed.
- *
- * @returns those that were withdrawn
- */
-function settleCancelled(report: FiledStatement, settling: Settling): readonly Draft[] {
+/** OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed. */
+function settleCancelled(report: FiledStatement, settling: Settling): void {
   const { statement, draft, precedence } = report;
-  if (!statement.timing.standing.isWithdrawal) return [];
+  if (!statement.timing.standing.isWithdrawal) return;
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  const withdrawn = left.filter(isBelowFinal);
-  for (const each of withdrawn) withdraw(each, precedence, settling);
-  if (!left.some(isFinal)) return withdrawn;
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, report, settling);
+  if (!left.some(isFinal)) return;
   const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
   note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
   attendLeft(draft, report, settling);
-  return withdrawn;
 }
 
 /** The result was stated before, by its time alone: statements of one time may be one message. */
@@ -163,7 +159,7 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, settling);
+  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, report, settling);
   else if (isFinal(draft) && status !== 'known') {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, report, settling);
@@ -175,53 +171,49 @@ function settleChild(child: Draft, precedence: Precedence, by: FiledStatement, s
   if (isWithdrawn(child) || !isLater(precedence, statusPrecedence(child))) return;
   noteMissing(by.statement.segment, settling);
   if (isFinal(child)) attendLeft(child, by, settling);
-  else withdraw(child, precedence, settling);
+  else withdraw(child, precedence, by, settling);
 }
 
-/**
- * When a parent becomes another organism, or is withdrawn, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26).
- *
- * @param cancelled results that a report of the message withdraws
- */
-function settleChildren(
-  observations: readonly FiledStatement[],
-  cancelled: ReadonlyMap<Draft, FiledStatement>,
-  settling: Settling,
-): void {
+/** When a parent becomes another organism, or is withdrawn, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26). */
+function settleChildren(observations: readonly FiledStatement[], settling: Settling): void {
   // Results that arrived before their parent name it by a value.
   const changed = observations.filter(
     ({ draft, before, status }) =>
       status === 'new' || (before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content))),
   );
   const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
-  if (changed.length === 0 && cancelled.size === 0 && late.length === 0) return;
+  const withdrawn = new Map(settling.withdrawn);
+  if (changed.length === 0 && withdrawn.size === 0 && late.length === 0) return;
   const all = settling.results.ofPatient('Observation', settling.patient.id);
-  const children = Map.groupBy(
-    all.filter(({ key }) => observedBy(key).parent !== ''),
-    ({ key }) => observedBy(key).parent,
-  );
-  const former = [
-    ...changed.map((by) => ({ ...by, by, wasStated: by.before !== '' })),
-    ...all.flatMap(({ draft, key }) => {
-      const by = cancelled.get(draft);
-      return by === undefined ? [] : [{ draft, key, by, wasStated: true }];
-    }),
-  ];
-  for (const parent of children.size === 0 ? [] : former) {
-    for (const child of parentNames(parent.key).flatMap((name) => children.get(name) ?? [])) {
-      const isLeft = !settling.stated.has(child.draft) && isOfOrder(child.key, parent.key);
-      const isOther = parent.wasStated || (child.key.parent?.value ?? '') !== '';
-      if (isLeft && isOther && !isNamed(child.key, parent.draft))
-        settleChild(child.draft, statusPrecedence(parent.draft), parent.by, settling);
-    }
-  }
-  if (late.length === 0) return;
   const parents = indexBy(all, ({ key }) => parentNames(key));
+  const parentsOf = (key: ResultKey): FiledResult[] =>
+    (parents.get(observedBy(key).parent) ?? []).filter((parent) => isOfOrder(key, parent.key));
+  // Results without OBX-4 have one name: the value distinguishes them.
+  const isNamed = (key: ResultKey): boolean =>
+    parentsOf(key).some(({ draft }) => !isWithdrawn(draft) && hasValue(key, draft));
+  const former = indexBy(
+    [
+      ...changed.map((by) => ({ ...by, by, wasStated: by.before !== '' })),
+      ...all.flatMap(({ draft, key }) => {
+        const by = withdrawn.get(draft);
+        return by === undefined ? [] : [{ draft, key, by, wasStated: true }];
+      }),
+    ],
+    ({ key }) => parentNames(key),
+  );
+  for (const { draft, key } of former.size === 0 ? [] : all) {
+    const found = settling.stated.has(draft) ? [] : (former.get(observedBy(key).parent) ?? []);
+    const left = found.filter(
+      (parent) => isOfOrder(key, parent.key) && (parent.wasStated || (key.parent?.value ?? '') !== ''),
+    );
+    if (left.length === 0 || isNamed(key)) continue;
+    for (const parent of left) settleChild(draft, statusPrecedence(parent.draft), parent.by, settling);
+  }
   for (const child of late) {
-    const found = (parents.get(observedBy(child.key).parent) ?? []).filter(({ key }) => isOfOrder(child.key, key));
-    const [only] = found;
-    if (found.length !== 1 || only === undefined || isNamed(child.key, only.draft)) continue;
-    settleChild(child.draft, statusPrecedence(only.draft), child, settling);
+    const found = parentsOf(child.key);
+    const parent = found.length === 1 ? found[0] : found.find(({ draft }) => hasValue(child.key, draft));
+    if (parent !== undefined && !isNamed(child.key))
+      settleChild(child.draft, statusPrecedence(parent.draft), child, settling);
   }
 }
 
@@ -241,11 +233,10 @@ function isOfOrder(child: ResultKey, parent: ResultKey): boolean {
   return isSame('filler') || isSame('placer');
 }
 
-/** The child names the parent by its present value, which a withdrawn parent does not have. */
-function isNamed({ parent }: ResultKey, draft: Draft): boolean {
-  const { content } = draft;
+/** The child names the parent by its value. */
+function hasValue({ parent }: ResultKey, { content }: Draft): boolean {
   const value = parent?.value ?? '';
-  if (value === '' || isWithdrawn(draft)) return false;
+  if (value === '') return false;
   return textsIn(Object.entries(content).flatMap(([name, each]) => (/^value[A-Z]/.test(name) ? [each] : []))).some(
     (text) => text.toLowerCase().startsWith(value),
   );
