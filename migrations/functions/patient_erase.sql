@@ -117,7 +117,6 @@ begin
     delete from patient_merge x where x.site_id = p_site and (x.merged = any (patients) or x.survivor = any (patients));
     delete from report x using erased e where x.site_id = p_site and e.type = 'DiagnosticReport' and x.report_id = e.id;
     delete from study x where x.site_id = p_site and x.patient_id = any (patients);
-    delete from hl7_result x where x.site_id = p_site and x.patient_id = any (patients);
     delete from resource_history x where x.site_id = p_site and x.patient_id = any (patients)
        and not exists (select from erased e where e.type = x.type and e.id = x.id);
     get diagnostics n = row_count;
@@ -137,6 +136,7 @@ begin
       names := names || t;
       counts := counts || n;
     end loop;
+    delete from hl7_result x where x.site_id = p_site and x.patient_id = any (patients);
 
     -- Other patients lose their links to them, and Groups lose them as members, in the versions that were too.
     pattern := '"Patient/(' || array_to_string(patients, '|') || ')[/"]';
