@@ -149,7 +149,7 @@ function sendCall(
         text(response)
           .then(check)
           .then(() => resolve(status))
-          .catch((cause: unknown) => reject(new Error(`${method} ${path}: wrong answer with ${status}`, { cause })));
+          .catch((cause: unknown) => reject(new Error(`${method} ${path}: ${status}, ${String(cause)}`, { cause })));
       }
     });
     outgoing.on('error', reject);

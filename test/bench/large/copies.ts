@@ -4,20 +4,22 @@
  */
 import type { Client } from 'pg';
 
-/** The marks in recorded events. No other value contains one of them. */
+/** The marks in recorded events. They are so long that no other value contains one by chance. */
 export const MARK = {
   /** A part of identifiers, control ids and order numbers. */
-  number: 'QQQ',
+  number: 'QQQNUM',
   /** The beginning of a family name. */
   family: 'Zyxfam',
   /** The beginning of a code. */
-  code: 'ZYQC',
+  code: 'ZYQCODE',
   birthDate: '1931-07-08',
   /** The day of a result. */
   day: '2021-03-04',
 } as const;
 /** The time of a result on its day. */
 export const RESULT_TIME = '04:05:00';
+/** The codes of the five results of a panel. @param panel its number, or the mark */
+export const codesOf = (panel: number | string): string[] => [0, 1, 2, 3, 4].map((n) => `${panel}${n}-1`);
 /** That time as the text that orders values by time. */
 const epochOf = (day: string): string => String(Date.parse(`${day}T${RESULT_TIME}Z`)).padStart(15, '0');
 
@@ -120,6 +122,10 @@ function valueOf({ table, name, type }: Column): string {
     const raw = valueOf({ table, name: 'raw', type: 'bytea' });
     return `translate(encode(sha256(${raw}), 'base64'), '+/=', '-_')`;
   }
+  // The key is a digest, which has no mark (migrations/functions/token_key.sql).
+  if (name === 'code_key')
+    return `(select coalesce(max(token_key('Observation', 'code', pg_temp.copied(code, c))), t.code_key)
+               from unnest('{${codesOf(MARK.code).join()}}'::text[]) code where token_key('Observation', 'code', code) = t.code_key)`;
   if (type === 'timestamp with time zone')
     return table === 'resource_date' ? `t.${name} + c.days * interval '1 day'` : `t.${name} + c.shift`;
   return /^(?:boolean|integer|bigint|integer\[\])$/.test(type) ? `t.${name}` : `${text}::${type}`;

@@ -7,16 +7,8 @@ import { sessionSeal } from '../../stack/tools/console.ts';
 import type { Operation } from '../load.ts';
 import { adt, type MessageHead, oru, type Person } from '../messages.ts';
 import type { Stack } from '../stack.ts';
-import {
-  AUTHORITY,
-  codeOf,
-  COMMON_FAMILY,
-  COMMON_GIVEN,
-  COMMON_PANEL,
-  type LargeSite,
-  observationOf,
-  RARE_PANEL,
-} from './site.ts';
+import { codesOf } from './copies.ts';
+import { AUTHORITY, COMMON, type LargeSite, observationOf, RARE_PANEL } from './site.ts';
 
 const COUNT = 20;
 const PAGE = `_count=${COUNT}`;
@@ -95,6 +87,7 @@ function check(items: readonly unknown[], count: Count, texts: readonly string[]
 /** The requests to a site, in the order of the report. */
 export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOperation[]> {
   const { fhirHeaders, hl7Headers, fhir, fifty, thousands, reports } = of;
+  const [code = '', rareCode = ''] = [COMMON.panel, RARE_PANEL].flatMap((panel) => codesOf(panel).slice(-1));
   const some = await someOf(stack, of.site);
   const cookie = await cookieOf(stack, of.site);
   let n = 0;
@@ -144,7 +137,7 @@ export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOp
     target: SAME,
     expected: 201,
     next() {
-      const body = JSON.stringify(observationOf(nextPatient().id, codeOf(COMMON_PANEL, 0), dayBefore(1)));
+      const body = JSON.stringify(observationOf(nextPatient().id, code, dayBefore(1)));
       return { method: 'POST', path: '/fhir/Observation', headers: fhirHeaders, body };
     },
   };
@@ -156,13 +149,12 @@ export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOp
     hundredth = link.find(({ relation }) => relation === 'next')?.url ?? '';
   }
   const hundredthPath = hundredth.slice(hundredth.indexOf('/fhir/'));
-  const common = COMMON_FAMILY.slice(0, 6);
+  const common = COMMON.family.slice(0, 6);
   const rarePart = (one: Known): string => one.family.slice(1, 8);
   const twoLetters = (one: Known): string => one.family.slice(0, 2);
   const ofControl = (one: Known): string => one.mrn.slice(4);
   const family = (one: Known): string => one.family;
   const id = (one: Known): string => one.id;
-  const [code, rareCode] = [codeOf(COMMON_PANEL, 3), codeOf(RARE_PANEL, 4)];
   const [from, to] = [dayBefore(5), dayBefore(4)];
   const dates = (first: string): string => `category=vital-signs&date=ge${first}&date=lt${to}`;
   const coded = (text: string): string => `code=http://loinc.org%7C${text}`;
@@ -177,7 +169,7 @@ export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOp
     patients('family, 2 letters', (one) => `family=${twoLetters(one)}&${PAGE}`, 'some', twoLetters),
     patients('given and family', (one) => `given=${one.given}&family=${one.family}`, 'some', family),
     patients('name, a rare part', (one) => `name=${rarePart(one)}`, 'some', rarePart),
-    patients('name, a common part', `name=${COMMON_GIVEN}&${PAGE}`, 'any', COMMON_GIVEN),
+    patients('name, a common part', `name=${COMMON.given}&${PAGE}`, 'any', COMMON.given),
     patients('name without a match', 'name=xyzzyxy', 0),
     ofPatient('code, patient of 50', fifty, coded(code), 10, code),
     ofPatient('code, patient of 100,000', thousands, coded(code), COUNT, code),
@@ -204,7 +196,7 @@ export async function operationsOf(stack: Stack, of: LargeSite): Promise<LargeOp
       (one) => one.mrn,
     ),
     messages('messages by a rare name', (one) => `patient=${one.family}`, 'some', 'PID-5'),
-    messages('messages by a common name', `patient=${COMMON_GIVEN}`, 'any', 'PID-5'),
+    messages('messages by a common name', `patient=${COMMON.given}`, 'any', 'PID-5'),
     messages('messages by two names', (one) => `patient=${one.family}%20${one.given}`, 'some', 'PID-5'),
     messages('messages by part of a control id', (one) => `q=${ofControl(one)}`, 'some', ofControl),
     messages('rejected messages', 'outcome=errors', 'some', '"AE"'),

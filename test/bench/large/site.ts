@@ -7,21 +7,17 @@ import { randomFrom } from '../../stack/tools/random.ts';
 import { withoutAnyGuards } from '../../stack/tools/without-guards.ts';
 import { adt, adtWithoutNumber, oru, type Person } from '../messages.ts';
 import type { Stack } from '../stack.ts';
-import { BUCKET_MS, bucketOf, type Copy, copyAll, MARK, record, RESULT_TIME, type Site } from './copies.ts';
+import { BUCKET_MS, bucketOf, codesOf, type Copy, copyAll, MARK, record, RESULT_TIME, type Site } from './copies.ts';
 
 const SITES = 100;
 /** The days before now in which all events happened. */
 const DAYS = 60;
 const DAY_MS = 86_400_000;
-/** A panel has five results. There are forty panels, some common and some rare. */
+/** There are forty panels, some common and some rare. */
 const PANELS = 40;
-const PANEL = 5;
-export const codeOf = (panel: number | string, n: number): string => `${panel}${n}-1`;
-/** The most common and the rarest panel. */
-export const [COMMON_PANEL, RARE_PANEL] = [100, 100 + PANELS - 1];
-/** A family name of 1.5 % of the patients. */
-export const COMMON_FAMILY = 'Smithson';
-export const COMMON_GIVEN = 'Anna';
+/** The most common panel, and names of 1.5 % and 5 % of the patients. */
+export const COMMON = { panel: 100, family: 'Smithson', given: 'Anna' } as const;
+export const RARE_PANEL = COMMON.panel + PANELS - 1;
 /** The assigning authority of the identifiers. */
 const OID = '1.2.276.0.76.3.1.99';
 export const AUTHORITY = `&${OID}&ISO`;
@@ -30,8 +26,6 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 const GIVEN_NAMES = GIVEN.split(' ').map(capital);
 const SYLLABLE_LIST = SYLLABLES.split(' ');
 
-/** The codes of a panel. @param panel its number from 100 on, or a mark */
-const panelOf = (panel: number | string): string[] => Array.from({ length: PANEL }, (_, n) => codeOf(panel, n));
 /** The results of a day are all of one time. */
 const collectedOn = (day: string): Date => new Date(`${day}T${RESULT_TIME}Z`);
 
@@ -101,7 +95,7 @@ async function addClients({ client, url }: Stack, name: string): Promise<Clients
 
 /** Five Observations of a FHIR client. @returns the id of the first */
 async function observe({ fhir }: Clients, patient: string, day: string, panel: number | string): Promise<string> {
-  const entry = panelOf(panel).map((code) => ({
+  const entry = codesOf(panel).map((code) => ({
     resource: observationOf(patient, code, day),
     request: { method: 'POST', url: 'Observation' },
   }));
@@ -131,12 +125,16 @@ async function commonEvents(clients: Clients): Promise<void> {
     else await fhir('/Patient', patientOf(person));
     if (k < ARE.moved) await hl7(adt({ ...head, control: `${head.control}M` }, person, 'A08'));
     if (k < ARE.reported)
-      await hl7(oru({ ...head, control: `${head.control}R` }, person, collectedOn(MARK.day), panelOf(MARK.code)));
+      await hl7(oru({ ...head, control: `${head.control}R` }, person, collectedOn(MARK.day), codesOf(MARK.code)));
     const found = await fhir(`/Patient?identifier=${person.mrn}`);
     const id = /Patient\/([0-9a-f-]{36})/.exec(JSON.stringify(found))?.[1] ?? '';
     if (k < ARE.observed) {
       const observation = await observe(clients, id, MARK.day, MARK.code);
-      const changed = { ...observationOf(id, codeOf(MARK.code, 0), MARK.day), id: observation, status: 'amended' };
+      const changed = {
+        ...observationOf(id, codesOf(MARK.code)[0] ?? '', MARK.day),
+        id: observation,
+        status: 'amended',
+      };
       if (k < ARE.corrected) await fhir(`/Observation/${observation}`, changed, 'PUT');
     }
   }
@@ -187,8 +185,8 @@ export async function fillSites(
         hl7Client,
         bucket,
         number: String((number += 1)).padStart(7, '0'),
-        family: random() < COMMON_SHARE ? COMMON_FAMILY : capital(among(SYLLABLE_LIST) + among(SYLLABLE_LIST)),
-        code: String(COMMON_PANEL + Math.floor(PANELS * random() ** 3)),
+        family: random() < COMMON_SHARE ? COMMON.family : capital(among(SYLLABLE_LIST) + among(SYLLABLE_LIST)),
+        code: String(COMMON.panel + Math.floor(PANELS * random() ** 3)),
         birthDate: dayOf(Date.UTC(1930, 0, 1 + Math.floor(random() * 33_000))),
         day: dayOf(bucket * BUCKET_MS),
       };
@@ -213,14 +211,14 @@ export async function fillSites(
     };
     const [fifty, thousands, reports] = [await add('fifty'), await add('thousands'), await add('reports')];
     const day = dayOf(Date.now() - 5 * DAY_MS);
-    for (let n = 0; n < TIMES.fifty; n += 1) await observe(clients, fifty.id, day, COMMON_PANEL);
+    for (let n = 0; n < TIMES.fifty; n += 1) await observe(clients, fifty.id, day, COMMON.panel);
     const addCopies = async (events: () => Promise<unknown>, patient: string, count: number): Promise<void> => {
       const recording = await record(client, clients, events, patient);
       sets.push({ recording, copies: copies(count, () => clients) });
     };
     await addCopies(() => observe(clients, thousands.id, MARK.day, MARK.code), thousands.id, TIMES.thousands);
     const head = { control: `S${MARK.number}`, at: new Date() };
-    const report = oru(head, reports.person, collectedOn(MARK.day), panelOf(MARK.code));
+    const report = oru(head, reports.person, collectedOn(MARK.day), codesOf(MARK.code));
     await addCopies(() => clients.hl7(report), reports.id, TIMES.reports);
     return { ...clients, fifty: fifty.id, thousands: thousands.id, reports: reports.person };
   };

@@ -54,6 +54,8 @@ export interface Unguarded {
  */
 export async function withoutAnyGuards({ url, tables, connections, settings, load, made }: Unguarded): Promise<void> {
   const client = new Client({ connectionString: url });
+  // If the load fails, the server ends this connection later: that error would hide the first one.
+  client.on('error', () => undefined);
   await client.connect();
   const keys = await dropForeignKeys(client);
   const { rows: indexes } = await client.query<Index>(
