@@ -113,7 +113,8 @@ grant select, insert on document_use to gateway_app;
 -- primary keys the id precedes the system, so that the resources with one code or value leave the index in page order. Few
 -- codes and values are used by several systems. The indexes of systems are partial, so that PostgreSQL uses them only for a
 -- search by system alone (edge/store/search/compare.ts). The index for look-ups by id begins with the id, so that the planner never
--- uses it for another search.
+-- uses it for another search. It also has the site. With the id alone, the planner reads the ids of all sites for a page in their
+-- order.
 --
 -- These tables have no foreign key: its check for each row costs as much as the rest of the row. `search_index_write` writes the
 -- rows while its caller has the resource's row locked, and patient_erase deletes both.
