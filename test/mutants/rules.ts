@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
   ['edge/fhir/bundle/transaction.ts', ['prepareTransaction'], ['contract/fhir']],
   [
     'edge/fhir/conditional-headers.ts',
-    ['versionsOf', 'preconditionOf', 'isNotModified'],
+    ['ifMatchOf', 'preconditionOf', 'isNotModified'],
     ['unit/fhir/conditional-headers', 'contract/fhir'],
   ],
   [
