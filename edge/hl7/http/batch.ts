@@ -126,8 +126,8 @@ function follow(id: string, line: string, open: string[], counts: { messages: nu
   // A file may have messages without a batch around them, which FTS-1 does not count.
   const there = id === 'BTS' ? counts.messages : counts.batches;
   if (!/^\d+$/.test(said) || (id === 'FTS' && there === 0) || Number(said) === there) return;
-  const what = id === 'BTS' ? 'messages' : 'batches';
-  throw broken('100', `${id}^1^1`, `${id}-1 counts ${Number(said)} ${what}, but the batch has ${there}.`);
+  const [what, whole] = id === 'BTS' ? ['messages', 'batch'] : ['batches', 'file'];
+  throw broken('100', `${id}^1^1`, `${id}-1 counts ${Number(said)} ${what}, but the ${whole} has ${there}.`);
 }
 
 const broken = (code: '100' | '101', at: string, message: string) =>
