@@ -173,7 +173,7 @@ create table hl7_precedence (
   site_id uuid not null,
   type text not null,
   id uuid not null,
-  -- JSON { precedence: [register, or { register: what it gave to a list }] }: edge/hl7/precedence/registers.ts.
+  -- JSON { precedence: [register, or { register: what it gave to a list }] }: edge/store/registers.ts.
   fields text not null default '{}',
   -- JSON { element: ms since the epoch }: when a FHIR client last changed that element (precedence_stamp).
   stamps text not null default '{}',

@@ -6,6 +6,7 @@ import * as z from 'zod';
 
 import { isJsonObject, type Json, parseJson, printJson, sortedJson } from '../../../shared/json.ts';
 import type { RegistersRow, VersionRow } from '../../store/lineage.ts';
+import { registersIn } from '../../store/registers.ts';
 import {
   fieldsByElement,
   type MessageFacts,
@@ -233,7 +234,7 @@ export function traceValues(
   });
 }
 
-/** A part of a resource that one message stated (edge/hl7/precedence/registers.ts). */
+/** A register, which one message stated. */
 interface Statement {
   /** `birthDate`, `value[x]`, `name PID-5`. */
   readonly name: string;
@@ -248,19 +249,10 @@ function statementsIn(registers: RegistersRow | undefined): readonly Statement[]
   if (registers === undefined) return [];
   const messages = new Map(readMessages(registers.messages).map((message) => [message.id, message]));
   const versions = z.record(z.string(), z.number()).parse(JSON.parse(registers.versions));
-  const byPrecedence = parseJson(registers.fields);
-  return Object.entries(isJsonObject(byPrecedence) ? byPrecedence : {}).flatMap(([precedence, stated]) => {
+  return [...registersIn(registers.fields)].map(([name, { precedence, held }]) => {
     const id = precedence.split('|').at(-1) ?? '';
-    const held = (one: Json): [string, Json][] =>
-      isJsonObject(one) ? Object.entries(one) : typeof one === 'string' ? [[one, null]] : [];
-    return [stated].flat().flatMap((one) =>
-      held(one).map(([name, items]) => ({
-        name,
-        message: messages.get(id),
-        version: versions[id],
-        items: new Set(Array.isArray(items) ? items.map(sortedJson) : []),
-      })),
-    );
+    const items = new Set(Array.isArray(held) ? held.map(sortedJson) : []);
+    return { name, message: messages.get(id), version: versions[id], items };
   });
 }
 

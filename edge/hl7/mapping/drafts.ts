@@ -13,7 +13,8 @@ import type { Recorded } from '../precedence/stated-value.ts';
 import { isOfElement } from '../precedence/element.ts';
 import { editIdentifiers, isListed } from '../precedence/identifiers.ts';
 import { messageIdOf, type Precedence } from '../precedence/precedence.ts';
-import { nothingRemembered, printRegisters, rememberedOf, type Remembered } from '../precedence/registers.ts';
+import { nothingRemembered, rememberedOf, type Remembered } from '../precedence/registers.ts';
+import { printRegisters } from '../../store/registers.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 import { keyOf } from './key.ts';
 

@@ -10,11 +10,11 @@ import type { NewAttention } from '../../store/attention.ts';
 import { authorityOfIdentifier, isSameIdentifier, knownBy } from '../../store/patient-identity.ts';
 import type { Undo, UndoRefusal } from '../../store/patient-merge.ts';
 import { toWrite, type ResourceWrite } from '../../store/resource.ts';
+import { printRegisters, type Register, registersIn } from '../../store/registers.ts';
 import { differences, type ResourceDifference } from '../../store/resource-differences.ts';
 import { referringTo } from '../mapping/references.ts';
 import { rootOf } from '../precedence/combine.ts';
 import { precedenceOfWrite } from '../precedence/precedence.ts';
-import { printRegisters, type Register, registersIn } from '../precedence/registers.ts';
 import { mergeName } from './merge-register.ts';
 
 const versionItem = z.object({ meta: z.string(), body: z.string(), patient: z.string().nullable() }).nullable();
@@ -264,9 +264,10 @@ function separated(
   const before = base === null ? {} : parsed(base.body);
   const merged = after === null ? before : parsed(after.body);
   const next: JsonObject = { ...content };
+  const merging = registersIn(made ?? '{}');
   const restated = new Set(
     [...registersIn(fields ?? '{}')]
-      .filter(([name, { precedence }]) => registersIn(made ?? '{}').get(name)?.precedence !== precedence)
+      .filter(([name, { precedence }]) => merging.get(name)?.precedence !== precedence)
       .map(([name]) => rootOf(name)),
   );
   for (const member of new Set([...Object.keys(merged), ...Object.keys(before)])) {
@@ -322,12 +323,12 @@ const textOf = (value: Json | undefined): string => (value === undefined ? '' : 
 
 /** The registers of before the merge, for each that no later statement has changed. */
 function registersOf(before: string | undefined, after: string | undefined, now: string): Map<string, Register> {
-  const [base, made] = [before, after].map((each) => registersIn(each ?? '{}'));
+  const [base, made] = [registersIn(before ?? '{}'), registersIn(after ?? '{}')];
   const registers = new Map(registersIn(now));
-  for (const [name, register] of registersIn(now)) {
-    const was = made?.get(name);
+  for (const [name, register] of registers) {
+    const was = made.get(name);
     if (was?.precedence !== register.precedence || textOf(was.held) !== textOf(register.held)) continue;
-    const original = base?.get(name);
+    const original = base.get(name);
     if (original === undefined) registers.delete(name);
     else registers.set(name, original);
   }

@@ -2,18 +2,12 @@
  * The precedences of a resource's values. A register is a part of a resource that has one precedence: an element, or an item of
  * a list. Beside the registers are the times at which FHIR clients last changed elements.
  */
-import { isJsonObject, parseJson, printJson, type Json, type JsonObject } from '../../../shared/json.ts';
+import { isJsonObject, parseJson, type JsonObject } from '../../../shared/json.ts';
+import { readRegisters, type Register, type Registers } from '../../store/registers.ts';
 import { isOfElement, readElement } from './element.ts';
 import { precedenceOfCreation, precedenceOfWrite, type Precedence } from './precedence.ts';
 
-export interface Register {
-  readonly precedence: Precedence;
-  /** The field's items in a list, or its place in one; null for an element. */
-  readonly held: Json;
-}
-
-/** Named like the element, or as `list.ts` and `identifiers.ts` name it. */
-export type Registers = ReadonlyMap<string, Register>;
+export type { Register, Registers };
 
 export interface Remembered {
   readonly registers: Registers;
@@ -28,7 +22,7 @@ export function rememberedOf(id: string, stored: string | null): Remembered {
   const row = stored === null ? {} : parseJson(stored);
   const { fields, stamps } = isJsonObject(row) ? row : {};
   return {
-    registers: registersOf(fields),
+    registers: readRegisters(fields),
     stamps: new Map(
       isJsonObject(stamps) ? Object.entries(stamps).map(([name, ms]) => [name, precedenceOfWrite(Number(ms))]) : [],
     ),
@@ -37,27 +31,6 @@ export function rememberedOf(id: string, stored: string | null): Remembered {
 }
 
 export const nothingRemembered: Remembered = { registers: new Map(), stamps: new Map(), base: '' };
-
-/** @param fields as in hl7_precedence */
-export const registersIn = (fields: string): Registers => registersOf(parseJson(fields));
-
-const registersOf = (fields: Json | undefined): Registers =>
-  new Map(isJsonObject(fields) ? Object.entries(fields).flatMap(withPrecedence) : []);
-
-function withPrecedence([precedence, items]: [string, Json]): [string, Register][] {
-  return [items].flat().flatMap((item): [string, Register][] => {
-    if (typeof item === 'string') return [[item, { precedence, held: null }]];
-    return isJsonObject(item) ? Object.entries(item).map(([name, held]) => [name, { precedence, held }]) : [];
-  });
-}
-
-/** The column `fields`: registers by precedence, which most of them share. Most hold nothing, and only their name is printed. */
-export function printRegisters(registers: Registers): string {
-  const byPrecedence: Record<Precedence, Json[]> = {};
-  for (const [name, { precedence, held }] of registers)
-    (byPrecedence[precedence] ??= []).push(held === null ? name : { [name]: held });
-  return printJson(byPrecedence);
-}
 
 /** When a FHIR client last changed an element; `''` for never. */
 export function stampOf({ stamps }: Remembered, element: string): Precedence {

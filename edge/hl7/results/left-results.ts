@@ -182,7 +182,7 @@ function settleChildren(observations: readonly FiledStatement[], settling: Settl
       status === 'new' || (before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content))),
   );
   const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
-  const withdrawn = new Map(settling.withdrawn);
+  const { withdrawn } = settling;
   if (changed.length === 0 && withdrawn.size === 0 && late.length === 0) return;
   const all = settling.results.ofPatient('Observation', settling.patient.id);
   const parents = indexBy(all, ({ key }) => parentNames(key));

@@ -26,6 +26,7 @@ import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
+import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 import { copySite, RECORD_TABLES, TWIN } from '../../stack/tools/twin-site.ts';
 
 let twin: string;
@@ -244,17 +245,7 @@ describe('reads', () => {
       ['-infinity', 1],
     ]) {
       const key = { site: site.site, clientId, id: randomUUID() };
-      const asked = {
-        request: '',
-        types: ['Observation'],
-        ofPatients: true,
-        since: null,
-        outcomes: '',
-        patients: null,
-        group: null,
-        filters: [],
-      } as const;
-      await database.run(beginExport({ ...key, ...asked }));
+      await database.run(beginExport({ ...PLAIN_EXPORT, ...key, types: ['Observation'], ofPatients: true }));
       // Just before the last change of the Observation, or now.
       await site.db.client.query(
         `update bulk_export set snapshot_at = least(snapshot_at, greatest($3::timestamptz,

@@ -6,12 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { byDefault, fixed, type Contribution } from '../../../../edge/hl7/precedence/contribution.ts';
 import { applyStatement, supersede, type Applied } from '../../../../edge/hl7/precedence/apply.ts';
 import { precedenceOf, precedenceOfWrite, type Precedence } from '../../../../edge/hl7/precedence/precedence.ts';
-import {
-  nothingRemembered,
-  printRegisters,
-  rememberedOf,
-  type Remembered,
-} from '../../../../edge/hl7/precedence/registers.ts';
+import { nothingRemembered, rememberedOf, type Remembered } from '../../../../edge/hl7/precedence/registers.ts';
+import { printRegisters } from '../../../../edge/store/registers.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 
 const by = (
