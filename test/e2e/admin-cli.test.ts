@@ -378,9 +378,9 @@ test('previews, starts, stops and resumes a replay', async () => {
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--from: /)]);
   const none = await admin('replay', 'start', '--site', site, '--outcome', 'AR', '--apply', 'newest');
   expect([none.code, none.stderr]).toEqual([1, 'No message matches the filter.\n']);
-  await replay('start', '--site', site, '--apply', 'newest', '--comment', 'table mended');
+  await replay('start', '--site', site, '--apply', 'newest', '--comment', 'table corrected');
   const [open] = z.array(z.object({ replayId: z.string() }).loose()).parse(await replay('list', '--site', site));
-  expect(open).toMatchObject({ state: 'open', total: 1, comment: 'table mended' });
+  expect(open).toMatchObject({ state: 'open', total: 1, comment: 'table corrected' });
   const id = open?.replayId ?? '';
   expect(await replay('stop', site, id)).toMatchObject({ state: 'stopped' });
   expect(await replay('resume', site, id)).toMatchObject({ state: 'open' });
