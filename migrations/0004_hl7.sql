@@ -32,8 +32,6 @@ create table hl7_message (
   tls_subject text,
   -- When `raw` was deleted.
   forgotten_at timestamptz,
-  primary key (site_id, message_id),
-  unique (site_id, client_id, sending_application, sending_facility, control_id, sha256),
   foreign key (site_id, client_id) references api_key
 );
 -- The newest are listed first, but the index ascends: at its end PostgreSQL fills each page, at its beginning half of it.
@@ -51,6 +49,11 @@ create index hl7_message_refused_received on hl7_message (site_id, received_at, 
 -- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without the condition the planner also
 -- used it to find a message among those of its sender, and read every message of the sender.
 create index hl7_message_of_key on hl7_message (client_id, received_at, message_id) where client_id <> '';
+-- After the other indexes, and the second without the site (0003_resource.sql). Until a new database had statistics, each message
+-- read all others for its look-ups and foreign keys.
+alter table hl7_message add primary key (site_id, message_id);
+alter table hl7_message add constraint hl7_message_sent
+  unique (client_id, sending_application, sending_facility, control_id, sha256);
 select table_of_site('hl7_message');
 -- The decision about a message may change, its bytes never.
 grant select, insert, update (outcome, errors, has_failed) on hl7_message to gateway_app;

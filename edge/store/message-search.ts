@@ -373,16 +373,17 @@ function ofText(selection: Selection): Candidates {
   const { site, bind, filter } = selection;
   const text = bind(filter.text);
   const rest = [...conditions(selection, 'text'), ...window(selection, 'm')];
+  const sender = 'm.sending_application, m.sending_facility';
   const before = `senders as (
-  (select m.client_id, m.sending_application, m.sending_facility, 1 as n from hl7_message m where m.site_id = ${site}
-    order by m.client_id, m.sending_application, m.sending_facility limit 1)
+  (select x.*, 1 as n from api_key k cross join lateral (
+     select m.client_id, ${sender} from hl7_message m where m.site_id = ${site} and m.client_id = k.client_id order by ${sender} limit 1) x
+    where k.site_id = ${site})
   union all
-  select x.client_id, x.sending_application, x.sending_facility, s.n + 1
+  select x.*, s.n + 1
     from senders s cross join lateral (
-      select m.client_id, m.sending_application, m.sending_facility from hl7_message m
-       where m.site_id = ${site}
-         and (m.client_id, m.sending_application, m.sending_facility) > (s.client_id, s.sending_application, s.sending_facility)
-       order by m.client_id, m.sending_application, m.sending_facility limit 1) x
+      select m.client_id, ${sender} from hl7_message m
+       where m.site_id = ${site} and m.client_id = s.client_id and (${sender}) > (s.sending_application, s.sending_facility)
+       order by ${sender} limit 1) x
    where s.n < ${MAX_COUNTED}
 ), `;
   const byControlId = page(selection, 'hl7_message_here', [
@@ -408,7 +409,7 @@ function ofText(selection: Selection): Candidates {
  union
  (${byRequest})
  union
- (select n.received_at, n.message_id from senders s
+ (select n.received_at, n.message_id from (select * from senders limit ${MAX_COUNTED}) s
    cross join lateral (${bySender}) n
    where strpos(lower(s.sending_application || ' ' || s.sending_facility), lower(${text})) > 0)`,
   };

@@ -118,7 +118,7 @@ begin
         sending_facility, control_id, sha256, message_type, raw, outcome, errors, has_failed, tls_subject)
       values (p_site, m."messageId", m."clientId", m.source, m."sourceAddress", m.application,
         m.facility, m."controlId", m.sha256, m.type, p_raw, m.outcome, m.errors, m."hasFailed", m."tlsSubject")
-      on conflict (site_id, client_id, sending_application, sending_facility, control_id, sha256) do nothing;
+      on conflict (client_id, sending_application, sending_facility, control_id, sha256) do nothing;
     -- Stored by a simultaneous request, which this one has waited for.
     if not found then return; end if;
   else
