@@ -18,14 +18,14 @@ export interface AuditActor {
   readonly requestId: string;
 }
 
-/** The part of it that is not the request's. */
+/** An actor without the facts of a request. */
 export type AuditBy = Pick<AuditActor, 'kind' | 'name' | 'address'>;
 
 /** The data of a request for the audit, beside the items that its statements note. */
 export interface AuditedRequest {
-  /** Null: what was noted, which is then of one kind. */
+  /** Null: the action of the noted items, which all have the same one. */
   readonly action: AuditAction | null;
-  /** The names of a search's parameters, never values: it is an access also where it found nothing. Null: no search. */
+  /** The names of a search's parameters, never values. A search is an access even if it found nothing. Null: no search. */
   readonly searched: readonly string[] | null;
 }
 

@@ -8,7 +8,7 @@ import { type PageRow, withinBudget } from './page.ts';
 import { factsOf } from './provenance.ts';
 import { binder, instantOf, read, sql } from './sql.ts';
 
-/** How long an export is there. */
+/** The lifetime of an export. */
 const EXPIRES_SECONDS = 24 * 3600;
 /** Exports of one key that are not complete. */
 export const EXPORTS_UNDER_WAY = 2;
@@ -20,12 +20,12 @@ export const EXPORTS_UNDER_WAY = 2;
  */
 const FILE_RESOURCES = 100_000;
 const FILE_BYTES = 192 * 1024 * 1024;
-/** Resources of a page. A stream has the page and its copies (as JSON, as text, as bytes) in memory, twice. */
+/** Resources of a page. A stream has two pages in memory, each with its copies: as JSON, as text, as bytes. */
 export const PAGE_RESOURCES = 2_000;
 const PAGE_BYTES = 1024 * 1024;
-/** Changed resources of a type whose ids are kept with the files. */
+/** Files keep the ids of a type with at most so many resources that changed, or are of the wanted patients (bulk_export_step). */
 const FEW = 250_000;
-/** Time for assigning resources to files in one request. */
+/** The time of one request for assigning resources to files. */
 const STEP_MS = 2_000;
 
 export interface NewExport {
@@ -36,11 +36,11 @@ export interface NewExport {
   /** The URL that asked for it. */
   readonly request: string;
   readonly types: readonly ResourceType[];
-  /** Only what is in a patient's compartment. */
+  /** Only resources in the compartment of a patient. */
   readonly ofPatients: boolean;
   /** The id of the Group whose members are wanted. */
   readonly group: string | null;
-  /** An instant: what changed after it; null: all. */
+  /** An instant: only resources that changed after it; null: all. */
   readonly since: string | null;
   /** Ids of the wanted patients; null: all. */
   readonly patients: readonly string[] | null;
@@ -51,8 +51,8 @@ export interface NewExport {
 }
 
 /**
- * Fails the batch when the key has as many under way as it may (Fault `throttled`). So it does for a patient (Fault `invalid`) or
- * Group (Fault `not-found`) that the site does not have.
+ * Fails the batch with Fault `throttled` when the key has EXPORTS_UNDER_WAY. An unknown patient is `invalid`, an unknown Group
+ * `not-found`, and a Group for a key that may not read groups `forbidden`.
  */
 export function beginExport(it: NewExport): Query {
   return sql`select bulk_export_begin(${it.site}::uuid, ${it.clientId}, ${it.id}::uuid, ${it.request}, ${it.types}::text[],
@@ -66,7 +66,7 @@ export interface ExportKey {
   readonly id: string;
 }
 
-/** Finds out more of the files, if there is more to find out. */
+/** Assigns further resources to files, until the export is complete (bulk_export_step). */
 export function stepExport({ site, clientId, id }: ExportKey): Query {
   return sql`select bulk_export_step(${site}::uuid, ${clientId}, ${id}::uuid, ${FILE_RESOURCES}::integer,
     ${FILE_BYTES}::bigint, ${FEW}::integer, ${STEP_MS}::integer)`;
@@ -77,9 +77,9 @@ export interface ExportRow {
   readonly types: readonly ResourceType[];
   readonly filters: readonly string[];
   readonly is_complete: boolean;
-  /** Nothing that is not seen yet can belong to it. */
+  /** Every transaction that may have written before `transaction_time` has ended. */
   readonly is_settled: boolean;
-  /** Instant: everything up to and including it is in the files, and nothing later. */
+  /** Instant: the files have every change up to it, and no later one. */
   readonly transaction_time: string;
   /** Instant. */
   readonly expires_at: string;
@@ -142,7 +142,7 @@ export interface FileRow {
   /** The types of the export: a client that may not read all of them sees nothing. */
   readonly types: readonly ResourceType[];
   readonly outcomes: string;
-  /** Null: there is no such file of resources. */
+  /** Null if there is no such file of resources. */
   readonly after_id: string | null;
   readonly upto_id: string | null;
   readonly has_ids: boolean;
@@ -162,7 +162,7 @@ export interface FileRow {
 /**
  * No row when the key has no such export, it has expired or is not complete.
  *
- * @param readable types: the audit has it when these are all of the export's, since then the file is shown
+ * @param readable the types that the caller may read; the audit records the file only if they include all types of the export
  */
 export function openFile(
   { site, clientId, id }: ExportKey,

@@ -6,13 +6,13 @@
 import type { Database, Query } from '../deps.ts';
 import { read } from './sql.ts';
 
-/** The statement alone. It counts until its transaction ends. @param site null: what belongs to the gateway, of no site */
+/** The first statement of a batch. It applies until the transaction ends. @param site null: only rows without a site */
 export const enterSite = (site: string | null): Query => ({
   ...read`select set_config('gateway.site', ${site ?? ''}, true)`,
   ...(site === null ? {} : { site }),
 });
 
-/** The same database, for what is of one site. */
+/** A database whose every batch begins with `enterSite`. */
 export const inSite = (database: Database, site: string | null): Database => ({
   async run(query, limits) {
     const [, rows] = await database.batch([enterSite(site), query] as const, limits);

@@ -130,7 +130,7 @@ const WRITE = fhirFunction<WriteRow>('fhir_write', 5, 'writes');
  * - `invalid`: the site does not have the referenced patient
  * - `conflict`: two rows write one resource
  *
- * @param required the resources that a transaction needs; null: `writes` is one write
+ * @param required the resources that a transaction needs; null: no transaction, so `writes` are of different resources
  */
 export const writeResources = (
   site: string,

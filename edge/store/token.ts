@@ -1,4 +1,4 @@
-/** Access tokens in the database: only what was revoked before it expired (RFC 7009), and single use where Postgres keeps it. */
+/** Tokens in the database: access tokens that were revoked before they expired (RFC 7009), and claims of a `jti`. */
 import type { Query } from '../deps.ts';
 import { callerArguments, type CallerIdentity } from './api-key.ts';
 import { read, sql } from './sql.ts';
@@ -18,7 +18,7 @@ export function tokenStanding(token: CallerIdentity): Query<{ live: boolean; sco
        from caller_standing(${site}::uuid, ${clientId}, ${tokenId}, ${audience}, ${protocol}) s`;
 }
 
-/** @param expires seconds since the epoch after which the claim may be forgotten */
+/** @param expires seconds since the epoch after which the claim may be deleted */
 export function claimJti(clientId: string, hash: string, expires: number, attempt: string): Query<{ first: boolean }> {
   return sql<{
     first: boolean;

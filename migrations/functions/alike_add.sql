@@ -1,7 +1,7 @@
 -- Lists pairs of patients that are alike as possible duplicates. It skips a pair that was ever listed. It also skips a patient
 -- that was changed since it was compared, which will be compared again.
 --   - p_rows: [{ a, b, version_a, version_b }], where a has the smaller id.
---   - p_limit: the most issues of one patient a. More equal records are no longer two records of one person.
+--   - p_limit: the most issues of one patient a. More records that are alike are hardly of one person.
 create or replace function alike_add(p_site uuid, p_rows json, p_limit integer) returns void language plpgsql
 set enable_seqscan = off
 as $$

@@ -8,7 +8,7 @@ returns table (state text, decided_at timestamptz, decided_by text)
 language plpgsql as $$
 #variable_conflict use_column
 begin
-  -- Messages that rest on what was so until now end first; those that come after find another state and look again.
+  -- Waits for the messages that were decided with the earlier URIs. Later messages find other settings (hl7_store).
   perform pg_advisory_xact_lock(hashtextextended(p_site || '|authorities', 0));
   perform from authority_alias a
     where a.site_id = p_site and a.client_id = p_client and a.namespace = p_namespace and a.uri = p_uri;

@@ -1,9 +1,9 @@
 -- One step of finding out which resources are in which file of a bulk export. Each file of a type has at most
 -- p_resources resources and p_bytes of content, but always the first resource. The step works for about p_ms
--- milliseconds. It does nothing
---   - to an export that is complete, has expired, is of another key, or is locked by another step;
+-- milliseconds. It finds nothing
+--   - for an export that is complete, has expired, is of another key, or is locked by another step;
 --   - before every transaction that is older than the export has ended: until then writes from before its moment may
---     still appear (bulk_export_begin).
+--     still appear (bulk_export_begin). It then only notes when the export was requested.
 --
 -- If a type has at most p_few changed resources, or resources of the wanted patients, their ids are kept with the files.
 -- Otherwise each page would have to search for them among many others.

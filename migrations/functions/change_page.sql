@@ -1,5 +1,6 @@
--- The next changes of a site behind p_after. Those of p_types have the content of the version and of the version before. It returns fewer than p_limit where their content has more than p_bytes, but at least one. A change without
--- last_updated has no content any more: the resource or the version was erased.
+-- Returns the next changes of a site behind p_after, p_limit at most. Those of p_types have the content of the version and of the
+-- version before. It returns fewer if their content has more than p_bytes, but at least one. A change without last_updated has no
+-- content any more: the resource or the version was erased.
 create or replace function change_page(p_site uuid, p_after bigint, p_limit integer, p_types text[], p_bytes bigint)
 returns table (number bigint, type text, id uuid, version integer, last_updated timestamptz, meta text, body text,
   before_meta text, before_body text)

@@ -1,4 +1,4 @@
--- Notes whose a session is that begins at a site, and forgets, a few with each, who has not signed in there for 400 days.
+-- Notes the person of a session that begins at a site. Each call deletes some persons who have not signed in there for 400 days.
 create or replace function console_person_note(p_site uuid, p_session uuid) returns void language sql as $$
   delete from console_person p where (p.site_id, p.subject) in (
     select o.site_id, o.subject from console_person o

@@ -1,5 +1,5 @@
--- Begins a session, and forgets those of the site that are over. The name and the time zone of the site (UTC where it has
--- none); no row where there is no such site.
+-- Begins a session, and deletes some of the site's sessions that have ended. Returns the name and the time zone of the site (UTC if
+-- it has no zone); no row if there is no such site.
 create or replace function console_session_begin(p_site uuid, p_session uuid, p_subject text, p_name text,
   p_provider_session text, p_source_address text, p_user_agent text, p_permissions text[], p_refresh_token text,
   p_id_token text) returns table (site_name text, time_zone text)

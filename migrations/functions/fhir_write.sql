@@ -1,7 +1,7 @@
 -- Writes of a FHIR client, all or nothing: one write, or those of a transaction (FHIR R4 http, 3.1.0.4, 3.1.0.5, 3.1.0.11).
 -- - p_rows: as of resource_write, whose rows are returned with part 'row', in no order.
 -- - p_required: of a transaction, [{ type, id, version | null }], the resources that must exist after the writes.
---   Null: p_rows is one row.
+--   Null: p_rows are writes outside a transaction, of different resources.
 -- - p_keys, p_patients: the locks: keys (lock_keys), and the identifiers of these patients (lock_patients).
 -- A single request passes p_deadline to p_searched. Then the function checks the caller (request_begin) and writes the audit
 -- row. A statement of a bundle leaves them out, because the first and last statements of the bundle do both.

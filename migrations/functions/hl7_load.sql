@@ -1,8 +1,8 @@
 -- Loads the snapshot for the decision on a message (edge/hl7/ingest/snapshot): the possible API keys with their
 -- settings, and the rows that concern the message.
 --   - p_opening: as hl7_open.
---   p_message: { application, facility, controlId, sha256 }
---   p_values, p_types, p_keys: as hl7_matches
+--   - p_message: { application, facility, controlId, sha256 }.
+--   - p_values, p_types, p_keys: as hl7_matches.
 --   - p_shown: the action of the audit (edge/audit-actions.ts) if a person sees the result, else null.
 --   - p_systems, p_codes: as hl7_codes; null if no codes are looked up.
 --

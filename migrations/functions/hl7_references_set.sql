@@ -1,4 +1,4 @@
--- A resource's body that refers to the resources of p_to where it referred to those of p_from, each to its own; null for none.
+-- Returns a resource's body in which each reference to p_from[i] is a reference to p_to[i].
 create or replace function hl7_references_set(p_body text, p_from uuid[], p_to uuid[]) returns text
 language plpgsql immutable as $$
 declare

@@ -1,7 +1,7 @@
 -- Returns a text that changes with the settings by which messages of a key are read. Equal texts show equal settings of
 -- the key and its site, and equal namespaces (hl7_authorities). The text includes xmin, the transaction that wrote a
--- row, so that no change is missed. Null for a key that does not exist. At most sites messages have
--- taught no URI. Then xmin of the site covers hl7_authorities, which would take most of this function's time.
+-- row, so that no change is missed. Null for a key that does not exist. Most sites have no authority_alias. For these the xmin of
+-- the site covers hl7_authorities, which would take most of this function's time.
 create or replace function hl7_settings_state(p_site uuid, p_client text) returns text language plpgsql stable as $$
 begin
   return (

@@ -63,7 +63,7 @@ begin
     "rulesVersion" integer);
 
   outcome := 'changed';
-  -- The API key was chosen among other candidates than there are now.
+  -- The candidates have changed since the API key was selected.
   if m.senders <> coalesce(current_setting('gateway.senders', true), '') then return; end if;
 
   -- Two messages about one patient wait for each other, even if the patient does not exist yet. A message and a FHIR
@@ -89,7 +89,7 @@ begin
     -- Attempts at one message wait for each other, also where they find different patients.
     select x.message_id, x.received_at into stored, received
       from hl7_message x where x.site_id = p_site and x.message_id = m."messageId" for no key update;
-    -- It was forgotten meanwhile (hl7_messages_forget).
+    -- The message was deleted meanwhile (hl7_messages_forget).
     if not found then return; end if;
   end if;
   if stored is not null then
@@ -103,7 +103,7 @@ begin
       outcome := 'seen';
       return;
     end if;
-    -- Stored meanwhile, and never accepted: it is decided about as a message that was resent.
+    -- The same bytes were stored meanwhile and rejected: the edge decides again, as about a message that was resent.
     if m.why = 'received' then return; end if;
   end if;
 
@@ -125,7 +125,7 @@ begin
     update hl7_message x set outcome = m.outcome, errors = m.errors, has_failed = m."hasFailed"
      where x.site_id = p_site and x.message_id = m."messageId";
     delete from unmapped_name u where u.site_id = p_site and u.message_id = m."messageId";
-    -- Read by other settings it may say something else, and other things are wrong with it.
+    -- With other settings the message may have other keys and other errors.
     delete from hl7_message_key k where k.site_id = p_site and k.message_id = m."messageId";
   end if;
   insert into hl7_message_key (site_id, key, received_at, message_id, number, field, value, authority)
@@ -148,12 +148,12 @@ begin
   end if;
 
   if m."hasFailed" then
-    -- It is tried again by itself (edge/hl7/ingest/replay/retry-job.ts).
+    -- The gateway retries it (edge/hl7/ingest/replay/retry-job.ts).
     perform job_add(gen_random_uuid(), 'hl7-retry', p_site, 'site', '{}', null, 'gateway');
   end if;
 
-  -- Most messages have few of these: a statement that finds nothing to do has to be begun all the same. Texts are compared,
-  -- because json_array_length reads all of a list.
+  -- Most of these lists are empty, and starting a statement costs time even if it finds nothing to do. Texts are compared, because
+  -- json_array_length reads all of a list.
   select x.* into e from json_to_record(p_effects) as x(resources json, results json, identities json, merges json,
     precedences json, moved json, aliases json, attention json, unmapped json, met json);
   if e.merges::text <> '[]' then
@@ -188,7 +188,7 @@ begin
   end if;
   if e.met::text <> '[]' then
     select array_agg(x.gone), array_agg(x.kept) into gone, kept from json_to_recordset(e.met) as x(gone uuid, kept uuid);
-    -- They are found no more, and leave their places to those that stay.
+    -- No message finds them any more, and the results that stay can get their places.
     delete from hl7_result h
      where h.site_id = p_site and h.type in ('Observation', 'DiagnosticReport') and h.id = any (gone);
   end if;

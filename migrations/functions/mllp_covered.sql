@@ -1,4 +1,4 @@
--- True if each address of a network is in one of the others: in one of them, or each half in some of them.
+-- True if p_by covers every address of a network: one of them contains the network, or they cover each half of it.
 create or replace function mllp_covered(p_network cidr, p_by cidr[]) returns boolean
 language plpgsql immutable as $$
 declare

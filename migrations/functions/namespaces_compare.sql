@@ -8,7 +8,7 @@ returns void language plpgsql
 set enable_seqscan = off
 as $$
 begin
-  -- Messages that do not know the new names yet end first; those that come after find another state and look again.
+  -- Waits for the messages that were decided with the earlier URIs. Later messages find other settings (hl7_store).
   perform pg_advisory_xact_lock(hashtextextended(p_site || '|authorities', 0));
   perform attention_add(p_site, null, json_agg(json_build_object('kind', 'possible-duplicate', 'patients',
             json_build_array(d.a, d.b), 'detail', json_build_object('reason', p_reason))))

@@ -138,7 +138,7 @@ begin
     end loop;
     delete from hl7_result x where x.site_id = p_site and x.patient_id = any (patients);
 
-    -- Other patients lose their links to them, and Groups lose them as members, in the versions that were too.
+    -- Other patients lose their links to them, and Groups lose them as members, also in earlier versions.
     pattern := '"Patient/(' || array_to_string(patients, '|') || ')[/"]';
     others := array(select r.id from resource r
                      where r.site_id = p_site and r.type in ('Patient', 'Group') and r.id <> all (patients) and r.body ~ pattern

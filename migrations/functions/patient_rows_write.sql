@@ -1,8 +1,8 @@
--- Stores the identifiers of patients and the traits of the persons from the patient records.
---   - p_rows: as in resource_write, but mode is 'create' for a new patient, and 'unchanged' for one whose record stays. A message
---     may teach by which numbers such a patient is known. Rows with 'keep', and other types than Patient, have none.
+-- Stores the identifiers and traits of patients (migrations/0005_identity.sql).
+--   - p_rows: as in resource_write, but mode is 'create' for a new patient, and 'unchanged' for a patient whose record stays. A
+--     message may add identifiers to such a patient. Rows with 'keep', and other types than Patient, are skipped.
 --   - writer: 'message', else a FHIR client.
---   - known { numbers: [[authority, value, type, led, assumed]], values: [every identifier value of the content],
+--   - known { numbers: [[authority, value, number_type, led, is_assumed]], values: [every identifier value of the content],
 --     traits: [text] }.
 --
 -- A message gives its identifiers; of the others, those with a value in the content stay. A FHIR client gives the
@@ -37,7 +37,7 @@ begin
                    (e ->> 4)::boolean as is_assumed
               from unnest(p_rows) x cross join json_array_elements(x.known -> 'numbers') e
              where x.mode is distinct from 'keep' and (x.mode is distinct from 'unchanged' or x.writer = 'message')) n
-     -- A client that sends back what a message wrote says no more of it than the message did.
+     -- An identifier that a message wrote and a client sends back stays as the message wrote it.
      where n.is_message or n.mode = 'create' or not exists (
        select from patient_identity t where t.site_id = p_site and t.id = n.id and t.value = n.value and t.is_taught
           and (t.authority = n.authority or n.is_assumed))

@@ -1,5 +1,5 @@
--- How many of each kind retention_step would forget of a site, step after step. One row; none for a
--- site under legal hold. The owner's commands ask it.
+-- Returns how many rows of each kind all steps of retention_step would delete from a site. One row; none for a site under legal
+-- hold. The owner's commands call it.
 create or replace function retention_due(p_site uuid, p_now timestamptz)
 returns table (messages bigint, attempts bigint, refusals bigint, usage bigint, audit bigint)
 language sql as $$
@@ -9,7 +9,7 @@ language sql as $$
     (select count(*) from hl7_attempt a
        join hl7_message m on m.site_id = a.site_id and m.message_id = a.message_id
       where a.site_id = p_site and a.at < until.attempts and not m.has_failed
-        -- With its message, else.
+        -- The other attempts are deleted with their messages, which are counted above.
         and (m.raw is null or m.received_at >= until.messages)
         and exists (select from hl7_attempt n
                      where n.site_id = a.site_id and n.message_id = a.message_id and n.number > a.number)

@@ -1,6 +1,6 @@
--- Deletes the data whose retention at a site has ended, the oldest first, p_limit of each kind at most. It deletes 64 MiB of messages
--- with their documents, but at least one message. Rows that another transaction has locked stay until another day. It runs with the owner's
--- rights, since the application cannot delete, and only follows the settings of the site.
+-- Deletes the data whose retention at a site has ended, the oldest first, p_limit of each kind at most. It deletes at most 64 MiB of
+-- messages with their documents, but at least one message. Rows that another transaction has locked stay until another day. It runs
+-- with the owner's rights, since the application cannot delete, and only follows the settings of the site.
 --   - p_now: of retention_until.
 --   - p_after: the position of the last step in the attempts, null at first.
 --
@@ -54,7 +54,7 @@ begin
     from (select a.message_id, a.number, a.at from hl7_attempt a
            where a.site_id = p_site and a.number > 1 and a.at < until.attempts and (p_after is null or a.at > p_after)
            order by a.at limit p_limit) x;
-  -- The newest stays, and what the sender is answered by; and of what will be tried again how often it was.
+  -- These attempts stay: the newest, the first AA, whose ACK answers the sender again, and all of a message that will be retried.
   delete from hl7_attempt a
    where a.site_id = p_site and a.at < until.attempts
      and (a.message_id, a.number) in (
@@ -88,9 +88,9 @@ begin
    where f.site_id = p_site and f.last_at < least(p_now, clock_timestamp()) - interval '36 days'
      and exists (select from feed n
                   where n.site_id = f.site_id and n.client_id = f.client_id and n.surface = f.surface and n.last_at > f.last_at);
-  -- At most 5,000 (code_misses_note). Their texts are the senders'.
+  -- A site has at most 5,000 (code_misses_note). They have texts of senders.
   delete from code_miss m where m.site_id = p_site and m.last_at < until.attempts;
-  -- Asked for they are not there any more (bulk_export_step).
+  -- Since their end they are not found any more (bulk_export_step).
   delete from bulk_export x where x.site_id = p_site and x.expires_at < clock_timestamp();
   are_rows_left := code_tables_forget(p_site, 50 * p_limit);
   audit := audit_forget(p_site, until.audit, p_limit);

@@ -19,8 +19,8 @@ begin
   end if;
   if types = '{}' then return; end if;
 
-  -- Most writes are of one new resource, without a number or a date. A statement that finds nothing to do has to be begun all the
-  -- same.
+  -- Most writes are of one new resource without an identifier or a date. Starting a statement costs time even if it finds nothing
+  -- to do.
   if cardinality(writes) > 1 or writes[1].mode is distinct from 'create' then
     -- Unchanged rows stay, because an update seldom changes an identifier or a code.
     for r in
@@ -84,7 +84,7 @@ begin
          union all select 'given', string_to_table(x.parts ->> 'givens', E'\n')) n
        where x.type = 'Patient' and n.name <> ''
       on conflict do nothing;
-    -- A release before this one says nothing of the parts.
+    -- An earlier release does not send the parts.
     insert into patient_search (site_id, id, names, name_sort, birth_date, gender, families, givens, exact)
       select p_site, x.id, x.search ->> 'names', x.search ->> 'nameSort', x.search ->> 'birthDate', x.search ->> 'gender',
              coalesce(x.parts ->> 'families', ''), coalesce(x.parts ->> 'givens', ''), coalesce(x.parts ->> 'exact', '')

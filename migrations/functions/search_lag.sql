@@ -1,6 +1,6 @@
--- An older release has written, which does not write all search rows of this one. The site then has complete rows for the
--- parameters up to p_generation only, and a running reindexing does not suffice. The row stays locked until the transaction
--- ends, so that a reindexing that begins meanwhile waits for these writes.
+-- Notes that an earlier release has written, which does not write all search rows of this one. From then on the site has complete
+-- rows for the parameters up to p_generation only, and a running reindexing does not suffice. The row stays locked until the
+-- transaction ends, so that a reindexing that begins meanwhile waits for these writes.
 create or replace function search_lag(p_site uuid, p_generation integer) returns void language plpgsql as $$
 begin
   perform from search_behind b

@@ -20,7 +20,7 @@ begin
     execute format('insert into site (site_id, %1$s)
       select $1, %1$s from json_populate_record(null::site, $2) returning *', columns)
       into new_site using p_site, p_record;
-    -- As long as a site is alone every source address is its own; what it has then it keeps when others come.
+    -- The first site gets every source address. It keeps them when other sites are added, until an operator removes them.
     insert into site_address (site_id, range, assigned_by)
       select p_site, '*', p_by where not exists (select from site s where s.site_id <> p_site);
   else
