@@ -18,14 +18,15 @@ const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('999
 /** A date of a header for PostgreSQL, limited to the years that FHIR can write. */
 const storable = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 
+/** Version ids are the numbers from 1; `version` in the database is a 32-bit integer. */
 const VERSION = /^[1-9][0-9]{0,8}$/;
-/** Versions begin at 1. A well-formed tag that the server never sent matches no version. */
 const NO_VERSION = -1;
 
 /** The version of a resource that does not exist yet, which `If-None-Match: *` expects. */
 export const NO_RESOURCE = 0;
 
-const versionOf = (tag: string): number => (VERSION.test(tag) ? Number(tag) : NO_VERSION);
+/** The version with this id, in a URL or a tag. An id that the server never sent is a version that never exists. */
+export const versionOf = (id: string): number => (VERSION.test(id) ? Number(id) : NO_VERSION);
 
 /** The versions that a write may replace, 0: none exists yet; `any`: the resource must exist; null: no condition. */
 export type Expectation = readonly number[] | 'any' | null;

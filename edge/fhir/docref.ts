@@ -107,7 +107,7 @@ export async function prepareDocref(context: RequestContext, pairs: readonly Pai
   const found = filters.map(([name, value]) => {
     const parameter = parameterOf(TYPE, name, 'us-core');
     if (parameter === undefined) throw new TypeError(`${TYPE} has the parameter ${name}`);
-    return criterionOf(name, parameter, value, context);
+    return criterionOf(name, { parameter, modifier: null }, value, context);
   });
   const applied = pairs.filter(([name]) => name !== CURSOR);
   if (onDemand) {

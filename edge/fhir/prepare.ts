@@ -13,10 +13,10 @@ import { prepareHistory, prepareTypeHistory } from './history.ts';
 import { prepareMatch } from './match.ts';
 import { primitiveParameters } from './operation-input.ts';
 import { prepareProvenanceRead } from './provenance.ts';
-import { prepareRead, prepareVread } from './read.ts';
+import { prepareRead } from './read.ts';
 import type { Pair } from './controls/faults.ts';
 import { pairsOf } from './controls/pairs.ts';
-import { refuseNoneExist, requireAsciiCondition } from './conditional-headers.ts';
+import { refuseNoneExist, requireAsciiCondition, requireNoConditions, versionOf } from './conditional-headers.ts';
 import { conditionOf, requireFormControls } from './controls/write-controls.ts';
 import { aboutPatient, prepareSearch } from './search/search.ts';
 import { prepareValidate } from './validate-operation.ts';
@@ -54,54 +54,47 @@ async function preparePatch(call: Call, type: ResourceType, target: PatchTarget)
   );
 }
 
-export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
-  search: ({ context, pairs, request }, type) => {
-    refuseNoneExist(request.headers);
-    return prepareSearch(context, type, pairs);
-  },
-  searchByGet: ({ context, pairs, request }, type) => {
-    refuseNoneExist(request.headers);
-    return prepareSearch(context, type, pairs);
-  },
-  compartment: ({ context, id, pairs, request }, type) => {
-    refuseNoneExist(request.headers);
-    return prepareSearch(context, type, [aboutPatient(id), ...pairs]);
-  },
-  searchByPost: async (call, type) => {
+/** An interaction without `If-None-Exist`, which it rejects. */
+const withoutNoneExist =
+  (prepare: Prepare): Prepare =>
+  (call, type) => {
     refuseNoneExist(call.request.headers);
-    return prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]);
-  },
+    return prepare(call, type);
+  };
+
+const search = withoutNoneExist(({ context, pairs }, type) => prepareSearch(context, type, pairs));
+
+async function validate(call: Call, type: ResourceType, id: string | null): Promise<Interaction> {
+  const content = await readJson(call);
+  requireNoConditions(call.request.headers, '$validate');
+  return prepareValidate(call.context, type, id, call.pairs, content);
+}
+
+export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
+  search,
+  searchByGet: search,
+  compartment: withoutNoneExist(({ context, id, pairs }, type) =>
+    prepareSearch(context, type, [aboutPatient(id), ...pairs]),
+  ),
+  searchByPost: withoutNoneExist(async (call, type) =>
+    prepareSearch(call.context, type, [...call.pairs, ...(await formOf(call))]),
+  ),
   read: ({ context, id, pairs, request }, type) =>
     type === 'Provenance'
       ? prepareProvenanceRead(context, id, pairs, request.headers)
-      : prepareRead(context, type, id, pairs, request.headers),
+      : prepareRead(context, { type, id, version: null }, pairs, request.headers),
   vread: ({ context, id, version, pairs, request }, type) =>
-    prepareVread(context, type, id, version, pairs, request.headers),
-  history: ({ context, id, pairs, request }, type) => {
-    refuseNoneExist(request.headers);
-    return prepareHistory(context, type, id, pairs);
-  },
-  typeHistory: ({ context, pairs, request }, type) => {
-    refuseNoneExist(request.headers);
-    return prepareTypeHistory(context, type, pairs);
-  },
-  everything: ({ context, id, pairs, request }) => {
-    refuseNoneExist(request.headers);
-    return prepareEverything(context, id, pairs);
-  },
-  everythingByPost: async ({ context, id, pairs, request, body }) => {
-    refuseNoneExist(request.headers);
-    const asked = primitiveParameters(await readJsonIfAny({ request, body }));
-    return prepareEverything(context, id, [...pairs, ...asked]);
-  },
-  docref: ({ context, pairs, request }) => {
-    refuseNoneExist(request.headers);
-    return prepareDocref(context, pairs);
-  },
-  docrefByPost: async ({ context, pairs, request, body }) => {
-    refuseNoneExist(request.headers);
-    return prepareDocref(context, [...pairs, ...docrefParameters(await readJsonIfAny({ request, body }))]);
-  },
+    prepareRead(context, { type, id, version: versionOf(version) }, pairs, request.headers),
+  history: withoutNoneExist(({ context, id, pairs }, type) => prepareHistory(context, type, id, pairs)),
+  typeHistory: withoutNoneExist(({ context, pairs }, type) => prepareTypeHistory(context, type, pairs)),
+  everything: withoutNoneExist(({ context, id, pairs }) => prepareEverything(context, id, pairs)),
+  everythingByPost: withoutNoneExist(async (call) =>
+    prepareEverything(call.context, call.id, [...call.pairs, ...primitiveParameters(await readJsonIfAny(call))]),
+  ),
+  docref: withoutNoneExist(({ context, pairs }) => prepareDocref(context, pairs)),
+  docrefByPost: withoutNoneExist(async (call) =>
+    prepareDocref(call.context, [...call.pairs, ...docrefParameters(await readJsonIfAny(call))]),
+  ),
   match: async ({ context, pairs, request, body }) =>
     prepareMatch(context, pairs, await readJson({ request, body }), request.headers),
   create: async ({ context, pairs, request, body }, type) => {
@@ -123,8 +116,6 @@ export const PREPARE: Readonly<Record<InteractionName, Prepare>> = {
   },
   conditionalPatch: async (call, type) =>
     preparePatch(call, type, foundBy(call.context, type, conditionOf(call.pairs))),
-  validate: async ({ context, pairs, request, body }, type) =>
-    prepareValidate(context, type, null, pairs, await readJson({ request, body }), request.headers),
-  validateInstance: async ({ context, id, pairs, request, body }, type) =>
-    prepareValidate(context, type, id, pairs, await readJson({ request, body }), request.headers),
+  validate: (call, type) => validate(call, type, null),
+  validateInstance: (call, type) => validate(call, type, call.id),
 };

@@ -4,12 +4,12 @@
  */
 import type { JsonObject } from '../../shared/json.ts';
 import { printMembers } from '../../shared/json.ts';
-import { isResourceType, isStored, type ResourceType } from '../../shared/resource-type.ts';
+import { isResourceType, isStored } from '../../shared/resource-type.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { requireScopes } from '../oauth/bearer.ts';
 import { type ProvenanceRow, provenancePage, readFacts } from '../store/provenance.ts';
 import { bundleText } from './bundle-text.ts';
-import type { RequestHeaders } from './conditional-headers.ts';
+import { type RequestHeaders, versionOf } from './conditional-headers.ts';
 import {
   CURSOR,
   FORM_CONTROLS,
@@ -23,7 +23,7 @@ import { badParameter, type Pair } from './controls/faults.ts';
 import { pageLinks } from './controls/links.ts';
 import { type Interaction, NOTED, readScope, type RequestContext } from './interaction.ts';
 import { readAnswer, unknownResource } from './read.ts';
-import type { StoredResource } from '../store/resource.ts';
+import type { RequiredResource, StoredResource } from '../store/resource.ts';
 import type { Stored } from './resource-answer.ts';
 import type { Part } from './subset.ts';
 import { resourceEntry } from './searchset.ts';
@@ -101,20 +101,13 @@ export const provenanceEntries = (
       : [];
   });
 
-interface Target {
-  readonly type: ResourceType;
-  readonly id: string;
-  readonly version: number | null;
-}
-
 const ID = /^([A-Za-z]+)-(.{36})-([1-9]\d{0,8})$/;
 const REFERENCE = /^([A-Za-z]+)\/([^/]+)(?:\/_history\/([^/]+))?$/;
-const VERSION = /^[1-9]\d{0,8}$/;
 
 /** @returns undefined for a type that the gateway does not store */
 function targetOf(context: RequestContext, type: string | undefined, id: string, version: number | null) {
   const isKnown = isResourceType(type) && isStored(type) && context.types.includes(type);
-  return isKnown ? ({ type, id, version } satisfies Target) : undefined;
+  return isKnown ? ({ type, id, version } satisfies RequiredResource) : undefined;
 }
 
 /** @throws Fault `forbidden` where the token may not read the target */
@@ -158,7 +151,7 @@ export async function prepareProvenanceSearch(context: RequestContext, pairs: re
   if (target === undefined) throw badParameter('target', `a search of Provenance needs target: ${message}`, 'required');
   const relative = target.startsWith(`${context.root}/`) ? target.slice(context.root.length + 1) : target;
   const [, type, id = '', version] = REFERENCE.exec(relative) ?? [];
-  const found = targetOf(context, type, id, version === undefined ? null : VERSION.test(version) ? Number(version) : 0);
+  const found = targetOf(context, type, id, version === undefined ? null : versionOf(version));
   if (found === undefined) throw badParameter('target', message);
   requireScopes(context.caller, [readScope(found.type)]);
   const part = partOf('Provenance', given, READ_SUMMARIES);

@@ -58,7 +58,7 @@ export const unknownResource = (target: RequiredResource): Interaction => ({
  * @param target a resource, or a version of one
  * @param headers the headers of the request, or of a bundle's entry: `If-None-Match`, `If-Modified-Since`
  */
-function prepareReadOf(
+export function prepareRead(
   { caller, root }: RequestContext,
   target: RequiredResource,
   pairs: readonly Pair[],
@@ -75,25 +75,3 @@ function prepareReadOf(
     target,
   };
 }
-
-export const prepareRead = (
-  context: RequestContext,
-  type: ResourceType,
-  id: string,
-  pairs: readonly Pair[],
-  headers: RequestHeaders,
-): Interaction => prepareReadOf(context, { type, id, version: null }, pairs, headers);
-
-/** Version ids are the numbers from 1; `version` in the database is a 32-bit integer. */
-const VERSION = /^[1-9][0-9]{0,8}$/;
-
-/** An invalid version is version 0, which never exists. */
-export const prepareVread = (
-  context: RequestContext,
-  type: ResourceType,
-  id: string,
-  version: string,
-  pairs: readonly Pair[],
-  headers: RequestHeaders,
-): Interaction =>
-  prepareReadOf(context, { type, id, version: VERSION.test(version) ? Number(version) : 0 }, pairs, headers);

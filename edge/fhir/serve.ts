@@ -42,7 +42,8 @@ export type Serve = (
 /** Attempts of a patch while other requests change the resource; each failed attempt means that another request succeeded. */
 const MAX_ATTEMPTS = 5;
 
-interface Request {
+/** A request whose interaction is prepared. */
+interface Prepared {
   readonly deps: Deps;
   readonly context: RequestContext;
   readonly actor: AuditActor & { readonly address: string };
@@ -51,13 +52,13 @@ interface Request {
 }
 
 /** The rest of the request's time. */
-const timeLeft = ({ deps, startedAt }: Request): TimeLimits => limitsAfter(deps.now() - startedAt);
+const timeLeft = ({ deps, startedAt }: Prepared): TimeLimits => limitsAfter(deps.now() - startedAt);
 
 /**
  * One round trip: the check of the caller, the queries, and the audit row. A single function call is one statement, in which
  * the function does all three.
  */
-async function ask(request: Request, { audited, queries }: Pick<Interaction, 'audited' | 'queries'>): Promise<RowsOf> {
+async function ask(request: Prepared, { audited, queries }: Pick<Interaction, 'audited' | 'queries'>): Promise<RowsOf> {
   const { deps, context, actor } = request;
   const { caller } = context;
   const [only] = queries;
@@ -71,7 +72,7 @@ async function ask(request: Request, { audited, queries }: Pick<Interaction, 'au
   return rowsOf(queries, results);
 }
 
-async function run(request: Request, interaction: Interaction): Promise<Answer> {
+async function run(request: Prepared, interaction: Interaction): Promise<Answer> {
   const { deps, context } = request;
   const { explain, answer } = interaction;
   const rows = await ask(request, interaction).catch((error: unknown) => {
@@ -84,7 +85,7 @@ async function run(request: Request, interaction: Interaction): Promise<Answer> 
 }
 
 /** Two round trips: the lookup, then the interaction if nothing has changed; otherwise both again. */
-async function runAfterLookup(request: Request, lookup: Lookup): Promise<Answer> {
+async function runAfterLookup(request: Prepared, lookup: Lookup): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const interaction = await lookup.prepare(await ask(request, lookup));
     try {
@@ -94,6 +95,22 @@ async function runAfterLookup(request: Request, lookup: Lookup): Promise<Answer>
       if (!isOvertaken || tries === MAX_ATTEMPTS) throw error;
     }
   }
+}
+
+/** @param contentType the media type of a body */
+function responseOf(deps: Deps, request: Request, contentType: string, answer: Answer, isPretty: boolean): Response {
+  const { status, headers, body, stream } = answer;
+  const kept = body === null ? undefined : deps.share().keep(body.length);
+  const sent =
+    body !== null && (isPretty || kept !== undefined)
+      ? textStream(isPretty ? prettyPieces(body) : piecesOf(body), kept)
+      : body;
+  const type = body === null ? {} : { 'Content-Type': contentType };
+  return compressedAnswer(deps, request, stream ?? sent, {
+    status,
+    headers: { ...PRIVATE, ...type, ...headers },
+    length: body?.length,
+  });
 }
 
 /** @param root our own `{base}/fhir` */
@@ -126,33 +143,15 @@ export function createServe(deps: Deps, root: string): Serve {
       requestId: c.get('requestId'),
     };
     const serve = async (caller: Caller): Promise<readonly [string, Answer]> => {
-      const context = {
-        caller,
-        root,
-        now: deps.now(),
-        prefer: preferOf(request.headers),
-        cursors,
-        maxBodyBytes,
-        searches,
-        profiles,
-        types,
-        budget: new Budget(),
-      };
+      const [now, prefer, budget] = [deps.now(), preferOf(request.headers), new Budget()];
+      const context = { caller, root, now, prefer, cursors, maxBodyBytes, searches, profiles, types, budget };
       const prepared = async (): Promise<readonly [string, Interaction | Lookup]> => {
         refuseUnsupportedHeaders(request);
         requireUtf8(queryOf(request.url));
         requireCoding(deps, request);
         const accepted = accepts(request.headers.get('accept'), parameter('_format'));
-        const asked = await prepare({
-          deps,
-          context,
-          request,
-          body: readOnce,
-          pairs,
-          id: c.req.param('id') ?? '',
-          version: c.req.param('version') ?? '',
-        });
-        return [accepted, asked];
+        const { id = '', version = '' } = c.req.param();
+        return [accepted, await prepare({ deps, context, request, body: readOnce, pairs, id, version })];
       };
       const [contentType, asked] = await prepared().catch(async (error: unknown) => {
         // The key must be active even where the request is invalid.
@@ -162,18 +161,7 @@ export function createServe(deps: Deps, root: string): Serve {
       const running = { deps, context, actor, startedAt: deps.now() };
       return [contentType, await ('prepare' in asked ? runAfterLookup(running, asked) : run(running, asked))];
     };
-    const [contentType, { status, headers, body, stream }] = await withAllowedScopes(authenticated, serve);
-    const isPretty = parameter('_pretty') === 'true';
-    const kept = body === null ? undefined : share.keep(body.length);
-    const sent =
-      body !== null && (isPretty || kept !== undefined)
-        ? textStream(isPretty ? prettyPieces(body) : piecesOf(body), kept)
-        : body;
-    const type = body === null ? {} : { 'Content-Type': contentType };
-    return compressedAnswer(deps, request, stream ?? sent, {
-      status,
-      headers: { ...PRIVATE, ...type, ...headers },
-      length: body?.length,
-    });
+    const [contentType, answer] = await withAllowedScopes(authenticated, serve);
+    return responseOf(deps, request, contentType, answer, parameter('_pretty') === 'true');
   };
 }

@@ -8,7 +8,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import { patientsExist } from '../store/group.ts';
 import { currentVersion } from '../store/resource-by-id.ts';
 import type { Query } from '../deps.ts';
-import { type RequestHeaders, requireNoConditions } from './conditional-headers.ts';
+import type { RequestHeaders } from './conditional-headers.ts';
 import type { Pair } from './controls/faults.ts';
 import type { Answer, Interaction, RequestContext } from './interaction.ts';
 import { located, type OperationInput, readOperationInput } from './operation-input.ts';
@@ -138,7 +138,6 @@ const found = (severity: 'error' | 'information', issues: readonly Issue[], warn
 
 /**
  * @param id the id in the address; null: an address without an id
- * @param headers the headers of the request, which must have no condition
  */
 export function prepareValidate(
   context: RequestContext,
@@ -146,9 +145,7 @@ export function prepareValidate(
   id: string | null,
   pairs: readonly Pair[],
   content: Json,
-  headers: RequestHeaders,
 ): Interaction {
-  requireNoConditions(headers, '$validate');
   const asked = readOperationInput(content, pairs, OPTIONS);
   const mode = modeOf(asked, id);
   const profile = askedProfile(context, asked, type);

@@ -32,8 +32,9 @@ export const typesAt = (level: Level, types: readonly ResourceType[]): readonly 
 
 const FORMATS = ['application/fhir+ndjson', 'application/ndjson', 'ndjson'];
 
-/** Parameters of the guide, each with a hint. */
+/** Parameters of the guide that this request cannot have, each with a hint. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
+  patient: 'use it in the Parameters of a POST to Patient/$export',
   _elements: 'exports have complete resources: leave it out',
   includeAssociatedData: 'leave it out; for Provenance, add it to _type',
   organizeOutputBy: 'files are by type: leave it out',
@@ -41,7 +42,6 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   _until: 'an export has the resources as they were when it began: leave it out',
 };
 
-const BY_POST = 'use it in the Parameters of a POST to Patient/$export';
 /** A search for each alternative is made for each resource. */
 const MAX_FILTERS = 20;
 const MAX_PATIENTS = 1000;
@@ -177,7 +177,7 @@ function requireFormat({ value, at }: Given): void {
 
 /** Why a parameter cannot be used. */
 function refusalOf({ name, at }: Given): Issue {
-  const hint = name === 'patient' ? BY_POST : Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
+  const hint = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
   if (hint !== undefined) return { code: 'not-supported', message: `${name} is not supported: ${hint}`, at };
   return { ...unsupported(name, SUPPORTED), ...(at.startsWith('http.') ? {} : { at }) };
 }

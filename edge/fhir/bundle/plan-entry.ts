@@ -4,7 +4,7 @@ import { isResourceType, isStored, type ResourceType, unsupportedType } from '..
 import { requireScopes } from '../../oauth/bearer.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import { patientElementOf } from '../../store/search/parameters.ts';
-import { refuseNoneExist, type RequestHeaders } from '../conditional-headers.ts';
+import { refuseNoneExist, type RequestHeaders, versionOf } from '../conditional-headers.ts';
 import { type Interaction, readScope, type RequestContext, writeScope } from '../interaction.ts';
 import { acceptedType } from '../media-type.ts';
 import { checkPatch, foundBy, type Patch, patchOf } from '../patch/patch.ts';
@@ -13,7 +13,7 @@ import { prepareDocref } from '../docref.ts';
 import { prepareEverything } from '../everything.ts';
 import { prepareHistory, prepareTypeHistory } from '../history.ts';
 import { prepareProvenanceRead } from '../provenance.ts';
-import { prepareRead, prepareVread } from '../read.ts';
+import { prepareRead } from '../read.ts';
 import { pairsOf } from '../controls/pairs.ts';
 import { conditionOf, requireFormControls } from '../controls/write-controls.ts';
 import { aboutPatient, prepareSearch } from '../search/search.ts';
@@ -82,10 +82,10 @@ async function prepareGet(
   if (type === 'Patient' && path.length === 2 && history === '$everything')
     return prepareEverything(context, id, pairs);
   if (type === 'Provenance') return prepareProvenanceRead(context, id, pairs, headers);
-  if (history === undefined) return prepareRead(context, type, id, pairs, headers);
+  if (history === undefined) return prepareRead(context, { type, id, version: null }, pairs, headers);
   if (history !== '_history' || rest.length > 0) throw unsupportedCompartment([type, ...path]) ?? badUrl('GET');
   if (version === undefined) return prepareHistory(context, type, id, pairs);
-  return prepareVread(context, type, id, version, pairs, headers);
+  return prepareRead(context, { type, id, version: versionOf(version) }, pairs, headers);
 }
 
 /** The id of `[type]/[id]`, or undefined for `[type]?…`. @throws Fault for any other URL of a write */

@@ -6,17 +6,24 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import type { LookupRow } from '../../store/resource-lookup.ts';
 import type { RequiredResource } from '../../store/resource.ts';
-import { requireAnswered, writeTransaction } from '../../store/transaction.ts';
+import { requireAnswered, type TransactionRow, writeTransaction } from '../../store/transaction.ts';
 import { isBlind } from '../conditions.ts';
 import { requireAffordableQueries } from '../cost.ts';
-import { auditedTogether, type Interaction, type RequestContext, searchedBy } from '../interaction.ts';
+import {
+  type Answer,
+  auditedTogether,
+  type Interaction,
+  type RequestContext,
+  type RowsOf,
+  searchedBy,
+} from '../interaction.ts';
 import { issuesOf } from '../outcome.ts';
 import { notFound } from '../read.ts';
 import { type CheckedWrite, locksOf, planWrite } from '../plan-write.ts';
 import { explainRows, issueWithin, requireDone, type RowOrigin } from '../refused-write.ts';
 import { requireValid } from '../resource-body.ts';
 import { present, resolutions, rowAnswer } from '../run-write.ts';
-import { placeConditions, type PlacedWrite } from './conditions.ts';
+import { type PlacedCondition, placeConditions, type PlacedWrite } from './conditions.ts';
 import { type Entry, inTurn, readQueries } from './entries.ts';
 import { planEntry } from './plan-entry.ts';
 import { answerEntry, responseBundle } from './response.ts';
@@ -90,18 +97,12 @@ function refuseIfMatch({ headers }: Entry): void {
   throw new Fault('malformed', message, { issues: [{ code: 'not-supported', message }] });
 }
 
-/**
- * @param found the resources that the patches among the entries change
- * @param room the bytes of the resources that its reads answer
- * @throws Fault of the first entry that cannot be done, with the issues of all
- */
-export async function prepareTransaction(
+/** Checks each entry by itself. */
+async function checkEntries(
   context: RequestContext,
   entries: readonly Entry[],
   found: ReadonlyMap<Entry, readonly LookupRow[]>,
-  room: number,
-): Promise<Interaction> {
-  // 1. Each entry for itself.
+): Promise<{ readonly checkedEntries: readonly CheckedEntry[]; readonly reads: readonly ReadEntry[] }> {
   const checkedEntries: CheckedEntry[] = [];
   const reads: ReadEntry[] = [];
   await each(
@@ -118,8 +119,19 @@ export async function prepareTransaction(
       reads.push({ entry, index, interaction: plan.interaction });
     },
   );
+  return { checkedEntries, reads };
+}
 
-  // 2. The entries' references to each other, and what they depend on.
+interface SettledWrites {
+  readonly writes: readonly WriteEntry[];
+  /** In the order in which they are resolved. */
+  readonly placed: readonly PlacedCondition[];
+  /** For each conditional reference the names of its parameters. */
+  readonly searched: readonly (readonly string[])[];
+}
+
+/** Replaces the references between the entries, and places the conditions. */
+async function settleWrites(context: RequestContext, checkedEntries: readonly CheckedEntry[]): Promise<SettledWrites> {
   const settler = createSettler(context, targetsOf(checkedEntries, context.root));
   const writes = await each(checkedEntries, ({ entry, index, checked }): WriteEntry => {
     const planned = planWrite(context, checked, (resource) => {
@@ -130,27 +142,63 @@ export async function prepareTransaction(
     return { entry, index, at: entry.at, planned };
   });
   requireAffordableQueries(settler.conditions.map(({ query }) => query));
-  const creates = writes.filter(({ entry }) => entry.method === 'POST');
-  const updates = writes.filter(({ entry }) => entry.method !== 'POST');
+  const { creates = [], updates = [] } = Object.groupBy(writes, ({ entry }) =>
+    entry.method === 'POST' ? 'creates' : 'updates',
+  );
   const placed = placeConditions(creates, updates, settler.conditions, context.budget);
+  return { writes, placed, searched: settler.conditions.map(({ names }) => names) };
+}
+
+/** @param resolved the ids that conditions found, by placeholder */
+async function answerOf(
+  context: RequestContext,
+  { writes, reads }: { readonly writes: readonly WriteEntry[]; readonly reads: readonly ReadEntry[] },
+  rows: readonly TransactionRow[],
+  resolved: ReadonlyMap<string, string>,
+  rowsOf: RowsOf,
+): Promise<Answer> {
+  const rowOf = new Map(rows.flatMap((row) => (row.part === 'row' ? [[row.ordinal, row] as const] : [])));
+  const writeAnswers = writes.map(({ index, planned }, n) => {
+    return [index, answerEntry(rowAnswer(context, planned, present(rowOf.get(n)), resolved))] as const;
+  });
+  const readAnswers = await inTurn(reads, async ({ index, interaction }) => {
+    return [index, answerEntry(await interaction.answer(rowsOf))] as const;
+  });
+  const answers = [...writeAnswers, ...readAnswers].toSorted(([a], [b]) => a - b);
+  return responseBundle(
+    'transaction',
+    answers.map(([, text]) => text),
+  );
+}
+
+/**
+ * @param found the resources that the patches among the entries change
+ * @param room the bytes of the resources that its reads answer
+ * @throws Fault of the first entry that cannot be done, with the issues of all
+ */
+export async function prepareTransaction(
+  context: RequestContext,
+  entries: readonly Entry[],
+  found: ReadonlyMap<Entry, readonly LookupRow[]>,
+  room: number,
+): Promise<Interaction> {
+  const { checkedEntries, reads } = await checkEntries(context, entries, found);
+  const { writes, placed, searched } = await settleWrites(context, checkedEntries);
   const conditions = placed.map(({ condition }) => condition);
   const conditionOrigin = (ordinal: number): RowOrigin => {
     const { condition, at } = present(placed[ordinal]);
     const { kind, type } = condition;
     return { type, at, isPatch: kind === 'patch', isBlind: kind === 'reference' && isBlind(context, type) };
   };
-
-  // 3. One call: locks, writes, what the reads need to exist, reads.
   const targets = reads.flatMap(({ entry, interaction: { target } }): (RequiredResource & { at: string })[] =>
     target === undefined ? [] : [{ ...target, at: entry.at }],
   );
-  const required = targets.map(({ type, id, version }) => ({ type, id, version }));
   const planned = writes.map((write) => write.planned);
   const { queries, written } = writeTransaction(
     context.caller.site,
     { writes: planned.map(({ write }) => write), conditions },
     locksOf(planned),
-    required,
+    targets.map(({ type, id, version }) => ({ type, id, version })),
   );
   const origins: RowOrigin[] = [
     ...writes.map(({ at, planned: { type, isPatch, condition } }) => ({
@@ -166,7 +214,7 @@ export async function prepareTransaction(
     audited: auditedTogether('transaction', [
       ...reads.map(({ interaction }) => searchedBy(interaction)),
       ...planned.map(({ searched }) => searched),
-      ...settler.conditions.map(({ names }) => names),
+      ...searched,
     ]),
     queries: [
       ...queries,
@@ -177,25 +225,14 @@ export async function prepareTransaction(
       ...(reads.length === 0 ? [] : [requireAnswered]),
     ],
     explain: (fault) => explainRows(fault, origins),
-    answer: async (rowsOf) => {
+    answer: (rowsOf) => {
       const rows = rowsOf(written);
       requireDone(rows, origins, conditionOrigin);
       const resolved = resolutions(
         rows,
         conditions.map(({ placeholder }) => placeholder),
       );
-      const rowOf = new Map(rows.flatMap((row) => (row.part === 'row' ? [[row.ordinal, row] as const] : [])));
-      const writeAnswers = writes.map(({ index, planned }, n) => {
-        return [index, answerEntry(rowAnswer(context, planned, present(rowOf.get(n)), resolved))] as const;
-      });
-      const readAnswers = await inTurn(reads, async ({ index, interaction }) => {
-        return [index, answerEntry(await interaction.answer(rowsOf))] as const;
-      });
-      const answers = [...writeAnswers, ...readAnswers].toSorted(([a], [b]) => a - b);
-      return responseBundle(
-        'transaction',
-        answers.map(([, text]) => text),
-      );
+      return answerOf(context, { writes, reads }, rows, resolved, rowsOf);
     },
   };
 }

@@ -54,7 +54,8 @@ const replace = (document: Json, path: Pointer, value: Json): Json | undefined =
 /** Spends the characters and values of a value. */
 function carry(value: Json, budget: Budget, depth = 0): void {
   // A value that is too deep is never carried; a copy into itself doubles it.
-  budget.spend('patch-carried', depth > MAX_JSON_DEPTH ? Infinity : typeof value === 'string' ? value.length + 1 : 1);
+  if (depth > MAX_JSON_DEPTH) budget.spend('patch-carried', Infinity);
+  budget.spend('patch-carried', typeof value === 'string' ? value.length + 1 : 1);
   if (Array.isArray(value)) for (const item of value) carry(item, budget, depth + 1);
   else if (isJsonObject(value)) {
     for (const [name, item] of Object.entries(value)) {

@@ -2,9 +2,8 @@
 import type { TextModifier } from '../../store/search/kind.ts';
 import { type Criterion, readCriterion, type PlainCriterion } from '../../store/search/kinds.ts';
 import { MISSING } from '../../store/search/rows.ts';
-import type { SearchParameter } from '../../store/search/search-parameter.ts';
 import { badParameter } from '../controls/faults.ts';
-import type { Modifier } from './named-parameter.ts';
+import type { NamedParameter } from './named-parameter.ts';
 import { splitValue, type ValueContext } from './values.ts';
 
 /** The index names the parameters that a resource has no value for (store/search/extract.ts). */
@@ -17,17 +16,15 @@ function missing(name: string, indexedAs: string, value: string): Criterion {
 
 /**
  * @param name the parameter's name with its modifier, for messages
+ * @param named `base` is the parameter's name at its type, if it is not in `name`
  * @param value as sent, URL-decoded
- * @param base the parameter's name at its type
  * @throws Fault `malformed` that locates the parameter
  */
 export function criterionOf(
   name: string,
-  parameter: SearchParameter,
+  { parameter, modifier, base = name.split(':')[0] ?? name }: NamedParameter & { readonly base?: string },
   value: string,
   context: ValueContext,
-  modifier: Modifier | null = null,
-  base = name.split(':')[0] ?? name,
 ): Criterion {
   if (value === '') throw badParameter(name, `${name} has no value`, 'required');
   if (value.includes('\0')) throw badParameter(name, `${name} contains a NUL character`);

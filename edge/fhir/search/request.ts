@@ -74,7 +74,7 @@ export function readCriteria(
     const named = namedParameter(searches, type, name);
     if (named === undefined)
       throw new Fault('malformed', '', { issues: [unsupportedParameter(searches, type, name, supported)] });
-    const criterion = criterionOf(name, named.parameter, value, context, named.modifier);
+    const criterion = criterionOf(name, named, value, context);
     check(name, criterion);
     criteria.push(criterion);
   });
@@ -108,10 +108,10 @@ export function searchRequest(
     const related = named === undefined ? relatedParameter(searches, type, name) : undefined;
     const added = includes.includes(name) ? includedType(context, type, name, value) : undefined;
     if (named !== undefined) {
-      criteria.push(criterionOf(name, named.parameter, value, context, named.modifier));
+      criteria.push(criterionOf(name, named, value, context));
     } else if (related !== undefined) {
-      const { kind, type: of, parameter, modifier, base } = related;
-      const criterion = criterionOf(name, parameter, value, context, modifier, base);
+      const { kind, type: of } = related;
+      const criterion = criterionOf(name, related, value, context);
       if (kind === 'chained') chained.push(criterion);
       else having.push({ kind, type: of, criteria: [criterion] });
     } else if (added !== undefined) {

@@ -133,13 +133,17 @@ export function checkXhtml(source: string): string | undefined {
     return undefined;
   };
 
+  const readTag = (): string | undefined => {
+    const next = text.charAt(at);
+    if (next === '/') return readEnd();
+    return next === '!' || next === '?' ? readComment() : readStart();
+  };
+
   do {
     const fault = readText();
     if (fault !== undefined) return fault;
     at += 1;
-    const next = text.charAt(at);
-    const read = next === '/' ? readEnd : next === '!' || next === '?' ? readComment : readStart;
-    const wrong = read();
+    const wrong = readTag();
     if (wrong !== undefined) return wrong;
   } while (open.length > 0);
   if (at < text.length) return 'must be one XHTML div';

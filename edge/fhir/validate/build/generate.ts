@@ -55,8 +55,9 @@ interface Reached {
 function printType(type: ElementType, element: ElementDefinition, reached: Reached): string {
   if (type.code === 'BackboneElement' || type.code === 'Element') return '.';
   const primitive = type.extension.find(({ url }) => url === `${DEFINITION}structuredefinition-fhir-type`)?.valueUrl;
+  const stated = type.code.startsWith(FHIRPATH) ? (primitive ?? '') : type.code;
   // Resource.id says "string" there, and "id" in the text of the specification.
-  const code = element.path === 'Resource.id' ? 'id' : type.code.startsWith(FHIRPATH) ? (primitive ?? '') : type.code;
+  const code = element.path === 'Resource.id' ? 'id' : stated;
   const name = type.profile.includes(`${DEFINITION}SimpleQuantity`) ? 'SimpleQuantity' : code;
   if (name === '') throw new Error(`no type at ${element.path}`);
   reached.types.add(name);
@@ -109,7 +110,8 @@ function printStructure(
         (isRoot || !/\.(?:id|extension|modifierExtension)$/.test(path)),
     );
     const parentBase = isRoot ? base : (parent.type[0]?.code ?? '');
-    const stated = isRoot ? (inherited === undefined ? [] : invariantsAt(inherited)) : ['ele-1'];
+    const ofBase = inherited === undefined ? [] : invariantsAt(inherited);
+    const stated = isRoot ? ofBase : ['ele-1'];
     // An invariant of an element without a separate type is checked with its parent (org-2, org-3).
     const below = children.filter(({ type }) => !isBackbone(type) && type[0]?.code !== 'xhtml');
     const keys = [

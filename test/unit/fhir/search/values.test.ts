@@ -109,7 +109,10 @@ describe('criteria', () => {
     ['Patient/example,urn:uuid:x', []],
   ])('patient=%s', (value, ids) => {
     if (patientParameter === undefined) throw new Error('no parameter');
-    expect(criterionOf('patient', patientParameter, value, context)).toEqual({ kind: 'patient', ids });
+    expect(criterionOf('patient', { parameter: patientParameter, modifier: null }, value, context)).toEqual({
+      kind: 'patient',
+      ids,
+    });
   });
 
   test('never anything but a criterion or a Fault that names the parameter', () => {
@@ -117,7 +120,7 @@ describe('criteria', () => {
     fc.assert(
       fc.property(fc.constantFrom(...parameters), fc.string({ unit: 'binary' }), ([name, parameter], value) => {
         try {
-          criterionOf(name, parameter, value, context);
+          criterionOf(name, { parameter, modifier: null }, value, context);
         } catch (error) {
           expect(error).toMatchObject({ kind: 'malformed', issues: [{ at: `http.${name}` }] });
         }
