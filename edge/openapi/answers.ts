@@ -47,8 +47,8 @@ export const MEANING: Readonly<Record<Kind, { readonly meaning: string; readonly
   },
   throttled: { meaning: 'Too many requests.', next: 'Wait for `Retry-After` seconds.' },
   unavailable: {
-    meaning: 'A part of the gateway is unreachable. Nothing was stored.',
-    next: 'Send it again after `Retry-After` seconds.',
+    meaning: 'A part of the gateway is unreachable.',
+    next: 'Send it again after `Retry-After` seconds. In rare cases a write was stored: create with `If-None-Exist`.',
   },
   bug: { meaning: 'The gateway has a fault. Nothing was stored.', next: 'Report the `X-Request-Id`.' },
 };

@@ -510,7 +510,7 @@ describe.each(ONE_RUNTIME)('messages and the workbench on %s', (runtime) => {
           ?.series.find((series) => series.label === label)
           ?.values.reduce<number>((sum, value) => sum + (value ?? 0), 0) ?? 0;
       const ok = total('Answered', 'HL7 over HTTP');
-      const refused = total('Refused and failed', 'HL7 over HTTP');
+      const refused = total('Rejected and failed', 'HL7 over HTTP');
       return ok >= 3 && refused >= 3 ? { ok, tokens: total('Answered', 'Tokens'), refused } : false;
     });
     // The gateway received six messages of this site, and one of another site.

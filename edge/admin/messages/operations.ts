@@ -59,25 +59,25 @@ export const segmentItem = z.object({
       value: text.meta({ description: 'As it was sent.' }),
       repetitions: z
         .array(z.array(z.object({ number: z.number().int(), name: text.nullable(), value: text })))
-        .meta({ description: 'Each repetition by its components; none where it is a single value.' }),
+        .meta({ description: 'Each repetition by its components; empty for a single value.' }),
       moreRepetitions: z
         .number()
         .int()
-        .meta({ description: 'How many are not listed: 50 are, fewer in a large message.' }),
+        .meta({ description: 'The number of repetitions beyond those listed: 50, fewer in a large message.' }),
       findings,
     }),
   ),
-  moreFields: z.number().int().meta({ description: 'How many fields with a value are not listed: 200 are.' }),
+  moreFields: z.number().int().meta({ description: 'The number of fields with a value beyond the 200 listed.' }),
   findings,
 });
 
 export const moreSegments = z.number().int().meta({
-  description: 'How many segments are not listed: 1,000 are, with 10,000 fields, and those where something is wrong.',
+  description: 'The number of segments beyond those listed: 1,000 with 10,000 fields, and each with a fault.',
 });
 
 export const listedItem = messageItem.extend({
   tookMs: z.number().int().nullable().meta({ description: 'From the receipt to the first answer, in milliseconds.' }),
-  warnings: z.number().int().meta({ description: 'How many warnings it was given.' }),
+  warnings: z.number().int().meta({ description: 'The number of its warnings.' }),
   finding: ackErrorItem.nullable().meta({ description: 'The first error, else the first warning.' }),
   named: z
     .array(z.object({ field: text, value: text, authority: text }))
@@ -129,7 +129,7 @@ export const ruleChangeItem = z.object({
 const messageDetail = messageItem.extend({
   requestId: text,
   sha256: text,
-  isForgotten: z.boolean().meta({ description: 'Its bytes and answers are kept no longer: it cannot be replayed.' }),
+  isForgotten: z.boolean().meta({ description: 'Its bytes and answers were deleted, so it cannot be replayed.' }),
   text: text.meta({ description: 'The message, segments separated by line feeds.' }),
   segments: z.array(segmentItem),
   moreSegments,
@@ -139,10 +139,7 @@ const messageDetail = messageItem.extend({
   ruleChanges: z.array(ruleChangeItem).meta({
     description: 'The fields that rules of the key changed before the message was mapped, 1,000 at most.',
   }),
-  attemptCount: z
-    .number()
-    .int()
-    .meta({ description: 'How often it was processed, those that are not kept among them.' }),
+  attemptCount: z.number().int().meta({ description: 'The number of attempts, also of those that are not kept.' }),
   attempts: z.array(attemptItem).meta({ description: 'The first ten, and the newest hundred, in order.' }),
   resources: z
     .array(
@@ -155,7 +152,7 @@ const messageDetail = messageItem.extend({
         currentVersion: z.number().int(),
         change: z
           .enum(['created', 'changed', 'unchanged'])
-          .meta({ description: '`unchanged`: the resource already said what the message says.' }),
+          .meta({ description: '`unchanged`: the resource already had the content of the message.' }),
         isLong: z.boolean().meta({ description: 'Too long to be compared here.' }),
         isForgotten: z
           .boolean()

@@ -7,7 +7,7 @@ import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, Warnings, When
 
 const REASONS = {
   received: 'received',
-  resent: 'sent again after it was refused',
+  resent: 'sent again after it was rejected',
   replayed: 'replayed',
   forced: 'replayed although newer data exist',
   retried: 'tried again after a fault of the gateway',

@@ -105,7 +105,7 @@ const FORGOTTEN: ReturnType<typeof viewMessage> = {
   segments: [],
   moreSegments: 0,
   problem:
-    'The bytes of this message are kept no longer, nor what was answered. The same bytes are still known when they come again.',
+    'The bytes and answers of this message were deleted. The gateway still recognizes the same bytes if they are sent again.',
 };
 
 const parsed = (type: string, id: string, body: string): JsonObject => {

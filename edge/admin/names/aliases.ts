@@ -29,8 +29,8 @@ export const aliasItem = z.object({
   uri: text,
   state: z.enum(ALIAS_STATES).meta({
     description:
-      '`taught`: a message of the key sent both, and it is used. `shown`: it is not used, because another URI is, or because ' +
-      'only patient records suggest it. An administrator decided about `confirmed`, which is used, and `rejected`, which is not.',
+      '`taught`: a message of the key sent both; the gateway uses the URI. `shown`: not used, because another URI is, or only ' +
+      'patient records suggest it. An administrator decided: `confirmed` is used, `rejected` is not.',
   }),
   namedUri: text.nullable().meta({ description: 'The URI of the namespace in the settings, for all keys.' }),
   firstMessageId: z.uuid(),
@@ -99,6 +99,6 @@ export async function decide(
   const [row] = await inSite(database, actor.site).run(
     decideAlias(actor.site, id, decision, authorOf(actor), [...NEVER_IDENTIFYING]),
   );
-  if (row === undefined) throw new Fault('not-found', 'no message has said this of the namespace');
+  if (row === undefined) throw new Fault('not-found', 'no message has sent this URI for the namespace');
   return { state: row.state, decidedAt: row.decided_at, decidedBy: row.decided_by };
 }

@@ -66,14 +66,14 @@ export const NamingQuestion = (props: NamingQuestionProps) => {
             <a href={`${messagePath}?${new URLSearchParams({ unmapped: toParameter(named) }).toString()}`}>
               {upTo(messages, 'message')}
             </a>{' '}
-            {messages === 1 ? 'has' : 'have'} the name. What they wrote stays until you replay them.
+            {messages === 1 ? 'has' : 'have'} the name. Their data stays as it is until you replay them.
           </li>
           {named.kind === 'authority' ? <OfAuthority {...props} /> : null}
         </ul>
         <p>
           {named.kind === 'authority'
             ? 'Check the URI. With a wrong URI, later messages find the wrong patient record or create another one.'
-            : 'Check the URI. With a wrong URI, clients do not find the codes, or take them for others.'}
+            : 'Check the URI. With a wrong URI, clients do not find the codes, or confuse them with others.'}
         </p>
         <form class="actions" method="post" action={path}>
           <OfSite />

@@ -75,7 +75,7 @@ const Name = (props: NameProps) => {
           <>
             <code>{item.system}</code>{' '}
             {replayPath === undefined ? (
-              <span class="quiet">its messages are still to be processed again</span>
+              <span class="quiet">its messages must be processed again</span>
             ) : (
               <a href={again}>Process its messages again …</a>
             )}

@@ -95,7 +95,7 @@ const replayItem = z.object({
   done: z.number().int(),
   total: z.number().int().nullable(),
   outcomes: z.object({ AA: z.number().int(), AE: z.number().int(), AR: z.number().int() }),
-  lastError: z.string().nullable().meta({ description: 'A code; while it is open it is tried again.' }),
+  lastError: z.string().nullable().meta({ description: 'A code. While the replay is open, the step is repeated.' }),
 });
 export type ReplayView = z.infer<typeof replayItem>;
 
@@ -180,7 +180,8 @@ export async function endReplay(
 ): Promise<void> {
   await findReplay(database, site, id);
   const [changed] = await inSite(database, site).run(change === 'stop' ? stopJob(id) : resumeJob(id));
-  if (changed?.changed !== true) throw new Fault('conflict', `the replay cannot ${change} any more`);
+  if (changed?.changed !== true)
+    throw new Fault('conflict', change === 'stop' ? 'the replay is not under way' : 'the replay is not stopped');
 }
 
 export function replayOperations(): Operation[] {
@@ -211,7 +212,7 @@ export function replayOperations(): Operation[] {
       method: 'get',
       path: '/replays/{id}',
       permission: 'site.messages.replay',
-      summary: 'How far a replay is, and what became of the messages',
+      summary: 'The progress of a replay, and the outcomes of its messages',
       answer: replayItem,
       handle: async ({ actor, database, param }) => ({ body: await findReplay(database, actor.site, param('id')) }),
     }),
@@ -220,7 +221,7 @@ export function replayOperations(): Operation[] {
         method: 'post',
         path: `/replays/{id}/${change}`,
         permission: 'site.messages.replay',
-        summary: change === 'stop' ? 'Stop a replay: what is done stays' : 'Let a stopped replay go on where it was',
+        summary: change === 'stop' ? 'Stop a replay; replayed messages stay so' : 'Continue a stopped replay',
         answer: replayItem,
         async handle({ actor, database, param }) {
           await endReplay(database, actor.site, param('id'), change);

@@ -55,7 +55,7 @@ export const Refusals = ({ items, config, isOfKey = false }: RefusalsProps) => (
         <li>
           <p class="reason">
             {row.answer === '' ? null : <Badge tone={toneOf(row.answer)}>{row.answer}</Badge>}{' '}
-            {row.reason === '' ? 'Further reasons of this kind, too many to keep each' : row.reason}
+            {row.reason === '' ? 'Further reasons: the gateway keeps ten of each code' : row.reason}
           </p>
           {hintFor(row.code) === null ? null : <p class="hint">{hintFor(row.code)}</p>}
           <p class="meta">
@@ -123,15 +123,14 @@ const IdNotFound = ({ id, config, nowMs }: { id: string; config: Config; nowMs: 
   return (
     <div class="empty">
       <p>
-        No kept request that fits the filters has <code>{id}</code> as its request id, or in its reason or address. Of
-        each key, reason and quarter of an hour the newest {MAX_REQUEST_IDS} request ids are kept, some seconds after
-        the answer.
+        No request with the id <code>{id}</code> fits the filters. The page has an id some seconds after the answer. It
+        keeps the newest {MAX_REQUEST_IDS} ids of each key, reason and quarter of an hour.
       </p>
       <ul class="plain">
         {madeAt > nowMs ? null : (
           <li>
             The id was made at <When at={new Date(madeAt).toISOString()} />:{' '}
-            <a href={inQuarter(quarter)}>show what was refused in that quarter of an hour</a>
+            <a href={inQuarter(quarter)}>show the rejected requests of that quarter of an hour</a>
           </li>
         )}
         <li>
@@ -139,7 +138,7 @@ const IdNotFound = ({ id, config, nowMs }: { id: string; config: Config; nowMs: 
           found too
         </li>
         <li>
-          A request whose API key was not known is only in the gateway’s log: ask the operator for the line of this id.
+          A request without a known API key is only in the gateway’s log: ask the operator for the line of this id.
         </li>
       </ul>
     </div>
@@ -193,7 +192,7 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
           value={query['status'] ?? ''}
           options={[
             { value: '', label: 'any' },
-            { value: '4xx', label: '4xx refused' },
+            { value: '4xx', label: '4xx rejected' },
             { value: '5xx', label: '5xx failed' },
             ...STATUSES.map((value) => ({ value, label: value })),
             { value: 'AE', label: 'AE' },
@@ -223,16 +222,15 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
         <IdNotFound id={text} {...{ config, nowMs }} />
       ) : list.items.length === 0 ? (
         <Empty>
-          {text === '' ? 'No requests were rejected or failed in this time.' : 'No request of this time fits.'}
+          {text === ''
+            ? 'No requests were rejected or failed in this time.'
+            : 'No request of this time fits the filters.'}
         </Empty>
       ) : (
         <Refusals items={list.items} config={config} />
       )}
       {list.items.some(({ is_cut: isCut }) => isCut) ? (
-        <p class="quiet">
-          There is more than can be added up at once: only the newest {MAX_ROWS.toLocaleString('en')} rows were. Choose
-          a shorter time.
-        </p>
+        <p class="quiet">Only the newest {MAX_ROWS.toLocaleString('en')} rows were added up. Choose a shorter time.</p>
       ) : null}
       <Pager path={path} query={query} next={list.next} />
     </>

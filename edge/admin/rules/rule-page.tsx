@@ -149,7 +149,7 @@ export const RuleForm = ({ state, path }: { state: RuleFormState; path: string }
       <section aria-labelledby="conditions">
         <h2 id="conditions">Conditions</h2>
         <p class="hint">
-          Each must hold in the message. In a pattern, * is any text, ? one character and # one digit. A condition
+          The message must fulfil each. In a pattern, * is any text, ? one character and # one digit. A condition
           without a path and text is left out.
         </p>
         {conditions.map((condition, at) => (

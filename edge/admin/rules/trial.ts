@@ -38,11 +38,11 @@ const trialAnswer = z.object({
   total: count.nullable(),
   answers: z.array(z.object({ before: text, after: text, reason: text, ...group })).meta({
     description:
-      'Messages that would be answered otherwise, by the first error of the new or the old answer. 200 groups at most.',
+      'Messages that would get another answer, by the first error of the new or the old answer. 200 groups at most.',
   }),
   elements: z.array(z.object({ element: text, ...group })).meta({
     description:
-      'Elements that would have another value, such as Patient.gender. A type alone: a resource that would come or go. ' +
+      'Elements that would have another value, such as Patient.gender. A type alone: a resource that only one of them makes. ' +
       '200 groups at most.',
   }),
   differing: count.meta({ description: 'Messages whose resources would differ.' }),
@@ -53,7 +53,7 @@ const trialAnswer = z.object({
   askedBy: text,
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
-  lastError: text.nullable().meta({ description: 'A code; while the trial is open it is tried again.' }),
+  lastError: text.nullable().meta({ description: 'A code. While the trial is open, the step is repeated.' }),
 });
 export type TrialView = z.infer<typeof trialAnswer>;
 

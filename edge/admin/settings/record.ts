@@ -259,7 +259,7 @@ export const SITE_MEMBERS = {
     label: 'Attempts and refusals (days)',
     hint:
       'How long attempts at a message are kept, except the first accepted and the newest one. Also the reasons of rejected ' +
-      'requests, at most the newest 500 of a key. At least 7 days.',
+      'requests, and codes that code tables miss. At least 7 days.',
     section: 'kept',
     input: { kind: 'number', min: ATTEMPTS_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-attempts', value: 'DAYS' },

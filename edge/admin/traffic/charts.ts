@@ -111,10 +111,10 @@ export function toTraffic(
     end,
     charts: [
       { name: 'answered', title: 'Answered', unit: 'requests', series: bySurface(['ok']) },
-      { name: 'refused', title: 'Refused and failed', unit: 'requests', series: bySurface(['refused', 'failed']) },
+      { name: 'refused', title: 'Rejected and failed', unit: 'requests', series: bySurface(['refused', 'failed']) },
       {
         name: 'latency',
-        title: 'How long answers took',
+        title: 'Duration of answers',
         unit: 'ms',
         series: [latencyOf('Median', 0.5), latencyOf('95th percentile', 0.95)],
       },

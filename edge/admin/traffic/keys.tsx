@@ -29,7 +29,7 @@ export const KeyTraffic = ({
     {keys.length === 0 ? (
       <Empty>No key was used in this time.</Empty>
     ) : (
-      <Table label="By API key" head={['API key', 'Answered', 'Refused and failed', 'Share of them']}>
+      <Table label="By API key" head={['API key', 'Answered', 'Rejected and failed', 'Share']}>
         {keys.map((row) => (
           <Row>
             <th scope="row">

@@ -22,7 +22,7 @@ const latency = z
 const figures = z.object({
   answered: z.number().int(),
   refused: z.number().int().meta({ description: 'The fault of the caller: 4xx, AE, AR.' }),
-  failed: z.number().int().meta({ description: 'Ours: 5xx.' }),
+  failed: z.number().int().meta({ description: 'The fault of the gateway: 5xx.' }),
   median: latency,
   p95: latency,
 });
@@ -32,7 +32,7 @@ const key = z.object({
   clientId: z.string(),
   name: z.string(),
   answered: z.number().int(),
-  refused: z.number().int().meta({ description: 'Refused or failed.' }),
+  refused: z.number().int().meta({ description: 'Rejected or failed.' }),
 });
 
 const viewKey = ({ client_id, ...row }: KeyTrafficRow): z.infer<typeof key> => ({ clientId: client_id, ...row });

@@ -162,7 +162,7 @@ export const TrafficPage = ({ traffic, links, path, keys, timeZone }: PageProps)
         <h2 id="surfaces">By surface</h2>
         <Table
           label="By surface"
-          head={['Surface', 'Answered', 'Refused', 'Failed', 'Median', '95th percentile', 'Change']}
+          head={['Surface', 'Answered', 'Rejected', 'Failed', 'Median', '95th percentile', 'Change']}
         >
           {figures.map((row) => (
             <Row>

@@ -82,7 +82,7 @@ export const TrafficTable = ({ traffic, links, path }: TrafficProps) => {
       {busy.length === 0 ? (
         <Empty>No requests in this time.</Empty>
       ) : (
-        <Table label="Traffic" head={['From', 'Answered', 'Refused and failed', ...LATENCY_HEAD]}>
+        <Table label="Traffic" head={['From', 'Answered', 'Rejected and failed', ...LATENCY_HEAD]}>
           {busy.map((step) => (
             <Step {...{ traffic, links, step }} />
           ))}

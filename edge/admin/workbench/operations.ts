@@ -158,9 +158,9 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
       body: z.strictObject({
         clientId: text
           .optional()
-          .meta({ description: 'The key whose settings and scopes hold; left out: the newest active key for HL7.' }),
+          .meta({ description: 'The key whose settings and scopes apply. Default: the newest active key for HL7.' }),
         message: text.meta({ description: 'Segments separated by carriage return or line feed.' }),
-        rules: z.enum(['live', 'draft']).default('live').meta({ description: 'The rules of the key that count.' }),
+        rules: z.enum(['live', 'draft']).default('live').meta({ description: 'The version of its rules.' }),
       }),
       maxBodyBytes: 2 * config.HL7_MAX_TEXT_BYTES,
       answer: decidedAnswer.extend({

@@ -95,7 +95,7 @@ const observation = {
 
 export const SAMPLES: Readonly<Record<Bench, readonly Sample[]>> = {
   assertion: [
-    { name: 'correct', title: 'As it should be, but for the signature', text: assertion() },
+    { name: 'correct', title: 'Correct except for the signature', text: assertion() },
     {
       name: 'audience',
       title: 'aud is the base address, not the token endpoint',
@@ -108,7 +108,7 @@ export const SAMPLES: Readonly<Record<Bench, readonly Sample[]>> = {
     },
     {
       name: 'expired',
-      title: 'Expired: a clock that is an hour late',
+      title: 'Expired: the clock is an hour behind',
       text: assertion(({ seconds }) => ({ iat: seconds - 3600, exp: seconds - 3480 })),
     },
     { name: 'subject', title: 'sub is a name, not the Client ID', text: assertion(() => ({ sub: 'laboratory' })) },

@@ -266,13 +266,15 @@ function lines(start: string, options: readonly string[]): string {
 /** @param start the beginning of the names of the commands to explain */
 function usageFor(start: string): string {
   const named = Object.entries(COMMANDS).filter(([name]) => name.startsWith(start));
-  return `Usage, with DATABASE_URL in the environment:
+  return `Usage, with the connection string of the database's owner in DATABASE_URL:
 
 ${named.map(([name, { usage }]) => lines(`  npm run -s admin -- ${name}`, usage)).join('\n')}
 
-SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting. With
---console, ADMIN_PUBLIC_BASE_URL of the gateway, and ADMIN_TOKEN in the environment, an access token of its OpenID provider, a command
-needs no DATABASE_URL; SITE is then the id, and may be left out for a token of one site. The output is JSON, except of export and plan; \`--print MEMBER\` prints one member of it as text. \`--help\` after a command explains that command.
+SITE is the id or the name of a site. Separate lists by commas. An option with an empty value ("") clears its setting.
+With \`--console\` and ADMIN_PUBLIC_BASE_URL of the gateway, a command needs no DATABASE_URL, but an access token of the OpenID
+provider in ADMIN_TOKEN. SITE is then the id, and may be left out for a token of one site.
+The output is JSON, except that of export, plan and code-table export. \`--print MEMBER\` prints one member of it as text.
+\`--help\` after a command explains that command.
 `;
 }
 

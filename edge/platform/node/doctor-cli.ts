@@ -14,8 +14,8 @@ const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL] [--site-file
 Checks a running deployment and reports its problems. BASE_URL is the base URL of FHIR or of the token service, --console is
 ADMIN_PUBLIC_BASE_URL if it differs. With DATABASE_URL (the gateway's login) and ADMIN_TOKEN (an access token with
 site.endpoints.read) in the environment it checks more. With --site-file it also compares a site with its file, for which
-ADMIN_TOKEN needs site.settings.read and site.api_keys.read. Exits with 0 if it found no problem; items marked ? need a
-person's judgement and do not count.
+ADMIN_TOKEN needs site.settings.read, site.api_keys.read and site.rules.read. Exits with 0 if it found no problem; items
+marked ? need a person's judgement and do not count.
 `;
 
 const MARKS: Readonly<Record<Finding['state'], string>> = {

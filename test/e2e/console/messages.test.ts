@@ -253,7 +253,7 @@ test('a message shows only what it changed, and its request id finds it and the 
   await page.goto(`${stack.baseUrl}/admin/requests?q=${gone}`);
   expect(await page.textContent('.empty')).toMatch(/newest 100[^]*The id was made at[^]*ask the operator/);
   await check('requests-no-id');
-  await page.click('text=show what was refused in that quarter of an hour');
+  await page.click('text=show the rejected requests of that quarter of an hour');
   expect(await page.textContent('#main')).toContain('No requests were rejected or failed in this time.');
   await page.goto(`${stack.baseUrl}/admin/messages?q=${gone}`);
   expect(await page.locator('.empty a:has-text("see Requests")').getAttribute('href')).toContain(`q=${gone}`);

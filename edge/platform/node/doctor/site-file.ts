@@ -43,7 +43,8 @@ export async function checkSiteFile(console: URL, token: string | undefined, pat
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const places = error.issues.slice(0, MAX_FINDINGS).map(({ at, message }) => `${at ?? ''}: ${message}`);
-    const next = 'the file must be valid, and the token needs site.settings.read and site.api_keys.read';
+    const next =
+      'the file must be valid, and the token needs site.settings.read, site.api_keys.read and site.rules.read';
     return [bad(SUBJECT, [error.message, ...places].join('; '), next)];
   }
 }
