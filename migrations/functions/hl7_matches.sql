@@ -12,7 +12,8 @@
 --     '' where no time is known]. With a number it finds all results of the order, and what is ''. Without a number it
 --     finds the results of what. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001
 --     (edge/hl7/results/file-results.ts), and those without a time. A key without times, ['', filler, placer], finds
---     the newest 100 of the order. ['children', filler, placer] also finds the newest 100 whose parent is of the order.
+--     the newest 100 of the order. ['children', filler, placer] also finds the newest 100 whose parent is of the order,
+--     the newest 100 of each of their orders, and so on.
 --     A report's key without a number also finds the results of the report, which no number finds.
 --   - DocumentReference: 'number ' and a document's number finds the documents of any authority with it, except those
 --     that another key asks for.
@@ -296,21 +297,34 @@ begin
         from (
           select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct h.n) as asked
             from (
-              select h.*, k.n
-                from unnest(patients) p (id)
-               cross join (
-                 select k.* from unnest(fillers, placers, ns) k(filler, placer, n) where p_keys[k.n]::json ->> 0 = 'children' offset 0) k
-               cross join unnest(array[k.filler, k.placer]) o (number)
-               cross join lateral (
-                 select x.* from hl7_result x
-                  where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, p.id, 'Observation', o.number) and x.parent <> ''
-                  order by x.at desc limit 100) h
+              select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, h.n
+                from (
+                  -- A result may itself be the parent of others. Equal rows end a circle.
+                  with recursive below as (
+                    select h.*, k.n
+                      from unnest(patients) p (id)
+                     cross join (
+                       select k.* from unnest(fillers, placers, ns) k(filler, placer, n) where p_keys[k.n]::json ->> 0 = 'children' offset 0) k
+                     cross join unnest(array[k.filler, k.placer]) o (number)
+                     cross join lateral (
+                       select x.* from hl7_result x
+                        where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, p.id, 'Observation', o.number) and x.parent <> ''
+                        order by x.at desc limit 100) h
+                    union
+                    select h.*, b.n
+                      from (
+                        select distinct b.patient_id, o.number, b.n from below b cross join unnest(array[b.filler, b.placer]) o (number)) b
+                     cross join lateral (
+                       select x.* from hl7_result x
+                        where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, b.patient_id, 'Observation', b.number) and x.parent <> ''
+                        order by x.at desc limit 100) h)
+                  select * from below) h
                -- Another key finds the results of the message's orders.
                where not exists (
                  select from unnest(types, fillers, placers) o(type, filler, placer)
                   where o.type = 'Observation' and (o.filler = h.filler or o.placer = h.placer))
               union all
-              select h.*, k.n
+              select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, k.n
                 from unnest(patients) p (id)
                cross join (
                  select k.* from unnest(types, whats, times, ns) k(type, what, times, n) where k.type = 'DiagnosticReport' and k.what is not null offset 0) k

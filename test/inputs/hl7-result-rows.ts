@@ -20,6 +20,12 @@ export const sensitivity = (sub: string, name: string, value: string, more: Part
   obx: [`ST|AMP^Ampicillin^L||${value}`],
 });
 
+/** An organism of order PA, and a result of order CH whose parent it is. */
+const isolate = (at: number, name: string, status = 'P', sender = 'LAB|HOSP'): SentResults =>
+  sent(at, { status, filler: 'PA', obx: [organism(name, '1')] }, sender);
+const tested = (at: number, name: string, status = 'P', sender = 'LAB|HOSP'): SentResults =>
+  sent(at, sensitivity('1', name, 'S', { status, filler: 'CH', parentOrder: '^PA' }), sender);
+
 /** Messages about one patient, the live results after them, and the kinds of their issues to review. */
 export type ResultRow = readonly [
   name: string,
@@ -163,6 +169,94 @@ export const RESULT_ROWS: readonly ResultRow[] = [
     live,
     listed,
   ]),
+  ...(
+    [
+      ['a preliminary susceptibility stays withdrawn', 'E. coli', 'P', ['E. coli final']],
+      ['a preliminary susceptibility without OBR-26.3 stays withdrawn', '', 'P', ['E. coli final']],
+      ['a final susceptibility stays', 'E. coli', 'F', ['E. coli final', 'S final']],
+    ] as const
+  ).map(([name, organismName, status, live]): ResultRow => [
+    `${name}, and is listed, when its organism was another one and is the first one again`,
+    [
+      isolate(1, 'E. coli', 'F'),
+      tested(2, organismName, status),
+      isolate(3, 'S. aureus', 'F'),
+      isolate(4, 'E. coli', 'F'),
+    ],
+    live,
+    ['result-missing'],
+  ]),
+  [
+    'the susceptibility of the next organism counts',
+    [
+      isolate(1, 'E. coli'),
+      tested(2, 'E. coli'),
+      { at: 3, orders: [isolate(3, 'S. aureus'), tested(3, 'S. aureus')].flatMap(({ orders }) => orders) },
+    ],
+    ['S preliminary', 'S. aureus preliminary'],
+    [],
+  ],
+  [
+    'results of results are withdrawn with the former organism',
+    [
+      isolate(1, 'Gram negative'),
+      tested(2, 'Gram negative'),
+      sent(3, {
+        status: 'P',
+        filler: 'GC',
+        parent: 'AMP&Ampicillin&L^^S',
+        parentOrder: '^CH',
+        obx: ['ST|ESBL^ESBL^L||none'],
+      }),
+      isolate(4, 'E. coli', 'F'),
+    ],
+    ['E. coli final'],
+    [],
+  ],
+  ...(
+    [
+      [
+        'with its organism, whose text gets a count',
+        [isolate(1, 'E. coli'), tested(1, 'E. coli'), isolate(2, 'E. coli'), isolate(3, 'E. coli >100,000 CFU/ml')],
+        ['E. coli >100,000 CFU/ml preliminary', 'S preliminary'],
+      ],
+      [
+        'if OBR-26.3 names its organism by another text',
+        [isolate(1, 'Escherichia coli'), tested(1, 'E.COLI'), isolate(2, 'Escherichia coli', 'F')],
+        ['Escherichia coli final', 'S preliminary'],
+      ],
+      [
+        'that arrives with its organism, in the minute of a former one',
+        [isolate(1, 'Gram negative'), isolate(1, 'E. coli', 'F'), tested(1, 'E. coli')],
+        ['E. coli final', 'S preliminary'],
+      ],
+      [
+        'that was verified a minute before its organism',
+        [isolate(1, 'Gram negative'), tested(2, 'E. coli'), isolate(3, 'E. coli', 'F')],
+        ['E. coli final', 'S preliminary'],
+      ],
+      [
+        'when the organism of an equal order number of another laboratory changes',
+        [
+          isolate(1, 'E. coli', 'P', 'LAB|A'),
+          tested(2, 'E. coli', 'P', 'LAB|A'),
+          isolate(1, 'Gram negative', 'P', 'LAB|B'),
+          isolate(3, 'S. aureus', 'P', 'LAB|B'),
+        ],
+        ['E. coli preliminary', 'S preliminary', 'S. aureus preliminary'],
+      ],
+    ] as const
+  ).map(([name, messages, live]): ResultRow => [`a susceptibility stays ${name}`, messages, live, []]),
+  [
+    'a reflex test stays when the number that led to it is corrected',
+    [
+      sent(1, { filler: 'PA', status: 'P', obx: ['NM|TSH^TSH^L||8.0'] }),
+      sent(2, { filler: 'CH', status: 'P', parent: 'TSH&TSH&L', parentOrder: '^PA', obx: ['NM|FT4^FT4^L||9'] }),
+      sent(3, { filler: 'PA', obx: ['NM|TSH^TSH^L||8.1'] }),
+    ],
+    ['8.1 final', '9 preliminary'],
+    [],
+  ],
   [
     'a preliminary result without an order number stays beside the final one of its report, and is listed',
     [

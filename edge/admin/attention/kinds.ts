@@ -49,10 +49,10 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     todo: 'Compare the texts. If both are valid, ask the sender for one text; if one is wrong, ask the sender to withdraw it.',
   },
   'result-missing': {
-    title: 'Final results that are no longer sent',
+    title: 'Results that are no longer sent',
     why: 'A newer final message of the order no longer has a final result. The result was kept.',
     next: 'ask-sender',
-    todo: 'Check whether the result is right. If it is, dismiss; if not, ask the sender to withdraw it (OBX-11 W).',
+    todo: 'If its status is right, dismiss. If not, ask the sender to withdraw it (OBX-11 W), or to send it again.',
   },
   'preliminary-left': {
     title: 'Preliminary results left',
@@ -114,6 +114,9 @@ const REASONS: Readonly<Record<string, string>> = {
   'number-reassigned':
     'The identifier of one patient now belongs to the other, whose name or birth date is another one.',
   'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
+  'parent-changed':
+    'The parent (OBR-26), such as the organism of a susceptibility, changed after this result. The result was withdrawn, or kept if ' +
+    'it is final.',
   unmerged: 'An administrator undid the merge of both.',
   alike: 'Both have the same name, birth date, sex and address, but different identifiers.',
 };

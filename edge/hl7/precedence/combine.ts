@@ -4,9 +4,11 @@
  */
 import { settled, union, type Applied } from './apply.ts';
 import { setOrDelete } from './element.ts';
+import { heldHistory, historyOf } from './history.ts';
 import {
   ARRIVED,
   elementsOf,
+  FORMER,
   GAINING,
   hidesOwnTime,
   REPLACED,
@@ -36,6 +38,8 @@ export function combined(kept: Recorded, other: Recorded): Applied {
   }
   const text = theirs.get(TEXT);
   if (text !== undefined && Number(text.held) > Number(registers.get(TEXT)?.held ?? -1)) registers.set(TEXT, text);
+  const former = heldHistory(historyOf([kept, other]));
+  if (former !== undefined) registers.set(FORMER, { precedence: '', held: former });
   const withdrawal = withdrawalOf([registers, theirs], '');
   for (const element of elementsOf(kept, other)) {
     if (SUBJECTS.has(element)) continue;

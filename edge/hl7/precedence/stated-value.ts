@@ -41,6 +41,8 @@ export const REPLACED = 'replaced';
 export const ARRIVED = 'arrived document';
 /** The register of a result that is a text: its position in the report (`results/conclusion.ts`). */
 export const TEXT = 'report text';
+/** The register of a result that has had several values (`history.ts`). */
+export const FORMER = 'former values';
 /** The register of an element's newest value below final. It exists only while it is newer than the final value that counts. */
 export const waitingName = (element: string): string => `waiting ${element}`;
 
@@ -149,6 +151,6 @@ export function elementsOf(...records: readonly Recorded[]): Set<string> {
     ];
     for (const member of members) if (![...names].some((name) => isOfElement(name, member))) names.add(member);
   }
-  for (const name of [REPLACED, WITHDRAWN, TEXT, ARRIVED]) names.delete(name);
+  for (const name of [REPLACED, WITHDRAWN, TEXT, ARRIVED, FORMER]) names.delete(name);
   return names;
 }

@@ -2,7 +2,7 @@
  * Matches the results of a message with stored results of the same result key. Pure. Position alone never identifies a result:
  * an uncertain one is stored beside the others.
  */
-import { linesOf } from '../mapping/value-text.ts';
+import { linesOf } from '../precedence/value-text.ts';
 import { isLater, type Precedence } from '../precedence/precedence.ts';
 
 export interface SentResult {

@@ -9,6 +9,7 @@ import type { Draft } from '../mapping/drafts.ts';
 import type { Statement } from '../mapping/statement.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
+import type { Recorded } from '../precedence/stated-value.ts';
 import { findAlike } from './alike-results.ts';
 import { withoutOld, type Asked, type FilingRequest, type Keyed } from './asked-results.ts';
 import { choose, type Choice } from './choose.ts';
@@ -27,6 +28,8 @@ export interface FiledStatement extends Keyed {
   readonly status: Choice<unknown>['status'];
   /** As `valueText` prints the stored value before the message; `''` for a new result. */
   readonly before: string;
+  /** The record before the message. */
+  readonly was: Recorded;
   /** A newer final message had not had it (`isMissing`). */
   readonly wasMissing: boolean;
 }
@@ -133,6 +136,7 @@ function fileEquals(
     const draft = choice.status === 'known' ? choice.known.draft : drafts.create(type, request.newId());
     if (choice.status === 'known') results.refile(choice.known, own.key);
     else results.file(draft, patient.id, own.key, (place += 1));
+    const was = { content: draft.content, remembered: draft.remembered };
     used.add(draft);
     noteUncertain(choice, own.statement, draft, patient, context);
     return (isReport ? group : [own]).map((each) => ({
@@ -141,6 +145,7 @@ function fileEquals(
       status: choice.status,
       precedence: clock.precedenceOf(each.statement.timing),
       before,
+      was,
       wasMissing,
     }));
   });

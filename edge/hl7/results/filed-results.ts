@@ -6,7 +6,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { ResultRow } from '../../store/hl7-result.ts';
 import type { Draft, Drafts, Found } from '../mapping/drafts.ts';
 import { isMinute, morePrecise } from './collection-time.ts';
-import { valueText } from '../mapping/value-text.ts';
+import { valueText } from '../precedence/value-text.ts';
 import type { KnownResult } from './choose.ts';
 import { hasNumber, printParts, storedParts, type ResultKey } from './result-key.ts';
 import { isFinal, isMissing, statusPrecedence } from './result-state.ts';

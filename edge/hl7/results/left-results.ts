@@ -5,13 +5,9 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { indexBy } from '../../../shared/index-by.ts';
-import { isJsonObject, type Json } from '../../../shared/json.ts';
 import { note } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
-import { join } from '../mapping/key.ts';
 import { referencesIn } from '../mapping/references.ts';
-import { valueText } from '../mapping/value-text.ts';
 import { fixed } from '../precedence/contribution.ts';
 import { belowFinal, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
@@ -20,8 +16,9 @@ import { codeNames } from './alike-results.ts';
 import type { FilingRequest } from './asked-results.ts';
 import type { FiledGroup, FiledStatement, Filing } from './file-results.ts';
 import type { FiledResult } from './filed-results.ts';
-import { hasNumber, isEqualCode, observedBy, type Observed, type ResultKey } from './result-key.ts';
-import { finalPrecedence, isBelowFinal, isFinal, isWithdrawn, statusPrecedence } from './result-state.ts';
+import { formerResults, rememberValues, rememberWithdrawal } from './parent-results.ts';
+import { hasNumber, isEqualCode, observedBy, type Observed } from './result-key.ts';
+import { finalPrecedence, isBelowFinal, isFinal, isMissing, isWithdrawn, statusPrecedence } from './result-state.ts';
 
 interface Settling extends Pick<FilingRequest, 'drafts' | 'results' | 'context'> {
   readonly patient: Draft;
@@ -53,7 +50,7 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
   for (const group of filing.groups) settleGroup(group, settling);
   for (const report of reports.values()) settleCancelled(report, settling);
   for (const each of observations) settleLate(each, settling);
-  settleChildren(observations, settling);
+  settleParents(observations, settling);
   notePreliminary(observations, settling);
   removeFromReports(settling);
 }
@@ -109,24 +106,30 @@ function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settlin
   if (isFinal(draft) && by.result.isText) return;
   noteMissing(by.statement.segment, settling);
   if (isFinal(draft)) attendLeft(draft, by, settling);
-  else withdraw(draft, precedence, by, settling);
+  else withdraw(draft, belowFinal(precedence), by, settling);
 }
 
-/** Below final, so that a final result that arrives late stays in any order of arrival. */
+/** @param precedence below final, so that a final result that arrives late stays in any order of arrival */
 function withdraw(draft: Draft, precedence: Precedence, by: FiledStatement, { drafts, withdrawn }: Settling): void {
   withdrawn.set(draft, by);
   const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
-  drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
+  drafts.apply(draft, said, precedence, false, 'OBX');
+  rememberWithdrawal(draft, precedence, drafts);
 }
 
 function noteMissing(segment: Segment, { context }: Settling): void {
   const message =
-    'A newer final message no longer has an older result. Below final it was withdrawn, a final one was put up for review.';
+    'A newer message no longer has an older result, or changed its parent. It was withdrawn, or put up for review.';
   note(context, 'W', '205', locate(segment), message, 'result-missing');
 }
 
-function attendLeft({ type, id }: Draft, { statement }: FiledStatement, { context, patient }: Settling): void {
-  const detail = { type, id, at: locate(statement.segment) };
+function attendLeft(
+  { type, id }: Draft,
+  { statement }: FiledStatement,
+  { context, patient }: Settling,
+  reason?: string,
+): void {
+  const detail = { type, id, at: locate(statement.segment), ...(reason !== undefined && { reason }) };
   context.attend({ kind: 'result-missing', patients: [patient.id], about: `${type}/${id}`, detail });
 }
 
@@ -135,7 +138,7 @@ function settleCancelled(report: FiledStatement, settling: Settling): void {
   const { statement, draft, precedence } = report;
   if (!statement.timing.standing.isWithdrawal) return;
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, report, settling);
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, belowFinal(precedence), report, settling);
   if (!left.some(isFinal)) return;
   const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
   note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
@@ -159,93 +162,30 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, report, settling);
+  if (isBelowFinal(draft)) withdraw(draft, belowFinal(cancelled.precedence), report, settling);
   else if (isFinal(draft) && status !== 'known') {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, report, settling);
   }
 }
 
-/** Withdraws an older result below final, and lists a final one. */
-function settleChild(child: Draft, precedence: Precedence, by: FiledStatement, settling: Settling): void {
-  if (isWithdrawn(child) || !isLater(precedence, statusPrecedence(child))) return;
-  noteMissing(by.statement.segment, settling);
-  if (isFinal(child)) attendLeft(child, by, settling);
-  else withdraw(child, precedence, by, settling);
-}
-
-/** When a parent becomes another organism, or is withdrawn, the results of the former one do not stay (HL7 v2.5.1 §4.5.3.26). */
-function settleChildren(observations: readonly FiledStatement[], settling: Settling): void {
-  // Results that arrived before their parent name it by a value.
-  const changed = observations.filter(
-    ({ draft, before, status }) =>
-      status === 'new' || (before !== '' && (isWithdrawn(draft) || before !== valueText(draft.content))),
-  );
-  const late = observations.filter(({ key, status }) => status !== 'known' && (key.parent?.value ?? '') !== '');
-  const { withdrawn } = settling;
-  if (changed.length === 0 && withdrawn.size === 0 && late.length === 0) return;
-  const all = settling.results.ofPatient('Observation', settling.patient.id);
-  const parents = indexBy(all, ({ key }) => parentNames(key));
-  const parentsOf = (key: ResultKey): FiledResult[] =>
-    (parents.get(observedBy(key).parent) ?? []).filter((parent) => isOfOrder(key, parent.key));
-  // Results without OBX-4 have one name: the value distinguishes them.
-  const isNamed = (key: ResultKey): boolean =>
-    parentsOf(key).some(({ draft }) => !isWithdrawn(draft) && hasValue(key, draft));
-  const former = indexBy(
-    [
-      ...changed.map((by) => ({ ...by, by, wasStated: by.before !== '' })),
-      ...all.flatMap(({ draft, key }) => {
-        const by = withdrawn.get(draft);
-        return by === undefined ? [] : [{ draft, key, by, wasStated: true }];
-      }),
-    ],
-    ({ key }) => parentNames(key),
-  );
-  for (const { draft, key } of former.size === 0 ? [] : all) {
-    const found = settling.stated.has(draft) ? [] : (former.get(observedBy(key).parent) ?? []);
-    const left = found.filter(
-      (parent) => isOfOrder(key, parent.key) && (parent.wasStated || (key.parent?.value ?? '') !== ''),
-    );
-    if (left.length === 0 || isNamed(key)) continue;
-    for (const parent of left) settleChild(draft, statusPrecedence(parent.draft), parent.by, settling);
+/**
+ * Withdraws an older result of a former parent if it is below final, or if the sender withdrew the parent. A final result is listed,
+ * and a result that may be valid again.
+ */
+function settleParents(observations: readonly FiledStatement[], settling: Settling): void {
+  const { drafts, context, patient, withdrawn, results } = settling;
+  rememberValues(observations, drafts, context);
+  const states = new Map([...withdrawn, ...observations.map((each) => [each.draft, each] as const)]);
+  for (const former of formerResults(results.ofPatient('Observation', patient.id), states, drafts)) {
+    const { draft, precedence, isOfNone, isAgain, isNew, by } = former;
+    const wasFinal = isFinal(draft);
+    const isLeft = isBelowFinal(draft) || (wasFinal && isOfNone);
+    if (isLeft) withdraw(draft, wasFinal ? precedence : belowFinal(precedence), by, settling);
+    if (!isLeft && (!isNew || (isWithdrawn(draft) && !isMissing(draft)))) continue;
+    noteMissing(by.statement.segment, settling);
+    if (wasFinal || isAgain) attendLeft(draft, by, settling, 'parent-changed');
   }
-  for (const child of late) {
-    const found = parentsOf(child.key);
-    const parent = found.length === 1 ? found[0] : found.find(({ draft }) => hasValue(child.key, draft));
-    if (parent !== undefined && !isNamed(child.key))
-      settleChild(child.draft, statusPrecedence(parent.draft), child, settling);
-  }
-}
-
-/** The names by which OBR-26 refers to a result: each of its codes with OBX-4. */
-function parentNames(key: ResultKey): string[] {
-  const { codes, sub } = observedBy(key);
-  return [...new Set(codes.values())].map((code) => join(code, sub));
-}
-
-/** Without OBR-29 the child has its parent's order number. */
-function isOfOrder(child: ResultKey, parent: ResultKey): boolean {
-  const { filler = '', placer = '' } = child.parent ?? {};
-  if (filler !== '' && parent.filler !== null) return filler === parent.filler.value;
-  if (placer !== '' && parent.placer !== null) return placer === parent.placer.value;
-  const isSame = (number: 'filler' | 'placer'): boolean =>
-    child[number] !== null && child[number]?.value === parent[number]?.value;
-  return isSame('filler') || isSame('placer');
-}
-
-/** The child names the parent by its value. */
-function hasValue({ parent }: ResultKey, { content }: Draft): boolean {
-  const value = parent?.value ?? '';
-  if (value === '') return false;
-  return textsIn(Object.entries(content).flatMap(([name, each]) => (/^value[A-Z]/.test(name) ? [each] : []))).some(
-    (text) => text.toLowerCase().startsWith(value),
-  );
-}
-
-function textsIn(value: Json): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /**

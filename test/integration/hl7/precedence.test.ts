@@ -11,7 +11,9 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { orderCases } from '../../contract/hl7/order-cases.ts';
+import { isLive, objectOf, resultMessage, shown, type SentResults } from '../../inputs/hl7-results.ts';
 import { ADA, createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
+import { someOrdersOf } from '../../stack/tools/orders.ts';
 
 const site = await createHl7Site({ timeZone: 'Europe/Vienna' });
 
@@ -259,6 +261,33 @@ describe('the outcome is independent of the order of arrival', () => {
   let own: Hl7Site;
   beforeAll(async () => {
     own = await createHl7Site({ database: site.db, timeZone: 'Europe/Vienna' });
+  });
+
+  test('results of results are withdrawn with their organism, each order in another message', async () => {
+    const order = (filler: string, obx: string, parent: readonly [result: string, order: string] = ['', '']) => ({
+      status: 'P',
+      filler,
+      parent: parent[0],
+      parentOrder: parent[1],
+      obx: [obx],
+    });
+    const history = [
+      order('PA', 'ST|ORG^Organism^L|1|E. coli'),
+      order('CH', 'ST|AMP^Ampicillin^L||S', ['ORG&Organism&L^1^E. coli', '^PA']),
+      order('GC', 'ST|ESBL^ESBL^L||none', ['AMP&Ampicillin&L^^S', '^CH']),
+      order('PA', 'ST|ORG^Organism^L|1|S. aureus'),
+    ].map((each, at): SentResults => ({ at, orders: [each] }));
+    for (const [at, order] of someOrdersOf(history).entries()) {
+      const id = `L${at}`;
+      for (const each of order) await own.send(resultMessage(each, `${id}^^^HOSP^MR||Doe^Jane`));
+      const { rows } = await own.db.client.query<{ body: string }>(
+        `select r.body from resource r join patient_identity i on i.site_id = r.site_id and i.id = r.patient_id
+          where r.site_id = $1 and r.type = 'Observation' and i.value = $2`,
+        [own.site, id],
+      );
+      const live = rows.map(({ body }) => objectOf(body)).filter(isLive);
+      expect(live.map(shown), id).toEqual(['S. aureus preliminary']);
+    }
   });
 
   orderCases(() => ({

@@ -14,7 +14,7 @@ import { fixed, type Contribution } from '../../precedence/contribution.ts';
 import { entityKey, join, observedKey } from '../key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../tables/concept-maps.ts';
 import type { SentKey } from '../statement.ts';
-import { valueSaid } from '../value-text.ts';
+import { valueSaid } from '../../precedence/value-text.ts';
 import { annotations } from './nte.ts';
 import { ABSENT, NO_LONGER_KNOWN, statusOf } from './obx-status.ts';
 import { observedValues, type ObservedValue } from './obx-value.ts';

@@ -173,6 +173,34 @@ test('a culture of four messages ends in the same organisms in every order of ar
   }
 });
 
+test('a final susceptibility of a withdrawn organism is withdrawn and listed in every order of arrival', () => {
+  const of = (value: string, status: string): SentOrder => ({
+    filler: 'PA',
+    status,
+    obx: [`ST|ORG^Organism^L|1|${value}`],
+  });
+  const history = [
+    sent(1, of('E. coli', 'F')),
+    sent(2, sensitivity('1', 'E. coli', 'S', { filler: 'CH', parentOrder: '^PA' })),
+    sent(3, of('E. coli', 'W')),
+  ];
+  const again = sent(4, of('E. coli', 'F'));
+  for (const [messages, live] of [
+    [history, []],
+    [[...history, again], ['E. coli final']],
+  ] as const) {
+    for (const order of ordersOf(messages)) {
+      const { world } = afterResults(order);
+      const name = order.map(({ at }) => at).join();
+      expect(liveIn(world), name).toEqual(live);
+      expect(
+        world.attention.some(({ detail }) => detail?.['reason'] === 'parent-changed'),
+        name,
+      ).toBe(true);
+    }
+  }
+});
+
 test('a correction of results that a final message no longer had leaves the final one for review', () => {
   const said = (at: number, status: string, ...values: readonly string[]): SentResults =>
     sent(at, { status, obx: lines('ST', values) });

@@ -1,7 +1,7 @@
 /** The value of an Observation as a text: equal values have equal texts, also if a code table added codings to one of them. */
 import { isJsonObject, objectsOf, parseJson, type Json, type JsonObject } from '../../../shared/json.ts';
-import { saidText } from '../precedence/added-coding.ts';
-import type { Contribution } from '../precedence/contribution.ts';
+import { saidText } from './added-coding.ts';
+import type { Contribution } from './contribution.ts';
 
 /** @param content members of an Observation */
 export function valueText(content: JsonObject): string {
