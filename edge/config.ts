@@ -17,6 +17,7 @@ import { es256PrivateJwk } from '../shared/es256-jwk.ts';
 import { isLoopbackHost, parseRange } from '../shared/ip.ts';
 import { MAX_HL7_MESSAGE_BYTES } from '../shared/mllp-contract.ts';
 import { findingText } from '../shared/finding-text.ts';
+import { POSTGRES_URL } from '../shared/postgres-url.ts';
 import { ALL_PERMISSIONS, type GroupGrant } from './permissions.ts';
 
 /** The six names that the console shows, with the spelling of deployments (edge/docs/behaviour.md, Addresses and configuration). */
@@ -90,7 +91,7 @@ const ADDRESSES = {
 const DATABASE = {
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// connection string')
+    .regex(POSTGRES_URL, 'must be a postgres:// connection string')
     .describe("Connection string of the gateway's login. Secret."),
   DATABASE_FETCH_ENDPOINT: baseUrl
     .optional()

@@ -11,6 +11,7 @@ import { applyFunctions } from './functions.ts';
 import { applyMigrations } from './numbered.ts';
 import { makeLogin } from './login.ts';
 import { grantSchema, makeRole } from './role.ts';
+import { POSTGRES_URL } from '../shared/postgres-url.ts';
 import { serverProblems } from '../shared/server-problems.ts';
 
 export interface MigrateOptions {
@@ -91,8 +92,10 @@ connection string in LOGIN_URL it also creates that login, or changes its passwo
 async function main(): Promise<void> {
   // Any other argument is rejected: a --dry-run that changes the schema could not be undone.
   if (parseArgs({ options: { help: { type: 'boolean' } } }).values.help === true) return console.log(USAGE);
-  const databaseUrl = process.env['DATABASE_URL'];
-  if (databaseUrl === undefined) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`);
+  // With an empty one, the driver would migrate the database of its default server.
+  const databaseUrl = process.env['DATABASE_URL'] ?? '';
+  if (databaseUrl === '') throw new Error(`DATABASE_URL is not set\n\n${USAGE}`);
+  if (!POSTGRES_URL.test(databaseUrl)) throw new Error('DATABASE_URL must be a postgres:// connection string');
   const { applied, current } = await migrate(databaseUrl, {
     log: console.log,
     login: process.env['LOGIN_URL'] || undefined,

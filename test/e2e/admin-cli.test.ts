@@ -279,6 +279,10 @@ test.each([
   [['site', 'list', '--nonsense'], /^Unknown option '--nonsense'/],
   [['site', 'update', '--site', 'Existing', '--charset', 'x'], /defaultCharset: "x" is not/],
   [['key', 'list', '--time-zone', 'Europe/Berlin'], /key list does not have the option --time-zone/],
+  [['key', 'list', '--site', 'Existing', '--site', 'North'], /^--site is given more than once\nHelp: /],
+  [['refusal', 'list', '--site', 'Existing', '--text', 'x'.repeat(201)], /^--text may have at most 200 characters\n/],
+  [['replay', 'start', '--site', 'Existing', '--from', ''], /^--from is empty/],
+  [['replay', 'start', '--site', 'Existing', '--client-id', ''], /^--client-id is needed/],
   [
     ['key', 'create', '--site', 'Existing', '--name', 'A', '--ttl', '5', '--scopes', 'fhir.read'],
     /tokenTtlSeconds: must be at least 60[^]*allowedScopes: "fhir.read" is not a scope[^]*jwks: paste/,
@@ -288,6 +292,14 @@ test.each([
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(expected);
 });
+
+test.each(['refusal list', 'message list', 'subscription list', 'replay start', 'link list', 'key disable'])(
+  '%s names an API key that the site does not have',
+  async (command) => {
+    const ended = await admin(...command.split(' '), '--site', 'Existing', '--client-id', 'svc-1');
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^the site has no API key svc-1: /) });
+  },
+);
 
 test('a file that is not UTF-8 is rejected, because its names would have other characters', async () => {
   const file = join(folder, 'latin1.csv');
@@ -300,6 +312,7 @@ test('a file that is not UTF-8 is rejected, because its names would have other c
 test('finds a site by its id, then by its name', async () => {
   const id = randomUUID();
   expect((await admin('site', 'create', '--name', 'Chosen', '--id', id, '--print', 'site')).stdout).toBe(`${id}\n`);
+  expect((await admin('site', 'show', '--site', id.toUpperCase(), '--print', 'site')).stdout).toBe(`${id}\n`);
   const again = await admin('site', 'create', '--name', 'Other', '--id', id);
   expect([again.code, again.stderr]).toEqual([1, `the site ${id} already exists\n`]);
   // The administrators of another site choose its name.
@@ -330,13 +343,19 @@ test('lists the rejected requests of a client and the messages of a site', async
   const { clientId } = key;
   await db.client.query(...noteRefusalsSql(refusalOf(clientId, { reason: 'aud was x' })));
   const of = ['--site', site];
-  expect(json(await admin('refusal', 'list', ...of, '--text', 'AUD WAS'))).toMatchObject([
+  expect(json(await admin('refusal', 'list', ...of, '--client-id', clientId, '--text', 'AUD WAS'))).toMatchObject([
     { clientId, reason: 'aud was x', requestId: 'request-1' },
   ]);
   expect(json(await admin('refusal', 'list', ...of, '--text', 'nothing'))).toEqual([]);
   expect(json(await admin('message', 'list', ...of, '--outcome', 'AE'))).toEqual([]);
   const wrong = await admin('message', 'list', ...of, '--outcome', 'XX');
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^--outcome must be AA, AE or AR/)]);
+});
+
+test('ends without a stack trace when the reader of its output has closed the pipe', async () => {
+  const command = `{ "${process.execPath}" edge/platform/node/admin-cli.ts schema; echo $? >&2; } | true`;
+  const { stderr } = await promisify(execFile)('sh', ['-c', command], { cwd: ROOT });
+  expect(stderr).toBe('141\n');
 });
 
 test('rejects a second site with the name of another', async () => {
@@ -606,5 +625,5 @@ test('shows, saves and releases the rules of a key, with the place of each fault
     liveVersion: 1,
   });
   const missing = await admin('rules', 'show', '--site', 'Ruled', '--client-id', 'svc-other');
-  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no such API key') });
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key svc-other') });
 });

@@ -29,6 +29,7 @@ test.each([
   [['--from', '2026-01-01', '--to', '2026-02-30'], /--to must be a date/],
   [['--from', '2026-02-01', '--to', '2026-01-01'], /--from must be before --to/],
   [['--from', '2026-01-01', '--to', '2026-01-02', '--site', 'none'], /the site none does not exist/],
+  [['--from', '2026-01-01', '--from', '2026-02-01', '--to', '2026-03-01'], /--from is given more than once/],
 ])('%j is rejected with an explanation', async (words, said) => {
   expect(await audit(...words)).toMatchObject({ code: 1, stderr: expect.stringMatching(said) });
 });

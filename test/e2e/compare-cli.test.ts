@@ -17,6 +17,15 @@ beforeAll(async () => {
 const compare = (...args: string[]) =>
   runProgram('compare', args, { DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: copy.ownerUrl });
 
+test.each([
+  ['db.example.org/gateway', /^RESTORED_DATABASE_URL must be a postgres:\/\/ connection string/],
+  [original.ownerUrl, /^DATABASE_URL and RESTORED_DATABASE_URL are one database/],
+  [original.ownerUrl.replace(/[^/]+$/, 'postgres'), /^the database postgres has no tables of the gateway/],
+])('%s is rejected as the copy', async (url, said) => {
+  const ended = await runProgram('compare', [], { DATABASE_URL: original.ownerUrl, RESTORED_DATABASE_URL: url });
+  expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(said) });
+});
+
 test('missing rows are reported by table; a complete backup is reported, and rows written after the backup are a fault if asked', async () => {
   const { code, stderr } = await compare();
   expect(code).toBe(1);

@@ -312,8 +312,12 @@ test('the program prints its changes, and fails with a message', async () => {
     /^applied 0001_site\n(.*\n)*applied functions\/assert_caller\n(.*\n)*the schema is at \d{4}_\w+\n$/,
   );
   expect((await program({ DATABASE_URL: postgres.url })).stdout).toMatch(/^nothing to do, the schema is at /);
-  await expect(program({})).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^DATABASE_URL is not set\n\nusage: DATABASE_URL=/),
-  });
+  for (const env of [{}, { DATABASE_URL: '' }]) {
+    await expect(program(env)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^DATABASE_URL is not set\n\nusage: DATABASE_URL=/),
+    });
+  }
+  const wrong = program({ DATABASE_URL: 'db.example.org/gateway' });
+  await expect(wrong).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/must be a postgres:\/\/ /) });
 });

@@ -3,13 +3,12 @@
  * keys follow the rules and checks of the console.
  */
 import { lookup } from 'node:dns/promises';
-import { parseArgs } from 'node:util';
 
 import * as z from 'zod';
 
 import { Fault, printPlace } from '../../../shared/fault.ts';
 import { isUuid, uuidv7 } from '../../../shared/uuid.ts';
-import { changeKey, createKey } from '../../admin/keys/keys.ts';
+import { changeKey, createKey, requireKey } from '../../admin/keys/keys.ts';
 import { KEY_MEMBERS } from '../../members/api-key.ts';
 import { listKeys } from '../../admin/keys/statements.ts';
 import { viewFindings, viewKey } from '../../admin/keys/view.ts';
@@ -52,7 +51,7 @@ import { SITE_FILE_COMMANDS } from './admin-site-file.ts';
 import { SUBSCRIPTION_COMMANDS } from './admin-subscription.ts';
 import { type CommandDatabase, connectOwner } from './database.ts';
 import { erase, questionsOn } from './erase-patient.ts';
-import { runOn, type Terminal, UsageError } from './program.ts';
+import { parseOptions, runOn, type Terminal, UsageError } from './program.ts';
 import { chooseSites } from './site-jobs.ts';
 
 async function connect(terminal: Terminal): Promise<CommandDeps> {
@@ -195,7 +194,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run({ database }, options) {
       const { site } = operator(need(options, 'site'));
       const given = { q: textOf(options, 'text'), clientId: textOf(options, 'client-id'), limit: NEWEST };
-      const { items } = await findRequests(database, site, Date.now(), requestQuery.parse(given));
+      const { data } = requestQuery.safeParse(given);
+      if (data === undefined) throw new UsageError('--text may have at most 200 characters');
+      const { items } = await findRequests(database, site, Date.now(), data);
       return items.map(viewRequest);
     },
   },
@@ -309,7 +310,21 @@ function printed(answer: unknown, member: string): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The options and operands with the id of the site that they name. @throws UsageError if there is no such site */
+/** @throws UsageError for an API key that the site does not have: a list of its messages would be empty, as if it had none */
+async function requireClient(database: CommandDatabase, site: string, options: Options): Promise<void> {
+  if (options['client-id'] === undefined) return;
+  const clientId = need(options, 'client-id');
+  await requireKey(database, site, clientId).catch((error: unknown) => {
+    if (!(error instanceof Fault && error.kind === 'not-found')) throw error;
+    throw new UsageError(`the site has no API key ${clientId}: \`npm run -s admin -- key list\` lists its API keys`);
+  });
+}
+
+/**
+ * The options and operands with the id of the site that they name.
+ *
+ * @throws UsageError if there is no such site, or no such API key in it
+ */
 async function withSite(
   database: CommandDatabase,
   command: Command,
@@ -317,7 +332,11 @@ async function withSite(
   operands: readonly string[],
 ): Promise<readonly [Options, readonly string[]]> {
   const idOf = async (given: string): Promise<string> => (await chooseSites(database, given))[0]?.site_id ?? '';
-  if (typeof options['site'] === 'string') return [{ ...options, site: await idOf(need(options, 'site')) }, operands];
+  if (typeof options['site'] === 'string') {
+    const site = await idOf(need(options, 'site'));
+    await requireClient(database, site, options);
+    return [{ ...options, site }, operands];
+  }
   const [first = '', ...rest] = operands;
   return command.usage[0] === 'SITE' ? [options, [await idOf(first), ...rest]] : [options, operands];
 }
@@ -343,7 +362,7 @@ async function main(terminal: Terminal): Promise<void> {
   const {
     values: { print, ...given },
     positionals,
-  } = parseArgs({ args: terminal.args, options: { ...OPTIONS, print: { type: 'string' } }, allowPositionals: true });
+  } = parseOptions({ args: terminal.args, options: { ...OPTIONS, print: { type: 'string' } }, allowPositionals: true });
   const values: Options = Object.fromEntries(
     Object.entries<Options[string] | boolean>(given).map(([option, value]) => [
       option,

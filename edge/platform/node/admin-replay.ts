@@ -32,6 +32,9 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
     ],
     async run(deps, options) {
       const actor = operator(need(options, 'site'));
+      const empty = FILTERS.find((name) => options[name] === '');
+      // Such as of a variable without a value: it would replay the messages of the whole site.
+      if (empty !== undefined) throw new UsageError(`--${empty} is empty: leave it out or give a value`);
       const given = Object.fromEntries(FILTERS.map((name) => [name, textOf(options, name)]));
       const asked = {
         ...given,

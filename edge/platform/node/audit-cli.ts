@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
 import { isInstant } from '../../admin/api/instant.ts';
 import { toAuditEvent } from '../../admin/audit/event.ts';
 import { auditFilter, exportAudit } from '../../admin/audit/listing.ts';
 import { audited } from '../../store/audit.ts';
-import { databaseUrl, withDatabase } from './database.ts';
-import { runProgram, UsageError } from './program.ts';
+import { withDatabase } from './database.ts';
+import { parseOptions, postgresUrl, runProgram, UsageError } from './program.ts';
 import { chooseSites } from './site-jobs.ts';
 
 const USAGE = `usage: npm run -s audit -- --from INSTANT --to INSTANT [--site ID]     with DATABASE_URL in the environment
@@ -29,11 +28,11 @@ function instantOf(name: string, given = ''): string {
 
 async function main(): Promise<void> {
   const option = { type: 'string' } as const;
-  const { values } = parseArgs({ options: { from: option, to: option, site: option } });
+  const { values } = parseOptions({ options: { from: option, to: option, site: option } });
   const [from, to] = [instantOf('from', values.from), instantOf('to', values.to)];
   if (Date.parse(from) >= Date.parse(to)) throw new UsageError('--from must be before --to');
   const filter = auditFilter.parse({ from, to });
-  await withDatabase(databaseUrl(), async (database) => {
+  await withDatabase(postgresUrl('DATABASE_URL'), async (database) => {
     for (const { site_id: site } of await chooseSites(database, values.site)) {
       const operator = {
         kind: 'operator',

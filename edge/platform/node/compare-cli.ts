@@ -3,12 +3,11 @@
  * the schema of this release, and no fewer rows than the backup can have had. Neither database is changed.
  */
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
 import { schemaVersion } from '../../store/schema-version.ts';
 import { raw, read } from '../../store/sql.ts';
-import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
-import { runProgram } from './program.ts';
+import { type CommandDatabase, withDatabase } from './database.ts';
+import { parseOptions, postgresUrl, runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s compare -- [--exact]     with DATABASE_URL and RESTORED_DATABASE_URL in the environment, of the owner
 
@@ -50,8 +49,9 @@ function faultOf(original: number | undefined, restored: number | undefined, exa
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { exact: { type: 'boolean' } } });
-  const [from, to] = [databaseUrl(), databaseUrl('RESTORED_DATABASE_URL')];
+  const { values } = parseOptions({ options: { exact: { type: 'boolean' } } });
+  const [from, to] = [postgresUrl('DATABASE_URL'), postgresUrl('RESTORED_DATABASE_URL')];
+  if (from === to) throw new UsageError('DATABASE_URL and RESTORED_DATABASE_URL are one database');
   // The copy is read first: rows written meanwhile can then only be missing in the copy.
   const restored = await withDatabase(to, contentOf);
   const original = await withDatabase(from, contentOf);

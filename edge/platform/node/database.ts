@@ -57,22 +57,24 @@ export async function connectDatabase(url: string): Promise<CommandDatabase> {
   };
 }
 
-/** The connection string in a variable of the environment. @throws UsageError if it is not set */
-export function databaseUrl(variable = 'DATABASE_URL'): string {
-  const url = process.env[variable];
-  if (url === undefined || url === '') throw new UsageError(`${variable} is not set`);
-  return url;
-}
-
-/** Connects as the owner. @throws UsageError for the gateway's login: every answer would be empty, as if there were no site */
+/**
+ * Connects as the owner.
+ *
+ * @throws UsageError for a database without the gateway's tables, and for the gateway's login: every answer would be empty,
+ * as if there were no site
+ */
 export async function connectOwner(url: string): Promise<CommandDatabase> {
   const database = await connectDatabase(url);
   const [login] = await database.run(
-    read<{ name: string; hides: boolean | null }>`select current_user as name,
-      row_security_active(to_regclass('site')) as hides`,
+    read<{ database: string; name: string; hides: boolean | null }>`select current_database() as database,
+      current_user as name, row_security_active(to_regclass('site')) as hides`,
   );
-  if (login?.hides !== true) return database;
+  if (login?.hides === false) return database;
   await database.close();
+  if (login?.hides !== true)
+    throw new UsageError(
+      `the database ${login?.database ?? ''} has no tables of the gateway: correct the connection string, or run npm run migrate`,
+    );
   throw new UsageError(
     `row security hides all sites from ${login.name}: use the connection string of the owner of the database`,
   );

@@ -1,13 +1,12 @@
 /** `npm run doctor`: checks a running deployment item by item and recommends what to do. It changes nothing. */
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
 import { checkAddress } from './doctor/address.ts';
 import { checkConsole } from './doctor/console.ts';
 import { checkConnection } from './doctor/database.ts';
 import { checkSiteFile } from './doctor/site-file.ts';
 import { type Finding, unknown } from '../../admin/health/finding.ts';
-import { baseUrlOf, runProgram, UsageError } from './program.ts';
+import { baseUrlOf, parseOptions, runProgram, UsageError } from './program.ts';
 
 const USAGE = `usage: npm run -s doctor -- BASE_URL [--console URL] [--site-file FILE]
 
@@ -29,7 +28,7 @@ const shown = ({ state, subject, says, next }: Finding): string =>
   `${MARKS[state]} ${subject.padEnd(18)} ${says}${next === undefined ? '' : `\n${' '.repeat(24)}→ ${next}`}\n`;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     options: { console: { type: 'string' }, 'site-file': { type: 'string' } },
     allowPositionals: true,
   });

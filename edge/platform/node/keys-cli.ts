@@ -9,14 +9,13 @@ import { chown, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 
 import { SIDECAR_TOKEN_ALGORITHM } from '../../../shared/mllp-contract.ts';
 import { sidecarKey as publicSidecarKey, type SidecarKey, type SigningRing, signingRing } from '../../config.ts';
 import { newRing, publishKey, retireOthers, signWithNewest, type Step } from '../../oauth/ring-rotation.ts';
-import { runProgram, UsageError } from './program.ts';
+import { parseOptions, runProgram, UsageError } from './program.ts';
 
 /** Every JWT library supports it (RFC 7518 §3.1). */
 const CLIENT_ALGORITHM = 'ES256';
@@ -68,7 +67,7 @@ const LIMITED = { ranges: { type: 'string' }, sites: { type: 'string' } } as con
 
 /** The limits of a sidecar's key, as the options name them. @throws where the gateway would reject them */
 function sidecarLimits(args: readonly string[]): SidecarLimits {
-  const { values } = parseArgs({ args: [...args], options: LIMITED });
+  const { values } = parseOptions({ args: [...args], options: LIMITED });
   const limits = Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.split(',')]));
   const { success, error } = publicSidecarKey.pick({ ranges: true, sites: true }).safeParse(limits);
   if (success) return limits;
@@ -139,7 +138,7 @@ function boxAddress(host: string | undefined): string {
 const BOX_PROXIES = '127.0.0.1,172.30.57.10';
 
 /** Makes the one file of settings and secrets for PostgreSQL, the gateway, the sidecar and the proxy on one machine. */
-async function newBox([folder = '', host]: readonly string[]): Promise<Made> {
+async function newBox(folder = '', host?: string): Promise<Made> {
   if (folder === '') throw new UsageError('name a folder for the file: npm run -s keys -- box FOLDER');
   const base = boxAddress(host);
   const password = randomSecret();
@@ -294,24 +293,42 @@ async function rotate(step: (ring: SigningRing) => Step | Promise<Step>, file: s
   return { output: path, notes };
 }
 
-const COMMANDS: Readonly<Record<string, (argument: string | undefined) => Promise<Made>>> = {
+const COMMANDS: Readonly<Record<string, (...args: readonly (string | undefined)[]) => Promise<Made>>> = {
   new: async () => made(await newRing(Date.now())),
   publish: (file) => rotate((ring) => publishKey(ring, Date.now()), file),
   sign: (file) => rotate(signWithNewest, file),
   retire: (file) => rotate(retireOthers, file),
-  sidecar: () => newSidecarKey(process.argv.slice(3)),
   secret: async () => newSecret(),
   client: newClientKey,
   deployment: newDeployment,
-  box: () => newBox(process.argv.slice(3)),
+  box: newBox,
 };
 
-await runProgram(USAGE, async () => {
-  const [name = '', argument] = process.argv.slice(2);
+/** The most arguments of a command, if it has any. */
+const MOST_ARGUMENTS: Readonly<Record<string, number>> = {
+  publish: 1,
+  sign: 1,
+  retire: 1,
+  client: 1,
+  deployment: 1,
+  box: 2,
+};
+
+/** @throws UsageError: a folder `--out` would be in the repository, and hold a private key */
+function run(name: string, args: string[]): Promise<Made> {
+  if (name === 'sidecar') return newSidecarKey(args);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
     throw new UsageError(name === '' ? 'name a command' : `the command ${name} does not exist`);
-  const { output, notes } = await command(argument);
+  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const extra = positionals[MOST_ARGUMENTS[name] ?? 0];
+  if (extra !== undefined) throw new UsageError(`${name} does not have the argument ${extra}`);
+  return command(...positionals);
+}
+
+await runProgram(USAGE, async () => {
+  const [name = '', ...args] = process.argv.slice(2);
+  const { output, notes } = await run(name, args);
   process.stdout.write(`${output}\n`);
   process.stderr.write(`${notes.join('\n')}\n`);
 });

@@ -1,8 +1,10 @@
 /** The common parts of all command lines: `--help`, wrong usage, and errors as a sentence instead of a stack. */
 import process from 'node:process';
 import type { Readable } from 'node:stream';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { withoutFinalSlashes } from '../../../shared/final-slashes.ts';
+import { POSTGRES_URL } from '../../../shared/postgres-url.ts';
 
 /** Wrong usage: the message is followed by the command that prints the usage. */
 export class UsageError extends Error {
@@ -15,6 +17,23 @@ export function baseUrlOf(text: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new UsageError(`${text} must be an http or https URL`);
   return new URL(`${url.origin}${withoutFinalSlashes(url.pathname)}/`);
+}
+
+/** `parseArgs` of Node, which would use only the last value of a repeated option. @throws UsageError */
+export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const { tokens = [] } = parseArgs({ ...config, tokens: true });
+  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const again = names.find((name, at) => names.indexOf(name) < at && config.options?.[name]?.multiple !== true);
+  if (again !== undefined) throw new UsageError(`--${again} is given more than once`);
+  return parseArgs(config);
+}
+
+/** The connection string in a variable of the environment. @throws UsageError if the variable has no connection string */
+export function postgresUrl(variable: string): string {
+  const url = process.env[variable] ?? '';
+  if (url === '') throw new UsageError(`${variable} is not set`);
+  if (!POSTGRES_URL.test(url)) throw new UsageError(`${variable} must be a postgres:// connection string`);
+  return url;
 }
 
 /** `parseArgs` of Node throws a TypeError with a code. */
@@ -42,14 +61,28 @@ export interface Terminal {
   readonly errors: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
+/** The exit code of a program that SIGPIPE ends, which Node ignores. */
+const NO_READER = 128 + 13;
+
+function endWithoutOutput(error: Error & { readonly code?: string }): never {
+  // As `head` closes a pipe: its reader has what it wanted.
+  if (error.code === 'EPIPE') process.exit(NO_READER);
+  process.stderr.write(`the output cannot be written: ${error.message}\n`);
+  process.exit(1);
+}
+
 /** The terminal of this process. */
-export const ownTerminal = (): Terminal => ({
-  args: process.argv.slice(2),
-  env: process.env,
-  input: process.stdin,
-  output: process.stdout,
-  errors: process.stderr,
-});
+export function ownTerminal(): Terminal {
+  process.stdout.on('error', endWithoutOutput);
+  process.stderr.on('error', () => process.exit(NO_READER));
+  return {
+    args: process.argv.slice(2),
+    env: process.env,
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+  };
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -6,14 +6,13 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
 import { REINDEX, reindexJob } from '../../fhir/search/reindex.ts';
 import { addJob, stopJob } from '../../store/job.ts';
 import { countResources, sitesBehind } from '../../store/search/reindex.ts';
 import type { SiteRow } from '../../store/site.ts';
-import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
-import { runProgram } from './program.ts';
+import { type CommandDatabase, withDatabase } from './database.ts';
+import { parseOptions, postgresUrl, runProgram } from './program.ts';
 import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-jobs.ts';
 
 const USAGE = `usage: npm run reindex -- [--site ID] [--restart]     with DATABASE_URL in the environment
@@ -36,8 +35,8 @@ async function ask(database: CommandDatabase, { site_id: site }: SiteRow, restar
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { site: { type: 'string' }, restart: { type: 'boolean' } } });
-  await withDatabase(databaseUrl(), async (database) => {
+  const { values } = parseOptions({ options: { site: { type: 'string' }, restart: { type: 'boolean' } } });
+  await withDatabase(postgresUrl('DATABASE_URL'), async (database) => {
     const sites = await chooseSites(database, values.site);
     const ids: string[] = [];
     for (const site of sites) ids.push(await ask(database, site, values.restart === true));

@@ -5,13 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 
 import { RETENTION, retentionCursor } from '../../jobs/retention.ts';
 import { addJob } from '../../store/job.ts';
 import { findForgotten, type Forgotten, KEPT_KINDS, retentionDue, retentionJob, sumOf } from '../../store/retention.ts';
-import { type CommandDatabase, databaseUrl, withDatabase } from './database.ts';
-import { runProgram } from './program.ts';
+import { type CommandDatabase, withDatabase } from './database.ts';
+import { parseOptions, postgresUrl, runProgram } from './program.ts';
 import { chooseSites, commandJobDeps, reportJobs, workUntilDone } from './site-jobs.ts';
 
 const USAGE = `usage: npm run retention -- [--site ID] [--dry-run]     with DATABASE_URL, the owner's, in the environment
@@ -31,8 +30,8 @@ async function ask(database: CommandDatabase, site: string, total: number): Prom
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { site: { type: 'string' }, 'dry-run': { type: 'boolean' } } });
-  await withDatabase(databaseUrl(), async (database) => {
+  const { values } = parseOptions({ options: { site: { type: 'string' }, 'dry-run': { type: 'boolean' } } });
+  await withDatabase(postgresUrl('DATABASE_URL'), async (database) => {
     const sites = await chooseSites(database, values.site);
     const ids: string[] = [];
     for (const site of sites) {

@@ -21,7 +21,7 @@ const PAUSE_MS = 500;
 export async function chooseSites(database: CommandDatabase, given: string | undefined): Promise<readonly SiteRow[]> {
   const sites = await database.run(listSites());
   if (given === undefined) return sites;
-  const byId = sites.filter(({ site_id: id }) => id === given);
+  const byId = sites.filter(({ site_id: id }) => id === given.toLowerCase());
   // A site's administrators choose its name: it may be the id or the name of another site.
   const chosen = byId.length > 0 ? byId : sites.filter(({ name }) => name === given);
   if (chosen.length === 0)

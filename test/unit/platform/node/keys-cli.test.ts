@@ -89,6 +89,19 @@ describe('npm run keys', () => {
     expect([status, out, next]).toEqual([1, '', expect.not.stringContaining('"secret"')]);
     expect(run('other')).toMatchObject({ status: 1, out: '' });
   });
+
+  test.each([
+    [['client', '--out', 'lab'], "Unknown option '--out'"],
+    [['client', 'lab', 'ward'], 'client does not have the argument ward'],
+    [['new', 'ring.json'], 'new does not have the argument ring.json'],
+    [['sidecar', '--ranges', '10.1.0.7', '--ranges', '10.1.0.8'], '--ranges is given more than once'],
+  ])('%j is rejected, and makes nothing', async (args, said) => {
+    const folder = await useFolder('keys-cli', onTestFinished);
+    const env = { PATH: '', INIT_CWD: folder };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8', env });
+    expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining(said)]);
+    expect(await readdir(folder)).toEqual([]);
+  });
 });
 
 test('a sidecar gets a key pair and the gateway a secret, fit for their configuration', () => {
