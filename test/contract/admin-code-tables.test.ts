@@ -180,6 +180,10 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     await call(`/${id}/import`, { csv: `${HEAD}\nL,C,,,${SNOMED},1,,` });
     expect(await read(id)).toMatchObject({ isDraftChanged: true, draftVersion: 3 });
     expect(await rows(id, '?version=2')).toEqual(['L A 2', 'L A 3']);
+    for (const later of ['4', '3000000000']) {
+      const none = await call(`/${id}/rows?version=${later}`);
+      expect([none.status, none.body.detail]).toEqual([404, `the code table has no version ${later}`]);
+    }
     expect((await call(`/${id}/import`, imported)).status, 'the rows of its import are those of a version').toBe(409);
     expect(await rows(id, '?version=1')).toEqual(['L A 1', 'L B 1']);
     await release(1, 6);

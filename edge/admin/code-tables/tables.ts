@@ -142,13 +142,14 @@ export const rowsQuery = z.strictObject({
 
 const ANY_PART = /^[^]{1,1000}$/;
 
-/** @throws Fault `malformed` for an invalid cursor */
+/** @throws Fault `malformed` for an invalid cursor, `not-found` for a version after the draft, which has no rows */
 export async function findRows(
   database: Database,
   site: string,
   { table_id: id, draft }: Pick<CodeTableRow, 'table_id' | 'draft'>,
   { limit, cursor, version = draft, q }: z.infer<typeof rowsQuery>,
 ): Promise<List<TableRow & TableRowKey>> {
+  if (version > draft) throw new Fault('not-found', `the code table has no version ${version}`);
   const after = fromCursor(cursor, ANY_PART, ANY_PART, UUID_PART);
   const rows = await inSite(database, site).run(listTableRows(site, id, version, q, after, limit + 1));
   return toList(rows, limit, ({ system, code, row_key }) => [system, code, row_key]);
