@@ -4,7 +4,7 @@ import { ATTENTION_STATES, type IssueCount, MAX_COUNT, MAX_ISSUES } from '../../
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
-import { Badge, Code, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
 import { Path } from '../web/path.tsx';
 import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
@@ -43,38 +43,38 @@ const PLACES = ['first', 'second'] as const;
 const titlesOf = ({ length }: { readonly length: number }): readonly string[] =>
   length === 1 ? ['Patient'] : ['First', 'Second'];
 
-const People = ({ item: { patients, agrees, differs }, messagePath }: { item: AttentionView; messagePath: string }) => (
-  <Table
-    label={patients.length === 1 ? 'The patient' : 'The patients side by side'}
-    head={['Of the patient', ...titlesOf(patients), ...(patients.length === 2 ? ['Compared'] : [])]}
-  >
-    <Row>
-      <th scope="row">Id</th>
-      {patients.map(({ reference }) => (
-        <td class="ids">
-          <a href={`${messagePath}/resources/${reference}`}>
-            <code>{reference.replace('Patient/', '')}</code>
-          </a>
-        </td>
-      ))}
-      {patients.length === 2 ? <td></td> : null}
-    </Row>
-    {PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean))).map((part) => (
-      <Row>
-        <th scope="row">{PART_NAMES[part]}</th>
-        {patients.map((person) => (
-          <td class="value">{linesOf(person, part).join('\n')}</td>
-        ))}
-        {patients.length === 2 ? (
-          <td>
-            {agrees.includes(part) ? <Badge tone="good">agrees</Badge> : null}
-            {differs.includes(part) ? <Badge tone="warn">differs</Badge> : null}
-          </td>
-        ) : null}
-      </Row>
-    ))}
-  </Table>
-);
+const People = ({ item: { patients, agrees, differs }, messagePath }: { item: AttentionView; messagePath: string }) => {
+  const parts = PERSON_PARTS.filter((part) => patients.some((person) => linesOf(person, part).some(Boolean)));
+  const columnOf = (person: Person) => (part: PersonPart | 'id') =>
+    part === 'id' ? (
+      <td class="ids">
+        <a href={`${messagePath}/resources/${person.reference}`}>
+          <code>{person.reference.replace('Patient/', '')}</code>
+        </a>
+      </td>
+    ) : (
+      <td class="value">{linesOf(person, part).join('\n')}</td>
+    );
+  const titles = titlesOf(patients);
+  return (
+    <Table
+      label={patients.length === 1 ? 'The patient' : 'The patients side by side'}
+      rows={['id' as const, ...parts]}
+      columns={{
+        'Of the patient': (part) => (part === 'id' ? 'Id' : PART_NAMES[part]),
+        ...Object.fromEntries(patients.map((person, at) => [titles[at] ?? '', columnOf(person)])),
+        ...(patients.length === 2 && {
+          Compared: (part: PersonPart | 'id') => (
+            <>
+              {part !== 'id' && agrees.includes(part) ? <Badge tone="good">agrees</Badge> : null}
+              {part !== 'id' && differs.includes(part) ? <Badge tone="warn">differs</Badge> : null}
+            </>
+          ),
+        }),
+      }}
+    />
+  );
+};
 
 interface ItemProps {
   readonly item: AttentionView;
@@ -98,22 +98,25 @@ const Findings = ({ item: { findings, findingCount }, messagePath }: ItemProps) 
   if (findings.length < 2 && findings.every(({ resources }) => resources.length === 0)) return null;
   return (
     <>
-      <Table label="Findings" head={['Result', 'Place', 'Message']}>
-        {findings.map(({ why, detail, messageId, resources }) => (
-          <Row>
-            <th scope="row">
+      <Table
+        label="Findings"
+        rows={findings}
+        columns={{
+          Result: ({ why, resources }) => (
+            <>
               {resources.length === 0 ? why : null}
               {resources.map(({ reference, summary }) => (
                 <p>
                   <a href={`${messagePath}/resources/${reference}`}>{summary === '' ? reference : summary}</a>
                 </p>
               ))}
-            </th>
-            <td>{typeof detail['at'] === 'string' ? <Path at={detail['at']} /> : null}</td>
-            <td>{messageId === null ? null : <a href={`${messagePath}/${messageId}`}>first message</a>}</td>
-          </Row>
-        ))}
-      </Table>
+            </>
+          ),
+          Place: ({ detail }) => (typeof detail['at'] === 'string' ? <Path at={detail['at']} /> : null),
+          Message: ({ messageId }) =>
+            messageId === null ? null : <a href={`${messagePath}/${messageId}`}>first message</a>,
+        }}
+      />
       {findingCount > findings.length ? (
         <p class="quiet">And {upTo(findingCount - findings.length, findingCount)} more.</p>
       ) : null}

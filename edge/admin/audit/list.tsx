@@ -6,7 +6,7 @@ import { AUDIT_ACTIONS } from '../../audit-actions.ts';
 import type { NamedAuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
 import { listedName } from '../attention/person.ts';
-import { Empty, Filter, Moment, Notice, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, Moment, Notice, Pager, Select, Table, When } from '../web/ui.tsx';
 import { ACTION_CHOICES } from './actions.ts';
 import type { AuditPage, AuditView } from './listing.ts';
 import { Actor, addressOf, type AuditLinks, Linked, OfPatient, pageOf, type Query } from './links.tsx';
@@ -154,9 +154,11 @@ const VIEWS: readonly { readonly view: AuditView; readonly title: string }[] = [
 
 const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Query; links: AuditLinks }) => (
   <div class="audit">
-    <Table label="Audit" head={['When', 'Actor', 'Action', 'Resources']}>
-      {list.items.map((row) => (
-        <Row>
+    <Table
+      label="Audit"
+      rows={list.items}
+      columns={{
+        When: (row) => (
           <th scope="row" class="narrow">
             <When at={row.at} />
             <div>
@@ -175,9 +177,13 @@ const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Qu
               </small>
             </div>
           </th>
+        ),
+        Actor: (row) => (
           <td class="ids">
             <Who {...{ row, address, links }} />
           </td>
+        ),
+        Action: (row) => (
           <td class="ids">
             <a href={addressOf(links, address, { action: row.action })}>{AUDIT_ACTIONS[row.action].label}</a>
             {row.parts.length === 0 ? null : (
@@ -185,12 +191,14 @@ const Rows = ({ list, address, links }: { list: List<NamedAuditRow>; address: Qu
             )}
             {row.parameters.length === 0 ? null : <div class="quiet">by {row.parameters.join(', ')}</div>}
           </td>
+        ),
+        Resources: (row) => (
           <td class="ids">
             <Reached {...{ row, address, links }} />
           </td>
-        </Row>
-      ))}
-    </Table>
+        ),
+      }}
+    />
     <Pager path={links.audit} query={address} next={list.next} />
   </div>
 );

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import { type ActorSumRow, MAX_SUMMED, MAX_SUMS, type PatientSumRow } from '../../store/admin-audit.ts';
 import { listedName } from '../attention/person.ts';
-import { Row, Table, When } from '../web/ui.tsx';
+import { Table, When } from '../web/ui.tsx';
 import { Actor, addressOf, type AuditLinks, Linked, OfPatient, pageOf, type Query } from './links.tsx';
 import { actorOf } from './view.ts';
 
@@ -37,23 +37,19 @@ function SumTable<Sum extends ActorSumRow | PatientSumRow>({ kind, sums, nameOf,
   const [first, other] = kind === 'actor' ? ['Actor', 'Patients'] : ['Patient', 'Actors'];
   return (
     <>
-      <Table label={`Rows by ${kind}`} head={[first, 'Rows', 'Seen', 'Changed', other, 'First', 'Last']}>
-        {sums.map((sum) => (
-          <Row>
-            <th scope="row">{nameOf(sum)}</th>
-            <td class="number">{sum.accesses.toLocaleString('en')}</td>
-            <td class="number">{sum.seen.toLocaleString('en')}</td>
-            <td class="number">{sum.changed.toLocaleString('en')}</td>
-            <td class="number">{othersOf(sum)}</td>
-            <td>
-              <When at={sum.first_at} />
-            </td>
-            <td>
-              <When at={sum.last_at} />
-            </td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label={`Rows by ${kind}`}
+        rows={sums}
+        columns={{
+          [first]: nameOf,
+          Rows: (sum) => <td class="number">{sum.accesses.toLocaleString('en')}</td>,
+          Seen: (sum) => <td class="number">{sum.seen.toLocaleString('en')}</td>,
+          Changed: (sum) => <td class="number">{sum.changed.toLocaleString('en')}</td>,
+          [other]: (sum) => <td class="number">{othersOf(sum)}</td>,
+          First: (sum) => <When at={sum.first_at} />,
+          Last: (sum) => <When at={sum.last_at} />,
+        }}
+      />
       <Cut sums={sums} />
     </>
   );

@@ -7,7 +7,6 @@ import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
 import {
   Badge,
-  Empty,
   Fact,
   Faults,
   Filter,
@@ -16,7 +15,6 @@ import {
   Pager,
   Refreshed,
   ReleaseComment,
-  Row,
   Search,
   Select,
   Table,
@@ -122,24 +120,17 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
       laboratory. The sender’s code stays first.
     </p>
     <NotSaved fault={fault} />
-    {tables.length === 0 ? (
-      <Empty>This site has no code tables.</Empty>
-    ) : (
-      <Table label="Code tables" head={['Name', 'Live', 'Rows of the draft', 'Draft']}>
-        {tables.map((table) => (
-          <Row>
-            <th scope="row">
-              <a href={`${path}/${table.table_id}`}>{table.name}</a>
-            </th>
-            <td>
-              <Live version={table.live} />
-            </td>
-            <td>{table.rows.toLocaleString('en')}</td>
-            <td>{table.is_changed ? <Badge tone="warn">not live</Badge> : 'unchanged'}</td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="Code tables"
+      rows={tables}
+      empty="This site has no code tables."
+      columns={{
+        Name: (table) => <a href={`${path}/${table.table_id}`}>{table.name}</a>,
+        Live: (table) => <Live version={table.live} />,
+        'Rows of the draft': (table) => table.rows.toLocaleString('en'),
+        Draft: (table) => (table.is_changed ? <Badge tone="warn">not live</Badge> : 'unchanged'),
+      }}
+    />
     {mayChange ? (
       <form class="filter" method="post" action={path}>
         <OfSite />
@@ -152,33 +143,25 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
     ) : null}
     <section aria-labelledby="misses">
       <h2 id="misses">Codes without a row</h2>
-      {misses.items.length === 0 ? (
-        <Empty>The live tables miss no code of a message in their coding systems.</Empty>
-      ) : (
-        <Table label="Codes without a row" head={['Code', 'Text', 'Messages', 'Last', 'Sender', 'Row']}>
-          {misses.items.map((miss) => (
-            <Row>
-              <th scope="row">
-                <Coded {...miss} />
-              </th>
-              <td>{miss.text}</td>
-              <td>{miss.messages.toLocaleString('en')}</td>
-              <td>
-                <When at={miss.lastAt} />
-              </td>
-              <td>{senderOf(miss)}</td>
-              <td>
-                {mayChange ? (
-                  <MissForm
-                    {...{ miss, tables, path }}
-                    given={given['system'] === miss.system && given['code'] === miss.code ? given : undefined}
-                  />
-                ) : null}
-              </td>
-            </Row>
-          ))}
-        </Table>
-      )}
+      <Table
+        label="Codes without a row"
+        rows={misses.items}
+        empty="The live tables miss no code of a message in their coding systems."
+        columns={{
+          Code: (miss) => <Coded {...miss} />,
+          Text: (miss) => miss.text,
+          Messages: (miss) => miss.messages.toLocaleString('en'),
+          Last: (miss) => <When at={miss.lastAt} />,
+          Sender: (miss) => senderOf(miss),
+          Row: (miss) =>
+            mayChange ? (
+              <MissForm
+                {...{ miss, tables, path }}
+                given={given['system'] === miss.system && given['code'] === miss.code ? given : undefined}
+              />
+            ) : null,
+        }}
+      />
       <Pager path={path} query={query} next={misses.next} />
     </section>
   </>
@@ -318,35 +301,27 @@ export const CodeTable = (props: CodeTableProps) => {
             value={`${version}`}
           />
         </Filter>
-        {rows.items.length === 0 ? (
-          <Empty>No rows.</Empty>
-        ) : (
-          <Table label="Rows" head={['Code', 'Sender', 'Target', 'Text', 'The target is', 'Change']}>
-            {rows.items.map((row) => (
-              <Row>
-                <th scope="row">
-                  <Coded {...row} />
-                </th>
-                <td>{senderOf(row)}</td>
-                <td>
-                  <Coded code={row.targetCode} system={row.targetSystem} />
-                </td>
-                <td>{row.display}</td>
-                <td>{row.equivalence}</td>
-                <td>
-                  {mayChange && isDraft ? (
-                    <form method="post" action={`${path}/remove`}>
-                      {hiddenOf(row)}
-                      <button class="secondary small" aria-label={`Remove ${row.code}`}>
-                        Remove
-                      </button>
-                    </form>
-                  ) : null}
-                </td>
-              </Row>
-            ))}
-          </Table>
-        )}
+        <Table
+          label="Rows"
+          rows={rows.items}
+          empty="No rows."
+          columns={{
+            Code: (row) => <Coded {...row} />,
+            Sender: (row) => senderOf(row),
+            Target: (row) => <Coded code={row.targetCode} system={row.targetSystem} />,
+            Text: (row) => row.display,
+            'The target is': (row) => row.equivalence,
+            Change: (row) =>
+              mayChange && isDraft ? (
+                <form method="post" action={`${path}/remove`}>
+                  {hiddenOf(row)}
+                  <button class="secondary small" aria-label={`Remove ${row.code}`}>
+                    Remove
+                  </button>
+                </form>
+              ) : null,
+          }}
+        />
         <Pager path={path} query={query} next={rows.next} />
         <p>
           <a href={`${path}/table.csv?${of}`}>Download as CSV</a>{' '}
@@ -398,22 +373,17 @@ export const CodeTable = (props: CodeTableProps) => {
       ) : null}
       <section aria-labelledby="releases">
         <h2 id="releases">Live versions</h2>
-        {releases.length === 0 ? (
-          <Empty>No version was live yet.</Empty>
-        ) : (
-          <Table label="Live versions" head={['From', 'Version', 'By', 'Why']}>
-            {releases.map((release) => (
-              <Row>
-                <th scope="row">
-                  <When at={release.at} />
-                </th>
-                <td>{release.version ?? 'off'}</td>
-                <td>{release.by}</td>
-                <td>{release.comment}</td>
-              </Row>
-            ))}
-          </Table>
-        )}
+        <Table
+          label="Live versions"
+          rows={releases}
+          empty="No version was live yet."
+          columns={{
+            From: (release) => <When at={release.at} />,
+            Version: (release) => release.version ?? 'off',
+            By: (release) => release.by,
+            Why: (release) => release.comment,
+          }}
+        />
       </section>
       {mayChange ? <NameForms {...{ table, path, given }} /> : null}
     </>

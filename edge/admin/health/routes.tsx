@@ -4,7 +4,7 @@ import type { Console } from '../web/console.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Notice, Row, Table } from '../web/ui.tsx';
+import { Badge, Notice, Table } from '../web/ui.tsx';
 import { checkDeployment } from './checks.ts';
 import type { Finding } from './finding.ts';
 
@@ -29,18 +29,16 @@ export function addHealthPage(app: Surface, { deps, access }: Console): void {
         <Notice tone={wrong === 0 ? 'good' : 'bad'}>
           {wrong === 0 ? 'No known problems.' : `${counted(wrong, 'problem')}.`}
         </Notice>
-        <Table label="Checks" head={['State', 'Subject', 'Result', 'What to do']}>
-          {found
-            .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
-            .map(({ state, subject, says, next }) => (
-              <Row>
-                <td>{MARKS[state]}</td>
-                <th scope="row">{subject}</th>
-                <td>{says}</td>
-                <td>{next ?? ''}</td>
-              </Row>
-            ))}
-        </Table>
+        <Table
+          label="Checks"
+          rows={found.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))}
+          columns={{
+            State: ({ state }) => <td>{MARKS[state]}</td>,
+            Subject: ({ subject }) => <th scope="row">{subject}</th>,
+            Result: ({ says }) => says,
+            'What to do': ({ next }) => next ?? '',
+          }}
+        />
         <p>
           Checked now, from inside. To check it as clients see it, run <code>npm run -s doctor -- BASE_URL</code>.
         </p>

@@ -9,7 +9,7 @@ import type { Console } from '../web/console.ts';
 import { readForm } from '../web/form.ts';
 import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Code, Copyable, Empty, Notice, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Notice, Table, When } from '../web/ui.tsx';
 import { requireKey } from './keys.ts';
 import { addLink, endLink, findLinks, newLink } from './links.ts';
 
@@ -28,29 +28,22 @@ const Standing = ({ row: { is_live: isLive, revoked_by: revokedBy } }: { row: Ke
 };
 
 const Links = ({ rows, path, mayUpdate }: { rows: readonly KeyLinkRow[]; path: string; mayUpdate: boolean }) => (
-  <Table label="Links" head={['Created', 'By', 'Expires', 'Status', 'Action']}>
-    {rows.map((row) => (
-      <Row>
-        <th scope="row">
-          <When at={row.created_at} />
-        </th>
-        <td>{row.created_by}</td>
-        <td>
-          <When at={row.expires_at} />
-        </td>
-        <td>
-          <Standing row={row} />
-        </td>
-        <td>
-          {row.is_live && mayUpdate ? (
-            <form method="post" action={`${path}/${row.link_id}/revoke`}>
-              <button class="secondary small">Revoke</button>
-            </form>
-          ) : null}
-        </td>
-      </Row>
-    ))}
-  </Table>
+  <Table
+    label="Links"
+    rows={rows}
+    columns={{
+      Created: (row) => <When at={row.created_at} />,
+      By: (row) => row.created_by,
+      Expires: (row) => <When at={row.expires_at} />,
+      Status: (row) => <Standing row={row} />,
+      Action: (row) =>
+        row.is_live && mayUpdate ? (
+          <form method="post" action={`${path}/${row.link_id}/revoke`}>
+            <button class="secondary small">Revoke</button>
+          </form>
+        ) : null,
+    }}
+  />
 );
 
 /** @param secret if a link was created */

@@ -1,7 +1,7 @@
 /** The API keys of the site. */
 import type { List } from '../api/cursor.ts';
 import type { KeyRow } from './statements.ts';
-import { Copyable, Empty, Filter, KeyStatus, Pager, Row, Search, Select, Table, When } from '../web/ui.tsx';
+import { Copyable, Filter, KeyStatus, Pager, Search, Select, Table, When } from '../web/ui.tsx';
 
 interface KeyListProps {
   readonly list: List<KeyRow>;
@@ -48,43 +48,31 @@ export const KeyList = ({ list, query, path, mayCreate }: KeyListProps) => (
         ]}
       />
     </Filter>
-    {list.items.length === 0 ? (
-      <Empty>No API keys yet. Each client needs one to get tokens or to send messages.</Empty>
-    ) : (
-      <Table
-        label="API keys"
-        head={['Name', 'Status', 'Protocols', 'Public keys', 'Tokens today', 'Last used', 'Last rejected', 'Created']}
-      >
-        {list.items.map((key) => (
-          <Row>
-            <th scope="row">
-              <a href={`${path}/${key.client_id}`}>{key.name}</a>
-              <div class="client-id">
-                <Copyable text={key.client_id} label={`the Client ID of ${key.name}`} />
-              </div>
-              {key.contact === null ? null : <div class="quiet">{key.contact}</div>}
-            </th>
-            <td>
-              <KeyStatus status={key.status} />
-            </td>
-            <td>{key.protocols.join(', ')}</td>
-            <td>{key.jwks === null ? 'JWKS URI' : 'inline'}</td>
-            <td class="number">{key.tokens_today.toLocaleString('en')}</td>
-            <td>{key.last_used === null ? <span class="quiet">never</span> : <When at={key.last_used} relative />}</td>
-            <td>
-              {key.last_refusal === null ? (
-                <span class="quiet">none kept</span>
-              ) : (
-                <When at={key.last_refusal} relative />
-              )}
-            </td>
-            <td>
-              <When at={key.created_at} relative />
-            </td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="API keys"
+      rows={list.items}
+      empty="No API keys yet. Each client needs one to get tokens or to send messages."
+      columns={{
+        Name: (key) => (
+          <>
+            <a href={`${path}/${key.client_id}`}>{key.name}</a>
+            <div class="client-id">
+              <Copyable text={key.client_id} label={`the Client ID of ${key.name}`} />
+            </div>
+            {key.contact === null ? null : <div class="quiet">{key.contact}</div>}
+          </>
+        ),
+        Status: (key) => <KeyStatus status={key.status} />,
+        Protocols: (key) => key.protocols.join(', '),
+        'Public keys': (key) => (key.jwks === null ? 'JWKS URI' : 'inline'),
+        'Tokens today': (key) => <td class="number">{key.tokens_today.toLocaleString('en')}</td>,
+        'Last used': (key) =>
+          key.last_used === null ? <span class="quiet">never</span> : <When at={key.last_used} relative />,
+        'Last rejected': (key) =>
+          key.last_refusal === null ? <span class="quiet">none kept</span> : <When at={key.last_refusal} relative />,
+        Created: (key) => <When at={key.created_at} relative />,
+      }}
+    />
     <Pager path={path} query={query} next={list.next} />
   </>
 );

@@ -16,7 +16,7 @@ import { KEY_MEMBERS, KEY_SECTIONS } from '../../members/api-key.ts';
 import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
 import { Refusals } from '../requests/list.tsx';
-import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from '../web/ui.tsx';
 
 interface Switched {
   readonly by: string;
@@ -114,20 +114,19 @@ const LastSigned = ({ use, nowMs }: { use: KidUse | undefined; nowMs: number }) 
 };
 
 const FoundKeys = ({ keys, kids, nowMs }: Pick<KeyPageProps, 'kids' | 'nowMs'> & { keys: readonly CheckedKey[] }) => (
-  <Table label="Public keys found" head={['kid', 'Type', 'Size', 'Use', 'Usable', 'Last used']}>
-    {keys.map(({ kid, type, size, use, usable, reason }, at) => (
-      <Row>
-        <th scope="row">{kid === undefined ? <span class="quiet">none</span> : <code>{kid}</code>}</th>
-        <td>{type}</td>
-        <td>{size === 0 ? '' : `${size} bit`}</td>
-        <td>{use ?? ''}</td>
-        <td>{usable ? <Badge tone="good">yes</Badge> : <Badge tone="bad">{reason ?? 'no'}</Badge>}</td>
-        <td>
-          <LastSigned use={kidUses(keys, kids)[at]} nowMs={nowMs} />
-        </td>
-      </Row>
-    ))}
-  </Table>
+  <Table
+    label="Public keys found"
+    rows={keys}
+    columns={{
+      kid: ({ kid }) => (kid === undefined ? <span class="quiet">none</span> : <code>{kid}</code>),
+      Type: ({ type }) => type,
+      Size: ({ size }) => (size === 0 ? '' : `${size} bit`),
+      Use: ({ use }) => use ?? '',
+      Usable: ({ usable, reason }) =>
+        usable ? <Badge tone="good">yes</Badge> : <Badge tone="bad">{reason ?? 'no'}</Badge>,
+      'Last used': (_, at) => <LastSigned use={kidUses(keys, kids)[at]} nowMs={nowMs} />,
+    }}
+  />
 );
 
 const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPageProps) => (
@@ -179,31 +178,31 @@ const GoLive = ({ checkList: { steps, types } }: { checkList: CheckList }) => {
         <summary>
           {done} of {steps.length} seen
         </summary>
-        <Table label="Go-live check list" head={['Step', 'Seen', 'Next']}>
-          {steps.map(({ title, done, at, todo }) => (
-            <Row>
-              <th scope="row">{title}</th>
-              <td>
+        <Table
+          label="Go-live check list"
+          rows={steps}
+          columns={{
+            Step: ({ title }) => title,
+            Seen: ({ done, at }) => (
+              <>
                 {done ? <Badge tone="good">yes</Badge> : <Badge tone="plain">not yet</Badge>}{' '}
                 {at === null ? null : <When at={at} />}
-              </td>
-              <td>{todo ?? ''}</td>
-            </Row>
-          ))}
-        </Table>
+              </>
+            ),
+            Next: ({ todo }) => todo ?? '',
+          }}
+        />
         {types.length === 0 ? null : (
-          <Table label="Types of its newest 1,000 messages" head={['Type', 'Accepted', 'Rejected', 'Last']}>
-            {types.map(({ type, accepted, rejected, lastAt }) => (
-              <Row>
-                <th scope="row">{type || 'unreadable'}</th>
-                <td class="number">{accepted}</td>
-                <td class="number">{rejected}</td>
-                <td>
-                  <When at={lastAt} />
-                </td>
-              </Row>
-            ))}
-          </Table>
+          <Table
+            label="Types of its newest 1,000 messages"
+            rows={types}
+            columns={{
+              Type: ({ type }) => type || 'unreadable',
+              Accepted: ({ accepted }) => <td class="number">{accepted}</td>,
+              Rejected: ({ rejected }) => <td class="number">{rejected}</td>,
+              Last: ({ lastAt }) => <When at={lastAt} />,
+            }}
+          />
         )}
       </details>
     </section>

@@ -5,7 +5,7 @@ import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
 import type { List } from '../api/cursor.ts';
 import { type Person, readPerson, viewPerson } from '../attention/person.ts';
 import { Differences } from '../messages/differences.tsx';
-import { Badge, Empty, Filter, Notice, Pager, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Notice, Pager, Table, When } from '../web/ui.tsx';
 import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
 
 const identifiersOf = ({ identifiers }: Person): string =>
@@ -42,42 +42,34 @@ export const MergeList = ({ list, query, path, messagePath }: MergeListProps) =>
         />
       </label>
     </Filter>
-    {list.items.length === 0 ? (
-      <Empty>No merges.</Empty>
-    ) : (
-      <Table label="Merges" head={['Merged', 'By message', 'Merged patient', 'Survivor', 'State']}>
-        {list.items.map(({ mergeId, mergedAt, message, merged, survivor, undoneAt, undoneBy, reason }) => (
-          <Row>
-            <th scope="row">
-              <a href={`${path}/${mergeId}`}>
-                <When at={mergedAt} />
-              </a>
-            </th>
-            <td>
-              <a href={`${messagePath}/${message.messageId}`}>
-                {message.messageType} {message.controlId}
-              </a>
-            </td>
-            <td>
-              <PersonLink person={merged} messagePath={messagePath} />
-            </td>
-            <td>
-              <PersonLink person={survivor} messagePath={messagePath} />
-            </td>
-            <td>
-              {undoneAt === null ? (
-                <Badge tone="plain">merged</Badge>
-              ) : (
-                <>
-                  <Badge tone="warn">undone</Badge> <When at={undoneAt} /> by {undoneBy}
-                  <q class="quiet">{reason}</q>
-                </>
-              )}
-            </td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="Merges"
+      rows={list.items}
+      empty="No merges."
+      columns={{
+        Merged: ({ mergeId, mergedAt }) => (
+          <a href={`${path}/${mergeId}`}>
+            <When at={mergedAt} />
+          </a>
+        ),
+        'By message': ({ message }) => (
+          <a href={`${messagePath}/${message.messageId}`}>
+            {message.messageType} {message.controlId}
+          </a>
+        ),
+        'Merged patient': ({ merged }) => <PersonLink person={merged} messagePath={messagePath} />,
+        Survivor: ({ survivor }) => <PersonLink person={survivor} messagePath={messagePath} />,
+        State: ({ undoneAt, undoneBy, reason }) =>
+          undoneAt === null ? (
+            <Badge tone="plain">merged</Badge>
+          ) : (
+            <>
+              <Badge tone="warn">undone</Badge> <When at={undoneAt} /> by {undoneBy}
+              <q class="quiet">{reason}</q>
+            </>
+          ),
+      }}
+    />
     <Pager path={path} query={query} next={list.next} />
   </>
 );
@@ -107,8 +99,8 @@ const References = ({ references, messagePath }: { references: readonly string[]
 
 export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) => {
   const { patients, changes, back, restored, left, refusal, state, mergedAt } = preview;
-  const people = patients.map(({ id, before, after }) =>
-    [before, after].map((content) => viewPerson(id, readPerson(printJson(content)))),
+  const personOf = (id: string, content: (typeof patients)[number]['before']) => (
+    <PersonLink person={viewPerson(id, readPerson(printJson(content)))} messagePath={messagePath} />
   );
   return (
     <>
@@ -126,18 +118,15 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
         The records were merged <When at={mergedAt} />. The undo returns resources and identifiers to the merged
         patient, with those that messages with its own identifier made since.
       </p>
-      <Table label="Both patients" head={['Patient', 'Now', 'After the undo']}>
-        {people.map((versions, at) => (
-          <Row>
-            <th scope="row">{at === 0 ? 'Survivor' : 'Merged patient'}</th>
-            {versions.map((person) => (
-              <td>
-                <PersonLink person={person} messagePath={messagePath} />
-              </td>
-            ))}
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label="Both patients"
+        rows={patients}
+        columns={{
+          Patient: (_, at) => (at === 0 ? 'Survivor' : 'Merged patient'),
+          Now: ({ id, before }) => personOf(id, before),
+          'After the undo': ({ id, after }) => personOf(id, after),
+        }}
+      />
       <section aria-labelledby="left">
         <h2 id="left">To decide</h2>
         {left.length === 0 ? (
@@ -148,16 +137,14 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
               Check these resources. They stay with the survivor unless the reason says otherwise, and an issue lists
               them for a decision.
             </p>
-            <Table label="Resources that stay" head={['Resource', 'Why']}>
-              {left.map(({ reference, why }) => (
-                <Row>
-                  <th scope="row">
-                    <a href={`${messagePath}/resources/${reference}`}>{reference}</a>
-                  </th>
-                  <td>{WHY_LEFT[why]}</td>
-                </Row>
-              ))}
-            </Table>
+            <Table
+              label="Resources that stay"
+              rows={left}
+              columns={{
+                Resource: ({ reference }) => <a href={`${messagePath}/resources/${reference}`}>{reference}</a>,
+                Why: ({ why }) => WHY_LEFT[why],
+              }}
+            />
           </>
         )}
       </section>

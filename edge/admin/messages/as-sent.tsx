@@ -3,7 +3,7 @@ import type { RuleChange } from './message-replay.ts';
 import type { ComponentView, FieldView, Finding, SegmentView } from './segments.ts';
 import { Path } from '../web/path.tsx';
 import { counted } from '../web/counted.ts';
-import { Badge, Row, Table } from '../web/ui.tsx';
+import { Badge, Table } from '../web/ui.tsx';
 
 const SEVERITIES: Readonly<Record<string, { tone: 'bad' | 'warn' | 'plain'; word: string }>> = {
   E: { tone: 'bad', word: 'error' },
@@ -20,21 +20,25 @@ export const inOrder = (errors: readonly Finding[]): Finding[] =>
   errors.toSorted((one, other) => 'EWI'.indexOf(one.severity ?? '') - 'EWI'.indexOf(other.severity ?? ''));
 
 export const AckErrors = ({ errors }: { errors: readonly Finding[] }) => (
-  <Table label="Errors and warnings" head={['Severity', 'Where', 'Code', 'Reason', 'What']}>
-    {inOrder(errors).map(({ severity, at, code, reason, message }) => (
-      <Row>
+  <Table
+    label="Errors and warnings"
+    rows={inOrder(errors)}
+    columns={{
+      Severity: ({ severity }) => (
         <td>
           <Severity severity={severity} />
         </td>
-        <td>{at === undefined ? '' : <Path at={at} />}</td>
-        <td>{code}</td>
+      ),
+      Where: ({ at }) => (at === undefined ? '' : <Path at={at} />),
+      Code: ({ code }) => code,
+      Reason: ({ reason }) => (
         <td class="ids">
           <code>{reason ?? ''}</code>
         </td>
-        <td>{message}</td>
-      </Row>
-    ))}
-  </Table>
+      ),
+      What: ({ message }) => message,
+    }}
+  />
 );
 
 /** The findings at a place. */
@@ -167,19 +171,20 @@ export const Segments = ({ segments, more }: { segments: readonly SegmentView[];
               {fields.length === 0 ? (
                 <p class="quiet">It has no fields.</p>
               ) : (
-                <Table label={`Segment ${at + 1}, ${id}`} head={['Field', 'Name', 'Value']}>
-                  {fields.map((field) => (
-                    <Row id={markOf(at, field)}>
-                      <th scope="row">
-                        <code>{field.path}</code>
-                      </th>
-                      <td>{field.name ?? ''}</td>
+                <Table
+                  label={`Segment ${at + 1}, ${id}`}
+                  rows={fields}
+                  idOf={(field) => markOf(at, field)}
+                  columns={{
+                    Field: (field) => <code>{field.path}</code>,
+                    Name: (field) => field.name ?? '',
+                    Value: (field) => (
                       <td class={`value ${toneOf(field.findings)}`}>
                         <Value field={field} />
                       </td>
-                    </Row>
-                  ))}
-                </Table>
+                    ),
+                  }}
+                />
               )}
               <More count={moreFields} one="field" />
             </details>
@@ -193,20 +198,22 @@ export const Segments = ({ segments, more }: { segments: readonly SegmentView[];
 
 /** The fields of a message that rules of its key changed. */
 export const RuleChanges = ({ changes }: { changes: readonly RuleChange[] }) => (
-  <Table label="Fields that rules changed" head={['Rule', 'Field', 'As sent', 'As it was read']}>
-    {changes.map(({ rule, at, before, after }) => (
-      <Row>
-        <th scope="row">{rule}</th>
-        <td>
-          <Path at={at} />
-        </td>
+  <Table
+    label="Fields that rules changed"
+    rows={changes}
+    columns={{
+      Rule: ({ rule }) => rule,
+      Field: ({ at }) => <Path at={at} />,
+      'As sent': ({ before }) => (
         <td class="ids">
           <code>{before}</code>
         </td>
+      ),
+      'As it was read': ({ after }) => (
         <td class="ids">
           <code>{after}</code>
         </td>
-      </Row>
-    ))}
-  </Table>
+      ),
+    }}
+  />
 );

@@ -2,7 +2,7 @@
 import { pretty } from '../../../shared/pretty-json.ts';
 import type { ResourceDifference } from './message-replay.ts';
 import type { ChangeView } from './view.ts';
-import { Badge, Row, Table } from '../web/ui.tsx';
+import { Badge, Table } from '../web/ui.tsx';
 
 /** An element may hold a whole document. */
 const MAX_SHOWN = 2000;
@@ -24,43 +24,44 @@ interface DifferencesProps {
   readonly resources: readonly ResourceDifference[];
 }
 
-/** Cells of a row. `Row` gives each cell the name of its column, so this is not a component. */
-const valueCells = ({ before, after }: { before: string | null; after: string | null }) => [
+/** The cell of a value. A component would not be one of the table. */
+const valueCell = (json: string | null) => (
   <td class="value">
-    <Json json={before} />
-  </td>,
-  <td class="value">
-    <Json json={after} />
-  </td>,
-];
+    <Json json={json} />
+  </td>
+);
 
 /** The changes that a message would make. */
 export const Differences = ({ label, resources }: DifferencesProps) => (
-  <Table label={label} head={['Resource', 'Element', 'Now', 'Then']}>
-    {resources.flatMap(({ reference, change, elements }) =>
-      elements.map(({ element, before, after }) => (
-        <Row>
-          <th scope="row">
-            <code>{reference}</code> {change === 'created' ? <Badge tone="plain">new</Badge> : null}
-          </th>
-          <td>{element}</td>
-          {valueCells({ before, after })}
-        </Row>
-      )),
-    )}
-  </Table>
+  <Table
+    label={label}
+    rows={resources.flatMap(({ elements, ...of }) => elements.map((element) => ({ ...of, ...element })))}
+    columns={{
+      Resource: ({ reference, change }) => (
+        <>
+          <code>{reference}</code> {change === 'created' ? <Badge tone="plain">new</Badge> : null}
+        </>
+      ),
+      Element: ({ element }) => element,
+      Now: ({ before }) => valueCell(before),
+      Then: ({ after }) => valueCell(after),
+    }}
+  />
 );
 
 /** The changes that a message made to a resource, with the fields that state them. */
 export const Changed = ({ change: { reference, elements } }: { change: ChangeView }) => (
-  <Table label={`Changes in ${reference}`} head={['Element', 'Before', 'After']}>
-    {elements.map(({ element, fields, before, after }) => (
-      <Row>
-        <th scope="row">
+  <Table
+    label={`Changes in ${reference}`}
+    rows={elements}
+    columns={{
+      Element: ({ element, fields }) => (
+        <>
           {element} <small class="quiet">{fields.join(', ')}</small>
-        </th>
-        {valueCells({ before, after })}
-      </Row>
-    ))}
-  </Table>
+        </>
+      ),
+      Before: ({ before }) => valueCell(before),
+      After: ({ after }) => valueCell(after),
+    }}
+  />
 );

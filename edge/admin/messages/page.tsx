@@ -3,7 +3,7 @@ import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.
 import { AckErrors, inOrder, RuleChanges, Segments } from './as-sent.tsx';
 import { Changed } from './differences.tsx';
 import { Path } from '../web/path.tsx';
-import { Badge, Code, Copyable, Empty, Fact, Outcome, Row, Table, Warnings, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, Outcome, Table, Warnings, When } from '../web/ui.tsx';
 
 const REASONS = {
   received: 'received',
@@ -17,29 +17,33 @@ const REASONS = {
 const MAX_ERRORS_OF_ATTEMPT = 20;
 
 const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
-  <Table label="Attempts" head={['Attempt', 'When', 'Why', 'Request', 'Took', 'Outcome', 'Errors and warnings']}>
-    {attempts.map(({ number, at, why, actor, comment, requestId, tookMs, outcome, errors, rulesVersion }) => (
-      <Row>
+  <Table
+    label="Attempts"
+    rows={attempts}
+    columns={{
+      Attempt: ({ number }) => (
         <th scope="row" class="number">
           {number}
         </th>
-        <td>
-          <When at={at} />
-        </td>
-        <td>
+      ),
+      When: ({ at }) => <When at={at} />,
+      Why: ({ why, actor, comment, rulesVersion }) => (
+        <>
           {REASONS[why]}
           {actor === null ? '' : ` by ${actor}`}
           {comment === null ? null : <q class="quiet">{comment}</q>}
           {rulesVersion === null ? '' : ` by version ${rulesVersion} of the key’s rules`}
-        </td>
+        </>
+      ),
+      Request: ({ requestId }) => (
         <td class="ids">
           <code>{requestId}</code>
         </td>
-        <td class="number">{tookMs === null ? '' : `${tookMs} ms`}</td>
-        <td>
-          <Outcome outcome={outcome} />
-        </td>
-        <td>
+      ),
+      Took: ({ tookMs }) => <td class="number">{tookMs === null ? '' : `${tookMs} ms`}</td>,
+      Outcome: ({ outcome }) => <Outcome outcome={outcome} />,
+      'Errors and warnings': ({ errors }) => (
+        <>
           {inOrder(errors)
             .slice(0, MAX_ERRORS_OF_ATTEMPT)
             .map(({ severity, code, at: place }, n) => (
@@ -49,10 +53,10 @@ const Attempts = ({ attempts }: { attempts: readonly AttemptView[] }) => (
               </>
             ))}
           {errors.length > MAX_ERRORS_OF_ATTEMPT ? ` and ${errors.length - MAX_ERRORS_OF_ATTEMPT} more` : ''}
-        </td>
-      </Row>
-    ))}
-  </Table>
+        </>
+      ),
+    }}
+  />
 );
 
 const AROUND = [

@@ -4,7 +4,7 @@ import { pretty } from '../../../shared/pretty-json.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { MessageFacts } from '../../store/provenance.ts';
 import { parseStored } from '../../store/resource.ts';
-import { Code, Empty, Fact, Row, Table, When } from '../web/ui.tsx';
+import { Code, Fact, Table, When } from '../web/ui.tsx';
 import type { ResourceView } from './find-resource.ts';
 import { partsOf, pathTo, type Traced } from './lineage.ts';
 
@@ -178,26 +178,25 @@ export const ResourcePage = ({ resource, path, keyPath }: ResourceProps) => {
       </section>
       <section aria-labelledby="messages">
         <h2 id="messages">Messages that wrote a version</h2>
-        {messages.length === 0 ? (
-          <Empty>None: a FHIR client wrote it.</Empty>
-        ) : (
-          <Table label="Messages" head={['Received', 'Type', 'Control id', 'Version']}>
-            {messages.map((message) => (
-              <Row>
-                <th scope="row">
-                  <a href={`${path}/${message.message_id}`}>
-                    <When at={message.received_at} />
-                  </a>
-                </th>
-                <td>{message.message_type}</td>
-                <td class="ids">
-                  <code>{message.control_id}</code>
-                </td>
-                <td>{message.version}</td>
-              </Row>
-            ))}
-          </Table>
-        )}
+        <Table
+          label="Messages"
+          rows={messages}
+          empty="None: a FHIR client wrote it."
+          columns={{
+            Received: (message) => (
+              <a href={`${path}/${message.message_id}`}>
+                <When at={message.received_at} />
+              </a>
+            ),
+            Type: (message) => message.message_type,
+            'Control id': (message) => (
+              <td class="ids">
+                <code>{message.control_id}</code>
+              </td>
+            ),
+            Version: (message) => message.version,
+          }}
+        />
       </section>
     </>
   );

@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 
 import type { ListedRow } from '../../store/message-search.ts';
-import { Outcome, Row, Table, Warnings, When } from '../web/ui.tsx';
+import { Outcome, Table, Warnings, When } from '../web/ui.tsx';
 import { Path } from '../web/path.tsx';
 import { type ListedMessage, viewListedMessage } from './view.ts';
 
@@ -104,35 +104,35 @@ interface MessageTableProps extends CellPaths {
   readonly isByPatient?: boolean;
 }
 
+const cellIn =
+  (name: MessageColumn, paths: CellPaths) =>
+  (message: ListedMessage): Child => {
+    const column: Column = COLUMNS[name];
+    return <td class={[`of-${name}`, column.class].filter(Boolean).join(' ')}>{column.cell(message, paths)}</td>;
+  };
+
 export const MessageTable = ({ items, columns, isByPatient = false, ...paths }: MessageTableProps) => {
-  const shown: readonly (readonly [string, Column])[] = (
-    columns ?? ALL_COLUMNS.filter((name) => name !== 'patient')
-  ).map((name) => [name, COLUMNS[name]]);
-  const head = ['Received', ...(isByPatient ? ['Named in'] : []), ...shown.map(([, { title }]) => title)];
+  const chosen = columns ?? ALL_COLUMNS.filter((name) => name !== 'patient');
   return (
     <div class="messages">
-      <Table label="Messages" head={head}>
-        {items.map(viewListedMessage).map((message) => (
-          <Row>
+      <Table
+        label="Messages"
+        rows={items.map(viewListedMessage)}
+        columns={{
+          Received: ({ messageId, receivedAt }) => (
             <th scope="row" class="narrow">
-              <a href={`${paths.path}/${message.messageId}`}>
-                <When at={message.receivedAt} />
+              <a href={`${paths.path}/${messageId}`}>
+                <When at={receivedAt} />
               </a>{' '}
-              <button type="button" class="small peek" data-preview={`${paths.path}/${message.messageId}`}>
+              <button type="button" class="small peek" data-preview={`${paths.path}/${messageId}`}>
                 Preview
               </button>
             </th>
-            {isByPatient ? (
-              <td>
-                <Matches named={message.named ?? []} />
-              </td>
-            ) : null}
-            {shown.map(([name, column]) => (
-              <td class={[`of-${name}`, column.class].filter(Boolean).join(' ')}>{column.cell(message, paths)}</td>
-            ))}
-          </Row>
-        ))}
-      </Table>
+          ),
+          ...(isByPatient && { 'Named in': ({ named }: ListedMessage) => <Matches named={named ?? []} /> }),
+          ...Object.fromEntries(chosen.map((name) => [COLUMNS[name].title, cellIn(name, paths)])),
+        }}
+      />
     </div>
   );
 };

@@ -2,7 +2,7 @@
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Empty, Fact, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Fact, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
@@ -82,43 +82,44 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
         <input name="namespace" value={query['namespace'] ?? ''} maxlength={300} />
       </label>
     </Filter>
-    {list.items.length === 0 ? (
-      <Empty>No message has sent a URI for a namespace.</Empty>
-    ) : (
-      <Table label="URIs of namespaces" head={['Namespace of an API key', 'URI', 'State', 'First message', 'Decision']}>
-        {list.items.map((item) => (
-          <Row>
-            <th scope="row">
-              <code>{item.namespace}</code> <small>of {item.keyName}</small>
-            </th>
-            <td class="value">
-              {item.uri}
-              {item.namedUri === null || item.namedUri === item.uri ? null : (
-                <p class="quiet">
-                  No effect: the settings have <code>{item.namedUri}</code> for all keys.
-                </p>
-              )}
-            </td>
-            <td>
-              <Badge tone={STATES[item.state].tone}>{STATES[item.state].text}</Badge>
-            </td>
-            <td>
-              <a href={`${messagePath}/${item.firstMessageId}`}>
-                <When at={item.createdAt} />
-              </a>
-            </td>
-            <td>
-              {item.decidedAt === null ? null : (
-                <p>
-                  by {item.decidedBy}, <When at={item.decidedAt} />
-                </p>
-              )}
-              {mayDecide ? <Decide {...{ item, path }} /> : null}
-            </td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="URIs of namespaces"
+      rows={list.items}
+      empty="No message has sent a URI for a namespace."
+      columns={{
+        'Namespace of an API key': (item) => (
+          <>
+            <code>{item.namespace}</code> <small>of {item.keyName}</small>
+          </>
+        ),
+        URI: (item) => (
+          <td class="value">
+            {item.uri}
+            {item.namedUri === null || item.namedUri === item.uri ? null : (
+              <p class="quiet">
+                No effect: the settings have <code>{item.namedUri}</code> for all keys.
+              </p>
+            )}
+          </td>
+        ),
+        State: (item) => <Badge tone={STATES[item.state].tone}>{STATES[item.state].text}</Badge>,
+        'First message': (item) => (
+          <a href={`${messagePath}/${item.firstMessageId}`}>
+            <When at={item.createdAt} />
+          </a>
+        ),
+        Decision: (item) => (
+          <>
+            {item.decidedAt === null ? null : (
+              <p>
+                by {item.decidedBy}, <When at={item.decidedAt} />
+              </p>
+            )}
+            {mayDecide ? <Decide {...{ item, path }} /> : null}
+          </>
+        ),
+      }}
+    />
     <Pager path={path} query={query} next={list.next} />
   </>
 );

@@ -2,7 +2,7 @@
 import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
 import type { NameKind } from '../../store/unmapped-name.ts';
 import type { List } from '../api/cursor.ts';
-import { Empty, OfSite, Pager, Row, Table, When } from '../web/ui.tsx';
+import { OfSite, Pager, Table, When } from '../web/ui.tsx';
 import type { UnmappedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
@@ -50,41 +50,20 @@ const NameForm = ({ item, path, refused }: NameProps) => {
   );
 };
 
-const Name = (props: NameProps) => {
-  const { item, messagePath, replayPath, mayName } = props;
-  const unmapped = toParameter(item);
-  const concerned = `${messagePath}?${new URLSearchParams({ unmapped }).toString()}`;
-  const again = `${replayPath}?${new URLSearchParams({ unmapped, count: '1' }).toString()}`;
+const unmapped = (item: UnmappedView) => new URLSearchParams({ unmapped: toParameter(item) });
+
+const Uri = (props: NameProps) => {
+  const { item, replayPath, mayName } = props;
+  if (item.system === null) return mayName ? <NameForm {...props} /> : <span class="quiet">none</span>;
   return (
-    <Row>
-      <th scope="row">
-        <code>{item.name}</code>
-      </th>
-      <td>{KINDS[item.kind]}</td>
-      <td>
-        <a href={concerned}>{item.messages >= MAX_COUNT ? `${MAX_COUNT} or more` : item.messages}</a>
-      </td>
-      <td>
-        <a href={`${messagePath}/${item.lastMessageId}`}>
-          <When at={item.lastAt} />
-        </a>{' '}
-        of {item.lastKeyName}
-      </td>
-      <td>
-        {item.system === null ? null : (
-          <>
-            <code>{item.system}</code>{' '}
-            {replayPath === undefined ? (
-              <span class="quiet">its messages must be processed again</span>
-            ) : (
-              <a href={again}>Process its messages again …</a>
-            )}
-          </>
-        )}
-        {item.system === null && mayName ? <NameForm {...props} /> : null}
-        {item.system === null && !mayName ? <span class="quiet">none</span> : null}
-      </td>
-    </Row>
+    <>
+      <code>{item.system}</code>{' '}
+      {replayPath === undefined ? (
+        <span class="quiet">its messages must be processed again</span>
+      ) : (
+        <a href={`${replayPath}?${unmapped(item).toString()}&count=1`}>Process its messages again …</a>
+      )}
+    </>
   );
 };
 
@@ -105,15 +84,29 @@ export const NameList = ({ list, query, aliasPath, ...at }: NameListProps) => (
     <p>
       Some senders send the URI with the name: see the <a href={aliasPath}>URIs of their namespaces</a>, by API key.
     </p>
-    {list.items.length === 0 ? (
-      <Empty>Each name in the messages has a URI.</Empty>
-    ) : (
-      <Table label="Names without a URI" head={['Name', 'Kind', 'Messages', 'Last', 'URI']}>
-        {list.items.map((item) => (
-          <Name {...{ item }} {...at} />
-        ))}
-      </Table>
-    )}
+    <Table
+      label="Names without a URI"
+      rows={list.items}
+      empty="Each name in the messages has a URI."
+      columns={{
+        Name: ({ name }) => <code>{name}</code>,
+        Kind: ({ kind }) => KINDS[kind],
+        Messages: (item) => (
+          <a href={`${at.messagePath}?${unmapped(item).toString()}`}>
+            {item.messages >= MAX_COUNT ? `${MAX_COUNT} or more` : item.messages}
+          </a>
+        ),
+        Last: ({ lastMessageId, lastAt, lastKeyName }) => (
+          <>
+            <a href={`${at.messagePath}/${lastMessageId}`}>
+              <When at={lastAt} />
+            </a>{' '}
+            of {lastKeyName}
+          </>
+        ),
+        URI: (item) => <Uri {...{ item }} {...at} />,
+      }}
+    />
     <Pager path={at.path} query={query} next={list.next} />
   </>
 );

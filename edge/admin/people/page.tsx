@@ -1,7 +1,7 @@
 /** The parts of `/admin/people` beside the sessions: people, access rules and permissions. */
 import type { Config } from '../../config.ts';
 import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from '../../permissions.ts';
-import { Badge, Empty, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Table, When } from '../web/ui.tsx';
 import { groupsAt, MAX_PEOPLE, type PersonView } from './people.ts';
 
 /** The number of permissions; it opens their list. */
@@ -28,28 +28,26 @@ export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own
       Sign-ins to this site within 400 days{people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE} people`}.
       Permissions are those of the provider's last answer.
     </p>
-    <Table label="People" head={['Person', 'Last seen', 'First seen', 'Permissions', 'State']}>
-      {people.map(({ subject, name, lastSeen, firstSeen, permissions, sessions }) => (
-        <Row>
-          <th scope="row">
+    <Table
+      label="People"
+      rows={people}
+      columns={{
+        Person: ({ subject, name }) => (
+          <>
             {name} <small class="quiet">{subject}</small>
-          </th>
-          <td>
-            <When at={lastSeen} relative />
-          </td>
-          <td>
-            <When at={firstSeen} />
-          </td>
-          <td>
-            <Allowed permissions={permissions} owner={name} />
-          </td>
-          <td>
+          </>
+        ),
+        'Last seen': ({ lastSeen }) => <When at={lastSeen} relative />,
+        'First seen': ({ firstSeen }) => <When at={firstSeen} />,
+        Permissions: ({ name, permissions }) => <Allowed permissions={permissions} owner={name} />,
+        State: ({ subject, sessions }) => (
+          <>
             {sessions === 0 ? '' : <Badge tone="good">signed in</Badge>}{' '}
             {subject === own ? <Badge tone="plain">you</Badge> : ''}
-          </td>
-        </Row>
-      ))}
-    </Table>
+          </>
+        ),
+      }}
+    />
   </section>
 );
 
@@ -74,21 +72,16 @@ export const AccessRules = ({ config, site }: { config: Rules; site: string }) =
           </>
         )}
       </p>
-      {config.ADMIN_OIDC_GROUPS === undefined ? null : groups.length === 0 ? (
-        <Empty>ADMIN_OIDC_GROUPS has no group for this site.</Empty>
-      ) : (
-        <Table label="Groups" head={['Group', 'Permissions']}>
-          {groups.map(({ name, permissions }) => (
-            <Row>
-              <th scope="row">
-                <code>{name}</code>
-              </th>
-              <td>
-                <Allowed permissions={permissions} owner={`the group ${name}`} />
-              </td>
-            </Row>
-          ))}
-        </Table>
+      {config.ADMIN_OIDC_GROUPS === undefined ? null : (
+        <Table
+          label="Groups"
+          rows={groups}
+          empty="ADMIN_OIDC_GROUPS has no group for this site."
+          columns={{
+            Group: ({ name }) => <code>{name}</code>,
+            Permissions: ({ name, permissions }) => <Allowed permissions={permissions} owner={`the group ${name}`} />,
+          }}
+        />
       )}
     </section>
   );
@@ -97,16 +90,14 @@ export const AccessRules = ({ config, site }: { config: Rules; site: string }) =
 export const PermissionTable = ({ own }: { own: ReadonlySet<Permission> }) => (
   <section aria-labelledby="permissions">
     <h2 id="permissions">Permissions</h2>
-    <Table label="Permissions" head={['Permission', 'Lets you', 'You have it']}>
-      {ALL_PERMISSIONS.map((each) => (
-        <Row>
-          <th scope="row">
-            <code>{each}</code>
-          </th>
-          <td>{PERMISSIONS[each]}</td>
-          <td>{own.has(each) ? 'yes' : 'no'}</td>
-        </Row>
-      ))}
-    </Table>
+    <Table
+      label="Permissions"
+      rows={ALL_PERMISSIONS}
+      columns={{
+        Permission: (each) => <code>{each}</code>,
+        'Lets you': (each) => PERMISSIONS[each],
+        'You have it': (each) => (own.has(each) ? 'yes' : 'no'),
+      }}
+    />
   </section>
 );

@@ -1,6 +1,6 @@
 /** The history on the page of a record: author, time, and each changed member before and after. */
 import type { ChangeRow } from '../../store/change.ts';
-import { Empty, Row, Table, When } from '../web/ui.tsx';
+import { Empty, Table, When } from '../web/ui.tsx';
 import { viewChange } from './change.ts';
 import { textOfMember } from './fields.tsx';
 import type { Members } from '../../members/member.ts';
@@ -18,15 +18,17 @@ export const History = ({ members, changes }: { members: Members; changes: reado
             {before === null ? 'created' : changed.map((name) => members[name]?.label ?? name).join(', ')} by {by},{' '}
             <When at={at} />
           </summary>
-          <Table label={`What version ${version} changed`} head={['Field', 'Before', 'After']}>
-            {changed.map((name) => (
-              <Row>
-                <th scope="row">{members[name]?.label ?? name}</th>
+          <Table
+            label={`What version ${version} changed`}
+            rows={changed}
+            columns={{
+              Field: (name) => members[name]?.label ?? name,
+              Before: (name) => (
                 <td class="value">{before === null ? '' : textOfMember(members[name], before[name])}</td>
-                <td class="value">{textOfMember(members[name], after[name])}</td>
-              </Row>
-            ))}
-          </Table>
+              ),
+              After: (name) => <td class="value">{textOfMember(members[name], after[name])}</td>,
+            }}
+          />
         </details>
       ))}
   </section>

@@ -1,6 +1,6 @@
 /** Replays of many messages: the filter, its count, and the progress of each replay. */
 import { counted } from '../web/counted.ts';
-import { Backwards, Badge, Empty, Moment, OfSite, type Option, Outcome, Row, Select, Table, When } from '../web/ui.tsx';
+import { Backwards, Badge, Moment, OfSite, type Option, Outcome, Select, Table, When } from '../web/ui.tsx';
 import { Differences } from '../messages/differences.tsx';
 import type { ReplayPreview } from '../messages/message-replay.ts';
 import { AckErrors } from '../messages/as-sent.tsx';
@@ -204,43 +204,34 @@ export const ReplaysPage = ({
     {samples === undefined || samples.length === 0 || messagePath === undefined ? null : (
       <Sample {...{ samples, messagePath }} />
     )}
-    {replays.length === 0 ? (
-      <Empty>No replays yet.</Empty>
-    ) : (
-      <Table label="Replays" head={['Started', 'By', 'Messages', 'State', 'Done', 'Outcomes', 'Change']}>
-        {replays.map((replay) => {
-          const { replayId, createdAt, askedBy, comment, filter, state, done, total, lastError } = replay;
-          return (
-            <Row>
-              <th scope="row">
-                <When at={createdAt} />
-              </th>
-              <td>{askedBy}</td>
-              <td>
-                {filterText(filter, keys)}
-                {comment === '' ? null : <q class="quiet">{comment}</q>}
-              </td>
-              <td>
-                <Badge tone={TONES[state]}>{state === 'open' ? 'running' : state}</Badge>
-                {lastError === null ? null : ` ${lastError}`}
-              </td>
-              <td>
-                {done} of {total ?? done}
-              </td>
-              <td>
-                <Outcomes {...{ replay, messagePath }} />
-              </td>
-              <td>
-                {state === 'done' ? null : (
-                  <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
-                    <button class="small secondary">{state === 'open' ? 'Stop' : 'Resume'}</button>
-                  </form>
-                )}
-              </td>
-            </Row>
-          );
-        })}
-      </Table>
-    )}
+    <Table
+      label="Replays"
+      rows={replays}
+      empty="No replays yet."
+      columns={{
+        Started: ({ createdAt }) => <When at={createdAt} />,
+        By: ({ askedBy }) => askedBy,
+        Messages: ({ filter, comment }) => (
+          <>
+            {filterText(filter, keys)}
+            {comment === '' ? null : <q class="quiet">{comment}</q>}
+          </>
+        ),
+        State: ({ state, lastError }) => (
+          <>
+            <Badge tone={TONES[state]}>{state === 'open' ? 'running' : state}</Badge>
+            {lastError === null ? null : ` ${lastError}`}
+          </>
+        ),
+        Done: ({ done, total }) => `${done} of ${total ?? done}`,
+        Outcomes: (replay) => <Outcomes {...{ replay, messagePath }} />,
+        Change: ({ replayId, state }) =>
+          state === 'done' ? null : (
+            <form method="post" action={`${path}/${replayId}/${state === 'open' ? 'stop' : 'resume'}`}>
+              <button class="small secondary">{state === 'open' ? 'Stop' : 'Resume'}</button>
+            </form>
+          ),
+      }}
+    />
   </>
 );

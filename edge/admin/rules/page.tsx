@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
-import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Select, Table, When } from '../web/ui.tsx';
 import { RULE_VERBS } from './rule-form.ts';
 import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
@@ -193,23 +193,20 @@ const Section = ({ id, title, children }: { id: string; title: string; children:
   </section>
 );
 
-const Releases = ({ rules: { releases }, path }: Pick<RulesPageProps, 'rules' | 'path'>) =>
-  releases.length === 0 ? (
-    <Empty>No version was live yet.</Empty>
-  ) : (
-    <Table label="Live versions" head={['From', 'Version', 'By', 'Why']}>
-      {releases.map(({ version, at, by, comment }) => (
-        <Row>
-          <th scope="row">
-            <When at={at} />
-          </th>
-          <td>{version === null ? 'off' : <a href={`${path}?version=${version}#version`}>version {version}</a>}</td>
-          <td>{by}</td>
-          <td>{comment}</td>
-        </Row>
-      ))}
-    </Table>
-  );
+const Releases = ({ rules: { releases }, path }: Pick<RulesPageProps, 'rules' | 'path'>) => (
+  <Table
+    label="Live versions"
+    rows={releases}
+    empty="No version was live yet."
+    columns={{
+      From: ({ at }) => <When at={at} />,
+      Version: ({ version }) =>
+        version === null ? 'off' : <a href={`${path}?version=${version}#version`}>version {version}</a>,
+      By: ({ by }) => by,
+      Why: ({ comment }) => comment,
+    }}
+  />
+);
 
 export const RulesPage = (props: RulesPageProps) => {
   const { rules, mayChange, version, failed } = props;

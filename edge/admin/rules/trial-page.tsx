@@ -2,7 +2,7 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Fact, Refreshed, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Fact, Refreshed, Table, When } from '../web/ui.tsx';
 import { MAX_TRIED } from '../../store/rules-trial.ts';
 import type { TrialView } from './trial.ts';
 
@@ -36,30 +36,29 @@ interface Group {
   readonly samples: readonly string[];
 }
 
-const Groups = <Of extends Group>({
-  label,
-  head,
-  groups,
-  cells,
-  messagePath,
-}: {
+interface GroupsProps<Of> {
   readonly label: string;
-  readonly head: readonly string[];
   readonly groups: readonly Of[];
-  readonly cells: (group: Of) => Child[];
+  readonly columns: Readonly<Record<string, (group: Of) => Child>>;
+  readonly empty: string;
   readonly messagePath: string | undefined;
-}) => (
-  <Table label={label} head={[...head, 'Messages', 'The first']}>
-    {groups.map((group) => (
-      <Row>
-        {cells(group)}
-        <td class="number">{group.messages.toLocaleString('en')}</td>
+}
+
+const Groups = <Of extends Group>({ label, groups, columns, empty, messagePath }: GroupsProps<Of>) => (
+  <Table
+    label={label}
+    rows={groups}
+    empty={empty}
+    columns={{
+      ...columns,
+      Messages: (group) => <td class="number">{group.messages.toLocaleString('en')}</td>,
+      'The first': (group) => (
         <td class="ids">
           <Samples samples={group.samples} messagePath={messagePath} />
         </td>
-      </Row>
-    ))}
-  </Table>
+      ),
+    }}
+  />
 );
 
 const Found = ({ trial, messagePath }: { trial: TrialView; messagePath: string | undefined }) => {
@@ -71,34 +70,24 @@ const Found = ({ trial, messagePath }: { trial: TrialView; messagePath: string |
         <Fact name="A replay would create or change">{counted(replayed, 'stored resource')}</Fact>
         {left === 0 ? null : <Fact name="Not tried">{counted(left, 'message')}</Fact>}
       </dl>
-      {answers.length === 0 ? (
-        <Empty>Every message would be answered as it is with the live rules.</Empty>
-      ) : (
-        <Groups
-          label="Other answers"
-          head={['Live rules', 'Draft', 'First error']}
-          groups={answers}
-          messagePath={messagePath}
-          cells={({ before, after, reason }) => [
-            <th scope="row">{before}</th>,
-            <td>{after}</td>,
-            <td>
-              <code>{reason}</code>
-            </td>,
-          ]}
-        />
-      )}
-      {elements.length === 0 ? (
-        <Empty>No resource would differ.</Empty>
-      ) : (
-        <Groups
-          label="Elements that differ"
-          head={['Element']}
-          groups={elements}
-          messagePath={messagePath}
-          cells={({ element }) => [<th scope="row">{element}</th>]}
-        />
-      )}
+      <Groups
+        label="Other answers"
+        groups={answers}
+        empty="Every message would be answered as it is with the live rules."
+        messagePath={messagePath}
+        columns={{
+          'Live rules': ({ before }) => before,
+          Draft: ({ after }) => after,
+          'First error': ({ reason }) => <code>{reason}</code>,
+        }}
+      />
+      <Groups
+        label="Elements that differ"
+        groups={elements}
+        empty="No resource would differ."
+        messagePath={messagePath}
+        columns={{ Element: ({ element }) => element }}
+      />
     </>
   );
 };

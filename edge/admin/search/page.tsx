@@ -10,7 +10,7 @@ import { Refusals } from '../requests/list.tsx';
 import { counted } from '../web/counted.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Empty, KeyStatus, Row, Table } from '../web/ui.tsx';
+import { Badge, Empty, KeyStatus, Table } from '../web/ui.tsx';
 import { type FoundPerson, type Findings, MAX_SHOWN, NEEDED } from './find.ts';
 import { viewThing } from './operations.ts';
 
@@ -57,30 +57,31 @@ interface PeopleProps {
 const People = ({ people, config, audit }: PeopleProps) => (
   <Table
     label="Patients"
-    head={['Name', 'Birth date', 'Sex', 'Identifiers', 'Address', ...(audit === undefined ? [] : ['Audit'])]}
-  >
-    {people.map(({ reference, families, givens, birthDate, gender, identifiers, addresses, isMerged }) => (
-      <Row>
-        <th scope="row">
+    rows={people}
+    columns={{
+      Name: ({ reference, families, givens, isMerged }) => (
+        <>
           <a href={`${linkTo(config, PLACES.messages.path)}/resources/${reference}`}>
             {[families.join(' / '), givens.join(' / ')].filter(Boolean).join(', ') || reference}
           </a>{' '}
           {isMerged ? <Badge tone="warn">merged</Badge> : null}
-        </th>
-        <td>{birthDate ?? ''}</td>
-        <td>{gender ?? ''}</td>
+        </>
+      ),
+      'Birth date': ({ birthDate }) => birthDate ?? '',
+      Sex: ({ gender }) => gender ?? '',
+      Identifiers: ({ identifiers }) => (
         <td class="value">
           {identifiers.map(({ issuer, value }) => (issuer === null ? value : `${value} (${issuer})`)).join('\n')}
         </td>
-        <td class="value">{addresses.join('\n')}</td>
-        {audit === undefined ? null : (
-          <td>
-            <a href={`${audit}?patient=${reference.replace('Patient/', '')}`}>Accesses</a>
-          </td>
-        )}
-      </Row>
-    ))}
-  </Table>
+      ),
+      Address: ({ addresses }) => <td class="value">{addresses.join('\n')}</td>,
+      ...(audit !== undefined && {
+        Audit: ({ reference }: FoundPerson) => (
+          <a href={`${audit}?patient=${reference.replace('Patient/', '')}`}>Accesses</a>
+        ),
+      }),
+    }}
+  />
 );
 
 const All = ({ found: { items, count }, href }: { found: Findings['messages']; href: string }) =>
@@ -135,43 +136,43 @@ export const SearchPage = ({ text, found, actor, links, config }: SearchPageProp
         <Refusals items={found.requests.items} config={config} />
       </Kind>
       <Kind kind="apiKeys" found={found}>
-        <Table label="API keys" head={['Name', 'Status', 'Client ID']}>
-          {found.apiKeys.items.map(({ client_id: clientId, name, status }) => (
-            <Row>
-              <th scope="row">
-                <a href={`${keyPath}/${clientId}`}>{name}</a>
-              </th>
-              <td>
-                <KeyStatus status={status} />
-              </td>
+        <Table
+          label="API keys"
+          rows={found.apiKeys.items}
+          columns={{
+            Name: ({ client_id: clientId, name }) => <a href={`${keyPath}/${clientId}`}>{name}</a>,
+            Status: ({ status }) => <KeyStatus status={status} />,
+            'Client ID': ({ client_id: clientId }) => (
               <td class="ids">
                 <code>{clientId}</code>
               </td>
-            </Row>
-          ))}
-        </Table>
+            ),
+          }}
+        />
       </Kind>
       <Kind kind="resources" found={found}>
-        <Table label="Resources" head={['Resource', 'Patient']}>
-          {found.resources.items.map(viewThing).map(({ reference, patient }) => (
-            <Row>
-              <th scope="row">
-                <a
-                  href={
-                    reference.startsWith('Hl7Message/')
-                      ? `${messagePath}/${reference.slice('Hl7Message/'.length)}`
-                      : `${messagePath}/resources/${reference}`
-                  }
-                >
-                  {reference.replace('Hl7Message/', 'HL7 message ')}
-                </a>
-              </th>
+        <Table
+          label="Resources"
+          rows={found.resources.items.map(viewThing)}
+          columns={{
+            Resource: ({ reference }) => (
+              <a
+                href={
+                  reference.startsWith('Hl7Message/')
+                    ? `${messagePath}/${reference.slice('Hl7Message/'.length)}`
+                    : `${messagePath}/resources/${reference}`
+                }
+              >
+                {reference.replace('Hl7Message/', 'HL7 message ')}
+              </a>
+            ),
+            Patient: ({ patient }) => (
               <td class="ids">
                 {patient === null ? null : <a href={`${messagePath}/resources/${patient}`}>{patient}</a>}
               </td>
-            </Row>
-          ))}
-        </Table>
+            ),
+          }}
+        />
       </Kind>
       <section class="quiet">
         {without.length === 0 || without.length === allowed.length ? null : (

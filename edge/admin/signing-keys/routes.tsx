@@ -8,7 +8,7 @@ import type { Console } from '../web/console.ts';
 import { counted } from '../web/counted.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Code, Notice, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Notice, Table, When } from '../web/ui.tsx';
 import { type SigningKeyView, viewRing } from './ring.ts';
 
 const { path: PLACE } = PLACES.signingKeys;
@@ -61,24 +61,18 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
           The gateway signs the access tokens of every site with the first of these keys. All keys are published, so
           that every token can be verified. The private keys are in the secret TOKEN_SIGNING_KEYS, which no page shows.
         </p>
-        <Table label="Signing keys" head={['Key (kid)', 'State', 'Algorithm', 'Age', 'Signs since', 'Next step']}>
-          {items.map((item) => (
-            <Row>
-              <th scope="row">
-                <code>{item.kid}</code>
-              </th>
-              <td>{STATES[item.state]}</td>
-              <td>{item.algorithm}</td>
-              <td>{item.ageDays === null ? 'not known' : counted(item.ageDays, 'day')}</td>
-              <td>
-                <SignsSince item={item} />
-              </td>
-              <td>
-                <Until {...{ item }} now={at} />
-              </td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          label="Signing keys"
+          rows={items}
+          columns={{
+            'Key (kid)': (item) => <code>{item.kid}</code>,
+            State: (item) => STATES[item.state],
+            Algorithm: (item) => item.algorithm,
+            Age: (item) => (item.ageDays === null ? 'not known' : counted(item.ageDays, 'day')),
+            'Signs since': (item) => <SignsSince item={item} />,
+            'Next step': (item) => <Until {...{ item }} now={at} />,
+          }}
+        />
         <section aria-labelledby="rotate">
           <h2 id="rotate">How to rotate</h2>
           <p>

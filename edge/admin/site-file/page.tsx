@@ -6,7 +6,7 @@ import { PERMISSIONS } from '../../permissions.ts';
 import type { Actor } from '../staff/actor.ts';
 import { counted } from '../web/counted.ts';
 import { Switch } from '../web/fields.tsx';
-import { Code, Copyable, Notice, Row, Table } from '../web/ui.tsx';
+import { Code, Copyable, Notice, Table } from '../web/ui.tsx';
 import type { CreatedSubscription } from './operations.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedItem } from './planned.ts';
@@ -206,33 +206,33 @@ export const Applied = ({ plan, subscriptions }: AppliedProps) => {
           : `${counted(plan.items.length, 'change')} applied.`}
       </Notice>
       {keys.length === 0 ? null : (
-        <Table label="New API keys" head={['New API key', 'Client ID']}>
-          {keys.map(({ name, clientId }) => (
-            <Row>
-              <th scope="row">{name}</th>
-              <td>
-                <Copyable text={clientId} label={`the Client ID of ${name}`} />
-              </td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          label="New API keys"
+          rows={keys}
+          columns={{
+            'New API key': ({ name }) => name,
+            'Client ID': ({ name, clientId }) => <Copyable text={clientId} label={`the Client ID of ${name}`} />,
+          }}
+        />
       )}
       {subscriptions.length === 0 ? null : (
         <>
           <Notice tone="warn">Give each client its secret now: the gateway does not show it again.</Notice>
-          <Table label="New subscriptions" head={['New subscription', 'Secret']}>
-            {subscriptions.map(({ apiKey, type, filter, secret }) => (
-              <Row>
-                <th scope="row">
+          <Table
+            label="New subscriptions"
+            rows={subscriptions}
+            columns={{
+              'New subscription': ({ apiKey, type, filter }) => (
+                <>
                   {apiKey}: {type}
                   {filter === '' ? '' : `?${filter}`}
-                </th>
-                <td>
-                  <Copyable text={secret} label={`the secret of ${apiKey}: ${type}`} />
-                </td>
-              </Row>
-            ))}
-          </Table>
+                </>
+              ),
+              Secret: ({ apiKey, type, secret }) => (
+                <Copyable text={secret} label={`the secret of ${apiKey}: ${type}`} />
+              ),
+            }}
+          />
         </>
       )}
     </>

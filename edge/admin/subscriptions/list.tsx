@@ -2,7 +2,7 @@
 import { SUBSCRIPTION_STATUSES } from '../../store/subscription.ts';
 import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Filter, Pager, Row, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { SubscriptionView } from './view.ts';
 
 const TONES = { requested: 'warn', active: 'good', error: 'bad', off: 'plain' } as const;
@@ -64,30 +64,20 @@ export const SubscriptionList = ({ list, query, path }: SubscriptionListProps) =
         </label>
       )}
     </Filter>
-    {list.items.length === 0 ? (
-      <Empty>No subscription matches.</Empty>
-    ) : (
-      <Table
-        label="Subscriptions"
-        head={['Subscription', 'API key', 'Status', 'Receiver', 'Lag', 'Last accepted', 'Last answer']}
-      >
-        {list.items.map((item) => (
-          <Row>
-            <th scope="row">
-              <a href={`${path}/${item.subscriptionId}`}>{topicText(item)}</a>
-            </th>
-            <td>{item.keyName}</td>
-            <td>
-              <Status of={item} />
-            </td>
-            <td class="value">{item.host}</td>
-            <td>{lagText(item)}</td>
-            <td>{item.deliveredAt === null ? 'never' : <When at={item.deliveredAt} relative />}</td>
-            <td>{item.lastAnswer ?? ''}</td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="Subscriptions"
+      rows={list.items}
+      empty="No subscription matches."
+      columns={{
+        Subscription: (item) => <a href={`${path}/${item.subscriptionId}`}>{topicText(item)}</a>,
+        'API key': (item) => item.keyName,
+        Status: (item) => <Status of={item} />,
+        Receiver: (item) => <td class="value">{item.host}</td>,
+        Lag: (item) => lagText(item),
+        'Last accepted': (item) => (item.deliveredAt === null ? 'never' : <When at={item.deliveredAt} relative />),
+        'Last answer': (item) => item.lastAnswer ?? '',
+      }}
+    />
     <Pager path={path} query={query} next={list.next} />
   </>
 );

@@ -1,6 +1,6 @@
 /** The requests of each key in the span. */
 import type { KeyTrafficRow } from '../../store/key-traffic.ts';
-import { Empty, Row, Table } from '../web/ui.tsx';
+import { Table } from '../web/ui.tsx';
 import type { Between, KeyLinks } from './links.ts';
 
 /** A site with more keys sees the busiest. */
@@ -26,24 +26,21 @@ export const KeyTraffic = ({
 }) => (
   <section aria-labelledby="keys">
     <h2 id="keys">By API key</h2>
-    {keys.length === 0 ? (
-      <Empty>No key was used in this time.</Empty>
-    ) : (
-      <Table label="By API key" head={['API key', 'Answered', 'Rejected and failed', 'Share']}>
-        {keys.map((row) => (
-          <Row>
-            <th scope="row">
-              {links.key === undefined ? row.name : <a href={links.key(row.client_id)}>{row.name}</a>}
-            </th>
-            <td class="number">{row.answered.toLocaleString('en')}</td>
-            <td class="number">
-              <Count count={row.refused} href={links.refused?.(row.client_id, between)} />
-            </td>
-            <td class="number">{shareOf(row)}</td>
-          </Row>
-        ))}
-      </Table>
-    )}
+    <Table
+      label="By API key"
+      rows={keys}
+      empty="No key was used in this time."
+      columns={{
+        'API key': (row) => (links.key === undefined ? row.name : <a href={links.key(row.client_id)}>{row.name}</a>),
+        Answered: (row) => <td class="number">{row.answered.toLocaleString('en')}</td>,
+        'Rejected and failed': (row) => (
+          <td class="number">
+            <Count count={row.refused} href={links.refused?.(row.client_id, between)} />
+          </td>
+        ),
+        Share: (row) => <td class="number">{shareOf(row)}</td>,
+      }}
+    />
     {keys.length < MAX_KEYS ? null : <p class="quiet">The {MAX_KEYS} busiest keys.</p>}
   </section>
 );

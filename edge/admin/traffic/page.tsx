@@ -5,7 +5,7 @@ import type { Between, Links } from './links.ts';
 import { SPAN_NAMES, SPANS, type Span } from './span.ts';
 import type { KeyTrafficRow } from '../../store/key-traffic.ts';
 import { Count, KeyTraffic } from './keys.tsx';
-import { Refreshed, Row, Table, When } from '../web/ui.tsx';
+import { Refreshed, Table, When } from '../web/ui.tsx';
 
 export interface TrafficProps {
   readonly traffic: Traffic;
@@ -162,26 +162,31 @@ export const TrafficPage = ({ traffic, links, path, keys, timeZone }: PageProps)
         <h2 id="surfaces">By surface</h2>
         <Table
           label="By surface"
-          head={['Surface', 'Answered', 'Rejected', 'Failed', 'Median', '95th percentile', 'Change']}
-        >
-          {figures.map((row) => (
-            <Row>
-              <th scope="row">{row.label}</th>
+          rows={figures}
+          columns={{
+            Surface: (row) => row.label,
+            Answered: (row) => (
               <td class="number">
                 <Count count={row.answered} href={links.answered(row.surface, between)} />
               </td>
+            ),
+            Rejected: (row) => (
               <td class="number">
                 <Count count={row.refused} href={links.refused(row.surface, between)} />
               </td>
+            ),
+            Failed: (row) => (
               <td class="number">
                 <Count count={row.failed} href={links.failed(row.surface, between)} />
               </td>
-              <td class="number">{latencyText(row.median)}</td>
-              <td class="number">{latencyText(row.p95)}</td>
+            ),
+            Median: (row) => <td class="number">{latencyText(row.median)}</td>,
+            '95th percentile': (row) => <td class="number">{latencyText(row.p95)}</td>,
+            Change: (row) => (
               <td class="quiet">{changeText(row.compared.now.answered, row.compared.before.answered, span)}</td>
-            </Row>
-          ))}
-        </Table>
+            ),
+          }}
+        />
         <KeyTraffic {...{ keys, between }} links={links.ofKey} />
       </Refreshed>
     </>

@@ -1,9 +1,17 @@
 /**
  * The components that every page of the console is made of. The template engine escapes text. `When` shows and `Moment`
- * asks for times, both in the site's time zone. A list is a `Table` of `Row`s; on a phone each row becomes a card, and each
- * value has the title of its column.
+ * asks for times, both in the site's time zone. A list is a `Table`.
  */
-import { type Child, cloneElement, createContext, isValidElement, type PropsWithChildren, useContext } from 'hono/jsx';
+import {
+  type Child,
+  cloneElement,
+  createContext,
+  Fragment,
+  isValidElement,
+  type JSXNode,
+  type PropsWithChildren,
+  useContext,
+} from 'hono/jsx';
 
 import { counted } from './counted.ts';
 import { OF_SITE } from './form.ts';
@@ -114,50 +122,65 @@ export const Code = ({
   </div>
 );
 
-/** The column titles of the table around a row. */
-const Columns = createContext<readonly string[]>([]);
+const isElement = (child: Child, ...tags: unknown[]): child is JSXNode =>
+  isValidElement(child) && tags.includes(child.tag);
 
-/**
- * A table that scrolls in a narrow window. On a phone each row is a card, headed by the row's `<th scope="row">`.
- *
- * @param head the column titles
- */
-export const Table = ({ label, head, children }: PropsWithChildren<{ label: string; head: readonly string[] }>) => (
-  <div class="table" tabindex={0} role="group" aria-label={label}>
-    <table>
-      <thead>
-        <tr>
-          {head.map((title) => (
-            <th scope="col">{title}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        <Columns.Provider value={head}>{children}</Columns.Provider>
-      </tbody>
-    </table>
-  </div>
-);
-
-const isShown = (child: Child): boolean =>
-  Array.isArray(child) ? child.some(isShown) : child !== '' && child != null && typeof child !== 'boolean';
-
-/** A row of a table. @param children one `<th>` or `<td>` for each column title */
-export const Row = ({ id, children }: { id?: string; children: Child[] }) => {
-  const head = useContext(Columns);
-  return (
-    <tr id={id} data-mark={id}>
-      {children
-        .flat(2)
-        .filter(isValidElement)
-        .map((cell, at) => {
-          const held = cell.children.filter(isShown);
-          // On a phone the content is one box beside its label; CSS hides a cell that is empty.
-          return cloneElement(cell, { 'data-label': head[at] }, held.length === 0 ? '' : <div>{held}</div>);
-        })}
-    </tr>
-  );
+const isShown = (child: Child): boolean => {
+  if (Array.isArray(child)) return child.some(isShown);
+  if (isElement(child, Fragment)) return child.children.some(isShown);
+  return child !== '' && child != null && typeof child !== 'boolean';
 };
+
+/** On a phone the content is one box beside its label; CSS hides a cell that is empty. */
+function cellOf(title: string, content: Child, isFirst: boolean): Child {
+  if (isElement(content, 'td', 'th')) {
+    const held = content.children.filter(isShown);
+    return cloneElement(content, { 'data-label': title }, held.length === 0 ? '' : <div>{held}</div>);
+  }
+  const box = isShown(content) ? <div>{content}</div> : '';
+  return isFirst ? (
+    <th scope="row" data-label={title}>
+      {box}
+    </th>
+  ) : (
+    <td data-label={title}>{box}</td>
+  );
+}
+
+interface TableProps<Of> {
+  readonly label: string;
+  readonly rows: readonly Of[];
+  /** By its title, what a column shows of a row: the content, or a `<td>` or `<th>` if it has a class. The first column heads the row. */
+  readonly columns: Readonly<Record<string, (row: Of, at: number) => Child>>;
+  /** Shown in place of a table without rows. */
+  readonly empty?: Child;
+  readonly idOf?: (row: Of) => string | undefined;
+}
+
+/** A table that scrolls in a narrow window. On a phone each row is a card, and each value has the title of its column. */
+export const Table = <Of,>({ label, rows, columns, empty, idOf }: TableProps<Of>) =>
+  rows.length === 0 && empty !== undefined ? (
+    <Empty>{empty}</Empty>
+  ) : (
+    <div class="table" tabindex={0} role="group" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {Object.keys(columns).map((title) => (
+              <th scope="col">{title}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr id={idOf?.(row)} data-mark={idOf?.(row)}>
+              {Object.entries(columns).map(([title, show], column) => cellOf(title, show(row, at), column === 0))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 
 /** A name and value in a list of facts. */
 export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>) => (

@@ -3,7 +3,7 @@ import type { Issue } from '../../../shared/fault.ts';
 import type { ResourceDifference } from '../messages/message-replay.ts';
 import { AckErrors, RuleChanges, Segments } from '../messages/as-sent.tsx';
 import { counted } from '../web/counted.ts';
-import { Badge, Code, Fact, Outcome, Row, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Fact, Outcome, Table, When } from '../web/ui.tsx';
 import type { viewDryRun, viewExplanation } from './operations.ts';
 import { Verdict } from './page.tsx';
 
@@ -13,18 +13,16 @@ type Run = ReturnType<typeof viewDryRun>;
 const RESULTS = { passed: 'good', failed: 'bad', skipped: 'plain' } as const;
 
 const Checks = ({ label, checks }: { label: string; checks: Explained['checks'] }) => (
-  <Table label={label} head={['Check', 'Result', 'Value seen', 'Why']}>
-    {checks.map(({ title, result, seen, reason }) => (
-      <Row>
-        <th scope="row">{title}</th>
-        <td>
-          <Badge tone={RESULTS[result]}>{result}</Badge>
-        </td>
-        <td class="value">{seen ?? ''}</td>
-        <td>{reason ?? ''}</td>
-      </Row>
-    ))}
-  </Table>
+  <Table
+    label={label}
+    rows={checks}
+    columns={{
+      Check: ({ title }) => title,
+      Result: ({ result }) => <Badge tone={RESULTS[result]}>{result}</Badge>,
+      'Value seen': ({ seen }) => <td class="value">{seen ?? ''}</td>,
+      Why: ({ reason }) => reason ?? '',
+    }}
+  />
 );
 
 /** Claims that are instants, as people read them. Milliseconds would be a year that no clock has. */
@@ -97,18 +95,16 @@ const Changes = ({ changes }: { changes: readonly ResourceDifference[] }) => {
     <p class="quiet">No changes: the data is stored already, or newer data is.</p>
   ) : (
     <>
-      <Table label="Changes" head={['Resource', 'Element', 'Now', 'Then']}>
-        {rows.slice(0, LISTED).map(({ reference, element, before, after }) => (
-          <Row>
-            <th scope="row">
-              <code>{reference}</code>
-            </th>
-            <td>{element}</td>
-            <td class="value">{before ?? <span class="quiet">nothing</span>}</td>
-            <td class="value">{after ?? <span class="quiet">nothing</span>}</td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label="Changes"
+        rows={rows.slice(0, LISTED)}
+        columns={{
+          Resource: ({ reference }) => <code>{reference}</code>,
+          Element: ({ element }) => element,
+          Now: ({ before }) => <td class="value">{before ?? <span class="quiet">nothing</span>}</td>,
+          Then: ({ after }) => <td class="value">{after ?? <span class="quiet">nothing</span>}</td>,
+        }}
+      />
       <More all={rows} />
     </>
   );
@@ -186,17 +182,15 @@ export const Validation = ({ issues }: { issues: readonly Issue[] }) => (
         : `The resource is not valid FHIR R4: ${counted(issues.length, 'fault')}.`}
     </Verdict>
     {issues.length === 0 ? null : (
-      <Table label="Faults" head={['Element', 'Fault', 'Code']}>
-        {issues.slice(0, LISTED).map(({ at, message, code }) => (
-          <Row>
-            <th scope="row">
-              <code>{at ?? ''}</code>
-            </th>
-            <td>{message}</td>
-            <td>{code}</td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label="Faults"
+        rows={issues.slice(0, LISTED)}
+        columns={{
+          Element: ({ at }) => <code>{at ?? ''}</code>,
+          Fault: ({ message }) => message,
+          Code: ({ code }) => code,
+        }}
+      />
     )}
     <More all={issues} />
   </section>

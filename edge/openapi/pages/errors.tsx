@@ -5,7 +5,7 @@ import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { titleOf } from '../../http/problem.ts';
 import { issueAnchor, statusAnchor } from '../../http/reference-address.ts';
 import { MAX_REQUEST_IDS } from '../../store/refusal.ts';
-import { Row, Table } from '../../admin/web/ui.tsx';
+import { Table } from '../../admin/web/ui.tsx';
 import { type Kind, MEANING, STATUS_OF } from '../answers.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
 
@@ -62,18 +62,20 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         verified, each rejection of the client is the same 401 <code>invalid_client</code> and{' '}
         <code>client authentication failed</code>; the administrator sees the exact reason.
       </p>
-      <Table label="Refusals of the token service" head={['Check', 'Answer', 'Reason in the answer', 'What to do']}>
-        {TOKEN_ROWS.map(({ label, hint, error, kind, description }) => (
-          <Row>
-            <th scope="row">{label}</th>
-            <td>
+      <Table
+        label="Refusals of the token service"
+        rows={TOKEN_ROWS}
+        columns={{
+          Check: ({ label }) => label,
+          Answer: ({ error, kind }) => (
+            <>
               {FAULT_STATUS[kind]} <code>{error}</code>
-            </td>
-            <td>{description === 'reason' ? 'exact' : 'none'}</td>
-            <td>{hint}</td>
-          </Row>
-        ))}
-      </Table>
+            </>
+          ),
+          'Reason in the answer': ({ description }) => (description === 'reason' ? 'exact' : 'none'),
+          'What to do': ({ hint }) => hint,
+        }}
+      />
     </section>
     <section aria-labelledby="fhir">
       <h2 id="fhir">FHIR</h2>
@@ -82,36 +84,34 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         <code>expression</code> is FHIRPath (<code>Patient.name[0].given[1]</code>), <code>location</code> is{' '}
         <code>http.</code> and the name of a parameter or header. An issue may have a more precise code than its status.
       </p>
-      <Table label="Failures of FHIR" head={['Status', 'issue.code', 'Meaning', 'What to do']}>
-        {KINDS.map((kind) => (
-          <Row>
+      <Table
+        label="Failures of FHIR"
+        rows={KINDS}
+        columns={{
+          Status: (kind) => (
             <th scope="row" id={statusAnchor(STATUS_OF[kind])}>
               {STATUS_OF[kind]}
             </th>
-            <td>
-              <code>{CODES(kind)}</code>
-            </td>
-            <td>
-              <Text text={MEANING[kind].meaning} />
-            </td>
-            <td>
-              <Text text={MEANING[kind].next} />
-            </td>
-          </Row>
-        ))}
-      </Table>
+          ),
+          'issue.code': (kind) => <code>{CODES(kind)}</code>,
+          Meaning: (kind) => <Text text={MEANING[kind].meaning} />,
+          'What to do': (kind) => <Text text={MEANING[kind].next} />,
+        }}
+      />
       <h3 id="issues">More precise codes</h3>
-      <Table label="Codes of issues" head={['issue.code', 'Meaning', 'What to do']}>
-        {Object.entries(FHIR_ISSUES).map(([code, { label, hint }]) => (
-          <Row>
+      <Table
+        label="Codes of issues"
+        rows={Object.entries(FHIR_ISSUES)}
+        columns={{
+          'issue.code': ([code]) => (
             <th scope="row" id={issueAnchor(code)}>
               <code>{code}</code>
             </th>
-            <td>{label}</td>
-            <td>{hint}</td>
-          </Row>
-        ))}
-      </Table>
+          ),
+          Meaning: ([, { label }]) => label,
+          'What to do': ([, { hint }]) => hint,
+        }}
+      />
     </section>
     <section aria-labelledby="administration">
       <h2 id="administration">Administration</h2>
@@ -120,14 +120,11 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         the status means; <code>errors</code> names each field (<code>field</code>, <code>pointer</code>) with a
         sentence.
       </p>
-      <Table label="Problems of the console’s API" head={['Status', 'title']}>
-        {TITLED.map((status) => (
-          <Row>
-            <th scope="row">{status}</th>
-            <td>{titleOf(status)}</td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        label="Problems of the console’s API"
+        rows={TITLED}
+        columns={{ Status: (status) => status, title: (status) => titleOf(status) }}
+      />
     </section>
   </TextPage>
 );

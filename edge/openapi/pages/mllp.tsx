@@ -2,7 +2,7 @@
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
-import { Code, Row, Table } from '../../admin/web/ui.tsx';
+import { Code, Table } from '../../admin/web/ui.tsx';
 import { mllpProgram } from '../../examples/mllp.ts';
 import { exampleMessage } from '../../examples/requests.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
@@ -64,17 +64,15 @@ export const MllpPage = ({ site }: { site: Site }) => {
       </section>
       <section aria-labelledby="ack">
         <h2 id="ack">Acknowledgement</h2>
-        <Table label="MSA-1" head={['MSA-1', 'Meaning', 'What to do']}>
-          {ACKS.map(([code, means, next]) => (
-            <Row>
-              <th scope="row">
-                <code>{code}</code>
-              </th>
-              <td>{means}</td>
-              <td>{next}</td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          label="MSA-1"
+          rows={ACKS}
+          columns={{
+            'MSA-1': ([code]) => <code>{code}</code>,
+            Meaning: ([, means]) => means,
+            'What to do': ([, , next]) => next,
+          }}
+        />
         <p>
           MSA-2 is your MSH-10. Each ERR has the place (ERR-2), a code of table 0357 (ERR-3), the severity E, W or I
           (ERR-4), the gateway’s own stable code (<a href="#reasons">ERR-5</a>), the request id (ERR-7) and a sentence
@@ -83,19 +81,15 @@ export const MllpPage = ({ site }: { site: Site }) => {
       </section>
       <section aria-labelledby="errors">
         <h2 id="errors">ERR-3, table 0357</h2>
-        <Table label="ERR-3" head={['Code', 'Meaning', 'As an error it makes']}>
-          {Object.entries(ERROR_CODES)
-            .filter(([code]) => code !== '0')
-            .map(([code, meaning]) => (
-              <Row>
-                <th scope="row">
-                  <code>{code}</code>
-                </th>
-                <td>{meaning}</td>
-                <td>{applicationCodeFor([code])}</td>
-              </Row>
-            ))}
-        </Table>
+        <Table
+          label="ERR-3"
+          rows={Object.entries(ERROR_CODES).filter(([code]) => code !== '0')}
+          columns={{
+            Code: ([code]) => <code>{code}</code>,
+            Meaning: ([, meaning]) => meaning,
+            'As an error it makes': ([code]) => applicationCodeFor([code]),
+          }}
+        />
         <p>
           Warnings (W) and information (I) have the same codes and make no error of an <code>AA</code>.
         </p>
@@ -107,42 +101,46 @@ export const MllpPage = ({ site }: { site: Site }) => {
           ERR-8 is for people. With other settings of the API key, the same code can be an error, a warning or
           information.
         </p>
-        <Table label="ERR-5" head={['Code', 'Meaning']}>
-          {Object.entries(ERROR_REASONS).map(([reason, means]) => (
-            <Row>
+        <Table
+          label="ERR-5"
+          rows={Object.entries(ERROR_REASONS)}
+          columns={{
+            Code: ([reason]) => (
               <th scope="row" id={`reason-${reason}`}>
                 <code>{reason}</code>
               </th>
-              <td>{means}</td>
-            </Row>
-          ))}
-        </Table>
+            ),
+            Meaning: ([, means]) => means,
+          }}
+        />
       </section>
       <section aria-labelledby="time">
         <h2 id="time">Time limits</h2>
         <p>The defaults of a listener; its operator can change them.</p>
-        <Table label="Time limits" head={['Limit', 'Time', 'Result']}>
-          <Row>
-            <th scope="row">A frame, from its VT to its end</th>
-            <td>{minutes(MLLP_DEFAULTS.frameSeconds)}</td>
-            <td>the connection is closed</td>
-          </Row>
-          <Row>
-            <th scope="row">A connection without data</th>
-            <td>{minutes(MLLP_DEFAULTS.idleSeconds)}</td>
-            <td>the connection is closed: connect again for the next message</td>
-          </Row>
-          <Row>
-            <th scope="row">The beginning: PROXY header and TLS</th>
-            <td>{minutes(MLLP_DEFAULTS.openingSeconds)}</td>
-            <td>the connection is closed</td>
-          </Row>
-          <Row>
-            <th scope="row">An answer while the gateway cannot be reached</th>
-            <td>{minutes(MLLP_DEFAULTS.retrySeconds)}</td>
-            <td>the connection is closed without an ACK</td>
-          </Row>
-        </Table>
+        <Table
+          label="Time limits"
+          rows={
+            [
+              ['A frame, from its VT to its end', MLLP_DEFAULTS.frameSeconds, 'the connection is closed'],
+              [
+                'A connection without data',
+                MLLP_DEFAULTS.idleSeconds,
+                'the connection is closed: connect again for the next message',
+              ],
+              ['The beginning: PROXY header and TLS', MLLP_DEFAULTS.openingSeconds, 'the connection is closed'],
+              [
+                'An answer while the gateway cannot be reached',
+                MLLP_DEFAULTS.retrySeconds,
+                'the connection is closed without an ACK',
+              ],
+            ] as const
+          }
+          columns={{
+            Limit: ([limit]) => limit,
+            Time: ([, seconds]) => minutes(seconds),
+            Result: ([, , result]) => result,
+          }}
+        />
       </section>
       <section aria-labelledby="again">
         <h2 id="again">When to send again</h2>
