@@ -4,7 +4,7 @@ import { ATTENTION_STATES, type IssueCount, MAX_COUNT, MAX_ISSUES } from '../../
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
-import { Badge, Code, Empty, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
 import { Path } from '../web/path.tsx';
 import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
@@ -176,10 +176,7 @@ const Dismissal = ({ item, path }: ItemProps) =>
     <Confirm label="Dismiss">
       <form class="actions" method="post" action={`${path}/${item.id}/dismiss`}>
         <input type="hidden" name="seen" value={item.foundAt} />
-        <label>
-          <span>Why (no patient data)</span>
-          <input name="reason" maxlength={500} required autocomplete="off" />
-        </label>
+        <Input label="Why (no patient data)" name="reason" maxlength={500} required autocomplete="off" />
         <button class="secondary">Dismiss it</button>
       </form>
     </Confirm>

@@ -6,7 +6,7 @@ import { AUDIT_ACTIONS } from '../../audit-actions.ts';
 import type { NamedAuditRow } from '../../store/admin-audit.ts';
 import type { List } from '../api/cursor.ts';
 import { listedName } from '../attention/person.ts';
-import { Empty, Filter, Moment, Notice, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Empty, Filter, Input, Moment, Notice, Pager, Select, Table, When } from '../web/ui.tsx';
 import { ACTION_CHOICES } from './actions.ts';
 import type { AuditPage, AuditView } from './listing.ts';
 import { Actor, addressOf, type AuditLinks, Linked, OfPatient, pageOf, type Query } from './links.tsx';
@@ -91,10 +91,7 @@ const FIELDS = {
 } as const;
 
 const Field = ({ name, query }: { name: keyof typeof FIELDS; query: Query }) => (
-  <label>
-    <span>{FIELDS[name].label}</span>
-    <input name={name} value={query[name] ?? ''} size={FIELDS[name].size} />
-  </label>
+  <Input label={FIELDS[name].label} name={name} value={query[name] ?? ''} size={FIELDS[name].size} />
 );
 
 /** The patients with the identifier of the filter. */

@@ -10,12 +10,14 @@ import {
   Fact,
   Faults,
   Filter,
+  Input,
   Notice,
   OfSite,
   Pager,
   Refreshed,
   ReleaseComment,
   Search,
+  Section,
   Select,
   Table,
   When,
@@ -53,23 +55,15 @@ type Given = Readonly<Record<string, string>>;
 
 const Target = ({ given }: { given: Given }) => (
   <>
-    <label>
-      <span>Target system</span>
-      <input
-        class="mono"
-        name="targetSystem"
-        value={given['targetSystem'] ?? 'http://snomed.info/sct'}
-        autocomplete="off"
-      />
-    </label>
-    <label>
-      <span>Target code</span>
-      <input class="mono" name="targetCode" value={given['targetCode']} autocomplete="off" />
-    </label>
-    <label>
-      <span>Text of the target</span>
-      <input name="display" value={given['display']} autocomplete="off" />
-    </label>
+    <Input
+      label="Target system"
+      class="mono"
+      name="targetSystem"
+      value={given['targetSystem'] ?? 'http://snomed.info/sct'}
+      autocomplete="off"
+    />
+    <Input label="Target code" class="mono" name="targetCode" value={given['targetCode']} autocomplete="off" />
+    <Input label="Text of the target" name="display" value={given['display']} autocomplete="off" />
     <Select
       name="equivalence"
       label="The target is"
@@ -134,15 +128,18 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
     {mayChange ? (
       <form class="filter" method="post" action={path}>
         <OfSite />
-        <label>
-          <span>Name of a new table</span>
-          <input name="name" value={given['name']} maxlength={100} required autocomplete="off" />
-        </label>
+        <Input
+          label="Name of a new table"
+          name="name"
+          value={given['name']}
+          maxlength={100}
+          required
+          autocomplete="off"
+        />
         <button>Create</button>
       </form>
     ) : null}
-    <section aria-labelledby="misses">
-      <h2 id="misses">Codes without a row</h2>
+    <Section id="misses" title="Codes without a row">
       <Table
         label="Codes without a row"
         rows={misses.items}
@@ -163,7 +160,7 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
         }}
       />
       <Pager path={path} query={query} next={misses.next} />
-    </section>
+    </Section>
   </>
 );
 
@@ -226,13 +223,9 @@ const Importing = ({ rows, part, parts, at }: ImportProgress) => (
 );
 
 const NameForms = ({ table, path, given }: Pick<CodeTableProps, 'table' | 'path' | 'given'>) => (
-  <section aria-labelledby="table">
-    <h2 id="table">Name and deletion</h2>
+  <Section id="table" title="Name and deletion">
     <form class="filter" method="post" action={`${path}/rename`}>
-      <label>
-        <span>Name</span>
-        <input name="name" value={given['name'] ?? table.name} maxlength={100} required autocomplete="off" />
-      </label>
+      <Input label="Name" name="name" value={given['name'] ?? table.name} maxlength={100} required autocomplete="off" />
       <button class="secondary">Rename</button>
     </form>
     {table.live === null ? (
@@ -246,7 +239,7 @@ const NameForms = ({ table, path, given }: Pick<CodeTableProps, 'table' | 'path'
     ) : (
       <p class="quiet">To delete the table, first make none of its versions live.</p>
     )}
-  </section>
+  </Section>
 );
 
 const hiddenOf = (row: TableRow) =>
@@ -287,8 +280,7 @@ export const CodeTable = (props: CodeTableProps) => {
           <ReleaseForm {...{ table, releases, path, given }} />
         </section>
       ) : null}
-      <section aria-labelledby="rows">
-        <h2 id="rows">{isDraft ? 'Rows of the draft' : `Rows of version ${version}`}</h2>
+      <Section id="rows" title={isDraft ? 'Rows of the draft' : `Rows of version ${version}`}>
         <Filter label="Rows">
           <Search label="Code or text" value={query['q'] ?? ''} />
           <Select
@@ -327,34 +319,26 @@ export const CodeTable = (props: CodeTableProps) => {
           <a href={`${path}/table.csv?${of}`}>Download as CSV</a>{' '}
           <a href={`${path}/concept-map.json?${of}`}>Download as ConceptMap</a>
         </p>
-      </section>
+      </Section>
       {mayChange ? (
         <>
-          <section aria-labelledby="set">
-            <h2 id="set">Set a row</h2>
+          <Section id="set" title="Set a row">
             <form class="filter" method="post" action={`${path}/set`}>
-              <label>
-                <span>Coding system</span>
-                <input class="mono" name="system" value={given['system'] ?? 'L'} autocomplete="off" />
-              </label>
-              <label>
-                <span>Code</span>
-                <input class="mono" name="code" value={given['code']} required autocomplete="off" />
-              </label>
-              <label>
-                <span>Only of MSH-3</span>
-                <input name="application" value={given['application']} autocomplete="off" />
-              </label>
-              <label>
-                <span>Only of MSH-4</span>
-                <input name="facility" value={given['facility']} autocomplete="off" />
-              </label>
+              <Input
+                label="Coding system"
+                class="mono"
+                name="system"
+                value={given['system'] ?? 'L'}
+                autocomplete="off"
+              />
+              <Input label="Code" class="mono" name="code" value={given['code']} required autocomplete="off" />
+              <Input label="Only of MSH-3" name="application" value={given['application']} autocomplete="off" />
+              <Input label="Only of MSH-4" name="facility" value={given['facility']} autocomplete="off" />
               <Target given={given} />
               <button>Set</button>
             </form>
-          </section>
-          <section aria-labelledby="import">
-            <h2 id="import">Import</h2>
+          </Section>
+          <Section id="import" title="Import">
             <form method="post" action={`${path}/import`}>
               <div class="field">
                 <label for="file">CSV or ConceptMap, which replaces the draft</label>
@@ -368,11 +352,10 @@ export const CodeTable = (props: CodeTableProps) => {
               </div>
               <button class="secondary">Import</button>
             </form>
-          </section>
+          </Section>
         </>
       ) : null}
-      <section aria-labelledby="releases">
-        <h2 id="releases">Live versions</h2>
+      <Section id="releases" title="Live versions">
         <Table
           label="Live versions"
           rows={releases}
@@ -384,7 +367,7 @@ export const CodeTable = (props: CodeTableProps) => {
             Why: (release) => release.comment,
           }}
         />
-      </section>
+      </Section>
       {mayChange ? <NameForms {...{ table, path, given }} /> : null}
     </>
   );

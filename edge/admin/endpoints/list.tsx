@@ -1,11 +1,10 @@
 /** The addresses of the gateway, and its MLLP sidecars. */
 import type { SidecarRow } from '../../store/sidecar.ts';
-import { Badge, Table, When } from '../web/ui.tsx';
+import { Badge, Section, Table, When } from '../web/ui.tsx';
 import { type Endpoint, ENDPOINT_TITLES } from './endpoints.ts';
 
 export const Endpoints = ({ endpoints }: { endpoints: readonly Endpoint[] }) => (
-  <section aria-labelledby="endpoints">
-    <h2 id="endpoints">Addresses of the gateway</h2>
+  <Section id="endpoints" title="Addresses of the gateway">
     <Table
       label="Addresses of the gateway"
       rows={endpoints}
@@ -17,12 +16,11 @@ export const Endpoints = ({ endpoints }: { endpoints: readonly Endpoint[] }) => 
         Setting: ({ name }) => <code>{name}</code>,
       }}
     />
-  </section>
+  </Section>
 );
 
 export const Sidecars = ({ sidecars }: { sidecars: readonly SidecarRow[] }) => (
-  <section aria-labelledby="sidecars">
-    <h2 id="sidecars">MLLP sidecars</h2>
+  <Section id="sidecars" title="MLLP sidecars">
     <Table
       label="MLLP sidecars"
       rows={sidecars}
@@ -33,5 +31,5 @@ export const Sidecars = ({ sidecars }: { sidecars: readonly SidecarRow[] }) => (
         'First seen': ({ first_seen }) => <When at={first_seen} />,
       }}
     />
-  </section>
+  </Section>
 );

@@ -3,7 +3,7 @@ import { useContext } from 'hono/jsx';
 
 import type { KeyActivityRow } from '../../store/key-activity.ts';
 import type { UsageSurface } from '../../store/usage.ts';
-import { Empty, TimeZone, When } from '../web/ui.tsx';
+import { Empty, Section, TimeZone, When } from '../web/ui.tsx';
 import { wallTime } from '../web/wall-clock.ts';
 import type { KeyRow } from './statements.ts';
 import { usageToday } from './usage-today.ts';
@@ -96,8 +96,7 @@ interface ActivityProps {
 export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProps) => {
   const surfaces = Object.entries(SURFACES).filter(([surface]) => activity.some((row) => row.surface === surface));
   return (
-    <section aria-labelledby="activity">
-      <h2 id="activity">Activity</h2>
+    <Section id="activity" title="Activity">
       {keyRow.last_used === null ? (
         <Empty>This key has not been used yet.</Empty>
       ) : (
@@ -124,6 +123,6 @@ export const Activity = ({ keyRow, activity, nowMs, requestsPath }: ActivityProp
           }),
         )}
       </div>
-    </section>
+    </Section>
   );
 };

@@ -16,7 +16,7 @@ import { KEY_MEMBERS, KEY_SECTIONS } from '../../members/api-key.ts';
 import type { KeyRow } from './statements.ts';
 import { viewKey } from './view.ts';
 import { Refusals } from '../requests/list.tsx';
-import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, KeyStatus, Section, Table, When } from '../web/ui.tsx';
 
 interface Switched {
   readonly by: string;
@@ -130,8 +130,7 @@ const FoundKeys = ({ keys, kids, nowMs }: Pick<KeyPageProps, 'kids' | 'nowMs'> &
 );
 
 const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPageProps) => (
-  <section aria-labelledby="public-keys">
-    <h2 id="public-keys">Public keys</h2>
+  <Section id="public-keys" title="Public keys">
     {key.jwks_uri === null ? null : (
       <p>
         <code>{key.jwks_uri}</code> <a href={`${path}?check=1#public-keys`}>Fetch it now</a>
@@ -150,12 +149,11 @@ const Keys = ({ keyRow: key, findings, problems, path, kids, nowMs }: KeyPagePro
     {findings === null || findings.keys.length === 0 ? null : (
       <FoundKeys keys={findings.keys} kids={kids} nowMs={nowMs} />
     )}
-  </section>
+  </Section>
 );
 
 const Examples = ({ examples }: { examples: readonly Example[] }) => (
-  <section aria-labelledby="examples">
-    <h2 id="examples">Use this key</h2>
+  <Section id="examples" title="Use this key">
     <p class="quiet">
       Complete programs for this API key. They read its private key from <code>private.pem</code> (PKCS #8).
     </p>
@@ -165,15 +163,14 @@ const Examples = ({ examples }: { examples: readonly Example[] }) => (
         <Code text={text} label={title} copy />
       </details>
     ))}
-  </section>
+  </Section>
 );
 
 /** Open until each step is done. */
 const GoLive = ({ checkList: { steps, types } }: { checkList: CheckList }) => {
   const done = steps.filter((step) => step.done).length;
   return (
-    <section aria-labelledby="go-live">
-      <h2 id="go-live">Go-live check list</h2>
+    <Section id="go-live" title="Go-live check list">
       <details open={done < steps.length}>
         <summary>
           {done} of {steps.length} seen
@@ -205,7 +202,7 @@ const GoLive = ({ checkList: { steps, types } }: { checkList: CheckList }) => {
           />
         )}
       </details>
-    </section>
+    </Section>
   );
 };
 
@@ -252,8 +249,7 @@ export const KeyPage = (props: KeyPageProps) => (
     <GoLive checkList={props.checkList} />
     <Keys {...props} />
     <Examples examples={props.examples} />
-    <section aria-labelledby="refused">
-      <h2 id="refused">Rejected requests</h2>
+    <Section id="refused" title="Rejected requests">
       {props.refusals.length === 0 ? (
         <Empty>No rejected or failed requests are kept.</Empty>
       ) : (
@@ -262,7 +258,7 @@ export const KeyPage = (props: KeyPageProps) => (
       <p>
         <a href={props.refusalsPath}>All rejected and failed requests of this API key</a>
       </p>
-    </section>
+    </Section>
     {props.subscriptionsPath === undefined ? null : (
       <p>
         <a href={props.subscriptionsPath}>Subscriptions of this API key</a>

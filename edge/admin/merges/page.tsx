@@ -5,7 +5,7 @@ import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
 import type { List } from '../api/cursor.ts';
 import { type Person, readPerson, viewPerson } from '../attention/person.ts';
 import { Differences } from '../messages/differences.tsx';
-import { Badge, Empty, Filter, Notice, Pager, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Input, Notice, Pager, Section, Table, When } from '../web/ui.tsx';
 import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
 
 const identifiersOf = ({ identifiers }: Person): string =>
@@ -31,16 +31,14 @@ export const MergeList = ({ list, query, path, messagePath }: MergeListProps) =>
   <>
     <p class="lead">Merges of patient records by messages. A merge can be undone. Preview the undo first.</p>
     <Filter label="Merges">
-      <label>
-        <span>Patient id</span>
-        <input
-          name="patient"
-          value={query['patient'] ?? ''}
-          pattern="[0-9A-Fa-f\-]{36}"
-          title="The id of a patient record, of 36 characters"
-          autocomplete="off"
-        />
-      </label>
+      <Input
+        label="Patient id"
+        name="patient"
+        value={query['patient'] ?? ''}
+        pattern="[0-9A-Fa-f\-]{36}"
+        title="The id of a patient record, of 36 characters"
+        autocomplete="off"
+      />
     </Filter>
     <Table
       label="Merges"
@@ -127,8 +125,7 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
           'After the undo': ({ id, after }) => personOf(id, after),
         }}
       />
-      <section aria-labelledby="left">
-        <h2 id="left">To decide</h2>
+      <Section id="left" title="To decide">
         {left.length === 0 ? (
           <Empty>Nothing. Each resource belongs clearly to one of the patients.</Empty>
         ) : (
@@ -147,9 +144,8 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
             />
           </>
         )}
-      </section>
-      <section aria-labelledby="back">
-        <h2 id="back">To the merged patient</h2>
+      </Section>
+      <Section id="back" title="To the merged patient">
         {back.length === 0 ? <Empty>No resources.</Empty> : <References references={back} {...{ messagePath }} />}
         {restored.length === 0 ? null : (
           <>
@@ -157,23 +153,26 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
             <References references={restored} {...{ messagePath }} />
           </>
         )}
-      </section>
+      </Section>
       {refusal === undefined ? (
         <form class="actions" method="post" action={`${path}/undo`}>
           <input type="hidden" name="state" value={state} />
-          <label>
-            <span>Why (shown with the merge; no patient data)</span>{' '}
-            <input name="reason" value={failed?.reason} maxlength={500} required autocomplete="off" />
-          </label>
+          <Input
+            label="Why (shown with the merge; no patient data)"
+            name="reason"
+            value={failed?.reason}
+            maxlength={500}
+            required
+            autocomplete="off"
+          />
           <button>Undo the merge</button>
         </form>
       ) : (
         <Notice tone="warn">{UNDO_REFUSALS[refusal]}</Notice>
       )}
-      <section aria-labelledby="changes">
-        <h2 id="changes">Changes</h2>
+      <Section id="changes" title="Changes">
         <Differences label="Changes" resources={changes} />
-      </section>
+      </Section>
     </>
   );
 };

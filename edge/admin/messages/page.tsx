@@ -3,7 +3,7 @@ import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.
 import { AckErrors, inOrder, RuleChanges, Segments } from './as-sent.tsx';
 import { Changed } from './differences.tsx';
 import { Path } from '../web/path.tsx';
-import { Badge, Code, Copyable, Empty, Fact, Outcome, Table, Warnings, When } from '../web/ui.tsx';
+import { Badge, Code, Copyable, Empty, Fact, Outcome, Section, Table, Warnings, When } from '../web/ui.tsx';
 
 const REASONS = {
   received: 'received',
@@ -206,10 +206,9 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         ) : null}
       </dl>
       {message.errors.length === 0 ? null : (
-        <section aria-labelledby="errors">
-          <h2 id="errors">Errors and warnings</h2>
+        <Section id="errors" title="Errors and warnings">
           <AckErrors errors={message.errors} />
-        </section>
+        </Section>
       )}
       <section aria-labelledby="segments">
         <div class="heading">
@@ -235,19 +234,16 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         )}
       </section>
       {message.ruleChanges.length === 0 ? null : (
-        <section aria-labelledby="rules">
-          <h2 id="rules">Changed by rules</h2>
+        <Section id="rules" title="Changed by rules">
           <RuleChanges changes={message.ruleChanges} />
-        </section>
+        </Section>
       )}
       {message.around.length === 0 ? null : (
-        <section aria-labelledby="around">
-          <h2 id="around">Related messages</h2>
+        <Section id="around" title="Related messages">
           <Around around={message.around} path={path} />
-        </section>
+        </Section>
       )}
-      <section aria-labelledby="resources">
-        <h2 id="resources">Changes</h2>
+      <Section id="resources" title="Changes">
         {message.resources.length === 0 ? (
           <Empty>This message wrote no resource.</Empty>
         ) : (
@@ -256,17 +252,15 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
         {message.hasMoreResources ? (
           <p class="quiet">Only the first {message.resources.length.toLocaleString('en')} entries are shown.</p>
         ) : null}
-      </section>
-      <section aria-labelledby="ack">
-        <h2 id="ack">ACK</h2>
+      </Section>
+      <Section id="ack" title="ACK">
         {message.ack === null ? (
           <Empty>{message.isForgotten ? 'The ACK is no longer kept.' : 'The sender requested no ACK.'}</Empty>
         ) : (
           <Code text={message.ack} label="The ACK" copy />
         )}
-      </section>
-      <section aria-labelledby="attempts">
-        <h2 id="attempts">Attempts</h2>
+      </Section>
+      <Section id="attempts" title="Attempts">
         <p class="quiet">
           The sender gets the first AA whenever it sends these bytes again.
           {message.attemptCount > message.attempts.length
@@ -274,7 +268,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
             : ''}
         </p>
         <Attempts attempts={message.attempts} />
-      </section>
+      </Section>
     </>
   );
 };

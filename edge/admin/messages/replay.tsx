@@ -1,15 +1,12 @@
 /** The preview of a replay. Replacing newer data is a separate step. */
 import type { ReplayPreview } from './message-replay.ts';
-import { Empty, Outcome } from '../web/ui.tsx';
+import { Empty, Input, Outcome, Section } from '../web/ui.tsx';
 import { Differences } from './differences.tsx';
 import { AckErrors } from './as-sent.tsx';
 
 /** Why it is replayed: kept with the attempt. */
 export const CommentField = () => (
-  <label>
-    <span>Why (shown with the attempt; no patient data)</span>
-    <input name="comment" maxlength={500} autocomplete="off" />
-  </label>
+  <Input label="Why (shown with the attempt; no patient data)" name="comment" maxlength={500} autocomplete="off" />
 );
 
 interface ReplayPageProps {
@@ -35,8 +32,7 @@ export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
         be <Outcome outcome={outcome} />
       </p>
       {findings.length === 0 ? null : <AckErrors errors={findings} />}
-      <section aria-labelledby="changes">
-        <h2 id="changes">Changes</h2>
+      <Section id="changes" title="Changes">
         {merges.map(({ from, to }) => (
           <p>
             <code>Patient/{from}</code> would be merged into <code>Patient/{to}</code>.
@@ -60,10 +56,9 @@ export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
             <a href={path}>Back to the message</a>
           </form>
         )}
-      </section>
+      </Section>
       {stale.length === 0 ? null : (
-        <section aria-labelledby="stale">
-          <h2 id="stale">Elements with newer data</h2>
+        <Section id="stale" title="Elements with newer data">
           <p>
             These elements have newer data than this message. They stay as they are, unless you replace them with the
             data of this message.
@@ -77,7 +72,7 @@ export const ReplayPage = ({ preview, path, isTrial }: ReplayPageProps) => {
               </button>
             </form>
           )}
-        </section>
+        </Section>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { pretty } from '../../../shared/pretty-json.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { MessageFacts } from '../../store/provenance.ts';
 import { parseStored } from '../../store/resource.ts';
-import { Code, Fact, Table, When } from '../web/ui.tsx';
+import { Code, Fact, Section, Table, When } from '../web/ui.tsx';
 import type { ResourceView } from './find-resource.ts';
 import { partsOf, pathTo, type Traced } from './lineage.ts';
 
@@ -169,15 +169,13 @@ export const ResourcePage = ({ resource, path, keyPath }: ResourceProps) => {
           </Fact>
         )}
       </dl>
-      <section aria-labelledby="content">
-        <h2 id="content">Content</h2>
+      <Section id="content" title="Content">
         <p class="quiet">Point at a value to see its origin. Press the value for the link to its message.</p>
         <Code text={json} label="The resource" copy>
           <Content value={content} at="" line={'\n'} {...{ origins, path, keyPath, comparedFrom }} />
         </Code>
-      </section>
-      <section aria-labelledby="messages">
-        <h2 id="messages">Messages that wrote a version</h2>
+      </Section>
+      <Section id="messages" title="Messages that wrote a version">
         <Table
           label="Messages"
           rows={messages}
@@ -197,7 +195,7 @@ export const ResourcePage = ({ resource, path, keyPath }: ResourceProps) => {
             Version: (message) => message.version,
           }}
         />
-      </section>
+      </Section>
     </>
   );
 };

@@ -2,7 +2,7 @@
 import type { AliasState } from '../../store/admin-alias.ts';
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Fact, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Fact, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
@@ -77,10 +77,7 @@ export const AliasList = ({ list, query, path, namesPath, messagePath, mayDecide
           ...Object.entries(STATES).map(([value, { text }]) => ({ value, label: text })),
         ]}
       />
-      <label>
-        <span>Namespace</span>
-        <input name="namespace" value={query['namespace'] ?? ''} maxlength={300} />
-      </label>
+      <Input label="Namespace" name="namespace" value={query['namespace'] ?? ''} maxlength={300} />
     </Filter>
     <Table
       label="URIs of namespaces"

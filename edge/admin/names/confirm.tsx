@@ -2,7 +2,7 @@
 import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
 import type { UnmappedName } from '../../store/unmapped-name.ts';
 import { counted } from '../web/counted.ts';
-import { Fact, OfSite } from '../web/ui.tsx';
+import { Fact, OfSite, Section } from '../web/ui.tsx';
 import { KINDS } from './list.tsx';
 import type { NamingPreview } from './naming.ts';
 import { toParameter } from './parameter.ts';
@@ -49,8 +49,7 @@ export const NamingQuestion = (props: NamingQuestionProps) => {
           <code>{system}</code>
         </Fact>
       </dl>
-      <section aria-labelledby="touched">
-        <h2 id="touched">Messages and records that it touches</h2>
+      <Section id="touched" title="Messages and records that it touches">
         <p>The URI applies from the next message on.</p>
         <ul>
           {others.length === 0 ? null : (
@@ -86,7 +85,7 @@ export const NamingQuestion = (props: NamingQuestionProps) => {
             Back
           </a>
         </form>
-      </section>
+      </Section>
     </>
   );
 };

@@ -1,7 +1,7 @@
 /** The parts of `/admin/people` beside the sessions: people, access rules and permissions. */
 import type { Config } from '../../config.ts';
 import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from '../../permissions.ts';
-import { Badge, Table, When } from '../web/ui.tsx';
+import { Badge, Section, Table, When } from '../web/ui.tsx';
 import { groupsAt, MAX_PEOPLE, type PersonView } from './people.ts';
 
 /** The number of permissions; it opens their list. */
@@ -22,8 +22,7 @@ const Allowed = ({ permissions, owner }: { permissions: readonly string[]; owner
 };
 
 export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own: string }) => (
-  <section aria-labelledby="been">
-    <h2 id="been">People</h2>
+  <Section id="been" title="People">
     <p class="quiet">
       Sign-ins to this site within 400 days{people.length < MAX_PEOPLE ? '' : `, the last ${MAX_PEOPLE} people`}.
       Permissions are those of the provider's last answer.
@@ -48,7 +47,7 @@ export const PeopleList = ({ people, own }: { people: readonly PersonView[]; own
         ),
       }}
     />
-  </section>
+  </Section>
 );
 
 type Rules = Pick<Config, 'ADMIN_OIDC_GROUPS' | 'ADMIN_OIDC_GROUPS_CLAIM' | 'ADMIN_OIDC_SITE_CLAIM'> &
@@ -58,8 +57,7 @@ type Rules = Pick<Config, 'ADMIN_OIDC_GROUPS' | 'ADMIN_OIDC_GROUPS_CLAIM' | 'ADM
 export const AccessRules = ({ config, site }: { config: Rules; site: string }) => {
   const groups = groupsAt(config, site);
   return (
-    <section aria-labelledby="may">
-      <h2 id="may">Access</h2>
+    <Section id="may" title="Access">
       <p>
         The OpenID provider <code>{config.ADMIN_OIDC_ISSUER ?? ''}</code> has the accounts and passwords. A permission
         that is removed there ends here within 15 minutes. Access needs this site's id, <code>{site}</code>, in the
@@ -83,13 +81,12 @@ export const AccessRules = ({ config, site }: { config: Rules; site: string }) =
           }}
         />
       )}
-    </section>
+    </Section>
   );
 };
 
 export const PermissionTable = ({ own }: { own: ReadonlySet<Permission> }) => (
-  <section aria-labelledby="permissions">
-    <h2 id="permissions">Permissions</h2>
+  <Section id="permissions" title="Permissions">
     <Table
       label="Permissions"
       rows={ALL_PERMISSIONS}
@@ -99,5 +96,5 @@ export const PermissionTable = ({ own }: { own: ReadonlySet<Permission> }) => (
         'You have it': (each) => (own.has(each) ? 'yes' : 'no'),
       }}
     />
-  </section>
+  </Section>
 );

@@ -1,7 +1,7 @@
 /** The list of open sessions. */
 import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, OfSite, Pager, Table, When } from '../web/ui.tsx';
+import { Badge, OfSite, Pager, Section, Table, When } from '../web/ui.tsx';
 import type { SessionView } from './sessions.ts';
 
 interface SessionListProps {
@@ -13,8 +13,7 @@ interface SessionListProps {
 }
 
 export const SessionList = ({ list, query, path, own }: SessionListProps) => (
-  <section aria-labelledby="sessions" class="sessions">
-    <h2 id="sessions">Sessions</h2>
+  <Section id="sessions" title="Sessions" class="sessions">
     <p class="quiet">
       A session ends by signing out, after 30 minutes without a request, after 8 hours, by the OpenID provider, or here.
       The person can sign in again as long as the provider allows it: lock the account there too.
@@ -53,5 +52,5 @@ export const SessionList = ({ list, query, path, own }: SessionListProps) => (
         <button class="danger">End all sessions of the site</button>
       </form>
     </Confirm>
-  </section>
+  </Section>
 );

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import { isStored, type ResourceType } from '../../../shared/resource-type.ts';
 import { Choices, FieldBox, Fieldset, type FieldErrors, Lines, SelectField, Switch, Text } from '../web/fields.tsx';
-import { Badge, Fact } from '../web/ui.tsx';
+import { Badge, Fact, Section } from '../web/ui.tsx';
 import { textOf, textsOf, YES } from '../../members/input.ts';
 import type { Member, Members } from '../../members/member.ts';
 import type { FieldTexts } from '../../members/texts.ts';
@@ -156,11 +156,10 @@ export const RecordFields = ({ members, sections, texts, errors, types, folds, b
         );
       }
       return (
-        <section aria-labelledby={`${section}-title`}>
-          <h2 id={`${section}-title`}>{title}</h2>
+        <Section id={`${section}-title`} title={title}>
           {lead === undefined ? null : <p class="quiet">{lead}</p>}
           {fields}
-        </section>
+        </Section>
       );
     })}
   </>

@@ -1,13 +1,12 @@
 /** The history on the page of a record: author, time, and each changed member before and after. */
 import type { ChangeRow } from '../../store/change.ts';
-import { Empty, Table, When } from '../web/ui.tsx';
+import { Empty, Section, Table, When } from '../web/ui.tsx';
 import { viewChange } from './change.ts';
 import { textOfMember } from './fields.tsx';
 import type { Members } from '../../members/member.ts';
 
 export const History = ({ members, changes }: { members: Members; changes: readonly ChangeRow[] }) => (
-  <section aria-labelledby="history">
-    <h2 id="history">History</h2>
+  <Section id="history" title="History">
     {changes.length === 0 ? <Empty>No history: this record was created in the database.</Empty> : null}
     {changes
       .map((change) => viewChange(members, change))
@@ -31,5 +30,5 @@ export const History = ({ members, changes }: { members: Members; changes: reado
           />
         </details>
       ))}
-  </section>
+  </Section>
 );

@@ -1,6 +1,6 @@
 /** Replays of many messages: the filter, its count, and the progress of each replay. */
 import { counted } from '../web/counted.ts';
-import { Backwards, Badge, Moment, OfSite, type Option, Outcome, Select, Table, When } from '../web/ui.tsx';
+import { Backwards, Badge, Input, Moment, OfSite, Outcome, Select, Table, type Option, When } from '../web/ui.tsx';
 import { Differences } from '../messages/differences.tsx';
 import type { ReplayPreview } from '../messages/message-replay.ts';
 import { AckErrors } from '../messages/as-sent.tsx';
@@ -149,14 +149,14 @@ export const ReplaysPage = ({
           { value: 'AA', label: 'AA accepted' },
         ]}
       />
-      <label>
-        <span>Reason of an error</span>
-        <input name="reason" value={query['reason'] ?? ''} placeholder="ambiguous-patient" pattern="[a-z0-9\-]{0,60}" />
-      </label>
-      <label>
-        <span>Type</span>
-        <input name="type" value={query['type'] ?? ''} placeholder="ADT^A04" size={10} />
-      </label>
+      <Input
+        label="Reason of an error"
+        name="reason"
+        value={query['reason'] ?? ''}
+        placeholder="ambiguous-patient"
+        pattern="[a-z0-9\-]{0,60}"
+      />
+      <Input label="Type" name="type" value={query['type'] ?? ''} placeholder="ADT^A04" size={10} />
       <Select
         name="clientId"
         label="API key"
@@ -166,10 +166,7 @@ export const ReplaysPage = ({
       <Moment name="from" label="From" value={query['from'] ?? ''} />
       <Moment name="to" label="To" value={query['to'] ?? ''} />
       {(query['unmapped'] ?? '') === '' ? null : (
-        <label>
-          <span>Name without a URI</span>
-          <input name="unmapped" value={query['unmapped']} />
-        </label>
+        <Input label="Name without a URI" name="unmapped" value={query['unmapped']} />
       )}
       <button class="secondary" name="count" value="1">
         Count

@@ -8,7 +8,7 @@ import { MAX_REQUEST_IDS } from '../../store/refusal.ts';
 import type { List } from '../api/cursor.ts';
 import { linkTo } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Empty, Filter, Moment, Pager, Search, Select, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Input, Moment, Pager, Search, Select, When } from '../web/ui.tsx';
 import { explainedAt } from './explained.ts';
 import { quartersOf } from './view.ts';
 
@@ -199,10 +199,7 @@ export const RequestPage = ({ list, query, range, config, nowMs }: RequestPagePr
             { value: 'AR', label: 'AR' },
           ]}
         />
-        <label>
-          <span>Code</span>
-          <input name="code" value={query['code'] ?? ''} placeholder="aud, 101, required" size={12} />
-        </label>
+        <Input label="Code" name="code" value={query['code'] ?? ''} placeholder="aud, 101, required" size={12} />
         <Moment name="from" label="From" value={query['from'] ?? ''} />
         <Moment name="to" label="To" value={query['to'] ?? ''} />
       </Filter>

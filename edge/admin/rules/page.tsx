@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 
 import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
-import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Section, Select, Table, When } from '../web/ui.tsx';
 import { RULE_VERBS } from './rule-form.ts';
 import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
@@ -184,13 +184,6 @@ const DraftForm = ({ rules, path, failed }: Pick<RulesPageProps, 'rules' | 'path
     </div>
     <button class="secondary">Save draft</button>
   </form>
-);
-
-const Section = ({ id, title, children }: { id: string; title: string; children: Child }) => (
-  <section aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
-    {children}
-  </section>
 );
 
 const Releases = ({ rules: { releases }, path }: Pick<RulesPageProps, 'rules' | 'path'>) => (

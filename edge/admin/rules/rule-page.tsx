@@ -1,7 +1,7 @@
 /** The form of one rule of the draft. Its fields depend on the verb, which is chosen before. */
 import type { Fault } from '../../../shared/fault.ts';
 import { type FieldErrors, Lines, SelectField, Text } from '../web/fields.tsx';
-import { Faults, Notice } from '../web/ui.tsx';
+import { Faults, Input, Notice, Section } from '../web/ui.tsx';
 import {
   type ConditionTexts,
   CONDITION_TESTS,
@@ -28,19 +28,17 @@ const Condition = ({ condition, at, errors }: { condition: ConditionTexts; at: n
   return (
     <div role="group" aria-label={`Condition ${at + 1}`}>
       <div class="filter">
-        <label>
-          <span>Path</span>
-          <input
-            id={id}
-            name="condition-path"
-            class="mono"
-            value={condition.path}
-            aria-invalid={messages === undefined ? undefined : 'true'}
-            aria-describedby={messages === undefined ? undefined : `${id}-error`}
-            autofocus={errors.keys().next().value === id}
-            autocomplete="off"
-          />
-        </label>
+        <Input
+          label="Path"
+          id={id}
+          name="condition-path"
+          class="mono"
+          value={condition.path}
+          aria-invalid={messages === undefined ? undefined : 'true'}
+          aria-describedby={messages === undefined ? undefined : `${id}-error`}
+          autofocus={errors.keys().next().value === id}
+          autocomplete="off"
+        />
         <label>
           <span>Test</span>
           <select name="condition-test">
@@ -51,10 +49,7 @@ const Condition = ({ condition, at, errors }: { condition: ConditionTexts; at: n
             ))}
           </select>
         </label>
-        <label>
-          <span>Text or pattern</span>
-          <input name="condition-value" class="mono" value={condition.value} autocomplete="off" />
-        </label>
+        <Input label="Text or pattern" name="condition-value" class="mono" value={condition.value} autocomplete="off" />
       </div>
       {messages === undefined ? null : (
         <ul class="errors" id={`${id}-error`}>
@@ -104,8 +99,7 @@ export const RuleForm = ({ state, path }: { state: RuleFormState; path: string }
       <input type="hidden" name="edits" value={edits} />
       <input type="hidden" name="number" value={isNew ? '' : `${number}`} />
       <input type="hidden" name="verb" value={verb} />
-      <section aria-labelledby="deed">
-        <h2 id="deed">{RULE_VERBS[verb].label}</h2>
+      <Section id="deed" title={RULE_VERBS[verb].label}>
         {fieldsOf(verb).map(({ name, label, hint, options, rows }) => {
           const field = { name, label, hint, errors, value: text(name) };
           if (options !== undefined) return <SelectField {...field} options={options} />;
@@ -118,9 +112,8 @@ export const RuleForm = ({ state, path }: { state: RuleFormState; path: string }
           value={text('name')}
           errors={errors}
         />
-      </section>
-      <section aria-labelledby="messages">
-        <h2 id="messages">Messages</h2>
+      </Section>
+      <Section id="messages" title="Messages">
         <Text
           name="types"
           label="Message types"
@@ -145,9 +138,8 @@ export const RuleForm = ({ state, path }: { state: RuleFormState; path: string }
           errors={errors}
           mono
         />
-      </section>
-      <section aria-labelledby="conditions">
-        <h2 id="conditions">Conditions</h2>
+      </Section>
+      <Section id="conditions" title="Conditions">
         <p class="hint">
           The message must fulfil each. In a pattern, * is any text, ? one character and # one digit. A condition
           without a path and text is left out.
@@ -155,7 +147,7 @@ export const RuleForm = ({ state, path }: { state: RuleFormState; path: string }
         {conditions.map((condition, at) => (
           <Condition {...{ condition, at, errors }} />
         ))}
-      </section>
+      </Section>
       <p class="actions">
         <button>Save to the draft</button>
         {count < MAX_CONDITIONS ? (

@@ -2,7 +2,7 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Fact, Refreshed, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Fact, Input, Refreshed, Table, When } from '../web/ui.tsx';
 import { MAX_TRIED } from '../../store/rules-trial.ts';
 import type { TrialView } from './trial.ts';
 
@@ -132,10 +132,7 @@ export const TrialPage = ({ trial, path, mayChange, messagePath }: TrialPageProp
     </p>
     {mayChange && trial?.state !== 'open' ? (
       <form class="filter" method="post" action={path} aria-label="Start a trial">
-        <label>
-          <span>Newest messages</span>
-          <input name="messages" type="number" min={1} max={MAX_TRIED} value="1000" required />
-        </label>
+        <Input label="Newest messages" name="messages" type="number" min={1} max={MAX_TRIED} value="1000" required />
         <button>Try the draft</button>
       </form>
     ) : null}

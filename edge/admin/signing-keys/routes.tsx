@@ -8,7 +8,7 @@ import type { Console } from '../web/console.ts';
 import { counted } from '../web/counted.ts';
 import { Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
-import { Badge, Code, Notice, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Notice, Section, Table, When } from '../web/ui.tsx';
 import { type SigningKeyView, viewRing } from './ring.ts';
 
 const { path: PLACE } = PLACES.signingKeys;
@@ -73,15 +73,14 @@ export function addSigningKeyPage(app: Surface, { deps: { config, now }, access 
             'Next step': (item) => <Until {...{ item }} now={at} />,
           }}
         />
-        <section aria-labelledby="rotate">
-          <h2 id="rotate">How to rotate</h2>
+        <Section id="rotate" title="How to rotate">
           <p>
             Rotate once a year, and at once if a private key may have leaked. There are three steps on the machine that
             deploys; each prints the next ring, and no request fails. If a key has leaked, retire it without waiting:
             the gateway then rejects its tokens, and clients request new ones.
           </p>
           <Code text={STEPS} label="The three steps" copy />
-        </section>
+        </Section>
       </Page>
     );
     return respond(config, page);

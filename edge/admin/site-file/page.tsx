@@ -6,7 +6,7 @@ import { PERMISSIONS } from '../../permissions.ts';
 import type { Actor } from '../staff/actor.ts';
 import { counted } from '../web/counted.ts';
 import { Switch } from '../web/fields.tsx';
-import { Code, Copyable, Notice, Table } from '../web/ui.tsx';
+import { Code, Copyable, Input, Notice, Section, Table } from '../web/ui.tsx';
 import type { CreatedSubscription } from './operations.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedItem } from './planned.ts';
@@ -140,8 +140,7 @@ export const PlanView = ({ plan, actor, path, file, prune, copy }: PlanViewProps
   const disabled = plan.items.filter(isDisabled);
   const missing = missingOf(plan, actor);
   return (
-    <section aria-labelledby="plan">
-      <h2 id="plan">Plan</h2>
+    <Section id="plan" title="Plan">
       {plan.items.length === 0 ? <Notice tone="good">No changes: the site is as the file says.</Notice> : null}
       {disabled.length === 0 ? null : (
         <Notice tone="warn">
@@ -170,10 +169,7 @@ export const PlanView = ({ plan, actor, path, file, prune, copy }: PlanViewProps
           {prune ? <input type="hidden" name="prune" value="yes" /> : null}
           {copy ? <input type="hidden" name="copy" value="yes" /> : null}
           {plan.items.some(({ kind }) => kind === 'rules' || kind === 'code-table') ? (
-            <label>
-              <span>Comment of the new versions</span>
-              <input name="comment" maxlength={500} autocomplete="off" />
-            </label>
+            <Input label="Comment of the new versions" name="comment" maxlength={500} autocomplete="off" />
           ) : null}
           <div class="actions">
             <button class={disabled.length === 0 ? '' : 'danger'}>Apply {counted(plan.items.length, 'change')}</button>
@@ -184,7 +180,7 @@ export const PlanView = ({ plan, actor, path, file, prune, copy }: PlanViewProps
           </p>
         </form>
       )}
-    </section>
+    </Section>
   );
 };
 

@@ -2,7 +2,7 @@
 import { SUBSCRIPTION_STATUSES } from '../../store/subscription.ts';
 import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Filter, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { SubscriptionView } from './view.ts';
 
 const TONES = { requested: 'warn', active: 'good', error: 'bad', off: 'plain' } as const;
@@ -57,12 +57,7 @@ export const SubscriptionList = ({ list, query, path }: SubscriptionListProps) =
           ...SUBSCRIPTION_STATUSES.map((value) => ({ value, label: value === 'off' ? 'paused or ended' : value })),
         ]}
       />
-      {(query['clientId'] ?? '') === '' ? null : (
-        <label>
-          <span>Client ID</span>
-          <input name="clientId" value={query['clientId']} />
-        </label>
-      )}
+      {(query['clientId'] ?? '') === '' ? null : <Input label="Client ID" name="clientId" value={query['clientId']} />}
     </Filter>
     <Table
       label="Subscriptions"

@@ -1,7 +1,7 @@
 /** The page of one subscription: its facts, its delivery, and what an administrator can do. */
 import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
-import { Copyable, Fact, Notice, When } from '../web/ui.tsx';
+import { Copyable, Fact, Input, Notice, Section, When } from '../web/ui.tsx';
 import { lagText, Status, topicText } from './list.tsx';
 import type { SubscriptionView } from './view.ts';
 
@@ -66,8 +66,7 @@ const Facts = ({ subscription: it, keyPath }: Pick<SubscriptionPageProps, 'subsc
 );
 
 const Delivery = ({ subscription: it }: Pick<SubscriptionPageProps, 'subscription'>) => (
-  <section aria-labelledby="delivery">
-    <h2 id="delivery">Delivery</h2>
+  <Section id="delivery" title="Delivery">
     <dl class="facts">
       <Fact name="Delivered">
         {it.delivered.toLocaleString('en')} of {counted(it.lastEvent, 'event')}
@@ -97,14 +96,13 @@ const Delivery = ({ subscription: it }: Pick<SubscriptionPageProps, 'subscriptio
         {it.isPosting ? 'under way' : it.nextAt === null ? 'none planned' : <When at={it.nextAt} />}
       </Fact>
     </dl>
-  </section>
+  </Section>
 );
 
 const Actions = ({ subscription: it, path }: Pick<SubscriptionPageProps, 'subscription' | 'path'>) => {
   const isStopped = it.status === 'off' || it.status === 'error';
   return (
-    <section aria-labelledby="actions">
-      <h2 id="actions">Change the delivery</h2>
+    <Section id="actions" title="Change the delivery">
       <div class="actions">
         {it.hasEnded ? null : (
           <form method="post" action={`${path}/resume`}>
@@ -123,10 +121,15 @@ const Actions = ({ subscription: it, path }: Pick<SubscriptionPageProps, 'subscr
       <p class="quiet">A test posts a notification without events, and changes nothing. A pause loses no event.</p>
       {it.delivered === 0 ? null : (
         <form class="filter" method="post" action={`${path}/resend`} aria-label="Send again">
-          <label>
-            <span>Send again from event</span>
-            <input name="from" type="number" min={1} max={it.delivered} value={String(it.delivered)} required />
-          </label>
+          <Input
+            label="Send again from event"
+            name="from"
+            type="number"
+            min={1}
+            max={it.delivered}
+            value={String(it.delivered)}
+            required
+          />
           <button class="secondary">Send again</button>
         </form>
       )}
@@ -136,7 +139,7 @@ const Actions = ({ subscription: it, path }: Pick<SubscriptionPageProps, 'subscr
           <button class="danger">Delete the subscription</button>
         </form>
       </Confirm>
-    </section>
+    </Section>
   );
 };
 

@@ -1,6 +1,6 @@
 /** The requests of each key in the span. */
 import type { KeyTrafficRow } from '../../store/key-traffic.ts';
-import { Table } from '../web/ui.tsx';
+import { Section, Table } from '../web/ui.tsx';
 import type { Between, KeyLinks } from './links.ts';
 
 /** A site with more keys sees the busiest. */
@@ -24,8 +24,7 @@ export const KeyTraffic = ({
   links: KeyLinks;
   between: Between;
 }) => (
-  <section aria-labelledby="keys">
-    <h2 id="keys">By API key</h2>
+  <Section id="keys" title="By API key">
     <Table
       label="By API key"
       rows={keys}
@@ -42,5 +41,5 @@ export const KeyTraffic = ({
       }}
     />
     {keys.length < MAX_KEYS ? null : <p class="quiet">The {MAX_KEYS} busiest keys.</p>}
-  </section>
+  </Section>
 );

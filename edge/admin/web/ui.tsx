@@ -8,6 +8,7 @@ import {
   createContext,
   Fragment,
   isValidElement,
+  type JSX,
   type JSXNode,
   type PropsWithChildren,
   useContext,
@@ -63,6 +64,22 @@ export const Moment = ({ name, label, value }: { name: string; label: string; va
     </label>
   );
 };
+
+/** A labelled field of a form. */
+export const Input = ({ label, ...input }: { label: Child } & JSX.IntrinsicElements['input']) => (
+  <label>
+    <span>{label}</span>
+    <input {...input} />
+  </label>
+);
+
+/** A section with its heading, whose id is its anchor too. */
+export const Section = ({ id, title, children, ...section }: { title: Child } & JSX.IntrinsicElements['section']) => (
+  <section aria-labelledby={id} {...section}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
 
 type Tone = 'good' | 'bad' | 'warn' | 'plain';
 

@@ -1,5 +1,6 @@
 /** The rules of compatibility, and the history of the interface. */
 import { RESOURCE_TYPES } from '../../../shared/resource-type.ts';
+import { Section } from '../../admin/web/ui.tsx';
 import { API_VERSION } from '../api-version.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
 
@@ -17,8 +18,7 @@ export const ChangesPage = ({ site }: { site: Site }) => (
       The interface has version {API_VERSION}, as in <a href={`${referencePath(site)}/openapi.json`}>openapi.json</a>.
       FHIR is R4 (4.0.1); HL7 v2 is v2.5.1.
     </p>
-    <section aria-labelledby="rules">
-      <h2 id="rules">Compatibility</h2>
+    <Section id="rules" title="Compatibility">
       <ul>
         <li>
           <strong>Additions are possible at any time</strong> and change the second number: operations, optional
@@ -38,9 +38,8 @@ export const ChangesPage = ({ site }: { site: Site }) => (
           <code>/fhir/metadata</code>.
         </li>
       </ul>
-    </section>
-    <section aria-labelledby="tools">
-      <h2 id="tools">In your own tools</h2>
+    </Section>
+    <Section id="tools" title="In your own tools">
       <p>
         <a href={`${referencePath(site)}/openapi.json`} download="integration-gateway.openapi.json">
           Download the OpenAPI document
@@ -48,9 +47,8 @@ export const ChangesPage = ({ site }: { site: Site }) => (
         (3.1). Postman: Import, then the file or its address. Bruno: Import Collection, OpenAPI. Insomnia: Import. Set
         the collection’s Bearer token to an access token; the schemas and examples come with it.
       </p>
-    </section>
-    <section aria-labelledby="history">
-      <h2 id="history">History</h2>
+    </Section>
+    <Section id="history" title="History">
       {VERSIONS.map(({ version, changes }) => (
         <>
           <h3>{version}</h3>
@@ -61,6 +59,6 @@ export const ChangesPage = ({ site }: { site: Site }) => (
           </ul>
         </>
       ))}
-    </section>
+    </Section>
   </TextPage>
 );

@@ -5,7 +5,7 @@ import { FAULT_STATUS } from '../../http/fault-status.ts';
 import { titleOf } from '../../http/problem.ts';
 import { issueAnchor, statusAnchor } from '../../http/reference-address.ts';
 import { MAX_REQUEST_IDS } from '../../store/refusal.ts';
-import { Table } from '../../admin/web/ui.tsx';
+import { Section, Table } from '../../admin/web/ui.tsx';
 import { type Kind, MEANING, STATUS_OF } from '../answers.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
 
@@ -55,8 +55,7 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         <a href="#administration">Administration</a>
       </li>
     </ul>
-    <section aria-labelledby="token">
-      <h2 id="token">Token service</h2>
+    <Section id="token" title="Token service">
       <p>
         JSON with <code>error</code> and <code>error_description</code> (RFC 6749 §5.2). Until your signature has
         verified, each rejection of the client is the same 401 <code>invalid_client</code> and{' '}
@@ -76,9 +75,8 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
           'What to do': ({ hint }) => hint,
         }}
       />
-    </section>
-    <section aria-labelledby="fhir">
-      <h2 id="fhir">FHIR</h2>
+    </Section>
+    <Section id="fhir" title="FHIR">
       <p>
         An OperationOutcome with an issue for each fault: <code>code</code>, <code>diagnostics</code>, and where it is:{' '}
         <code>expression</code> is FHIRPath (<code>Patient.name[0].given[1]</code>), <code>location</code> is{' '}
@@ -112,9 +110,8 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
           'What to do': ([, { hint }]) => hint,
         }}
       />
-    </section>
-    <section aria-labelledby="administration">
-      <h2 id="administration">Administration</h2>
+    </Section>
+    <Section id="administration" title="Administration">
       <p>
         Problem details (RFC 9457): <code>type</code> is <code>about:blank</code>, so that <code>title</code> says what
         the status means; <code>errors</code> names each field (<code>field</code>, <code>pointer</code>) with a
@@ -125,6 +122,6 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         rows={TITLED}
         columns={{ Status: (status) => status, title: (status) => titleOf(status) }}
       />
-    </section>
+    </Section>
   </TextPage>
 );

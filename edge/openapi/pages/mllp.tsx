@@ -2,7 +2,7 @@
 import { ERROR_CODES, applicationCodeFor } from '../../../shared/hl7/error-code.ts';
 import { ERROR_REASONS } from '../../../shared/hl7/error-reason.ts';
 import { MLLP_DEFAULTS } from '../../../shared/mllp-contract.ts';
-import { Code, Table } from '../../admin/web/ui.tsx';
+import { Code, Section, Table } from '../../admin/web/ui.tsx';
 import { mllpProgram } from '../../examples/mllp.ts';
 import { exampleMessage } from '../../examples/requests.ts';
 import { referencePath, type Site, TextPage } from './frame.tsx';
@@ -36,8 +36,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
         Messages of HL7 v2 over TCP, in the Minimal Lower Layer Protocol. No token is used: the sender is known by its
         address, by its certificate where there is one, and by MSH-3 and MSH-4.
       </p>
-      <section aria-labelledby="address">
-        <h2 id="address">Address</h2>
+      <Section id="address" title="Address">
         <p>
           {isThere ? (
             <code>{`${host}:${port}`}</code>
@@ -50,9 +49,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
           MSH-3, MSH-4 or the subject of the certificate must be what the key says, where it says so. Ask the
           administrator of the key whether the connection is TLS.
         </p>
-      </section>
-      <section aria-labelledby="frame">
-        <h2 id="frame">Frame</h2>
+      </Section>
+      <Section id="frame" title="Frame">
         <p>
           Each message is one frame: the byte <code>0B</code> (VT), the message with its segments ended by{' '}
           <code>0D</code> (CR), then <code>1C 0D</code> (FS CR). Answers come in frames too, in the order of the
@@ -61,9 +59,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
           is accepted over HTTP only.
         </p>
         <Code text={mllpProgram(sendTo, sendAt, exampleMessage()).trimEnd()} label="A message over MLLP in Python" />
-      </section>
-      <section aria-labelledby="ack">
-        <h2 id="ack">Acknowledgement</h2>
+      </Section>
+      <Section id="ack" title="Acknowledgement">
         <Table
           label="MSA-1"
           rows={ACKS}
@@ -78,9 +75,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
           (ERR-4), the gateway’s own stable code (<a href="#reasons">ERR-5</a>), the request id (ERR-7) and a sentence
           without patient data (ERR-8). Senders of versions before 2.5 get the ERR of their version.
         </p>
-      </section>
-      <section aria-labelledby="errors">
-        <h2 id="errors">ERR-3, table 0357</h2>
+      </Section>
+      <Section id="errors" title="ERR-3, table 0357">
         <Table
           label="ERR-3"
           rows={Object.entries(ERROR_CODES).filter(([code]) => code !== '0')}
@@ -93,9 +89,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
         <p>
           Warnings (W) and information (I) have the same codes and make no error of an <code>AA</code>.
         </p>
-      </section>
-      <section aria-labelledby="reasons">
-        <h2 id="reasons">ERR-5, the gateway’s own codes</h2>
+      </Section>
+      <Section id="reasons" title="ERR-5, the gateway’s own codes">
         <p>
           These codes are more precise than table 0357 and never change, so a program can use them. The sentence in
           ERR-8 is for people. With other settings of the API key, the same code can be an error, a warning or
@@ -113,9 +108,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
             Meaning: ([, means]) => means,
           }}
         />
-      </section>
-      <section aria-labelledby="time">
-        <h2 id="time">Time limits</h2>
+      </Section>
+      <Section id="time" title="Time limits">
         <p>The defaults of a listener; its operator can change them.</p>
         <Table
           label="Time limits"
@@ -141,9 +135,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
             Result: ([, , result]) => result,
           }}
         />
-      </section>
-      <section aria-labelledby="again">
-        <h2 id="again">When to send again</h2>
+      </Section>
+      <Section id="again" title="When to send again">
         <ul>
           <li>
             <strong>No answer, or the connection was closed:</strong> connect again and send the same bytes, MSH-10 and
@@ -165,7 +158,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
         <p>
           The codes of the other surfaces are under <a href={`${referencePath(site)}/errors`}>Errors</a>.
         </p>
-      </section>
+      </Section>
     </TextPage>
   );
 };
