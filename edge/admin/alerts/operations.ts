@@ -23,10 +23,7 @@ const done = z.object({ alertId: z.uuid() });
 export function alertOperations(deps: AdminDeps): Operation[] {
   const { config } = deps;
   return [
-    operation({
-      method: 'get',
-      path: '/alerts',
-      permission: 'site.endpoints.read',
+    operation('get', '/alerts', 'site.endpoints.read', {
       summary: 'List the alerts of the site, the newest first',
       query: alertQuery,
       answer: listOf(alertItem),
@@ -34,36 +31,24 @@ export function alertOperations(deps: AdminDeps): Operation[] {
         body: viewList(await findAlerts(database, actor.site, query), viewAlert),
       }),
     }),
-    operation({
-      method: 'get',
-      path: '/alerts/webhook',
-      permission: 'site.settings.update',
+    operation('get', '/alerts/webhook', 'site.settings.update', {
       summary: 'Read the webhook of alerts and its secret (Standard Webhooks 1.0)',
       description: 'The address is a setting of the site. The secret changes with GATEWAY_SECRET.',
       answer: z.object({ site: z.uuid(), url: z.string().nullable(), secret: z.string() }),
       handle: async ({ actor, database }) => ({ body: await webhook(config, database, actor.site) }),
     }),
-    operation({
-      method: 'post',
-      path: '/alerts/webhook/test',
-      permission: 'site.settings.update',
+    operation('post', '/alerts/webhook/test', 'site.settings.update', {
       summary: 'Post a test to the webhook of alerts, once, and return the answer',
       description: 'Its `type` is `alert.test`. It is signed as each notice is.',
       answer: testAnswer,
       handle: async ({ actor, database }) => ({ body: await testWebhook(deps, database, actor) }),
     }),
-    operation({
-      method: 'post',
-      path: '/alerts/{id}/acknowledge',
-      permission: 'site.alerts.update',
+    operation('post', '/alerts/{id}/acknowledge', 'site.alerts.update', {
       summary: 'Acknowledge an alert: no further notice is posted while it fires',
       answer: done,
       handle: async ({ actor, database, param }) => ({ body: await acknowledge(database, actor, param('id')) }),
     }),
-    operation({
-      method: 'post',
-      path: '/alerts/{id}/silence',
-      permission: 'site.alerts.update',
+    operation('post', '/alerts/{id}/silence', 'site.alerts.update', {
       summary: 'Silence the cause of an alert: no notices are posted, also when it fires again',
       body: silenceBody,
       answer: done,
@@ -71,10 +56,7 @@ export function alertOperations(deps: AdminDeps): Operation[] {
         body: await silence(database, actor, param('id'), minutes),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/alerts/{id}/unsilence',
-      permission: 'site.alerts.update',
+    operation('post', '/alerts/{id}/unsilence', 'site.alerts.update', {
       summary: 'End the silence: if the alert fires, its notice is posted',
       answer: done,
       handle: async ({ actor, database, param }) => ({ body: await unsilence(database, actor, param('id')) }),

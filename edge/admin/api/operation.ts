@@ -36,11 +36,6 @@ export interface Answer {
 }
 
 interface Described<Query extends z.ZodType, Body extends z.ZodType> {
-  readonly method: Method;
-  /** Below `/admin/api`, parameters in braces: `/api-keys/{clientId}`. */
-  readonly path: string;
-  /** Any of these is enough to start; the handler may require another. */
-  readonly permission: Permission | readonly Permission[];
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
@@ -57,20 +52,33 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
 
 /** An operation whose handler's types are closed over. */
 export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
+  readonly method: Method;
+  readonly path: string;
+  readonly permission: Permission | readonly Permission[];
   readonly run: (c: Context<GatewayEnv>, access: Pick<Access, 'api'>, requestId: string) => Promise<Response>;
 }
 
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
 const noQuery = z.strictObject({});
 
+/**
+ * @param path below `/admin/api`, parameters in braces: `/api-keys/{clientId}`
+ * @param permission any of these is enough to start; the handler may require another
+ */
 export function operation<Query extends z.ZodType, Body extends z.ZodType>(
+  method: Method,
+  path: string,
+  permission: Permission | readonly Permission[],
   described: Described<Query, Body>,
 ): Operation {
   const { handle, ...rest } = described;
   return {
+    method,
+    path,
+    permission,
     ...rest,
     async run(c, access, requestId) {
-      const { actor, auditActor, database } = await access.api(c, described.permission);
+      const { actor, auditActor, database } = await access.api(c, permission);
       const query = parse(described.query ?? noQuery, c.req.query(), 'malformed', 'the query');
       const given =
         described.body === undefined ? undefined : await readJson(c, described.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);

@@ -9,10 +9,7 @@ import { attentionItem, viewAttention } from './view.ts';
 /** @param now milliseconds since the epoch */
 export function attentionOperations(now: () => number): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/attention',
-      permission: 'site.messages.read',
+    operation('get', '/attention', 'site.messages.read', {
       summary: 'List issues that a person must decide, those with the newest findings first',
       description:
         'An issue is a cause: a kind with its patients or its namespace. Repetitions are counted. The gateway merges patients ' +
@@ -25,10 +22,7 @@ export function attentionOperations(now: () => number): Operation[] {
         return { body: viewList(list, (row) => viewAttention(row, at)) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/attention/{id}/dismiss',
-      permission: 'site.settings.update',
+    operation('post', '/attention/{id}/dismiss', 'site.settings.update', {
       summary: 'Dismiss an issue, with a reason',
       description:
         'It stays dismissed if later messages repeat it, and opens again for a new finding. Dismissing it twice changes nothing. ' +
@@ -50,10 +44,7 @@ export function attentionOperations(now: () => number): Operation[] {
         return { body: { id, dismissedAt, dismissedBy, dismissedReason } };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/attention/{id}/reopen',
-      permission: 'site.settings.update',
+    operation('post', '/attention/{id}/reopen', 'site.settings.update', {
       summary: 'Undo the dismissal of an issue',
       description: 'The dismissal stays in `decisions`. Reopening an open issue changes nothing.',
       answer: z.object({ id: z.uuid() }),

@@ -11,10 +11,7 @@ const sumQuery = auditFilter.extend({ by: z.enum(['actors', 'patients']).default
 
 export function auditOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/audit',
-      permission: 'site.audit.read',
+    operation('get', '/audit', 'site.audit.read', {
       summary: 'List the audit, the newest first',
       description: 'Each reading is recorded too. For an archive use `npm run audit` or the download of the console.',
       query: auditQuery,
@@ -23,10 +20,7 @@ export function auditOperations(): Operation[] {
         return { body: viewList(await findAudit(database, actor.site, query), viewAudit) };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/audit/sums',
-      permission: 'site.audit.read',
+    operation('get', '/audit/sums', 'site.audit.read', {
       summary: 'Add up the audit by actor or by patient, those with the most rows first',
       description: `The newest ${MAX_SUMMED.toLocaleString('en')} rows of the filter are added up. The answer has ${MAX_SUMS} sums at most.`,
       query: sumQuery,

@@ -85,20 +85,14 @@ export const viewMiss = ({ first_at: firstAt, last_at: lastAt, messages, ...miss
 
 export function codeTableOperations({ config }: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/code-tables',
-      permission: 'site.rules.read',
+    operation('get', '/code-tables', 'site.rules.read', {
       summary: 'List the code tables of the site by name',
       answer: listOf(tableItem),
       handle: async ({ actor, database }) => ({
         body: { items: (await findTables(database, actor.site)).map(viewTable), next: null },
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables', 'site.rules.write', {
       summary: 'Create a code table, without rows',
       description: 'It changes no message before a version of it is live.',
       body: newTable,
@@ -110,10 +104,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         return { body: viewTable(table), headers: { Location: `${config.ADMIN_PUBLIC_BASE_URL ?? ''}${path}` } };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/code-misses',
-      permission: 'site.rules.read',
+    operation('get', '/code-misses', 'site.rules.read', {
       summary: 'List the codes of messages that the live code tables miss, the most frequent first',
       description:
         'A code is listed if a live table has its coding system, and no draft has a row for it. Counts lag by a few seconds.',
@@ -123,20 +114,14 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         body: viewList(await findMisses(database, actor.site, query), viewMiss),
       }),
     }),
-    operation({
-      method: 'get',
-      path: '/code-tables/{id}',
-      permission: 'site.rules.read',
+    operation('get', '/code-tables/{id}', 'site.rules.read', {
       summary: 'Read a code table, and which version was live when',
       answer: tableAnswer,
       handle: async ({ actor, database, param }) => ({
         body: viewWithReleases(await requireTable(database, actor.site, param('id'))),
       }),
     }),
-    operation({
-      method: 'get',
-      path: '/code-tables/{id}/rows',
-      permission: 'site.rules.read',
+    operation('get', '/code-tables/{id}/rows', 'site.rules.read', {
       summary: 'List the rows of a version of a code table, by coding system and code',
       query: rowsQuery,
       answer: listOf(rowItem),
@@ -145,10 +130,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         return { body: viewList(await findRows(database, actor.site, table, query), viewRow) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables/{id}/import',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables/{id}/import', 'site.rules.write', {
       summary: 'Replace the draft of a code table by rows, a CSV file or a ConceptMap',
       description:
         'If a row is not valid, the answer has its place, and the draft does not change: `line` of a CSV, else `pointer`. Send a file of more ' +
@@ -160,10 +142,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         body: { isComplete: await importRows(config, database, actor, param('id'), body) },
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables/{id}/rows',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables/{id}/rows', 'site.rules.write', {
       summary: 'Set or remove rows of the draft of a code table',
       body: editBody,
       answer: tableItem,
@@ -172,10 +151,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         return { body: viewTable((await requireTable(database, actor.site, param('id'))).table) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables/{id}/release',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables/{id}/release', 'site.rules.write', {
       summary: 'Make a version of a code table live, or none',
       description: RELEASE_DESCRIPTION,
       body: releaseBody,
@@ -186,10 +162,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         return { body: viewWithReleases(await requireTable(database, actor.site, param('id'))) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables/{id}/rename',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables/{id}/rename', 'site.rules.write', {
       summary: 'Rename a code table',
       description: 'Rows, versions and messages stay as they are.',
       body: newTable,
@@ -198,10 +171,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         body: viewTable(await rename(database, actor, param('id'), name)),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/code-tables/{id}/delete',
-      permission: 'site.rules.write',
+    operation('post', '/code-tables/{id}/delete', 'site.rules.write', {
       summary: 'Delete a code table with its versions',
       description:
         'A live table is 409: make none of its versions live first. Stored resources keep the codings that the table added, until a ' +

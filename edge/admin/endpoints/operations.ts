@@ -23,18 +23,12 @@ const viewSidecar = ({ issuer, first_seen, last_seen }: SidecarRow) => ({
 
 export function endpointOperations(deps: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/endpoints',
-      permission: 'site.endpoints.read',
+    operation('get', '/endpoints', 'site.endpoints.read', {
       summary: 'The six endpoints, each configured or not',
       answer: listOf(endpoint),
       handle: async () => ({ body: { items: endpointsOf(deps.config), next: null } }),
     }),
-    operation({
-      method: 'get',
-      path: '/sidecars',
-      permission: 'site.endpoints.read',
+    operation('get', '/sidecars', 'site.endpoints.read', {
       summary: 'The MLLP sidecars seen in the last seven days; they serve every site',
       answer: listOf(sidecar),
       async handle({ database }) {

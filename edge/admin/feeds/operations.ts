@@ -7,10 +7,7 @@ import { readFeeds } from './view.ts';
 
 export function feedOperations({ now }: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/feeds',
-      permission: 'site.endpoints.read',
+    operation('get', '/feeds', 'site.endpoints.read', {
       summary: 'Read the activity of each key now, compared with its usual activity',
       description: 'Counts lag by a few seconds. For an exact record, use Messages.',
       answer: feedsAnswer,
@@ -18,10 +15,7 @@ export function feedOperations({ now }: AdminDeps): Operation[] {
         body: await readFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
       }),
     }),
-    operation({
-      method: 'get',
-      path: '/feeds/{clientId}/connections',
-      permission: 'site.endpoints.read',
+    operation('get', '/feeds/{clientId}/connections', 'site.endpoints.read', {
       summary: 'Read the MLLP connections of a key in the last 24 hours',
       description:
         'The open ones first, then those that closed last, 300 closed at most. Closed connections that are alike count as one in each quarter of an hour.',

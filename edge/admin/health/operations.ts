@@ -14,10 +14,7 @@ export const finding = z.object({
 
 export function healthOperations(deps: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/health',
-      permission: 'site.endpoints.read',
+    operation('get', '/health', 'site.endpoints.read', {
       summary: 'Check the deployment',
       description:
         'Checks addresses, database, jti store, signing keys, OpenID provider, sidecars, alerts of the site and limits now.',

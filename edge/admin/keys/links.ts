@@ -72,10 +72,7 @@ export async function endLink(database: Database, actor: Actor, clientId: string
 }
 
 export const linkOperations = (): Operation[] => [
-  operation({
-    method: 'get',
-    path: '/api-keys/{clientId}/links',
-    permission: 'site.api_keys.read',
+  operation('get', '/api-keys/{clientId}/links', 'site.api_keys.read', {
     summary: 'The links of this API key, the newest 50 first',
     answer: z.object({ items: z.array(keyLink) }),
     async handle({ actor, database, param }) {
@@ -83,10 +80,7 @@ export const linkOperations = (): Operation[] => [
       return { body: { items: rows.map(viewLink) } };
     },
   }),
-  operation({
-    method: 'post',
-    path: '/api-keys/{clientId}/links',
-    permission: 'site.api_keys.update',
+  operation('post', '/api-keys/{clientId}/links', 'site.api_keys.update', {
     summary: 'Create a link with which an integrator checks messages and sees refusals without a token',
     description:
       'Send the secret as a Bearer token to `POST /hl7/check` and `GET /oauth2/refusals`; it opens nothing else. The gateway stores ' +
@@ -99,10 +93,7 @@ export const linkOperations = (): Operation[] => [
       return { body: { ...viewLink(row), secret } };
     },
   }),
-  operation({
-    method: 'post',
-    path: '/api-keys/{clientId}/links/{id}/revoke',
-    permission: 'site.api_keys.update',
+  operation('post', '/api-keys/{clientId}/links/{id}/revoke', 'site.api_keys.update', {
     summary: 'Revoke a link at once',
     answer: keyLink,
     async handle({ actor, database, param }) {

@@ -43,10 +43,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
 
   return [
     ...linkOperations(),
-    operation({
-      method: 'get',
-      path: '/api-keys',
-      permission: 'site.api_keys.read',
+    operation('get', '/api-keys', 'site.api_keys.read', {
       summary: 'List the API keys of the site, the newest first',
       query: keyQuery,
       answer: listOf(apiKey),
@@ -54,10 +51,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         body: viewList(await findKeys(database, actor.site, query), viewKey),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/api-keys',
-      permission: 'site.api_keys.create',
+    operation('post', '/api-keys', 'site.api_keys.create', {
       summary: 'Create an API key',
       description: 'The gateway checks the JWKS, or fetches the JWKS URI once. `jwksFindings` lists the keys.',
       body: documented(newKey),
@@ -68,10 +62,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         return answerSaved(saved, locationOf(saved.key.client_id));
       },
     }),
-    operation({
-      method: 'post',
-      path: '/api-keys/check-jwks-uri',
-      permission: ['site.api_keys.create', 'site.api_keys.update'],
+    operation('post', '/api-keys/check-jwks-uri', ['site.api_keys.create', 'site.api_keys.update'], {
       summary: 'Fetch and check a JWKS URI without saving it',
       description:
         'The same check as for a saved key, except whether a public key belongs to another API key. At most 60 a minute for a site.',
@@ -86,10 +77,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         return { body: { acceptable: problems.length === 0, problems, jwksFindings: viewFindings(findings) } };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/api-keys/{clientId}',
-      permission: 'site.api_keys.read',
+    operation('get', '/api-keys/{clientId}', 'site.api_keys.read', {
       summary: 'Read an API key',
       answer: apiKey,
       async handle({ actor, database, param }) {
@@ -97,11 +85,8 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         return { body: viewKey(key), headers: { ETag: etagOf(key.version) } };
       },
     }),
-    operation({
-      method: 'patch',
-      path: '/api-keys/{clientId}',
+    operation('patch', '/api-keys/{clientId}', ['site.api_keys.update', 'site.api_keys.disable'], {
       // keys.ts checks which of them the change needs.
-      permission: ['site.api_keys.update', 'site.api_keys.disable'],
       summary: 'Change, disable or enable an API key',
       description:
         'Members that are left out stay; null removes an optional one. Disabling needs `site.api_keys.disable`, every other ' +
@@ -118,10 +103,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         );
       },
     }),
-    operation({
-      method: 'get',
-      path: '/api-keys/{clientId}/refusals',
-      permission: 'site.api_keys.read',
+    operation('get', '/api-keys/{clientId}/refusals', 'site.api_keys.read', {
       summary: 'Rejected and failed requests of this API key by reason, the newest first',
       description: 'Kept as long as the settings of the site say. `/requests` lists those of all API keys.',
       query: refusalQuery,
@@ -132,10 +114,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         return { body: viewList(found, viewRequest) };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/api-keys/{clientId}/check-list',
-      permission: 'site.api_keys.read',
+    operation('get', '/api-keys/{clientId}/check-list', 'site.api_keys.read', {
       summary: 'The go-live check list of this API key',
       description: 'It fills itself in from what the gateway saw. The client sees it at `/oauth2/refusals`.',
       answer: checkList,
@@ -145,10 +124,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         return { body: viewCheckList(seen) };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/api-keys/{clientId}/changes',
-      permission: 'site.api_keys.read',
+    operation('get', '/api-keys/{clientId}/changes', 'site.api_keys.read', {
       summary: 'The history of this API key: author, time, and members before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),

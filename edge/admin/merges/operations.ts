@@ -53,10 +53,7 @@ const viewUndo = ({ merged, survivor, mergedAt, refusal, patients, left, ...rest
 
 export function mergeOperations(merges: MergeUndo): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/merges',
-      permission: 'site.patients.unmerge',
+    operation('get', '/merges', 'site.patients.unmerge', {
       summary: 'List the merges of patients by messages, the newest first',
       description: 'Links that FHIR clients wrote are not merges of the gateway.',
       query: mergeQuery,
@@ -65,20 +62,14 @@ export function mergeOperations(merges: MergeUndo): Operation[] {
         body: viewList(await findMerges(database, actor.site, query), viewMerge),
       }),
     }),
-    operation({
-      method: 'get',
-      path: '/merges/{id}',
-      permission: 'site.patients.unmerge',
+    operation('get', '/merges/{id}', 'site.patients.unmerge', {
       summary: 'Preview the undo of a merge: both patients before and after',
       answer: undoItem,
       handle: async ({ actor, database, param }) => ({
         body: viewUndo(await merges.previewUndo(database, actor.site, mergeId(param('id')))),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/merges/{id}/undo',
-      permission: 'site.patients.unmerge',
+    operation('post', '/merges/{id}/undo', 'site.patients.unmerge', {
       summary: 'Undo a merge',
       description:
         'The merged patient is active again and gets its resources and identifiers, with those that messages with its own ' +

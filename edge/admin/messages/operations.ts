@@ -301,10 +301,7 @@ export async function copyForTicket(database: Database, site: string, messageId:
 
 export function messageOperations(replays: MessageReplay): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/messages',
-      permission: 'site.messages.read',
+    operation('get', '/messages', 'site.messages.read', {
       summary: 'HL7 messages of the site, the newest first',
       query: messageQuery,
       description:
@@ -316,20 +313,14 @@ export function messageOperations(replays: MessageReplay): Operation[] {
         return { body: { items: items.map(viewListedMessage), next, previous, count, isMore } };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/messages/{id}',
-      permission: 'site.messages.read',
+    operation('get', '/messages/{id}', 'site.messages.read', {
       summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
       async handle({ actor, database, param, requestId }) {
         return { body: await findMessage(replays, { actor, database }, param('id'), requestId) };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/messages/{id}/ticket-copy',
-      permission: 'site.messages.read',
+    operation('get', '/messages/{id}/ticket-copy', 'site.messages.read', {
       summary: 'A copy of one message for a ticket, without the patient',
       description:
         'Names, addresses, telephone numbers, identifiers and texts are replaced, alike in the whole message. All dates move by one ' +
@@ -343,10 +334,7 @@ export function messageOperations(replays: MessageReplay): Operation[] {
         return { body: { messageId, text: await copyForTicket(database, actor.site, messageId) } };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/{type}/{id}/lineage',
-      permission: 'site.messages.read',
+    operation('get', '/{type}/{id}/lineage', 'site.messages.read', {
       summary: 'The origin of each value of a resource',
       description:
         'The message or FHIR write that last changed each value, and what it replaced. ' +
@@ -357,10 +345,7 @@ export function messageOperations(replays: MessageReplay): Operation[] {
         return { body: viewLineage(await findResource(database, actor.site, param('type'), param('id'), version)) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/messages/{id}/replay',
-      permission: 'site.messages.replay',
+    operation('post', '/messages/{id}/replay', 'site.messages.replay', {
       summary: 'Map a stored message again with the current settings, or preview the changes',
       description:
         'Without `apply` nothing is changed, and the answer has the changes. `newest` skips elements with newer data, ' +

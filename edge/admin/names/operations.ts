@@ -5,11 +5,8 @@ import { findUnmapped, unmappedItem, unmappedQuery } from './listing.ts';
 
 export function nameOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/unmapped-names',
+    operation('get', '/unmapped-names', 'site.messages.read', {
       // A sender can put any text into a name, also patient data.
-      permission: 'site.messages.read',
       summary: 'List the namespaces and coding systems of messages that have no URI in the settings, by kind and name',
       description:
         'Set their URIs in `assigningAuthorities` or `codeSystems` of `PATCH /site`. A name stays listed until its messages, ' +
@@ -18,10 +15,7 @@ export function nameOperations(): Operation[] {
       answer: listOf(unmappedItem),
       handle: async ({ actor, database, query }) => ({ body: await findUnmapped(database, actor.site, query) }),
     }),
-    operation({
-      method: 'get',
-      path: '/authority-aliases',
-      permission: 'site.messages.read',
+    operation('get', '/authority-aliases', 'site.messages.read', {
       summary: 'List the URIs that messages of a key send for namespaces, by key, namespace and URI',
       description:
         'The first URI that a message sends with a namespace is used for that key until an administrator decides.',
@@ -29,10 +23,7 @@ export function nameOperations(): Operation[] {
       answer: listOf(aliasItem),
       handle: async ({ actor, database, query }) => ({ body: await findAliases(database, actor.site, query) }),
     }),
-    operation({
-      method: 'post',
-      path: '/authority-aliases/decide',
-      permission: 'site.settings.update',
+    operation('post', '/authority-aliases/decide', 'site.settings.update', {
       summary: 'Confirm or reject the URI of a namespace in the messages of a key',
       description:
         'It applies from the next message on, and does not change stored data. `confirmed` replaces each other URI of the ' +

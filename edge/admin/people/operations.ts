@@ -10,10 +10,7 @@ const ended = z.object({ ended: z.number().int().meta({ description: 'The number
 
 export function peopleOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/people',
-      permission: 'site.sessions.end',
+    operation('get', '/people', 'site.sessions.end', {
       summary: 'The people who signed in to the console within 400 days, with their permissions, the last seen first',
       answer: listOf(personItem),
       async handle({ actor, database }) {
@@ -21,10 +18,7 @@ export function peopleOperations(): Operation[] {
         return { body: { items: rows.map(viewPerson), next: null } };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/sessions',
-      permission: 'site.sessions.end',
+    operation('get', '/sessions', 'site.sessions.end', {
       summary: 'The open sessions of the console: person, start and address, the newest first',
       query: sessionQuery,
       answer: listOf(sessionItem),
@@ -33,10 +27,7 @@ export function peopleOperations(): Operation[] {
         return { body: page.list(await inSite(database, actor.site).run(page.query)) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/sessions/{id}/end',
-      permission: 'site.sessions.end',
+    operation('post', '/sessions/{id}/end', 'site.sessions.end', {
       summary: 'End a session: its next request needs a new sign-in',
       answer: ended,
       async handle({ actor, database, param }) {
@@ -44,10 +35,7 @@ export function peopleOperations(): Operation[] {
         return { body: { ended: 1 } };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/sessions/end',
-      permission: 'site.sessions.end',
+    operation('post', '/sessions/end', 'site.sessions.end', {
       summary: 'End all sessions of the site, including the session of the caller',
       description: 'Bearer tokens of the OpenID provider stay valid until they expire.',
       answer: ended,

@@ -186,20 +186,14 @@ export async function endReplay(
 
 export function replayOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/replays',
-      permission: 'site.messages.replay',
+    operation('get', '/replays', 'site.messages.replay', {
       summary: 'Replays of many messages, the newest first',
       answer: z.object({ items: z.array(replayItem) }),
       handle: async ({ actor, database }) => ({
         body: { items: await listReplays(database, actor.site) },
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/replays',
-      permission: 'site.messages.replay',
+    operation('post', '/replays', 'site.messages.replay', {
       summary: 'Replay the messages of a filter in the background, or count them',
       description:
         'Without `apply` nothing is changed, and the answer has the number of messages. `newest` replays them in the order of ' +
@@ -208,19 +202,13 @@ export function replayOperations(): Operation[] {
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
       handle: async ({ actor, database, body }) => ({ body: await askReplay(database, actor, body) }),
     }),
-    operation({
-      method: 'get',
-      path: '/replays/{id}',
-      permission: 'site.messages.replay',
+    operation('get', '/replays/{id}', 'site.messages.replay', {
       summary: 'The progress of a replay, and the outcomes of its messages',
       answer: replayItem,
       handle: async ({ actor, database, param }) => ({ body: await findReplay(database, actor.site, param('id')) }),
     }),
     ...(['stop', 'resume'] as const).map((change) =>
-      operation({
-        method: 'post',
-        path: `/replays/{id}/${change}`,
-        permission: 'site.messages.replay',
+      operation('post', `/replays/{id}/${change}`, 'site.messages.replay', {
         summary: change === 'stop' ? 'Stop a replay; replayed messages stay so' : 'Continue a stopped replay',
         answer: replayItem,
         async handle({ actor, database, param }) {

@@ -8,10 +8,7 @@ import { requestItem, viewRequest } from './view.ts';
 
 export function requestOperations({ now }: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/requests',
-      permission: 'site.api_keys.read',
+    operation('get', '/requests', 'site.api_keys.read', {
       summary: 'List rejected and failed requests of all keys on all four surfaces, by reason, the newest first',
       description:
         'Counts lag by a few seconds; there is one for each reason and quarter of an hour. A request with an unknown key is not ' +

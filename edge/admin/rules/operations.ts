@@ -29,20 +29,14 @@ const PATH = '/api-keys/{clientId}/rules';
 
 export function rulesOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: PATH,
-      permission: 'site.rules.read',
+    operation('get', PATH, 'site.rules.read', {
       summary: 'Read the rules for the messages of an API key: live version, draft, and what was live when',
       answer: rulesAnswer,
       handle: async ({ actor, database, param }) => ({
         body: await requireRules(database, actor.site, param('clientId')),
       }),
     }),
-    operation({
-      method: 'put',
-      path: PATH,
-      permission: 'site.rules.write',
+    operation('put', PATH, 'site.rules.write', {
       summary: 'Replace the draft of the rules of an API key',
       description: 'It changes no message before it is live.',
       body: draftBody,
@@ -53,10 +47,7 @@ export function rulesOperations(): Operation[] {
         return { body: await requireRules(database, actor.site, param('clientId')) };
       },
     }),
-    operation({
-      method: 'post',
-      path: `${PATH}/release`,
-      permission: 'site.rules.write',
+    operation('post', `${PATH}/release`, 'site.rules.write', {
       summary: 'Make a version of the rules of an API key live, or none',
       description: RELEASE_DESCRIPTION,
       body: releaseBody,
@@ -67,10 +58,7 @@ export function rulesOperations(): Operation[] {
         return { body: await requireRules(database, actor.site, param('clientId')) };
       },
     }),
-    operation({
-      method: 'get',
-      path: `${PATH}/{version}`,
-      permission: 'site.rules.read',
+    operation('get', `${PATH}/{version}`, 'site.rules.read', {
       summary: 'Read the rules of a version that is or was live',
       answer: z.object({ version, rules: senderRules }),
       handle: async ({ actor, database, param }) => ({

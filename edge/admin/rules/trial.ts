@@ -143,20 +143,14 @@ const PATH = '/api-keys/{clientId}/rules/trial';
 
 export function trialOperations(): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: PATH,
-      permission: 'site.rules.read',
+    operation('get', PATH, 'site.rules.read', {
       summary: 'The newest trial of the draft of a key’s rules: its progress, and what would differ',
       answer: trialAnswer,
       handle: async ({ actor, database, param }) => ({
         body: await requireTrial(database, actor.site, param('clientId')),
       }),
     }),
-    operation({
-      method: 'post',
-      path: PATH,
-      permission: 'site.rules.write',
+    operation('post', PATH, 'site.rules.write', {
       summary: 'Try the draft of a key’s rules on its newest messages, in the background',
       description:
         'Each message is decided with the live rules and with the draft, on the data that is stored now. Nothing is changed. One ' +
@@ -169,10 +163,7 @@ export function trialOperations(): Operation[] {
         return { body: await requireTrial(database, actor.site, param('clientId')) };
       },
     }),
-    operation({
-      method: 'post',
-      path: `${PATH}/stop`,
-      permission: 'site.rules.write',
+    operation('post', `${PATH}/stop`, 'site.rules.write', {
       summary: 'Stop a trial',
       answer: trialAnswer,
       async handle({ actor, database, param }) {

@@ -47,10 +47,7 @@ export const viewThing = ({ type, id, patient_id: patient }: Findings['resources
 });
 
 export const searchOperations = (): Operation[] => [
-  operation({
-    method: 'post',
-    path: '/search',
-    permission: SEARCH_PERMISSIONS,
+  operation('post', '/search', SEARCH_PERMISSIONS, {
     summary: 'Find what a text is an identifier, a name or an id of',
     description: 'The text is in the body, because it may be patient data. The audit records the search without it.',
     body: searchBody,

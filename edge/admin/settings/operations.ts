@@ -17,18 +17,12 @@ const answer = (row: SettingsRow) => ({ body: viewSite(row), headers: { ETag: et
 
 export function settingsOperations(deps: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/site',
-      permission: 'site.settings.read',
+    operation('get', '/site', 'site.settings.read', {
       summary: 'Read the settings of the site',
       answer: siteAnswer,
       handle: async ({ actor, database }) => answer(await requireSite(database, actor.site)),
     }),
-    operation({
-      method: 'patch',
-      path: '/site',
-      permission: 'site.settings.update',
+    operation('patch', '/site', 'site.settings.update', {
       summary: 'Change the settings of the site',
       description:
         'Members that are left out stay; null removes an optional one. Changes apply from the next message on.',
@@ -38,10 +32,7 @@ export function settingsOperations(deps: AdminDeps): Operation[] {
       handle: async ({ actor, database, body, header }) =>
         answer(await saveSettings({ ...deps, database }, actor, readIfMatch(header('if-match')), body)),
     }),
-    operation({
-      method: 'get',
-      path: '/site/changes',
-      permission: 'site.settings.read',
+    operation('get', '/site/changes', 'site.settings.read', {
       summary: 'The history of the settings: author, time, and members before and after, the newest first',
       query: z.strictObject(paging),
       answer: listOf(changeItem),

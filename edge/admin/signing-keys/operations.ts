@@ -7,10 +7,7 @@ import { signingKeyItem, viewRing } from './ring.ts';
 export function signingKeyOperations({ config, now }: AdminDeps): Operation[] {
   const ring = config.TOKEN_SIGNING_KEYS;
   return [
-    operation({
-      method: 'get',
-      path: '/signing-keys',
-      permission: 'gateway.operate',
+    operation('get', '/signing-keys', 'gateway.operate', {
       summary: 'The public keys of access tokens, the signing key first',
       answer: listOf(signingKeyItem),
       async handle({ database }) {

@@ -139,10 +139,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
   const planning = planDeps(deps, notifications);
   const reads = ['site.settings.read'] as const;
   return [
-    operation({
-      method: 'get',
-      path: '/export',
-      permission: reads,
+    operation('get', '/export', reads, {
       summary: 'Export the site as a file for `POST /plan` and `POST /apply`',
       description:
         'Settings, addresses, API keys and subscriptions, without secrets: public keys only, and no webhook. Also needs `site.api_keys.read`. ' +
@@ -151,10 +148,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
       answer: documented(documentedFile),
       handle: async ({ actor, database }) => ({ body: await exportSite(database, actor, API_LIMITS) }),
     }),
-    operation({
-      method: 'post',
-      path: '/plan',
-      permission: reads,
+    operation('post', '/plan', reads, {
       summary: 'Show what a file would change in the site',
       description:
         'Changes nothing. The file has the rules of the forms, and the place of each error in the file is in `errors`. The gateway ' +
@@ -171,10 +165,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
         };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/apply',
-      permission: reads,
+    operation('post', '/apply', reads, {
       summary: 'Apply a planned file in one transaction',
       description:
         'Needs the permission of each change, as the plan lists them. If the plan of the file now is another one than ' +

@@ -27,10 +27,7 @@ const CHANGES = {
 export function subscriptionOperations(deps: AdminDeps, notifications: Notifications): Operation[] {
   const locationOf = (id: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/subscriptions/${id}`;
   return [
-    operation({
-      method: 'get',
-      path: '/subscriptions',
-      permission: 'site.endpoints.read',
+    operation('get', '/subscriptions', 'site.endpoints.read', {
       summary: 'List the subscriptions of the API keys of the site, the newest first',
       query: subscriptionQuery,
       answer: listOf(subscriptionItem),
@@ -40,10 +37,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         ),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/subscriptions',
-      permission: 'site.api_keys.update',
+    operation('post', '/subscriptions', 'site.api_keys.update', {
       summary: 'Create a subscription of an API key, as its client can',
       description: 'Only this answer has the `secret` of the signatures. The client sees the subscription as its own.',
       body: newSubscription,
@@ -57,10 +51,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         };
       },
     }),
-    operation({
-      method: 'get',
-      path: '/subscriptions/{id}',
-      permission: 'site.endpoints.read',
+    operation('get', '/subscriptions/{id}', 'site.endpoints.read', {
       summary: 'Read a subscription: how far it is, its last answer, and the next post',
       answer: subscriptionItem,
       handle: async ({ actor, database, param }) => ({
@@ -68,10 +59,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
       }),
     }),
     ...(['pause', 'resume'] as const).map((change) =>
-      operation({
-        method: 'post',
-        path: `/subscriptions/{id}/${change}`,
-        permission: 'site.api_keys.update',
+      operation('post', `/subscriptions/{id}/${change}`, 'site.api_keys.update', {
         summary: CHANGES[change],
         answer: subscriptionItem,
         handle: async ({ actor, database, param }) => ({
@@ -82,10 +70,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         }),
       }),
     ),
-    operation({
-      method: 'post',
-      path: '/subscriptions/{id}/resend',
-      permission: 'site.api_keys.update',
+    operation('post', '/subscriptions/{id}/resend', 'site.api_keys.update', {
       summary: 'Send the events of a subscription again, from a number on',
       description:
         'The number is 1 to `delivered`. Events keep their numbers. An event of a version that is no longer kept has only the id.',
@@ -98,10 +83,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         ),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/subscriptions/{id}/test',
-      permission: 'site.api_keys.update',
+    operation('post', '/subscriptions/{id}/test', 'site.api_keys.update', {
       summary: 'Post a notification without events, once, and return the answer',
       description: 'A handshake before the first accepted notification, otherwise a heartbeat. It changes nothing.',
       answer: testAnswer,
@@ -109,10 +91,7 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         body: await testSubscription(deps, notifications, database, actor, param('id')),
       }),
     }),
-    operation({
-      method: 'post',
-      path: '/subscriptions/{id}/delete',
-      permission: 'site.api_keys.update',
+    operation('post', '/subscriptions/{id}/delete', 'site.api_keys.update', {
       summary: 'Delete a subscription and its events',
       answer: z.object({ subscriptionId: z.uuid() }),
       async handle({ actor, database, param }) {

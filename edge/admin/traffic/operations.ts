@@ -63,10 +63,7 @@ const traffic = z.object({
 
 export function trafficOperations(deps: AdminDeps): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/usage',
-      permission: 'site.endpoints.read',
+    operation('get', '/usage', 'site.endpoints.read', {
       summary: 'Requests, refusals and latency of the site, for charts',
       query: z.strictObject({
         span: z.enum(SPAN_NAMES).default('24h'),

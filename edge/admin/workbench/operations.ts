@@ -133,10 +133,7 @@ async function newestSender(database: Database, site: string): Promise<string> {
 
 export function workbenchOperations({ config }: AdminDeps, workbench: Workbench): Operation[] {
   return [
-    operation({
-      method: 'post',
-      path: '/workbench/assertion',
-      permission: 'site.api_keys.read',
+    operation('post', '/workbench/assertion', 'site.api_keys.read', {
       summary: 'Make each check of the token endpoint on an assertion',
       body: z.strictObject({ assertion: text.max(16 * 1024).meta({ description: 'The signed JWT.' }) }),
       answer: z.object({
@@ -150,10 +147,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         return { body: viewExplanation(await workbench.explainAssertion(database, actor.site, assertion.trim())) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/workbench/message',
-      permission: 'site.messages.read',
+    operation('post', '/workbench/message', 'site.messages.read', {
       summary: 'Preview an HL7 message of a key: segments, resources, ACK',
       body: z.strictObject({
         clientId: text
@@ -185,10 +179,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         return { body: viewDryRun(result, bytes) };
       },
     }),
-    operation({
-      method: 'post',
-      path: '/workbench/resource',
-      permission: 'site.api_keys.read',
+    operation('post', '/workbench/resource', 'site.api_keys.read', {
       summary: 'Validate a FHIR resource: every fault, each at its place',
       body: z.unknown().meta({ type: 'object', description: 'The resource, or `{ "resource": … }`.' }),
       maxBodyBytes: config.FHIR_MAX_BODY_BYTES,
