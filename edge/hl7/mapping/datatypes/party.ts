@@ -20,18 +20,22 @@ function reference(
   return found === undefined ? undefined : { type, ...found };
 }
 
+/** @param component of the assigning authority */
+function numbered(
+  part: Part,
+  value: string | undefined,
+  type: string | undefined,
+  component: number,
+  context: MapContext,
+) {
+  if (value === undefined) return undefined;
+  const typed = type === undefined ? undefined : identifierType(type);
+  return members({ type: typed, ...issuer(assigningAuthority(part, component, context)), value });
+}
+
 /** XCN: rows 3 to 8, 11 to 13 and 18 of `XCN[Practitioner]`. */
 export function practitioner(part: Part, context: MapContext): JsonObject | undefined {
-  const value = textOf(part, 1);
-  const type = code(textOf(part, 13));
-  const identifier =
-    value === undefined
-      ? undefined
-      : members({
-          type: type === undefined ? undefined : identifierType(type),
-          ...issuer(assigningAuthority(part, 9, context)),
-          value,
-        });
+  const identifier = numbered(part, textOf(part, 1), code(textOf(part, 13)), 9, context);
   return reference('Practitioner', identifier, displayName(part, XCN));
 }
 
@@ -47,16 +51,7 @@ export function observer(part: Part): JsonObject | undefined {
 
 /** `XON[Organization]` 3, 5, 10 to 13 and 16. */
 export function organization(part: Part, context: MapContext): JsonObject | undefined {
-  const value = textOf(part, 10) ?? textOf(part, 3);
-  const type = code(textOf(part, 7));
-  const identifier =
-    value === undefined
-      ? undefined
-      : members({
-          type: type === undefined ? undefined : identifierType(type),
-          ...issuer(assigningAuthority(part, 6, context)),
-          value,
-        });
+  const identifier = numbered(part, textOf(part, 10) ?? textOf(part, 3), code(textOf(part, 7)), 6, context);
   return reference('Organization', identifier, plainTextOf(part, 1));
 }
 

@@ -83,6 +83,9 @@ export function isValued(segment: Segment, field: number): boolean {
   return raw !== undefined && raw !== '' && raw !== '""';
 }
 
+/** A list of the value; undefined without one. */
+export const listOf = <T>(value: T | undefined): [T] | undefined => (value === undefined ? undefined : [value]);
+
 /** Drops members that are undefined, null or an empty list; undefined if no member is left. */
 export function members<T extends object>(object: T): { [K in keyof T]: NonNullable<T[K]> } | undefined {
   const kept = Object.entries(object).filter(

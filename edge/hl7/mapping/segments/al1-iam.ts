@@ -8,7 +8,7 @@ import { nameKey } from '../../../store/patient-identity.ts';
 import { noteUnknownCode, type MapContext } from '../context.ts';
 import { codeOf, concept, conceptOf, mappedConcept, sentAs, textOfConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
-import { fieldText, first, isValued, textOf } from '../datatypes/text.ts';
+import { fieldText, first, isValued, textOf, listOf, members } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { displayName } from '../datatypes/xpn.ts';
 import type { FieldMap } from '../field-map.ts';
@@ -52,8 +52,7 @@ const shared = (severity: SeverityRows): FieldMap[] => [
     map: (segment, context) => {
       const sent = codeOf(first(segment, 2))?.toUpperCase();
       if (sent !== undefined && !ALLERGEN_ORIGINAL.codes.has(sent)) noteUnknownCode(segment, 2, 'table 0127', context);
-      const category = target(segment, 2, ALLERGEN_CATEGORY);
-      return category === undefined ? undefined : [category];
+      return listOf(target(segment, 2, ALLERGEN_CATEGORY));
     },
   },
   {
@@ -92,10 +91,7 @@ const onset = (field: number, rows: string): FieldMap => ({
   field,
   rows,
   element: 'onset[x]',
-  map: (segment, context) => {
-    const onsetDateTime = dateTime(first(segment, field), context);
-    return onsetDateTime === undefined ? undefined : { onsetDateTime };
-  },
+  map: (segment, context) => members({ onsetDateTime: dateTime(first(segment, field), context) }),
 });
 
 const AL1_FIELDS: readonly FieldMap[] = [...shared({ criticality: '11', original: '12, 13' }), onset(6, '16')];
@@ -106,10 +102,7 @@ const IAM_FIELDS: readonly FieldMap[] = [
     field: 7,
     rows: '18',
     element: 'identifier',
-    map: (segment, context) => {
-      const found = entityIdentifier(first(segment, 7), context);
-      return found === undefined ? undefined : [found];
-    },
+    map: (segment, context) => listOf(entityIdentifier(first(segment, 7), context)),
   },
   onset(11, '22'),
   {
@@ -117,10 +110,7 @@ const IAM_FIELDS: readonly FieldMap[] = [
     rows: '23',
     element: 'onset[x]',
     when: (segment) => !isValued(segment, 11),
-    map: (segment) => {
-      const onsetString = fieldText(segment, 12);
-      return onsetString === undefined ? undefined : { onsetString };
-    },
+    map: (segment) => members({ onsetString: fieldText(segment, 12) }),
   },
   {
     field: 13,

@@ -6,7 +6,7 @@ import { quietly, type MapContext } from '../context.ts';
 import { concept, conceptOf } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
-import { first, isValued, members, plainFieldText, textOf } from '../datatypes/text.ts';
+import { first, isValued, members, plainFieldText, textOf, listOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -38,10 +38,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 5,
     rows: '7',
     element: 'onset[x]',
-    map: (segment, context) => {
-      const onsetDateTime = dateTime(first(segment, 5), context);
-      return onsetDateTime === undefined ? undefined : { onsetDateTime };
-    },
+    map: (segment, context) => members({ onsetDateTime: dateTime(first(segment, 5), context) }),
   },
   {
     field: 16,
@@ -49,35 +46,27 @@ const FIELDS: readonly FieldMap[] = [
     element: 'asserter',
     map: (segment, context) => {
       const part = first(segment, 16);
-      return part === undefined ? undefined : practitioner(part, context);
+      return part && practitioner(part, context);
     },
   },
   {
     field: 19,
     rows: '21, 22',
     element: `extension ${ASSERTED_DATE}`,
-    map: (segment, context) => {
-      const valueDateTime = dateTime(first(segment, 19), context);
-      return valueDateTime === undefined ? undefined : { valueDateTime };
-    },
+    map: (segment, context) => members({ valueDateTime: dateTime(first(segment, 19), context) }),
   },
   {
     field: 19,
     rows: '23',
     element: 'recordedDate',
-    map: (segment, context) => {
-      // Reported once, by the row above.
-      return dateTime(first(segment, 19), quietly(context));
-    },
+    // Reported once, by the row above.
+    map: (segment, context) => dateTime(first(segment, 19), quietly(context)),
   },
   {
     field: 20,
     rows: '24',
     element: 'identifier',
-    map: (segment, context) => {
-      const identifier = entityIdentifier(first(segment, 20), context);
-      return identifier === undefined ? undefined : [identifier];
-    },
+    map: (segment, context) => listOf(entityIdentifier(first(segment, 20), context)),
   },
   {
     field: 22,
@@ -85,8 +74,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${DUE_TO}`,
     map: (segment, context) => {
       const part = first(segment, 22);
-      const valueReference = part === undefined ? undefined : entity('Condition', part, context);
-      return valueReference === undefined ? undefined : { valueReference };
+      return members({ valueReference: part && entity('Condition', part, context) });
     },
   },
 ];

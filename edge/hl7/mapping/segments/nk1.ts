@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { note, type MapContext } from '../context.ts';
 import { codeOf, mappedConcept } from '../datatypes/cwe.ts';
 import { organization } from '../datatypes/party.ts';
-import { first, isValued } from '../datatypes/text.ts';
+import { first, isValued, listOf } from '../datatypes/text.ts';
 import { dateTime, period } from '../datatypes/time.ts';
 import { address } from '../datatypes/xad.ts';
 import { humanNames } from '../datatypes/xpn.ts';
@@ -21,10 +21,7 @@ const relationship = (field: number, rows: string, map: ConceptMap): FieldMap =>
   field,
   rows,
   element: 'relationship',
-  map: (segment, context) => {
-    const found = mappedConcept(first(segment, field), context, map);
-    return found === undefined ? undefined : [found];
-  },
+  map: (segment, context) => listOf(mappedConcept(first(segment, field), context, map)),
 });
 
 const telecom = (field: number, rows: string, use?: string): FieldMap => ({

@@ -3,7 +3,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import type { JsonObject } from '../../../../shared/json.ts';
 import type { MapContext } from '../context.ts';
 import { practitioner } from '../datatypes/party.ts';
-import { first, joinLines, linesOf } from '../datatypes/text.ts';
+import { first, joinLines, linesOf, members } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
 import type { GroupSegment } from './rule.ts';
@@ -21,13 +21,9 @@ export function annotation(segment: Segment, context: MapContext): JsonObject | 
   const text = commentText(segment);
   if (text === undefined) return undefined;
   const by = first(segment, 5);
-  const authorReference = by === undefined ? undefined : practitioner(by, context);
+  const authorReference = by && practitioner(by, context);
   const time = dateTime(first(segment, 6), context);
-  return {
-    ...(authorReference !== undefined && { authorReference }),
-    ...(time !== undefined && { time }),
-    text,
-  };
+  return members({ authorReference, time, text });
 }
 
 /** The notes of one observation. */

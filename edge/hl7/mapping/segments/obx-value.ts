@@ -19,7 +19,17 @@ import {
   unitText,
   writtenNumber,
 } from '../datatypes/quantity.ts';
-import { code, fieldText, first, joinedText, linesOf, plainTextOf, textOf, repetitionText } from '../datatypes/text.ts';
+import {
+  code,
+  fieldText,
+  first,
+  joinedText,
+  linesOf,
+  plainTextOf,
+  textOf,
+  repetitionText,
+  members,
+} from '../datatypes/text.ts';
 import { dateRange } from '../datatypes/time.ts';
 
 /** The members of a value: one `value…`, or the attachment that R4 has no value for. */
@@ -123,20 +133,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ['VR', (part) => string([textOf(part, 1), textOf(part, 2)].filter(Boolean).join('-') || undefined)],
-  [
-    'ED',
-    (part) => {
-      const attachment = encapsulated(part);
-      return attachment === undefined ? undefined : { attachment };
-    },
-  ],
-  [
-    'RP',
-    (part) => {
-      const attachment = pointer(part);
-      return attachment === undefined ? undefined : { attachment };
-    },
-  ],
+  ['ED', (part) => members({ attachment: encapsulated(part) })],
+  ['RP', (part) => members({ attachment: pointer(part) })],
 ]);
 
 /** Checks for a type whose values are codes. */

@@ -7,7 +7,17 @@ import { concept, mappedConcept } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, inFunction, organization, practitioner, producer } from '../datatypes/party.ts';
 import { decimal, unitOf } from '../datatypes/quantity.ts';
-import { fieldText, first, isValued, joinedText, linesOf, plainTextOf, textOf } from '../datatypes/text.ts';
+import {
+  fieldText,
+  first,
+  isValued,
+  joinedText,
+  linesOf,
+  plainTextOf,
+  textOf,
+  members,
+  listOf,
+} from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -102,10 +112,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 14,
     rows: '50',
     element: 'effective[x]',
-    map: (segment, context) => {
-      const effectiveDateTime = dateTime(first(segment, 14), context);
-      return effectiveDateTime === undefined ? undefined : { effectiveDateTime };
-    },
+    map: (segment, context) => members({ effectiveDateTime: dateTime(first(segment, 14), context) }),
   },
   ...PERFORMER_FIELDS.map((field, at): FieldMap => ({
     field,
@@ -134,10 +141,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 19,
     rows: '58, 59',
     element: `extension ${STRUCTURE}/observation-analysis-date-time`,
-    map: (segment, context) => {
-      const valueDateTime = dateTime(first(segment, 19), context);
-      return valueDateTime === undefined ? undefined : { valueDateTime };
-    },
+    map: (segment, context) => members({ valueDateTime: dateTime(first(segment, 19), context) }),
   },
   {
     field: 20,
@@ -149,10 +153,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 21,
     rows: '61, 62',
     element: 'identifier',
-    map: (segment, context) => {
-      const identifier = entityIdentifier(first(segment, 21), context, 'FILL');
-      return identifier === undefined ? undefined : [identifier];
-    },
+    map: (segment, context) => listOf(entityIdentifier(first(segment, 21), context, 'FILL')),
   },
   {
     field: 29,

@@ -2,7 +2,7 @@
 import { repetitions } from '../../../../shared/hl7/value.ts';
 import { concept } from '../datatypes/cwe.ts';
 import { organization, practitioner } from '../datatypes/party.ts';
-import { first, textOf } from '../datatypes/text.ts';
+import { first, textOf, members } from '../datatypes/text.ts';
 import type { FieldMap } from '../field-map.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 
@@ -33,10 +33,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 6,
     rows: '8, 9',
     element: `extension ${STRUCTURE}/patient-disability`,
-    map: (segment, context) => {
-      const valueCodeableConcept = concept(segment, 6, context);
-      return valueCodeableConcept === undefined ? undefined : { valueCodeableConcept };
-    },
+    map: (segment, context) => members({ valueCodeableConcept: concept(segment, 6, context) }),
   },
   {
     field: 14,
@@ -44,8 +41,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${STRUCTURE}/patient-congregation`,
     map: (segment) => {
       const part = first(segment, 14);
-      const valueString = textOf(part, 1) ?? textOf(part, 10);
-      return valueString === undefined ? undefined : { valueString };
+      return members({ valueString: textOf(part, 1) ?? textOf(part, 10) });
     },
   },
 ];

@@ -4,7 +4,7 @@ import { quietly } from '../context.ts';
 import { mappedConcept, textOfConcept } from '../datatypes/cwe.ts';
 import { driversLicense, identifier } from '../datatypes/cx.ts';
 import { identifierType, isTooLong } from '../datatypes/hd.ts';
-import { fieldText, first, isValued, textOf, repetitionText } from '../datatypes/text.ts';
+import { fieldText, first, isValued, textOf, repetitionText, listOf, members } from '../datatypes/text.ts';
 import { date, dateTime, isDate } from '../datatypes/time.ts';
 import { displayName, humanNames } from '../datatypes/xpn.ts';
 import { contactPoint } from '../datatypes/xtn.ts';
@@ -58,8 +58,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${STRUCTURE}/patient-mothersMaidenName`,
     map: (segment) => {
       const part = first(segment, 6);
-      const valueString = part === undefined ? undefined : displayName(part);
-      return valueString === undefined ? undefined : { valueString };
+      return members({ valueString: part && displayName(part) });
     },
   },
   {
@@ -90,10 +89,7 @@ const FIELDS: readonly FieldMap[] = [
     element: 'address',
     owns: () => false,
     when: (segment) => !isValued(segment, 11),
-    map: (segment) => {
-      const district = fieldText(segment, 12);
-      return district === undefined ? undefined : [{ district }];
-    },
+    map: (segment) => listOf(members({ district: fieldText(segment, 12) })),
   },
   {
     field: 13,
@@ -127,10 +123,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 17,
     rows: '27, 28',
     element: `extension ${STRUCTURE}/patient-religion`,
-    map: (segment, context) => {
-      const valueCodeableConcept = mappedConcept(first(segment, 17), context, RELIGION);
-      return valueCodeableConcept === undefined ? undefined : { valueCodeableConcept };
-    },
+    map: (segment, context) => members({ valueCodeableConcept: mappedConcept(first(segment, 17), context, RELIGION) }),
   },
   {
     field: 23,
@@ -138,8 +131,7 @@ const FIELDS: readonly FieldMap[] = [
     element: `extension ${STRUCTURE}/patient-birthPlace`,
     map: (segment) => {
       const part = first(segment, 23);
-      const text = part === undefined ? undefined : (repetitionText(part) ?? textOfConcept(part));
-      return text === undefined ? undefined : { valueAddress: { text } };
+      return members({ valueAddress: part && members({ text: repetitionText(part) ?? textOfConcept(part) }) });
     },
   },
   {
@@ -147,10 +139,7 @@ const FIELDS: readonly FieldMap[] = [
     rows: '40',
     element: 'multipleBirth[x]',
     when: (segment) => !isValued(segment, 25),
-    map: (segment, context) => {
-      const multipleBirthBoolean = yesNo(segment, 24, context);
-      return multipleBirthBoolean === undefined ? undefined : { multipleBirthBoolean };
-    },
+    map: (segment, context) => members({ multipleBirthBoolean: yesNo(segment, 24, context) }),
   },
   { field: 25, rows: '41', element: 'multipleBirth[x]', map: birthOrder },
   {
@@ -179,10 +168,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 29,
     rows: '49',
     element: 'deceased[x]',
-    map: (segment, context) => {
-      const deceasedDateTime = dateTime(first(segment, 29), context);
-      return deceasedDateTime === undefined ? undefined : { deceasedDateTime };
-    },
+    map: (segment, context) => members({ deceasedDateTime: dateTime(first(segment, 29), context) }),
   },
   {
     field: 30,
@@ -190,10 +176,7 @@ const FIELDS: readonly FieldMap[] = [
     element: 'deceased[x]',
     // A death with an unreadable time is still a death.
     when: (segment) => !isDate(first(segment, 29)),
-    map: (segment, context) => {
-      const deceasedBoolean = yesNo(segment, 30, context);
-      return deceasedBoolean === undefined ? undefined : { deceasedBoolean };
-    },
+    map: (segment, context) => members({ deceasedBoolean: yesNo(segment, 30, context) }),
   },
   {
     field: 35,

@@ -6,7 +6,7 @@ import { note, type MapContext } from '../context.ts';
 import { codeOf, concept, concepts } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
-import { fieldText, first, isValued, members, plainFieldText, textOf } from '../datatypes/text.ts';
+import { fieldText, first, isValued, members, plainFieldText, textOf, listOf } from '../datatypes/text.ts';
 import { dateTime, minutesAfter } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -104,10 +104,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 19,
     rows: '29',
     element: 'identifier',
-    map: (segment, context) => {
-      const identifier = entityIdentifier(first(segment, 19), context);
-      return identifier === undefined ? undefined : [identifier];
-    },
+    map: (segment, context) => listOf(entityIdentifier(first(segment, 19), context)),
   },
   {
     field: 23,
@@ -129,8 +126,7 @@ const FIELDS: readonly FieldMap[] = [
     element: 'partOf',
     map: (segment, context) => {
       const part = first(segment, 25);
-      const parent = part === undefined ? undefined : entity('Procedure', part, context);
-      return parent === undefined ? undefined : [parent];
+      return listOf(part && entity('Procedure', part, context));
     },
   },
 ];

@@ -3,7 +3,7 @@ import type { Segment } from '../../../../shared/hl7/message.ts';
 import { noteUnknownCode, type MapContext } from '../context.ts';
 import { codeOf, concept, conceptOf } from '../datatypes/cwe.ts';
 import { entityIdentifier } from '../datatypes/hd.ts';
-import { fieldText, first, isValued, textOf } from '../datatypes/text.ts';
+import { fieldText, first, isValued, textOf, listOf, members } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import type { FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
@@ -18,10 +18,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 4,
     rows: '§12.3.2.4',
     element: 'identifier',
-    map: (segment, context) => {
-      const identifier = entityIdentifier(first(segment, 4), context);
-      return identifier === undefined ? undefined : [identifier];
-    },
+    map: (segment, context) => listOf(entityIdentifier(first(segment, 4), context)),
   },
   {
     field: 7,
@@ -33,20 +30,14 @@ const FIELDS: readonly FieldMap[] = [
     field: 16,
     rows: '§12.3.2.16',
     element: 'onset[x]',
-    map: (segment, context) => {
-      const onsetDateTime = dateTime(first(segment, 16), context);
-      return onsetDateTime === undefined ? undefined : { onsetDateTime };
-    },
+    map: (segment, context) => members({ onsetDateTime: dateTime(first(segment, 16), context) }),
   },
   {
     field: 17,
     rows: '§12.3.2.17',
     element: 'onset[x]',
     when: (segment) => !isValued(segment, 16),
-    map: (segment) => {
-      const onsetString = fieldText(segment, 17);
-      return onsetString === undefined ? undefined : { onsetString };
-    },
+    map: (segment) => members({ onsetString: fieldText(segment, 17) }),
   },
 ];
 

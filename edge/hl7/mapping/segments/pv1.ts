@@ -8,7 +8,7 @@ import type { MapContext } from '../context.ts';
 import { codeableConcept } from '../datatypes/cwe.ts';
 import { identifier } from '../datatypes/cx.ts';
 import { identifierType } from '../datatypes/hd.ts';
-import { first } from '../datatypes/text.ts';
+import { first, members } from '../datatypes/text.ts';
 import type { FieldMap } from '../field-map.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 
@@ -17,10 +17,8 @@ const FIELDS: readonly FieldMap[] = [
     field: 16,
     rows: '18, 19',
     element: 'extension http://hl7.org/fhir/StructureDefinition/patient-importance',
-    map: (segment, context) => {
-      const valueCodeableConcept = codeableConcept(first(segment, 16), context, 'HL70099');
-      return valueCodeableConcept === undefined ? undefined : { valueCodeableConcept };
-    },
+    map: (segment, context) =>
+      members({ valueCodeableConcept: codeableConcept(first(segment, 16), context, 'HL70099') }),
   },
 ];
 

@@ -17,6 +17,8 @@ import {
   plainFieldText,
   textOf,
   repetitionText,
+  listOf,
+  members,
 } from '../datatypes/text.ts';
 import { instant } from '../datatypes/time.ts';
 import { contributionsOf, type FieldMap } from '../field-map.ts';
@@ -73,10 +75,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 16,
     rows: '21',
     element: 'identifier',
-    map: (segment) => {
-      const value = fieldText(segment, 16);
-      return value === undefined ? undefined : [{ value }];
-    },
+    map: (segment) => listOf(members({ value: fieldText(segment, 16) })),
   },
   {
     field: 17,
@@ -92,10 +91,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 18,
     rows: '23',
     element: 'securityLabel',
-    map: (segment, context) => {
-      const label = mappedConcept(first(segment, 18), context, DOCUMENT_CONFIDENTIALITY);
-      return label === undefined ? undefined : [label];
-    },
+    map: (segment, context) => listOf(mappedConcept(first(segment, 18), context, DOCUMENT_CONFIDENTIALITY)),
   },
   {
     field: 25,
