@@ -4,15 +4,14 @@ import * as z from 'zod';
 import { API_PATH, type Operation } from '../admin/api/operation.ts';
 import { ALWAYS, failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
 import {
+  answered,
   headerParameter,
-  headersOf,
   type OperationObject,
   type Parameter,
   pathParameter,
   type PathItem,
   type Paths,
   ref,
-  type ResponseObject,
   type Schema,
 } from './model.ts';
 
@@ -21,12 +20,6 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 }
-
-const refused = (description: string): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id'),
-  content: { 'application/problem+json': { schema: ref('Problem') } },
-});
 
 function queryParameters(schema: z.ZodType | undefined): Parameter[] {
   if (schema === undefined) return [];
@@ -62,11 +55,7 @@ function toOperation(operation: Operation): OperationObject {
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
     responses: {
-      [status]: {
-        description: 'Done.',
-        headers: headersOf('X-Request-Id', 'ETag', 'Location'),
-        content: { 'application/json': { schema: toSchema(answer, 'output') } },
-      },
+      [status]: answered('Done.', 'application/json', toSchema(answer, 'output'), 'ETag', 'Location'),
       ...failuresOf('Problem', [
         ...ALWAYS,
         ...WITH_TOKEN,
@@ -77,7 +66,9 @@ function toOperation(operation: Operation): OperationObject {
         ...(body === undefined ? [] : WITH_BODY),
       ]),
       // RFC 6585 §3.
-      ...(needsIfMatch === true ? { '428': refused('If-Match is missing.') } : {}),
+      ...(needsIfMatch === true
+        ? { '428': answered('If-Match is missing.', 'application/problem+json', ref('Problem')) }
+        : {}),
     },
   };
 }

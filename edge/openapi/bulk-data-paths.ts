@@ -1,33 +1,23 @@
 /** Bulk Data Access 2.0.0 in the OpenAPI document. */
 import { RESOURCE_TYPES, type ResourceType } from '../../shared/resource-type.ts';
-import { FHIR_JSON, FHIR_NDJSON } from '../fhir/media-type.ts';
-import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
+import { FHIR_NDJSON } from '../fhir/media-type.ts';
+import { type Kind, WITH_BODY } from './answers.ts';
+import { outcome, parametersBody, refusals } from './fhir-answers.ts';
 import {
-  type HeaderName,
+  answered,
+  bodiless,
   headerParameter,
-  headersOf,
   type OperationObject,
   type Parameter,
   pathParameter,
   type Paths,
   queryParameter,
-  ref,
-  type ResponseObject,
   text,
   uuid,
 } from './model.ts';
 
 const TAGS = ['FHIR bulk data'];
 const SECURITY = [{ accessToken: [] }];
-
-const outcome = (description: string, ...headers: readonly HeaderName[]): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id', ...headers),
-  content: { [FHIR_JSON]: { schema: ref('OperationOutcome') } },
-});
-
-const refusals = (...more: readonly Kind[]) =>
-  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
 
 const PREFER = {
   ...headerParameter('Prefer', '`respond-async`; `handling=lenient`'),
@@ -75,15 +65,7 @@ const kickOffs = (
     operationId: `export${id}ByPost`,
     security: SECURITY,
     parameters: [...inPath, PREFER],
-    requestBody: {
-      required: false,
-      content: {
-        [FHIR_JSON]: {
-          schema: ref('Parameters'),
-          example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueString: 'Patient,Observation' }] },
-        },
-      },
-    },
+    requestBody: parametersBody({ name: '_type', valueString: 'Patient,Observation' }),
     responses: { ...BEGUN, ...refusals('invalid', ...of, ...WITH_BODY) },
   },
 });
@@ -125,15 +107,12 @@ export const bulkDataPaths = (types: readonly ResourceType[]): Paths => ({
       security: SECURITY,
       parameters: [ID],
       responses: {
-        '200': {
-          description: 'The export is complete.',
-          headers: headersOf('X-Request-Id', 'Expires'),
-          content: { 'application/json': { schema: MANIFEST } },
-        },
-        '202': {
-          description: 'The export is not complete; see `X-Progress`. Repeat the request after `Retry-After` seconds.',
-          headers: headersOf('X-Request-Id', 'X-Progress', 'Retry-After'),
-        },
+        '200': answered('The export is complete.', 'application/json', MANIFEST, 'Expires'),
+        '202': bodiless(
+          'The export is not complete; see `X-Progress`. Repeat the request after `Retry-After` seconds.',
+          'X-Progress',
+          'Retry-After',
+        ),
         ...refusals('not-found'),
       },
     },
@@ -154,11 +133,7 @@ export const bulkDataPaths = (types: readonly ResourceType[]): Paths => ({
       security: SECURITY,
       parameters: [ID, pathParameter('file', 'The name in the manifest.', text)],
       responses: {
-        '200': {
-          description: 'One resource a line.',
-          headers: headersOf('X-Request-Id'),
-          content: { [FHIR_NDJSON]: { schema: text } },
-        },
+        '200': answered('One resource a line.', FHIR_NDJSON, text),
         ...refusals('not-found'),
       },
     },

@@ -1,6 +1,6 @@
 /** The FHIR API in the OpenAPI document, made from the tables that routes, searches and the CapabilityStatement use. */
 import { DEFAULT_COUNT, MAX_COUNT, READ_SUMMARIES, SUMMARIES, TOTALS } from '../fhir/controls/controls.ts';
-import { FHIR_JSON, JSON_PATCH } from '../fhir/media-type.ts';
+import { JSON_PATCH } from '../fhir/media-type.ts';
 import { type InteractionName, interactionsOf } from '../fhir/type-interactions.ts';
 import type { SearchSet } from '../config.ts';
 import { PROVENANCE_TARGET } from '../fhir/provenance.ts';
@@ -12,11 +12,11 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import { bulkDataPaths } from './bulk-data-paths.ts';
 import { EXAMPLES, PATCHES, SAMPLE_ID, SEARCHES } from './fhir-examples.ts';
 import { publicDocument } from './public-document.ts';
-import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
+import { failuresOf, type Kind, WITH_BODY } from './answers.ts';
+import { answer, bodyOf, OF_VERSION, outcome, parametersBody, refusals } from './fhir-answers.ts';
 import {
+  bodiless,
   headerParameter,
-  type HeaderName,
-  headersOf,
   type Method,
   type OperationObject,
   type Parameter,
@@ -24,22 +24,10 @@ import {
   type PathItem,
   type Paths,
   queryParameter,
-  ref,
-  type ResponseObject,
+  requestBody,
   uuid,
 } from './model.ts';
 
-const answer = (description: string, schema: string, ...headers: readonly HeaderName[]): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id', ...headers),
-  content: { [FHIR_JSON]: { schema: ref(schema) } },
-});
-
-const outcome = (description: string) => answer(description, 'OperationOutcome');
-
-/** The failures of requests. Failures of one interaction only are in its row. */
-const refusals = (...more: readonly Kind[]) =>
-  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
 const writeRefusals = (...more: readonly Kind[]) => refusals('invalid', 'precondition-failed', ...WITH_BODY, ...more);
 
 const CONTROLS: readonly Parameter[] = [
@@ -151,22 +139,12 @@ const MODIFIERS: Readonly<Record<string, string>> = {
   Patient: 'The same as without `:Patient`: the id of a patient.',
 };
 
-const body = (type: ResourceType) => ({
-  required: true,
-  content: { [FHIR_JSON]: { schema: ref(type), example: EXAMPLES[type] } },
-});
-
 const form = (type: ResourceType, supported: Supported) => {
   const properties = Object.fromEntries(searchParameters(type, supported).map(({ name, schema }) => [name, schema]));
-  return {
-    required: false,
-    content: {
-      'application/x-www-form-urlencoded': { schema: { type: 'object', properties }, example: SEARCHES[type] },
-    },
-  };
+  const schema = { type: 'object', properties };
+  return { ...requestBody('application/x-www-form-urlencoded', schema, SEARCHES[type]), required: false };
 };
 
-const OF_VERSION = ['ETag', 'Last-Modified'] as const;
 const written = (type: ResourceType) => ({
   '200': answer('It is updated, or unchanged.', type, 'Location', ...OF_VERSION),
   '201': answer('It is created; see `Location`.', type, 'Location', ...OF_VERSION),
@@ -175,20 +153,13 @@ const patched = (type: ResourceType) => ({
   '200': answer('It is patched, or unchanged.', type, 'Location', ...OF_VERSION),
 });
 const NOT_MODIFIED = {
-  '304': { description: 'The version has not changed.', headers: headersOf('X-Request-Id', ...OF_VERSION) },
+  '304': bodiless('The version has not changed.', ...OF_VERSION),
 };
-const patchBody = (type: ResourceType) => ({
-  required: true,
-  content: {
-    [JSON_PATCH]: { schema: { type: 'array', items: { type: 'object' } }, example: PATCHES[type] },
-  },
-});
+const patchBody = (type: ResourceType) =>
+  requestBody(JSON_PATCH, { type: 'array', items: { type: 'object' } }, PATCHES[type]);
 const PATCH_REFUSALS = {
   ...writeRefusals('not-found', 'conflict'),
-  '415': {
-    ...outcome('The body is not a JSON Patch; see `Accept-Patch`.'),
-    headers: headersOf('X-Request-Id', 'Accept-Patch'),
-  },
+  '415': outcome('The body is not a JSON Patch; see `Accept-Patch`.', 'Accept-Patch'),
 };
 const MATCHES = { '200': answer('The matches.', 'Bundle') };
 
@@ -207,14 +178,14 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
       headerParameter('If-None-Exist', `Create only when this search finds nothing. ${needsRead(type)}`),
       PREFER,
     ],
-    requestBody: body(type),
+    requestBody: bodyOf(type, EXAMPLES[type]),
     responses: { ...written(type), ...writeRefusals() },
   }),
   conditionalUpdate: (type, supported) => ({
     summary: `Update the one ${type} that a search finds, or create it`,
     description: needsRead(type),
     parameters: [...conditions(type, supported.searches), PREFER],
-    requestBody: body(type),
+    requestBody: bodyOf(type, EXAMPLES[type]),
     responses: { ...written(type), ...writeRefusals() },
   }),
   searchByGet: (type, supported) => ({
@@ -235,7 +206,7 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
   validate: (type) => ({
     summary: `Validate a ${type} without storing it`,
     parameters: VALIDATE,
-    requestBody: body(type),
+    requestBody: bodyOf(type, EXAMPLES[type]),
     responses: {
       '200': outcome('The result of the validation.'),
       ...refusals('invalid', 'precondition-failed', ...WITH_BODY),
@@ -244,7 +215,7 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
   validateInstance: (type) => ({
     summary: `Validate an update of a ${type} without storing it`,
     parameters: [ID, ...VALIDATE],
-    requestBody: body(type),
+    requestBody: bodyOf(type, EXAMPLES[type]),
     responses: {
       '200': outcome('The result of the validation.'),
       ...refusals('invalid', 'precondition-failed', 'not-found', ...WITH_BODY),
@@ -267,7 +238,7 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
   update: (type) => ({
     summary: `Update a ${type}`,
     parameters: [ID, IF_MATCH, PREFER],
-    requestBody: body(type),
+    requestBody: bodyOf(type, EXAMPLES[type]),
     responses: { ...written(type), ...writeRefusals('not-found') },
   }),
   patch: (type) => ({
@@ -300,15 +271,7 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
   everythingByPost: () => ({
     summary: 'All that the site has of a patient, asked for by Parameters',
     parameters: [ID],
-    requestBody: {
-      required: false,
-      content: {
-        [FHIR_JSON]: {
-          schema: ref('Parameters'),
-          example: { resourceType: 'Parameters', parameter: [{ name: '_type', valueCode: 'Observation' }] },
-        },
-      },
-    },
+    requestBody: parametersBody({ name: '_type', valueCode: 'Observation' }),
     responses: { '200': answer(EVERYTHING, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
   }),
   docref: () => ({
@@ -330,21 +293,10 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
   docrefByPost: () => ({
     summary: 'The documents of a patient, asked for by Parameters',
     description: DOCREF,
-    requestBody: {
-      required: false,
-      content: {
-        [FHIR_JSON]: {
-          schema: ref('Parameters'),
-          example: {
-            resourceType: 'Parameters',
-            parameter: [
-              { name: 'patient', valueId: SAMPLE_ID },
-              { name: 'type', valueCoding: { system: 'http://loinc.org', code: '34133-9' } },
-            ],
-          },
-        },
-      },
-    },
+    requestBody: parametersBody(
+      { name: 'patient', valueId: SAMPLE_ID },
+      { name: 'type', valueCoding: { system: 'http://loinc.org', code: '34133-9' } },
+    ),
     responses: { '200': answer('The DocumentReferences.', 'Bundle'), ...refusals('invalid', ...WITH_BODY) },
   }),
   match: () => ({
@@ -353,20 +305,12 @@ const DESCRIPTIONS: Readonly<Record<InteractionName, (type: ResourceType, suppor
       'The API key needs `patientMatch`. The Bundle has the most likely patient first, and in each entry `search.score` and ' +
       'the extension match-grade: `certain`, `probable`, `possible` or `certainly-not`.',
     requestBody: {
+      ...parametersBody(
+        { name: 'resource', resource: EXAMPLES.Patient },
+        { name: 'onlyCertainMatches', valueBoolean: false },
+        { name: 'count', valueInteger: 3 },
+      ),
       required: true,
-      content: {
-        [FHIR_JSON]: {
-          schema: ref('Parameters'),
-          example: {
-            resourceType: 'Parameters',
-            parameter: [
-              { name: 'resource', resource: EXAMPLES.Patient },
-              { name: 'onlyCertainMatches', valueBoolean: false },
-              { name: 'count', valueInteger: 3 },
-            ],
-          },
-        },
-      },
     },
     responses: {
       '200': answer('At most ten patients; none is an empty Bundle.', 'Bundle'),
@@ -438,7 +382,7 @@ export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): 
       parameters: [queryParameter('_format', 'JSON.'), PRETTY],
       responses: {
         '200': answer('The CapabilityStatement.', 'CapabilityStatement', 'ETag'),
-        '304': { description: 'The document has not changed.', headers: headersOf('X-Request-Id', 'ETag') },
+        '304': bodiless('The document has not changed.', 'ETag'),
         ...failuresOf('Fhir', ['malformed', 'not-acceptable', 'unavailable', 'bug']),
       },
     },
@@ -453,19 +397,11 @@ export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): 
         'or 8 MiB if the Bundle also writes or has more than 64 KiB. An entry that reads more is 422 `too-costly`, and so is a transaction that has one.',
       operationId: 'bundle',
       security: [{ accessToken: [] }],
-      requestBody: {
-        required: true,
-        content: {
-          [FHIR_JSON]: {
-            schema: ref('Bundle'),
-            example: {
-              resourceType: 'Bundle',
-              type: 'batch',
-              entry: [{ request: { method: 'GET', url: 'Patient?_count=5' } }],
-            },
-          },
-        },
-      },
+      requestBody: bodyOf('Bundle', {
+        resourceType: 'Bundle',
+        type: 'batch',
+        entry: [{ request: { method: 'GET', url: 'Patient?_count=5' } }],
+      }),
       responses: { '200': answer('An entry for each entry.', 'Bundle'), ...writeRefusals('not-found', 'conflict') },
     },
   },

@@ -4,13 +4,12 @@ import { MEDIA_TYPES } from '../hl7/http/reply.ts';
 import { checkAnswer } from '../admin/workbench/operations.ts';
 import { toSchema } from './admin-paths.ts';
 import { ALWAYS, failuresOf, WITH_BODY, WITH_TOKEN } from './answers.ts';
-import { type HeaderName, headersOf, type Paths, type ResponseObject } from './model.ts';
+import { answered, bodiless, type HeaderName, type Paths, type ResponseObject } from './model.ts';
 
 const ACK = { schema: { type: 'string', description: 'An HL7 acknowledgement.' } };
 /** The answer has the type of the request. */
 const ack = (description: string, ...headers: readonly HeaderName[]): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id', ...headers),
+  ...bodiless(description, ...headers),
   content: Object.fromEntries(MEDIA_TYPES.map((type) => [type, ACK])),
 });
 
@@ -36,7 +35,7 @@ export const HL7_PATHS: Paths = {
       requestBody: { required: true, content: MESSAGE },
       responses: {
         '200': ack('AA: stored.'),
-        '204': { description: 'Stored; the message asks for no ACK.', headers: headersOf('X-Request-Id') },
+        '204': bodiless('Stored; the message asks for no ACK.'),
         ...failuresOf('Hl7', [...WITH_TOKEN, ...WITH_BODY, 'throttled', 'unavailable', 'bug']),
         '400': ack('AR: no header that can be read; or a token sent in two ways.', 'WWW-Authenticate'),
         '422': ack('AE or AR: the ERR segments say what is wrong, and where.'),
@@ -63,11 +62,7 @@ export const HL7_PATHS: Paths = {
       ],
       requestBody: { required: true, content: MESSAGE },
       responses: {
-        '200': {
-          description: 'The verdict; `outcome` can be AE or AR.',
-          headers: headersOf('X-Request-Id'),
-          content: { 'application/json': { schema: toSchema(checkAnswer, 'output') } },
-        },
+        '200': answered('The verdict; `outcome` can be AE or AR.', 'application/json', toSchema(checkAnswer, 'output')),
         ...failuresOf('Problem', [...ALWAYS, ...WITH_TOKEN, ...WITH_BODY, 'invalid']),
       },
     },

@@ -35,6 +35,11 @@ export interface CodeSample {
   readonly source: string;
 }
 
+export interface RequestBody {
+  readonly required: boolean;
+  readonly content: Readonly<Record<string, MediaType>>;
+}
+
 export interface OperationObject {
   readonly tags: readonly string[];
   readonly summary: string;
@@ -42,7 +47,7 @@ export interface OperationObject {
   readonly operationId: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
+  readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly 'x-codeSamples'?: readonly CodeSample[];
 }
@@ -97,6 +102,24 @@ export type HeaderName = keyof typeof HEADERS;
 
 export const headersOf = (...names: readonly HeaderName[]): Readonly<Record<string, Ref>> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+export const requestBody = (mediaType: string, schema: Schema, example: unknown): RequestBody => ({
+  required: true,
+  content: { [mediaType]: { schema, example } },
+});
+
+/** An answer without a body. */
+export const bodiless = (description: string, ...headers: readonly HeaderName[]): ResponseObject => ({
+  description,
+  headers: headersOf('X-Request-Id', ...headers),
+});
+
+export const answered = (
+  description: string,
+  mediaType: string,
+  schema: Schema,
+  ...headers: readonly HeaderName[]
+): ResponseObject => ({ ...bodiless(description, ...headers), content: { [mediaType]: { schema } } });
 
 /** For `components.headers`. */
 export const HEADER_COMPONENTS = Object.fromEntries(

@@ -7,17 +7,22 @@ import { ASSERTION_TYPE } from '../oauth/assertion/credentials.ts';
 import { ownRefusals } from '../oauth/own-refusals.ts';
 import { toSchema } from './admin-paths.ts';
 import { ALWAYS, failuresOf, WITH_BODY } from './answers.ts';
-import { headersOf, type OperationObject, type Paths, type ResponseObject, type Schema, text } from './model.ts';
+import {
+  answered,
+  bodiless,
+  type OperationObject,
+  type Paths,
+  requestBody,
+  type ResponseObject,
+  type Schema,
+  text,
+} from './model.ts';
 import { publicDocument } from './public-document.ts';
 
 const TAGS = ['Token service'];
 const FORM = 'application/x-www-form-urlencoded';
 
-const json = (description: string, schema: Schema): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id'),
-  content: { 'application/json': { schema } },
-});
+const json = (description: string, schema: Schema): ResponseObject => answered(description, 'application/json', schema);
 
 const REFUSALS = failuresOf('Oauth', [...ALWAYS, 'unauthenticated', ...WITH_BODY]);
 
@@ -39,7 +44,7 @@ const form = (
     typeof value === 'string' ? [[name, value]] : [],
   );
   const example = { ...Object.fromEntries(fixed), ...own, client_assertion: '$CLIENT_ASSERTION' };
-  return { required: true, content: { [FORM]: { schema: { type: 'object', properties, required }, example } } };
+  return requestBody(FORM, { type: 'object', properties, required }, example);
 };
 
 const document = (operationId: string, summary: string): OperationObject => ({
@@ -127,7 +132,7 @@ export const oauthPaths = (types: readonly ResourceType[]): Paths => ({
       security: [{}, { accessToken: [] }],
       requestBody: form({ token: text, ...clientAuthentication }, ['token'], { token: '$ACCESS_TOKEN' }),
       responses: {
-        '200': { description: 'The token is revoked, or was not active.', headers: headersOf('X-Request-Id') },
+        '200': bodiless('The token is revoked, or was not active.'),
         ...REFUSALS,
       },
     },

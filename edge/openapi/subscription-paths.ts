@@ -1,56 +1,37 @@
 /** Subscriptions in the OpenAPI document, with FHIR_SUBSCRIPTIONS=on. */
 import { FHIR_JSON } from '../fhir/media-type.ts';
-import { ALWAYS, failuresOf, type Kind, WITH_BODY, WITH_TOKEN } from './answers.ts';
+import { WITH_BODY } from './answers.ts';
+import { answer, bodyOf, OF_VERSION, parametersBody, refusals } from './fhir-answers.ts';
 import {
-  type HeaderName,
+  bodiless,
   headerParameter,
-  headersOf,
   type OperationObject,
   type Parameter,
   type PathItem,
   pathParameter,
   type Paths,
   queryParameter,
-  ref,
-  type ResponseObject,
   uuid,
 } from './model.ts';
 
 const OPERATION = { tags: ['FHIR Subscription'], security: [{ accessToken: [] }] };
 
-const answer = (description: string, schema: string, ...headers: readonly HeaderName[]): ResponseObject => ({
-  description,
-  headers: headersOf('X-Request-Id', ...headers),
-  content: { [FHIR_JSON]: { schema: ref(schema) } },
-});
-const refusals = (...more: readonly Kind[]) =>
-  failuresOf('Fhir', [...ALWAYS, ...WITH_TOKEN, 'not-acceptable', ...more]);
-
-const OF_VERSION = ['ETag', 'Last-Modified'] as const;
 const ID = pathParameter('id', 'The Subscription.', uuid);
 
 const FHIR_ROOT = 'https://fhir.example.org/fhir';
 const BACKPORT = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition';
-const BODY = {
-  required: true,
-  content: {
-    [FHIR_JSON]: {
-      schema: ref('Subscription'),
-      example: {
-        resourceType: 'Subscription',
-        status: 'requested',
-        reason: 'copy of laboratory results',
-        criteria: `${FHIR_ROOT}/SubscriptionTopic/Observation-changed`,
-        _criteria: {
-          extension: [
-            { url: `${BACKPORT}/backport-filter-criteria`, valueString: 'Observation?code=http://loinc.org|2951-2' },
-          ],
-        },
-        channel: { type: 'rest-hook', endpoint: 'https://hooks.example.org/observations', payload: FHIR_JSON },
-      },
-    },
+const BODY = bodyOf('Subscription', {
+  resourceType: 'Subscription',
+  status: 'requested',
+  reason: 'copy of laboratory results',
+  criteria: `${FHIR_ROOT}/SubscriptionTopic/Observation-changed`,
+  _criteria: {
+    extension: [
+      { url: `${BACKPORT}/backport-filter-criteria`, valueString: 'Observation?code=http://loinc.org|2951-2' },
+    ],
   },
-};
+  channel: { type: 'rest-hook', endpoint: 'https://hooks.example.org/observations', payload: FHIR_JSON },
+});
 
 const EVENTS: readonly Parameter[] = [
   queryParameter('eventsSinceNumber', 'The first event. Default: 1.', { type: 'integer', minimum: 0 }),
@@ -88,12 +69,7 @@ const operation = (
     summary: `${described.summary}, by Parameters`,
     operationId: `${name}SubscriptionByPost`,
     parameters: [ID],
-    requestBody: {
-      required: false,
-      content: {
-        [FHIR_JSON]: { schema: ref('Parameters'), example: { resourceType: 'Parameters', parameter: example } },
-      },
-    },
+    requestBody: parametersBody(...example),
     responses: { '200': answer(answers, 'Bundle'), ...refusals('not-found', ...WITH_BODY) },
   },
 });
@@ -147,7 +123,7 @@ export const SUBSCRIPTION_PATHS: Paths = {
       operationId: 'deleteSubscription',
       parameters: [ID],
       responses: {
-        '200': { description: 'It is deleted.', headers: headersOf('X-Request-Id') },
+        '200': bodiless('It is deleted.'),
         ...refusals('not-found'),
       },
     },
