@@ -73,3 +73,13 @@ export class Fault extends Error {
     return new Fault(kind, message, { code, issues, rows, headers, cause, ...options });
   }
 }
+
+/** @returns undefined if `read` throws a Fault */
+export function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}

@@ -2,7 +2,7 @@
  * JSON without loss (RFC 8259). A number that JavaScript would print with other digits is kept as its source text: `1.50`
  * has another precision than `1.5` (FHIR R4, Datatypes, decimal). Duplicate members are rejected, nesting is bounded.
  */
-import { Fault } from './fault.ts';
+import { attempt, Fault } from './fault.ts';
 
 /** A number whose source text differs from `String(Number(source))`: `1.50`, `1e2`, 18 digits. */
 export class JsonNumber {
@@ -182,14 +182,7 @@ export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): Json
 }
 
 /** Like `parseJson`, but returns undefined for a text that is not JSON. */
-export function jsonIn(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
-}
+export const jsonIn = (text: string): Json | undefined => attempt(() => parseJson(text));
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);

@@ -2,7 +2,7 @@
  * A copy of a message for a ticket: without the patient, with the faults. The data type of a field decides (field-types.ts). Codes
  * and coding systems stay. Dates move by one number of days. Any other value is replaced (substitutes.ts), also in a Z segment.
  */
-import { Fault } from '../fault.ts';
+import { attempt } from '../fault.ts';
 import { charsetNamed, decodeText, isUtf8BeyondAscii, latin1, type Charset } from './charset.ts';
 import { declaredCharsets, decodeMessage } from './decode.ts';
 import { declaresDelimiters, RECOMMENDED } from './delimiters.ts';
@@ -246,16 +246,6 @@ function sourceOf(bytes: Uint8Array, defaultCharset: Charset | undefined): Sourc
   const isWrong = /^(?:iso-8859|windows)-/.test(decoded.charset) && isUtf8BeyondAscii(bytes);
   const text = isWrong ? decodeText(bytes, 'utf-8') : undefined;
   return text === undefined ? { ...decoded, isRaw: false } : { text, charset: 'utf-8', isRaw: false };
-}
-
-/** @returns undefined where `read` throws a Fault */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
 }
 
 /** In the place of NUL, which `readMessage` rejects. */

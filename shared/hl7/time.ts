@@ -2,7 +2,7 @@
  * Converts HL7 dates and times to FHIR without changing their precision (HL7 v2.5.1 §2.A.21 DT, §2.A.75 TM, §2.A.22 DTM;
  * FHIR R4 date, dateTime, time). It reads no clock; `zone.ts` computes the offset of a time zone.
  */
-import { Fault } from '../fault.ts';
+import { attempt } from '../fault.ts';
 import { hl7Fault } from './error-code.ts';
 import { pathOf } from './value.ts';
 import { offsetsInZone } from './zone.ts';
@@ -68,14 +68,8 @@ export function dayIn(text: string): string | undefined {
 }
 
 /** The offset of a time, `+01:00`; undefined if it has none or does not parse. */
-export function offsetOf(text: string | undefined): string | undefined {
-  try {
-    return readTimestamp(text ?? '', '').offset;
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
-}
+export const offsetOf = (text: string | undefined): string | undefined =>
+  attempt(() => readTimestamp(text ?? '', '').offset);
 
 /** FHIR date: `2026`, `2026-02` or `2026-02-03`, without the time of day. */
 export function fhirDate(stamp: Timestamp): string {

@@ -4,7 +4,7 @@
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import { latin1 } from '../../../shared/hl7/charset.ts';
-import { Fault } from '../../../shared/fault.ts';
+import { attempt } from '../../../shared/fault.ts';
 import { readMessage, type Message, type Segment } from '../../../shared/hl7/message.ts';
 import { componentOf, pathOf, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import { type MessageKey, nameTerms, numberKey, REASON, termsText } from '../../store/message-key.ts';
@@ -104,10 +104,6 @@ function salvaged(bytes: Uint8Array): Message | undefined {
     .split(/[\r\n]+/);
   const start = lines.findIndex((line) => line.trimStart().startsWith('MSH'));
   const kept = lines.slice(start + 1).filter((line) => Object.hasOwn(FIELDS, line.slice(0, 3)));
-  try {
-    return start < 0 ? undefined : readMessage([lines[start], ...kept.slice(0, MAX_KEYS)].join('\r'));
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
+  if (start < 0) return undefined;
+  return attempt(() => readMessage([lines[start], ...kept.slice(0, MAX_KEYS)].join('\r')));
 }

@@ -2,8 +2,8 @@
  * The trusted times of a message (edge/docs/behaviour.md, HL7 v2, The order). A time counts if it is precise to the minute, has
  * a known offset, and is at most 15 minutes after the receipt. Pure.
  */
-import { Fault } from '../../../shared/fault.ts';
-import { fhirDateTime, offsetsOf, readTimestamp, type Timestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
+import { attempt } from '../../../shared/fault.ts';
+import { fhirDateTime, offsetsOf, readTimestamp, type ZoneFallback } from '../../../shared/hl7/time.ts';
 import { MAX_RANK, precedenceOf, timeOfId, type Precedence } from './precedence.ts';
 import { PLAIN_STANDING, type Standing } from './standing.ts';
 
@@ -54,21 +54,12 @@ export function clockOfNow(messageId: string, nowMs: number, clock: MessageClock
 
 /** @returns undefined for a time that does not count */
 export function instantMs(text: string | undefined, zone: ZoneFallback, receivedMs: number): number | undefined {
-  const stamp = text === undefined ? undefined : readOrNothing(text);
+  // An invalid time is reported where its resource is mapped.
+  const stamp = text === undefined ? undefined : attempt(() => readTimestamp(text, 'MSH^1^7'));
   if (stamp?.minute === undefined) return undefined;
   const latest = receivedMs + MAX_AHEAD_MS;
   // In the hour that a clock shows twice, a message that has just arrived belongs to the second pass.
   return offsetsOf(stamp, zone)
     .map((offset) => Date.parse(fhirDateTime({ ...stamp, offset })))
     .findLast((ms) => ms <= latest);
-}
-
-/** An invalid time is reported where its resource is mapped. */
-function readOrNothing(text: string): Timestamp | undefined {
-  try {
-    return readTimestamp(text, 'MSH^1^7');
-  } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
-  }
 }
