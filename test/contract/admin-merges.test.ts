@@ -120,6 +120,12 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
     families += 1;
     return { a: `P${families}a`, b: `P${families}b` };
   };
+  const admitted = async () => {
+    const { a, b } = family();
+    await admit(1, a);
+    await admit(1, b);
+    return { a, b };
+  };
 
   test('an undone merge leaves both records as if it had never come, and late repetitions merge nothing', async () => {
     const records: object[] = [];
@@ -193,9 +199,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('the reversal of a merge can be undone, then the merge', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     const before = [await recordOf(a), await recordOf(b)];
     await merge(2, a, b);
     await merge(3, b, a);
@@ -370,9 +374,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('an undone merge cannot be undone again', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await merge(2, a, b);
     const [only] = await merges(a);
     await undo(a);
@@ -385,9 +387,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('the page of an undo that was not done keeps its reason', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await merge(2, a, b);
     const [only] = await merges(a);
     const browser = await signIn(at);
@@ -456,9 +456,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('an identifier that another patient got since the merge stays there, and the undo lists it', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await result(2, b, 'F1', '1.5');
     await merge(3, a, b);
     const old = (await merges(a))[0]?.mergeId ?? '';
@@ -522,9 +520,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('a resource that may be of either patient stays and is listed', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await result(1, b, 'F1', '1.5');
     await merge(2, a, b);
     // By the survivor's number, about the result of the merged patient.
@@ -538,9 +534,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('an undo of more than 5,000 resources or 8 MiB is rejected with the limit and the next step', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await merge(2, a, b);
     const [only] = await merges(a);
     const add = async (count: number, noteBytes = 0) =>
@@ -569,9 +563,7 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
   });
 
   test('an undo needs its permission, a reason and the state of the preview', async () => {
-    const { a, b } = family();
-    await admit(1, a);
-    await admit(1, b);
+    const { a, b } = await admitted();
     await merge(2, a, b);
     const [only] = await merges(a);
     const path = `/merges/${only?.mergeId}`;

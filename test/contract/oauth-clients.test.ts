@@ -71,6 +71,11 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
   });
   afterAll(() => subject.stop());
 
+  const discovered = (key: ApiKey, authentication: openid.ClientAuth) =>
+    openid.discovery(new URL(subject.gateway.oauthBaseUrl), key.clientId, undefined, authentication, {
+      algorithm: 'oauth2',
+      execute: [openid.allowInsecureRequests],
+    });
   const patients = (token: string) =>
     fetch(`${subject.gateway.fhirBaseUrl}/fhir/Patient`, { headers: { authorization: `Bearer ${token}` } });
 
@@ -85,13 +90,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
         },
       },
     );
-    const config = await openid.discovery(
-      new URL(subject.gateway.oauthBaseUrl),
-      key.clientId,
-      undefined,
-      authentication,
-      { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
-    );
+    const config = await discovered(key, authentication);
     const grant = { scope: 'system/Patient.read', audience: 'svc-fhir' };
     const tokens = await openid.clientCredentialsGrant(config, grant);
     expect([tokens.scope, tokens.expires_in]).toEqual(['system/Patient.read', 300]);
@@ -134,13 +133,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
 
   test('without the hook, the answer explains the change that the integrator must make', async () => {
     const key = await subject.createKey();
-    const config = await openid.discovery(
-      new URL(subject.gateway.oauthBaseUrl),
-      key.clientId,
-      undefined,
-      openid.PrivateKeyJwt(await signingKey(key.privateJwk)),
-      { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
-    );
+    const config = await discovered(key, openid.PrivateKeyJwt(await signingKey(key.privateJwk)));
     const refused = openid.clientCredentialsGrant(config, { scope: 'system/Patient.read' });
     const { tokenEndpoint, gateway, db } = subject;
     await expect(refused).rejects.toMatchObject({
@@ -248,13 +241,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
 
   test.each(['introspection', 'revocation'] as const)('%s shows why it is rejected', async (endpoint) => {
     const key = await subject.createKey();
-    const config = await openid.discovery(
-      new URL(subject.gateway.oauthBaseUrl),
-      key.clientId,
-      undefined,
-      openid.PrivateKeyJwt(await signingKey(key.privateJwk)),
-      { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
-    );
+    const config = await discovered(key, openid.PrivateKeyJwt(await signingKey(key.privateJwk)));
     const refused =
       endpoint === 'introspection' ? openid.tokenIntrospection(config, 'a') : openid.tokenRevocation(config, 'a');
     await expect(refused).rejects.toMatchObject({ status: 401, error_description: expect.stringMatching(/^aud was/) });

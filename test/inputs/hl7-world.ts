@@ -10,7 +10,7 @@ import type { StoredResource } from '../../edge/store/resource.ts';
 import { parseJson, sortedJson, type Json } from '../../shared/json.ts';
 import { bytesOf } from '../stack/tools/hl7-text.ts';
 import { idAt } from '../stack/tools/id-at.ts';
-import { SETTINGS } from './hl7-mapped.ts';
+import { RECEIVED, SETTINGS } from './hl7-mapped.ts';
 
 export interface World {
   /** @returns its findings, `W 205 OBX^1 stale`; a message that is refused throws */
@@ -60,14 +60,8 @@ export function createWorld(rules: readonly SenderRule[] = []): World {
           ...[...results.values()].flatMap((row) => foundAs('result', keyOfResult(row), row.type, row.id)),
         ],
         patients: [...known.values()],
-        isControlIdReused: false,
-        isCrowded: false,
-        isExcessive: false,
-        isForced: false,
-        codeRows: () => undefined,
+        ...RECEIVED,
         messageId: idAt(received),
-        requestId: 'request-1',
-        source: 'http',
         nowMs: received,
         fhirBase: undefined,
       });

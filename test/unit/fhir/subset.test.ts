@@ -19,45 +19,24 @@ const document: JsonObject = {
   context: { event: [{ text: 'visit' }], facilityType: { text: 'ward' } },
 };
 
-const keys = (resource: JsonObject): string[] => Object.keys(resource).toSorted();
+const keys = (resource: JsonObject): string => Object.keys(resource).toSorted().join(' ');
 
 test('a summary omits large values inside the elements that it keeps', () => {
   const part = subset('DocumentReference', document, 'true');
-  expect(keys(part)).toEqual([
-    'content',
-    'context',
-    'date',
-    'id',
-    'meta',
-    'modifierExtension',
-    'resourceType',
-    'status',
-  ]);
+  expect(keys(part)).toBe('content context date id meta modifierExtension resourceType status');
   expect(part['content']).toEqual([{ attachment: { contentType: 'application/pdf', title: 'Discharge letter' } }]);
   expect(part['meta']).toMatchObject({ versionId: '1', tag: [{ code: 'mine' }, { code: 'SUBSETTED' }] });
 });
 
 test('text, data and elements keep the elements that change the meaning of others', () => {
-  expect(keys(subset('DocumentReference', document, 'text'))).toEqual([
-    'content',
-    'id',
-    'meta',
-    'modifierExtension',
-    'resourceType',
-    'status',
-    'text',
-  ]);
-  expect(keys(subset('DocumentReference', document, 'data'))).not.toContain('text');
+  expect(keys(subset('DocumentReference', document, 'text'))).toBe(
+    'content id meta modifierExtension resourceType status text',
+  );
+  expect(subset('DocumentReference', document, 'data')).not.toHaveProperty('text');
   expect(subset('DocumentReference', document, 'data')['content']).toEqual([{ attachment }]);
-  expect(keys(subset('DocumentReference', document, ['date']))).toEqual([
-    'content',
-    'date',
-    'id',
-    'meta',
-    'modifierExtension',
-    'resourceType',
-    'status',
-  ]);
+  expect(keys(subset('DocumentReference', document, ['date']))).toBe(
+    'content date id meta modifierExtension resourceType status',
+  );
 });
 
 test.each<[ResourceType, JsonObject]>([

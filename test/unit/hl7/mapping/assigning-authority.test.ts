@@ -51,14 +51,7 @@ describe('the assigning authority of a CX', () => {
       'the site wins over what was taught',
       named('hosp'),
       none,
-      {
-        named: new Map([['HOSP', 'urn:a']]),
-        taught: new Map([['HOSP', OID]]),
-        contested: new Map(),
-        shared: new Map(),
-        rejected: new Set<string>(),
-        assumed: none,
-      },
+      { ...NO_NAMES, named: new Map([['HOSP', 'urn:a']]), taught: new Map([['HOSP', OID]]), assumed: none },
       'urn:a',
       false,
     ],
@@ -77,14 +70,7 @@ describe('the assigning authority of a CX', () => {
   });
 
   test('the search for a URI includes its names', () => {
-    const authorities = {
-      named: new Map([['HOSP', OID]]),
-      taught: new Map([['H', OID]]),
-      contested: new Map(),
-      shared: new Map(),
-      rejected: new Set<string>(),
-      assumed: none,
-    };
+    const authorities = { ...NO_NAMES, named: new Map([['HOSP', OID]]), taught: new Map([['H', OID]]), assumed: none };
     expect(assigningAuthorityOf(named(undefined, '1.2.3.4'), none, authorities).ids.toSorted()).toEqual([
       'name:H',
       'name:HOSP',
@@ -94,11 +80,9 @@ describe('the assigning authority of a CX', () => {
 
   test('a namespace with another URI in the site’s names does not replace the URI of the message', () => {
     const authorities = {
+      ...NO_NAMES,
       named: new Map([['HOSP', 'urn:a']]),
       taught: new Map([['HOSP', OID]]),
-      contested: new Map(),
-      shared: new Map(),
-      rejected: new Set<string>(),
       assumed: none,
     };
     expect(assigningAuthorityOf(named('HOSP', '1.2.3.4'), none, authorities).ids).toEqual([OID]);
