@@ -18,13 +18,15 @@ import {
   list,
   name,
   oneOf,
+  optional,
   optionalLines,
   optionalText,
   optionalInteger,
   PROCESSING_IDS,
   processingIds,
+  several,
   timeZone,
-  yesOrNo,
+  truth,
 } from './schemas.ts';
 import { holdsPrivateKey } from './redact.ts';
 import { checkIpRange } from './ip-range.ts';
@@ -136,13 +138,13 @@ export const KEY_MEMBERS = {
   }),
   jwksUri: member({
     column: 'jwks_uri',
-    schema: z
-      .string({ error: 'must be a text, or null' })
-      .trim()
-      .transform((given) => (given === '' ? null : given))
-      .nullable(),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(
+      z
+        .string({ error: 'must be a text, or null' })
+        .trim()
+        .transform((given) => (given === '' ? null : given))
+        .nullable(),
+    ),
     label: 'JWKS URI',
     hint: 'Either this or the inline JWKS: an https address at a public host of the client. Best for key rotation.',
     section: 'keys',
@@ -185,9 +187,7 @@ export const KEY_MEMBERS = {
   }),
   allowedScopes: member({
     column: 'allowed_scopes',
-    schema: choices('a scope', scopesOf(ALL_RESOURCE_TYPES)),
-    initial: [],
-    answer: texts,
+    ...several(choices('a scope', scopesOf(ALL_RESOURCE_TYPES))),
     label: 'Allowed scopes',
     hint: 'A token can have only these scopes. Without any, no token is issued. HL7 over HTTP needs write on Patient, Observation and DocumentReference.',
     none: 'none: no token is issued',
@@ -197,9 +197,7 @@ export const KEY_MEMBERS = {
   }),
   allowedAudiences: member({
     column: 'allowed_audiences',
-    schema: choices('an audience', AUDIENCES),
-    initial: [],
-    answer: texts,
+    ...several(choices('an audience', AUDIENCES)),
     label: 'Allowed audiences',
     hint: 'The audiences of tokens. The first applies to requests without an audience. None chosen: all that the protocols allow.',
     none: 'all that the protocols allow',
@@ -209,9 +207,7 @@ export const KEY_MEMBERS = {
   }),
   patientMatch: member({
     column: 'patient_match',
-    schema: yesOrNo(false),
-    initial: false,
-    answer: z.boolean(),
+    ...truth(false),
     label: 'Patient/$match',
     hint:
       'The client may ask which patients a person may be (POST Patient/$match, with the scope system/Patient.read). The ' +
@@ -222,9 +218,7 @@ export const KEY_MEMBERS = {
   }),
   subscriptionHosts: member({
     column: 'subscription_hosts',
-    schema: list(checkSubscriptionHost),
-    initial: [],
-    answer: texts,
+    ...several(list(checkSubscriptionHost)),
     label: 'Subscription hosts',
     hint: 'The hosts to which the gateway may post notifications of the client’s subscriptions, separated by commas. Empty: the client may not subscribe.',
     none: 'the client may not subscribe',
@@ -245,9 +239,7 @@ export const KEY_MEMBERS = {
   }),
   allowedIps: member({
     column: 'allowed_ips',
-    schema: list(checkIpRange),
-    initial: [],
-    answer: texts,
+    ...several(list(checkIpRange)),
     label: 'Allowed IPs',
     hint: 'Addresses or CIDR ranges, separated by commas, among those that the operator assigned to the site; * for all of them. Required for hl7-mllp.',
     section: 'mllp',
@@ -256,9 +248,7 @@ export const KEY_MEMBERS = {
   }),
   hl7SenderApplication: member({
     column: 'hl7_sender_application',
-    schema: optionalText(MAX_SENDER_CHARACTERS),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(optionalText(MAX_SENDER_CHARACTERS)),
     label: 'HL7 sender application',
     hint: 'If set, the first component of MSH-3 of MLLP messages must be equal to it.',
     section: 'mllp',
@@ -267,9 +257,7 @@ export const KEY_MEMBERS = {
   }),
   hl7SenderFacility: member({
     column: 'hl7_sender_facility',
-    schema: optionalText(MAX_SENDER_CHARACTERS),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(optionalText(MAX_SENDER_CHARACTERS)),
     label: 'HL7 sender facility',
     hint: 'If set, the first component of MSH-4 of MLLP messages must be equal to it.',
     section: 'mllp',
@@ -278,9 +266,7 @@ export const KEY_MEMBERS = {
   }),
   tlsSubject: member({
     column: 'tls_subject',
-    schema: tlsSubject,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(tlsSubject),
     label: 'TLS subject',
     hint:
       'If set, the sender needs a client certificate with this subject (C=DE, O=Hospital, CN=lab), as ' +
@@ -291,9 +277,7 @@ export const KEY_MEMBERS = {
   }),
   hl7TimeZone: member({
     column: 'hl7_time_zone',
-    schema: timeZone,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(timeZone),
     label: 'HL7 time zone',
     hint: 'The time zone of times without an offset (20261121083000): an IANA name, such as Europe/Berlin.',
     none: "the site's",
@@ -303,9 +287,7 @@ export const KEY_MEMBERS = {
   }),
   hl7DefaultCharset: member({
     column: 'hl7_default_charset',
-    schema: charset,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(charset),
     label: 'HL7 character set',
     hint: 'The character set of messages with an empty MSH-18. If ä or é in names is wrong, set the character set of this sender.',
     none: "the site's",
@@ -341,9 +323,7 @@ export const KEY_MEMBERS = {
   }),
   silentHours: member({
     column: 'silent_hours',
-    schema: hours,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(hours),
     label: 'Silence counts between',
     hint: 'The hours in which messages are expected, such as 07:00-18:30; 22:00-06:00 ends on the next day.',
     none: 'all day',
@@ -353,9 +333,7 @@ export const KEY_MEMBERS = {
   }),
   silentDays: member({
     column: 'silent_days',
-    schema: choices('a day', DAYS),
-    initial: [],
-    answer: texts,
+    ...several(choices('a day', DAYS)),
     label: 'Silence counts on',
     hint: 'The days on which these hours begin. None chosen: every day.',
     none: 'every day',
@@ -365,12 +343,12 @@ export const KEY_MEMBERS = {
   }),
   hl7DefaultAuthority: member({
     column: 'hl7_default_authority',
-    schema: optionalText(MAX_AUTHORITY_CHARACTERS).refine((given) => given === null || !/[\^&]/.test(given), {
-      error: ({ input }) =>
-        `${JSON.stringify(input)} has components: give only the namespace (HOSP) or only the URI (urn:oid:…)`,
-    }),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(
+      optionalText(MAX_AUTHORITY_CHARACTERS).refine((given) => given === null || !/[\^&]/.test(given), {
+        error: ({ input }) =>
+          `${JSON.stringify(input)} has components: give only the namespace (HOSP) or only the URI (urn:oid:…)`,
+      }),
+    ),
     label: 'HL7 default authority',
     hint:
       'The assigning authority of patient identifiers without one (PID-3.4 and PID-3.6 empty): the namespace, as other ' +
@@ -406,9 +384,7 @@ export const KEY_MEMBERS = {
   }),
   hl7Strict: member({
     column: 'hl7_strict',
-    schema: yesOrNo(false),
-    initial: false,
-    answer: z.boolean(),
+    ...truth(false),
     label: 'HL7 strict',
     hint:
       'Without strict, a harmless field that is not valid (a birth date of 00000000, an unknown code) is skipped with a ' +
@@ -439,9 +415,7 @@ export const KEY_MEMBERS = {
   }),
   hl7AcceptAck: member({
     column: 'hl7_accept_ack',
-    schema: yesOrNo(false),
-    initial: false,
-    answer: z.boolean(),
+    ...truth(false),
     label: 'HL7 accept acknowledgement',
     hint:
       'For MLLP senders in enhanced mode that request both acknowledgements (MSH-15 and MSH-16) and read two. Most senders ' +
@@ -455,9 +429,7 @@ export const KEY_MEMBERS = {
   }),
   hl7Information: member({
     column: 'hl7_information',
-    schema: yesOrNo(true),
-    initial: true,
-    answer: z.boolean(),
+    ...truth(true),
     label: 'HL7 information (ERR-4 I)',
     hint:
       'Acknowledgements contain information that needs no action, such as segments without FHIR resources (ERR of severity ' +
@@ -469,9 +441,7 @@ export const KEY_MEMBERS = {
   }),
   contact: member({
     column: 'contact',
-    schema: optionalText(MAX_CONTACT_CHARACTERS).refine(holdsNoKey, PASTED_KEY),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(optionalText(MAX_CONTACT_CHARACTERS).refine(holdsNoKey, PASTED_KEY)),
     label: 'Contact',
     hint: 'The contact for this integration: a name, a telephone number, an address. The page for the integrator shows it too.',
     section: 'people',
@@ -480,9 +450,7 @@ export const KEY_MEMBERS = {
   }),
   notes: member({
     column: 'notes',
-    schema: optionalLines(MAX_NOTES_CHARACTERS).refine(holdsNoKey, PASTED_KEY),
-    initial: null,
-    answer: text.nullable(),
+    ...optional(optionalLines(MAX_NOTES_CHARACTERS).refine(holdsNoKey, PASTED_KEY)),
     label: 'Notes',
     hint: 'Only the console shows them. Do not enter patient data.',
     section: 'people',

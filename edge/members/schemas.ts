@@ -69,7 +69,7 @@ export const optionalInteger = (min: number, max: number) =>
     });
 
 /** A boolean; null and an empty text become `initial`. */
-export const yesOrNo = (initial: boolean) =>
+const yesOrNo = (initial: boolean) =>
   z
     .union([z.boolean(), z.literal(''), z.null()], { error: 'must be true or false' })
     .transform((given) => (typeof given === 'boolean' ? given : initial));
@@ -97,3 +97,20 @@ export const charset = optionalText(40).transform((given, context) => {
 /** HL7 table 0103 (MSH-11.1): production, training, debugging. */
 export const PROCESSING_IDS = ['P', 'T', 'D'] as const;
 export const processingIds = choices('a processing id', PROCESSING_IDS);
+
+/** A member that is a text or null, null at first. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) => ({
+  schema,
+  initial: null,
+  answer: z.string().nullable(),
+});
+
+/** A member that is a list of texts, empty at first. */
+export const several = <Schema extends z.ZodType>(schema: Schema) => ({
+  schema,
+  initial: [],
+  answer: z.array(z.string()),
+});
+
+/** A member that is true or false. */
+export const truth = (initial: boolean) => ({ schema: yesOrNo(initial), initial, answer: z.boolean() });

@@ -7,12 +7,14 @@ import { columnsOf, member, type Members, type RecordOf } from '../../members/me
 import {
   charset,
   name,
+  optional,
   optionalText,
   optionalInteger,
   PROCESSING_IDS,
   processingIds,
+  several,
   timeZone,
-  yesOrNo,
+  truth,
 } from '../../members/schemas.ts';
 import { birthDates, identifyingTypes, placeholders } from './identifiers.ts';
 import { uriTable } from './uri-table.ts';
@@ -85,9 +87,7 @@ export const SITE_MEMBERS = {
   }),
   timeZone: member({
     column: 'time_zone',
-    schema: timeZone,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(timeZone),
     label: 'Time zone',
     hint:
       'The time zone of the hospital, an IANA name such as Europe/Berlin. Many senders write times without an offset ' +
@@ -98,9 +98,7 @@ export const SITE_MEMBERS = {
   }),
   defaultCharset: member({
     column: 'default_charset',
-    schema: charset,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(charset),
     label: 'Character set',
     hint:
       'The character set of messages with an empty MSH-18. Newer systems send UTF-8, older ones in Western Europe mostly ' +
@@ -157,9 +155,7 @@ export const SITE_MEMBERS = {
   }),
   alertWebhook: member({
     column: 'alert_webhook',
-    schema: webhook,
-    initial: null,
-    answer: text.nullable(),
+    ...optional(webhook),
     label: 'Webhook',
     hint:
       'The https address to which the gateway posts alerts, at a public host, for instance of a chat or paging service. Each ' +
@@ -185,9 +181,7 @@ export const SITE_MEMBERS = {
   }),
   identifyingTypes: member({
     column: 'identifying_types',
-    schema: identifyingTypes,
-    initial: [],
-    answer: z.array(text),
+    ...several(identifyingTypes),
     label: 'Identifying types',
     hint:
       'Further type codes of identifiers (PID-3.5) that identify a patient here, such as NH or NI, separated by commas. MR, ' +
@@ -199,9 +193,7 @@ export const SITE_MEMBERS = {
   }),
   placeholders: member({
     column: 'placeholders',
-    schema: placeholders,
-    initial: [],
-    answer: z.array(text),
+    ...several(placeholders),
     label: 'Placeholder identifiers',
     hint:
       'Values that stand for a missing identifier at this hospital, such as NOMRN or 1234567, separated by commas. They ' +
@@ -213,9 +205,7 @@ export const SITE_MEMBERS = {
   }),
   placeholderBirthDates: member({
     column: 'placeholder_birth_dates',
-    schema: birthDates,
-    initial: [],
-    answer: z.array(text),
+    ...several(birthDates),
     label: 'Placeholder birth dates',
     hint:
       'Dates that stand for an unknown birth date at this hospital, such as 1899-12-30, separated by commas. They are stored, ' +
@@ -226,9 +216,7 @@ export const SITE_MEMBERS = {
   }),
   usCore: member({
     column: 'us_core',
-    schema: yesOrNo(false),
-    initial: false,
-    answer: z.boolean(),
+    ...truth(false),
     label: 'US Core',
     hint:
       'For hospitals in the United States: race (PID-10) and ethnicity (PID-22) become extensions of US Core. Otherwise they ' +
@@ -290,9 +278,7 @@ export const SITE_MEMBERS = {
   }),
   legalHold: member({
     column: 'legal_hold',
-    schema: yesOrNo(false),
-    initial: false,
-    answer: z.boolean(),
+    ...truth(false),
     label: 'Legal hold',
     hint: 'While it is on, retention deletes nothing of the site, and no patient can be erased.',
     section: 'kept',
