@@ -1,24 +1,14 @@
 /** The subscriptions of a site, as staff see and change them. */
-import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
 import { instantOf, instantsOf, raw, read, sql } from './sql.ts';
-import type { Payload, SubscriptionStatus } from './subscription.ts';
+import type { AskedSubscription, SubscriptionStatus } from './subscription.ts';
 
-export interface AdminSubscriptionRow {
-  readonly subscription_id: string;
+export interface AdminSubscriptionRow extends AskedSubscription {
   readonly client_id: string;
   readonly key_name: string;
-  readonly type: ResourceType;
-  readonly filter: string;
-  readonly payload: Payload;
-  readonly endpoint: string;
   readonly host: string;
   /** Sealed; null: none. */
   readonly headers: string | null;
-  readonly reason: string;
-  readonly heartbeat_seconds: number | null;
-  readonly max_count: number;
-  readonly ends_at: string | null;
   readonly since: string | null;
   /** `off` also after its end. */
   readonly status: SubscriptionStatus;
@@ -98,17 +88,8 @@ export const listSubscriptions = (
      and (${before}::uuid is null or s.subscription_id < ${before}::uuid)
    order by s.subscription_id desc limit ${limit}::int`;
 
-export interface SiteSubscriptionRow {
-  readonly subscription_id: string;
+export interface SiteSubscriptionRow extends AskedSubscription {
   readonly client_id: string;
-  readonly type: ResourceType;
-  readonly filter: string;
-  readonly payload: Payload;
-  readonly endpoint: string;
-  readonly reason: string;
-  readonly heartbeat_seconds: number | null;
-  readonly max_count: number;
-  readonly ends_at: string | null;
   readonly is_paused: boolean;
   readonly has_headers: boolean;
   readonly version: number;

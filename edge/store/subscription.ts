@@ -59,7 +59,8 @@ export const writeSubscription = (
   sql<{ outcome: SubscriptionWritten }>`select outcome from subscription_write(${site}::uuid, ${clientId}, ${id}::uuid,
       ${isNew}, ${JSON.stringify({ ...record, ifVersions })}::json, ${since}::timestamptz, ${MAX_SUBSCRIPTIONS_OF_KEY})`;
 
-export interface SubscriptionRow {
+/** What a subscription asks for, and where it goes. */
+export interface AskedSubscription {
   readonly subscription_id: string;
   readonly type: ResourceType;
   readonly filter: string;
@@ -69,6 +70,9 @@ export interface SubscriptionRow {
   readonly heartbeat_seconds: number | null;
   readonly max_count: number;
   readonly ends_at: string | null;
+}
+
+export interface SubscriptionRow extends AskedSubscription {
   readonly since: string | null;
   readonly status: SubscriptionStatus;
   readonly last_event: string;

@@ -1,9 +1,8 @@
 /** The list of alerts: the cause, what to do, who acknowledged it, and whether the webhook got it. */
 import type { AlertState } from '../../store/admin-alert.ts';
 import { ALERT_STATES } from '../../store/admin-alert.ts';
-import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Empty, Filter, Pager, Select, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, type ListProps, Pager, Select, When } from '../web/ui.tsx';
 import type { AlertView } from './listing.ts';
 
 /** The choices of the form, in minutes; '' has no end. */
@@ -105,10 +104,8 @@ const Item = ({ alert, path, keysPath, countedAt, mayAct }: ItemProps) => (
   </section>
 );
 
-interface AlertListProps extends Omit<ItemProps, 'alert'> {
-  readonly list: List<AlertView>;
+interface AlertListProps extends ListProps<AlertView>, Omit<ItemProps, 'alert'> {
   readonly state: AlertState;
-  readonly query: Readonly<Record<string, string>>;
 }
 
 export const AlertList = ({ list, state, query, ...at }: AlertListProps) => (

@@ -1,10 +1,9 @@
 /** The list of issues: why, the patients side by side, the findings, the next step, and the dismissal. */
 import { ATTENTION_KINDS } from '../../store/attention.ts';
 import { ATTENTION_STATES, type IssueCount, MAX_COUNT, MAX_ISSUES } from '../../store/admin-attention.ts';
-import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
 import { counted } from '../web/counted.ts';
-import { Badge, Code, Empty, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Code, Empty, Filter, Input, type ListProps, Pager, Select, Table, When } from '../web/ui.tsx';
 import { Path } from '../web/path.tsx';
 import { KIND_TEXTS } from './kinds.ts';
 import type { Person, PersonPart } from './person.ts';
@@ -219,10 +218,8 @@ const Item = (props: ItemProps) => {
   );
 };
 
-interface AttentionListProps extends Omit<ItemProps, 'item'> {
-  readonly list: List<AttentionView>;
+interface AttentionListProps extends ListProps<AttentionView>, Omit<ItemProps, 'item'> {
   readonly counts: readonly IssueCount[];
-  readonly query: Readonly<Record<string, string>>;
 }
 
 export const AttentionList = ({ list, counts, query, ...paths }: AttentionListProps) => {

@@ -97,14 +97,17 @@ const MissForm = ({ miss, tables, path, given }: MissFormProps) => (
   </details>
 );
 
-export interface CodeTablesProps {
-  readonly tables: readonly CodeTableRow[];
-  readonly misses: List<CodeMissView>;
+interface PageProps {
   readonly query: Readonly<Record<string, string>>;
   readonly path: string;
   readonly mayChange: boolean;
   readonly fault?: Fault | undefined;
   readonly given: Given;
+}
+
+export interface CodeTablesProps extends PageProps {
+  readonly tables: readonly CodeTableRow[];
+  readonly misses: List<CodeMissView>;
 }
 
 export const CodeTables = ({ tables, misses, query, path, mayChange, fault, given }: CodeTablesProps) => (
@@ -164,16 +167,11 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
   </>
 );
 
-export interface CodeTableProps {
+export interface CodeTableProps extends PageProps {
   readonly table: CodeTableRow;
   readonly releases: readonly CodeTableRelease[];
   readonly rows: List<TableRow>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
-  readonly mayChange: boolean;
-  readonly fault?: Fault | undefined;
   readonly importing?: ImportProgress | undefined;
-  readonly given: Given;
 }
 
 /** Versions that a person can choose: the draft, and those that were live. */

@@ -1,12 +1,8 @@
 /** The API keys of the site. */
-import type { List } from '../api/cursor.ts';
 import type { KeyRow } from './statements.ts';
-import { Copyable, Filter, KeyStatus, Pager, Search, Select, Table, When } from '../web/ui.tsx';
+import { Copyable, Filter, KeyStatus, type ListProps, Pager, Search, Select, Table, When } from '../web/ui.tsx';
 
-interface KeyListProps {
-  readonly list: List<KeyRow>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
+interface KeyListProps extends ListProps<KeyRow> {
   readonly mayCreate: boolean;
 }
 

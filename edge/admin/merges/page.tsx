@@ -2,10 +2,9 @@
 import type { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';
 import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
-import type { List } from '../api/cursor.ts';
 import { type Person, readPerson, viewPerson } from '../attention/person.ts';
 import { Differences } from '../messages/differences.tsx';
-import { Badge, Empty, Filter, Input, Notice, Pager, Section, Table, When } from '../web/ui.tsx';
+import { Badge, Empty, Filter, Input, type ListProps, Notice, Pager, Section, Table, When } from '../web/ui.tsx';
 import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
 
 const identifiersOf = ({ identifiers }: Person): string =>
@@ -20,10 +19,7 @@ const PersonLink = ({ person, messagePath }: { person: Person; messagePath: stri
   </>
 );
 
-interface MergeListProps {
-  readonly list: List<MergeView>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
+interface MergeListProps extends ListProps<MergeView> {
   readonly messagePath: string;
 }
 

@@ -1,8 +1,7 @@
 /** The URIs that messages send for namespaces: their states, and the decision about each. */
 import type { AliasState } from '../../store/admin-alias.ts';
-import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, Fact, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Fact, Filter, Input, type ListProps, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { AliasView } from './aliases.ts';
 
 const STATES: Readonly<Record<AliasState, { tone: 'plain' | 'good' | 'bad' | 'warn'; text: string }>> = {
@@ -36,10 +35,7 @@ const Decide = ({ item, path }: { item: AliasView; path: string }) => (
   </form>
 );
 
-interface AliasListProps {
-  readonly list: List<AliasView>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
+interface AliasListProps extends ListProps<AliasView> {
   readonly namesPath: string;
   readonly messagePath: string;
   readonly mayDecide: boolean;

@@ -1,8 +1,7 @@
 /** Names without a URI: how many messages have them, a field to name them, and the way to the messages. */
 import { MAX_COUNT } from '../../store/admin-unmapped-name.ts';
 import type { NameKind } from '../../store/unmapped-name.ts';
-import type { List } from '../api/cursor.ts';
-import { OfSite, Pager, Table, When } from '../web/ui.tsx';
+import { type ListProps, OfSite, Pager, Table, When } from '../web/ui.tsx';
 import type { UnmappedView } from './listing.ts';
 import { toParameter } from './parameter.ts';
 
@@ -67,11 +66,9 @@ const Uri = (props: NameProps) => {
   );
 };
 
-interface NameListProps extends Omit<NameProps, 'item'> {
+interface NameListProps extends ListProps<UnmappedView>, Omit<NameProps, 'item'> {
   /** Link to the URIs of namespaces. */
   readonly aliasPath: string;
-  readonly list: List<UnmappedView>;
-  readonly query: Readonly<Record<string, string>>;
 }
 
 export const NameList = ({ list, query, aliasPath, ...at }: NameListProps) => (

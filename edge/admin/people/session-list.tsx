@@ -1,13 +1,9 @@
 /** The list of open sessions. */
-import type { List } from '../api/cursor.ts';
 import { Confirm } from '../web/confirm.tsx';
-import { Badge, OfSite, Pager, Section, Table, When } from '../web/ui.tsx';
+import { Badge, type ListProps, OfSite, Pager, Section, Table, When } from '../web/ui.tsx';
 import type { SessionView } from './sessions.ts';
 
-interface SessionListProps {
-  readonly list: List<SessionView>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
+interface SessionListProps extends ListProps<SessionView> {
   /** The session of the request. */
   readonly own: string;
 }

@@ -1,8 +1,7 @@
 /** The list of subscriptions: how far each is, and its last answer. */
 import { SUBSCRIPTION_STATUSES } from '../../store/subscription.ts';
-import type { List } from '../api/cursor.ts';
 import { counted } from '../web/counted.ts';
-import { Badge, Filter, Input, Pager, Select, Table, When } from '../web/ui.tsx';
+import { Badge, Filter, Input, type ListProps, Pager, Select, Table, When } from '../web/ui.tsx';
 import type { SubscriptionView } from './view.ts';
 
 const TONES = { requested: 'warn', active: 'good', error: 'bad', off: 'plain' } as const;
@@ -39,13 +38,7 @@ export function topicText({ type, filter, filterParameters }: SubscriptionView):
   return filter === null ? `${type} by ${filterParameters.join(', ')}` : `${type}?${filter}`;
 }
 
-interface SubscriptionListProps {
-  readonly list: List<SubscriptionView>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly path: string;
-}
-
-export const SubscriptionList = ({ list, query, path }: SubscriptionListProps) => (
+export const SubscriptionList = ({ list, query, path }: ListProps<SubscriptionView>) => (
   <>
     <Filter label="Subscriptions">
       <Select

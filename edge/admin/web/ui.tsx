@@ -14,6 +14,7 @@ import {
   useContext,
 } from 'hono/jsx';
 
+import type { List } from '../api/cursor.ts';
 import { counted } from './counted.ts';
 import { OF_SITE } from './form.ts';
 import { clockOf, fieldValue, wallTime } from './wall-clock.ts';
@@ -206,6 +207,13 @@ export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>) =>
     <dd>{children}</dd>
   </div>
 );
+
+/** A page of a list, with the address of its place and its filters. */
+export interface ListProps<Item> {
+  readonly list: List<Item>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly path: string;
+}
 
 /** The link to the next page of a list, with its filters. */
 export const Pager = ({
