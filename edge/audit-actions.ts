@@ -28,45 +28,34 @@ const dicom = (code: string, display: string): Coding => ({
   code,
   display,
 });
-const rest = (code: string): Coding => ({ system: 'http://hl7.org/fhir/restful-interaction', code });
-
 const REST: Coding = {
   system: 'http://terminology.hl7.org/CodeSystem/audit-event-type',
   code: 'rest',
   display: 'RESTful Operation',
 };
+const rest = (code: string) => ({
+  type: REST,
+  subtype: { system: 'http://hl7.org/fhir/restful-interaction', code },
+});
+
 // DICOM PS3.16, CID 400.
 const IMPORT = dicom('110107', 'Import');
 const EXPORT = dicom('110106', 'Export');
 const PATIENT_RECORD = dicom('110110', 'Patient Record');
 const AUTHENTICATION = dicom('110114', 'User Authentication');
 const SECURITY_ALERT = dicom('110113', 'Security Alert');
-const SECURITY_CONFIGURATION = dicom('110129', 'Security Configuration');
+const CONFIGURATION = { type: SECURITY_ALERT, subtype: dicom('110129', 'Security Configuration') };
 const AUDIT_LOG_USED = dicom('110101', 'Audit Log Used');
 
 const rows = {
-  read: { label: 'read', type: REST, subtype: rest('read'), does: 'R', group: 'seen', isInBundles: true },
-  search: {
-    label: 'found by a search',
-    type: REST,
-    subtype: rest('search-type'),
-    does: 'E',
-    group: 'seen',
-    isInBundles: true,
-  },
-  history: {
-    label: 'read with its history',
-    type: REST,
-    subtype: rest('history-instance'),
-    does: 'R',
-    group: 'seen',
-    isInBundles: true,
-  },
-  create: { label: 'created', type: REST, subtype: rest('create'), does: 'C', group: 'changed', isInBundles: true },
-  update: { label: 'updated', type: REST, subtype: rest('update'), does: 'U', group: 'changed', isInBundles: true },
-  patch: { label: 'patched', type: REST, subtype: rest('patch'), does: 'U', group: 'changed', isInBundles: true },
-  batch: { label: 'batch', type: REST, subtype: rest('batch'), does: 'E' },
-  transaction: { label: 'transaction', type: REST, subtype: rest('transaction'), does: 'E' },
+  read: { label: 'read', ...rest('read'), does: 'R', group: 'seen', isInBundles: true },
+  search: { label: 'found by a search', ...rest('search-type'), does: 'E', group: 'seen', isInBundles: true },
+  history: { label: 'read with its history', ...rest('history-instance'), does: 'R', group: 'seen', isInBundles: true },
+  create: { label: 'created', ...rest('create'), does: 'C', group: 'changed', isInBundles: true },
+  update: { label: 'updated', ...rest('update'), does: 'U', group: 'changed', isInBundles: true },
+  patch: { label: 'patched', ...rest('patch'), does: 'U', group: 'changed', isInBundles: true },
+  batch: { label: 'batch', ...rest('batch'), does: 'E' },
+  transaction: { label: 'transaction', ...rest('transaction'), does: 'E' },
   export: { label: 'exported', type: EXPORT, does: 'R', group: 'seen' },
   notified: { label: 'sent to a subscriber', type: EXPORT, does: 'R', group: 'seen' },
   message: { label: 'HL7 message stored', type: IMPORT, does: 'C', group: 'changed' },
@@ -77,51 +66,16 @@ const rows = {
   workbench: { label: 'viewed in the workbench', type: PATIENT_RECORD, does: 'R', group: 'seen' },
   'signed-in': { label: 'signed in', type: AUTHENTICATION, subtype: dicom('110122', 'Login'), does: 'E' },
   'signed-out': { label: 'signed out', type: AUTHENTICATION, subtype: dicom('110123', 'Logout'), does: 'E' },
-  'key-created': { label: 'API key created', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'C' },
-  'key-changed': { label: 'API key changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
-  'link-created': {
-    label: 'link of an API key created',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'C',
-  },
-  'link-revoked': {
-    label: 'link of an API key revoked',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'U',
-  },
-  'settings-changed': { label: 'settings changed', type: SECURITY_ALERT, subtype: SECURITY_CONFIGURATION, does: 'U' },
-  'code-table-changed': {
-    label: 'code table changed',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'U',
-  },
-  'code-table-deleted': {
-    label: 'code table deleted',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'D',
-  },
-  'code-table-live': {
-    label: 'version of a code table made live',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'U',
-  },
-  'rules-changed': {
-    label: 'draft of the rules of an API key changed',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'U',
-  },
-  'rules-live': {
-    label: 'rules of an API key made live or switched off',
-    type: SECURITY_ALERT,
-    subtype: SECURITY_CONFIGURATION,
-    does: 'U',
-  },
+  'key-created': { label: 'API key created', ...CONFIGURATION, does: 'C' },
+  'key-changed': { label: 'API key changed', ...CONFIGURATION, does: 'U' },
+  'link-created': { label: 'link of an API key created', ...CONFIGURATION, does: 'C' },
+  'link-revoked': { label: 'link of an API key revoked', ...CONFIGURATION, does: 'U' },
+  'settings-changed': { label: 'settings changed', ...CONFIGURATION, does: 'U' },
+  'code-table-changed': { label: 'code table changed', ...CONFIGURATION, does: 'U' },
+  'code-table-deleted': { label: 'code table deleted', ...CONFIGURATION, does: 'D' },
+  'code-table-live': { label: 'version of a code table made live', ...CONFIGURATION, does: 'U' },
+  'rules-changed': { label: 'draft of the rules of an API key changed', ...CONFIGURATION, does: 'U' },
+  'rules-live': { label: 'rules of an API key made live or switched off', ...CONFIGURATION, does: 'U' },
   'alert-acknowledged': { label: 'alert acknowledged', type: SECURITY_ALERT, does: 'U' },
   'alert-silenced': { label: 'alert silenced', type: SECURITY_ALERT, does: 'U' },
   'alert-unsilenced': { label: 'silence of an alert ended', type: SECURITY_ALERT, does: 'U' },

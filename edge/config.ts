@@ -230,6 +230,11 @@ export type SearchSet = (typeof SEARCH_SETS)[number];
 const PROFILE_SETS = ['none', 'us-core'] as const;
 export type ProfileSet = (typeof PROFILE_SETS)[number];
 
+const SWITCH = z
+  .enum(['on', 'off'])
+  .default('off')
+  .transform((value) => value === 'on');
+
 const FHIR = {
   FHIR_SEARCH: z
     .enum(SEARCH_SETS)
@@ -239,21 +244,13 @@ const FHIR = {
     .enum(PROFILE_SETS)
     .default('none')
     .describe('`us-core`: writes are checked against the profiles of US Core 6.1.0 in `meta.profile`.'),
-  FHIR_GROUPS: z
-    .enum(['on', 'off'])
-    .default('off')
-    .transform((value) => value === 'on')
-    .describe('`on`: the type Group, its scopes, and the export of a Group.'),
-  FHIR_PROVENANCE: z
-    .enum(['on', 'off'])
-    .default('off')
-    .transform((value) => value === 'on')
-    .describe('`on`: the type Provenance, which says who made each version of a resource, and its scope.'),
-  FHIR_SUBSCRIPTIONS: z
-    .enum(['on', 'off'])
-    .default('off')
-    .transform((value) => value === 'on')
-    .describe('`on`: Subscriptions, for API keys with subscription hosts, and the change feed of their sites.'),
+  FHIR_GROUPS: SWITCH.describe('`on`: the type Group, its scopes, and the export of a Group.'),
+  FHIR_PROVENANCE: SWITCH.describe(
+    '`on`: the type Provenance, which says who made each version of a resource, and its scope.',
+  ),
+  FHIR_SUBSCRIPTIONS: SWITCH.describe(
+    '`on`: Subscriptions, for API keys with subscription hosts, and the change feed of their sites.',
+  ),
 };
 
 const TRUST = {

@@ -16,8 +16,7 @@ import {
   uuid,
 } from './model.ts';
 
-const TAGS = ['FHIR bulk data'];
-const SECURITY = [{ accessToken: [] }];
+const OPERATION = { tags: ['FHIR bulk data'], security: [{ accessToken: [] }] };
 
 const PREFER = {
   ...headerParameter('Prefer', '`respond-async`; `handling=lenient`'),
@@ -52,18 +51,16 @@ const kickOffs = (
   of: readonly Kind[] = [],
 ): KickOffs => ({
   get: {
-    tags: TAGS,
+    ...OPERATION,
     summary: `Begin an export of ${what}`,
     operationId: `export${id}`,
-    security: SECURITY,
     parameters: [...inPath, PREFER, ...parameters(types)],
     responses: { ...BEGUN, ...refusals('invalid', ...of) },
   },
   post: {
-    tags: TAGS,
+    ...OPERATION,
     summary: `Begin an export of ${what}, by Parameters`,
     operationId: `export${id}ByPost`,
-    security: SECURITY,
     parameters: [...inPath, PREFER],
     requestBody: parametersBody({ name: '_type', valueString: 'Patient,Observation' }),
     responses: { ...BEGUN, ...refusals('invalid', ...of, ...WITH_BODY) },
@@ -101,10 +98,9 @@ export const bulkDataPaths = (types: readonly ResourceType[]): Paths => ({
     : {}),
   '/fhir/$export/{id}': {
     get: {
-      tags: TAGS,
+      ...OPERATION,
       summary: 'Read the progress of an export, or its manifest',
       operationId: 'exportStatus',
-      security: SECURITY,
       parameters: [ID],
       responses: {
         '200': answered('The export is complete.', 'application/json', MANIFEST, 'Expires'),
@@ -117,20 +113,18 @@ export const bulkDataPaths = (types: readonly ResourceType[]): Paths => ({
       },
     },
     delete: {
-      tags: TAGS,
+      ...OPERATION,
       summary: 'Cancel an export, or delete its files',
       operationId: 'cancelExport',
-      security: SECURITY,
       parameters: [ID],
       responses: { '202': outcome('The export was deleted.'), ...refusals('not-found') },
     },
   },
   '/fhir/$export/{id}/{file}': {
     get: {
-      tags: TAGS,
+      ...OPERATION,
       summary: 'Download a file of an export',
       operationId: 'exportFile',
-      security: SECURITY,
       parameters: [ID, pathParameter('file', 'The name in the manifest.', text)],
       responses: {
         '200': answered('One resource a line.', FHIR_NDJSON, text),
