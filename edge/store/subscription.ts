@@ -59,7 +59,7 @@ export const writeSubscription = (
   sql<{ outcome: SubscriptionWritten }>`select outcome from subscription_write(${site}::uuid, ${clientId}, ${id}::uuid,
       ${isNew}, ${JSON.stringify({ ...record, ifVersions })}::json, ${since}::timestamptz, ${MAX_SUBSCRIPTIONS_OF_KEY})`;
 
-/** What a subscription asks for, and where it goes. */
+/** The topic, filter and endpoint of a subscription, as rows name them. */
 export interface AskedSubscription {
   readonly subscription_id: string;
   readonly type: ResourceType;

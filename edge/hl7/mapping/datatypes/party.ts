@@ -20,7 +20,7 @@ function reference(
   return found === undefined ? undefined : { type, ...found };
 }
 
-/** @param component of the assigning authority */
+/** @param component the number of the assigning authority's component */
 function numbered(
   part: Part,
   value: string | undefined,
