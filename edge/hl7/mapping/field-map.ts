@@ -3,7 +3,7 @@
  * a segment it gives contributions. Nothing is merged here.
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
-import { fieldPresence } from '../../../shared/hl7/value.ts';
+import { fieldPresence, firstRepetition, repetitions, type Part } from '../../../shared/hl7/value.ts';
 import type { Json, JsonObject } from '../../../shared/json.ts';
 import type { Contribution } from '../precedence/contribution.ts';
 import type { MapContext } from './context.ts';
@@ -44,3 +44,19 @@ export function contributionsOf(
   }
   return found;
 }
+
+/** Maps the first repetition of a field. */
+export const one =
+  (field: number, map: (part: Part, context: MapContext) => Json | undefined) =>
+  (segment: Segment, context: MapContext) => {
+    const part = firstRepetition(segment, field);
+    return part && map(part, context);
+  };
+
+/** Maps each repetition of a field to an item of a list. */
+export const each =
+  (field: number, map: (part: Part, context: MapContext) => JsonObject | undefined) =>
+  (segment: Segment, context: MapContext) =>
+    repetitions(segment, field)
+      .map((part) => map(part, context))
+      .filter((found) => found !== undefined);

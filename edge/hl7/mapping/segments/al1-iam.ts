@@ -11,7 +11,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { fieldText, first, isValued, textOf, listOf, members } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
 import { displayName } from '../datatypes/xpn.ts';
-import type { FieldMap } from '../field-map.ts';
+import { type FieldMap, one } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { conceptKey, join, numberKey } from '../key.ts';
 import { contradictedKeys, excludedBy, exclusionKey } from '../no-known-allergy.ts';
@@ -123,11 +123,10 @@ const IAM_FIELDS: readonly FieldMap[] = [
     rows: '25',
     element: 'recorder',
     when: (segment) => !isValued(segment, 15),
-    map: (segment) => {
-      const name = first(segment, 14);
-      const display = name === undefined ? undefined : displayName(name);
+    map: one(14, (part) => {
+      const display = displayName(part);
       return display === undefined ? undefined : { type: 'Practitioner', display };
-    },
+    }),
   },
 ];
 

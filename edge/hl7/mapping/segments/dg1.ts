@@ -8,7 +8,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
 import { first, isValued, members, plainFieldText, textOf, listOf } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
-import type { FieldMap } from '../field-map.ts';
+import { type FieldMap, one } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { conceptKey, join, numberKey } from '../key.ts';
 import type { EventRule } from '../tables/events.ts';
@@ -44,10 +44,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 16,
     rows: '18',
     element: 'asserter',
-    map: (segment, context) => {
-      const part = first(segment, 16);
-      return part && practitioner(part, context);
-    },
+    map: one(16, practitioner),
   },
   {
     field: 19,
@@ -72,10 +69,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 22,
     rows: '27, 28',
     element: `extension ${DUE_TO}`,
-    map: (segment, context) => {
-      const part = first(segment, 22);
-      return members({ valueReference: part && entity('Condition', part, context) });
-    },
+    map: one(22, (part, context) => members({ valueReference: entity('Condition', part, context) })),
   },
 ];
 

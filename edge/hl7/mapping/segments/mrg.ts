@@ -5,7 +5,7 @@
 import { repetitions } from '../../../../shared/hl7/value.ts';
 import { identifier } from '../datatypes/cx.ts';
 import { humanNames } from '../datatypes/xpn.ts';
-import type { FieldMap } from '../field-map.ts';
+import { each, type FieldMap } from '../field-map.ts';
 import type { GroupSegment, SegmentFields } from './rule.ts';
 
 const FIELDS: readonly FieldMap[] = [
@@ -14,10 +14,7 @@ const FIELDS: readonly FieldMap[] = [
     rows: '§3.4.9.1',
     element: 'identifier',
     keeps: true,
-    map: (segment, context) =>
-      repetitions(segment, 1)
-        .map((part) => identifier(part, context))
-        .filter((found) => found !== undefined),
+    map: each(1, identifier),
   },
   {
     field: 7,

@@ -10,11 +10,11 @@ import { dateTime, period } from '../datatypes/time.ts';
 import { address } from '../datatypes/xad.ts';
 import { humanNames } from '../datatypes/xpn.ts';
 import { contactPoint } from '../datatypes/xtn.ts';
-import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { contributionsOf, each, type FieldMap } from '../field-map.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
 import type { ConceptMap } from '../tables/concept-map.ts';
 import { ADMINISTRATIVE_SEX, CONTACT_ROLE, RELATIONSHIP } from '../tables/concept-maps.ts';
-import { each } from './pid-values.ts';
+
 import type { PatientSegment } from './rule.ts';
 
 const relationship = (field: number, rows: string, map: ConceptMap): FieldMap => ({

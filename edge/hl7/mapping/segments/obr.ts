@@ -9,7 +9,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { inFunction, observer } from '../datatypes/party.ts';
 import { fieldText, first, isValued } from '../datatypes/text.ts';
 import { dateTime, instant, period } from '../datatypes/time.ts';
-import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { contributionsOf, each, type FieldMap } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { observedKey } from '../key.ts';
 import type { SentKey } from '../statement.ts';
@@ -85,10 +85,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 32,
     rows: '40',
     element: 'resultsInterpreter',
-    map: (segment) =>
-      repetitions(segment, 32)
-        .map(observer)
-        .filter((found) => found !== undefined),
+    map: each(32, observer),
   },
   { field: 34, rows: '42, 43, 44, 45', element: 'performer', map: observers },
   {

@@ -19,7 +19,7 @@ import {
   listOf,
 } from '../datatypes/text.ts';
 import { dateTime } from '../datatypes/time.ts';
-import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { contributionsOf, each, type FieldMap, one } from '../field-map.ts';
 import { fixed, type Contribution } from '../../precedence/contribution.ts';
 import { entityKey, join, observedKey } from '../key.ts';
 import { INTERPRETATION, NATURE_OF_ABNORMAL_TESTING } from '../tables/concept-maps.ts';
@@ -93,20 +93,15 @@ const FIELDS: readonly FieldMap[] = [
     field: 8,
     rows: '38',
     element: 'interpretation',
-    map: (segment, context) =>
-      repetitions(segment, 8)
-        .map((part) => mappedConcept(part, context, INTERPRETATION))
-        .filter((found) => found !== undefined),
+    map: each(8, (part, context) => mappedConcept(part, context, INTERPRETATION)),
   },
   {
     field: 10,
     rows: '40, 41',
     element: `extension ${STRUCTURE}/observation-nature-of-abnormal-test`,
-    map: (segment, context) =>
-      repetitions(segment, 10)
-        .map((part) => mappedConcept(part, context, NATURE_OF_ABNORMAL_TESTING))
-        .filter((found) => found !== undefined)
-        .map((valueCodeableConcept) => ({ valueCodeableConcept })),
+    map: each(10, (part, context) =>
+      members({ valueCodeableConcept: mappedConcept(part, context, NATURE_OF_ABNORMAL_TESTING) }),
+    ),
   },
   {
     field: 14,
@@ -132,10 +127,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 18,
     rows: '57',
     element: 'device',
-    map: (segment, context) => {
-      const part = first(segment, 18);
-      return part && entity('Device', part, context);
-    },
+    map: one(18, (part, context) => entity('Device', part, context)),
   },
   {
     field: 19,

@@ -1,9 +1,8 @@
 /** PD1 as Patient (v2-to-FHIR `PD1[Patient]`). */
-import { repetitions } from '../../../../shared/hl7/value.ts';
 import { concept } from '../datatypes/cwe.ts';
 import { organization, practitioner } from '../datatypes/party.ts';
-import { first, textOf, members } from '../datatypes/text.ts';
-import type { FieldMap } from '../field-map.ts';
+import { members, textOf } from '../datatypes/text.ts';
+import { each, type FieldMap, one } from '../field-map.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 
 const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition';
@@ -14,20 +13,14 @@ const FIELDS: readonly FieldMap[] = [
     rows: '5',
     element: 'generalPractitioner',
     owns: (item) => item['type'] === 'Organization',
-    map: (segment, context) =>
-      repetitions(segment, 3)
-        .map((part) => organization(part, context))
-        .filter((found) => found !== undefined),
+    map: each(3, organization),
   },
   {
     field: 4,
     rows: '6',
     element: 'generalPractitioner',
     owns: (item) => item['type'] === 'Practitioner',
-    map: (segment, context) =>
-      repetitions(segment, 4)
-        .map((part) => practitioner(part, context))
-        .filter((found) => found !== undefined),
+    map: each(4, practitioner),
   },
   {
     field: 6,
@@ -39,10 +32,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 14,
     rows: '17, 18',
     element: `extension ${STRUCTURE}/patient-congregation`,
-    map: (segment) => {
-      const part = first(segment, 14);
-      return members({ valueString: textOf(part, 1) ?? textOf(part, 10) });
-    },
+    map: one(14, (part) => members({ valueString: textOf(part, 1) ?? textOf(part, 10) })),
   },
 ];
 

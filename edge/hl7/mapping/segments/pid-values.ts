@@ -1,19 +1,13 @@
 /** Values of PID that need more than a datatype: combined fields, lists, codes with warnings. */
 import type { Segment } from '../../../../shared/hl7/message.ts';
-import { locate, repetitions, type Part } from '../../../../shared/hl7/value.ts';
+import { locate } from '../../../../shared/hl7/value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../../shared/json.ts';
 import { note, noteUnknownCode, type MapContext } from '../context.ts';
 import { codeOf, concept, concepts } from '../datatypes/cwe.ts';
 import { fieldText, first } from '../datatypes/text.ts';
 import { address } from '../datatypes/xad.ts';
+import { each } from '../field-map.ts';
 import { ADMINISTRATIVE_SEX, YES_NO } from '../tables/concept-maps.ts';
-
-type PartMap = (part: Part, context: MapContext) => JsonObject | undefined;
-
-export const each = (field: number, map: PartMap) => (segment: Segment, context: MapContext) =>
-  repetitions(segment, field)
-    .map((part) => map(part, context))
-    .filter((found) => found !== undefined);
 
 export const hasType = (type: string) => (item: JsonObject) => JSON.stringify(item['type'] ?? '').includes(`"${type}"`);
 export const hasUse = (use: string) => (item: JsonObject) => item['use'] === use;

@@ -8,9 +8,9 @@ import { fieldText, first, isValued, textOf, repetitionText, listOf, members } f
 import { date, dateTime, isDate } from '../datatypes/time.ts';
 import { displayName, humanNames } from '../datatypes/xpn.ts';
 import { contactPoint } from '../datatypes/xtn.ts';
-import type { FieldMap } from '../field-map.ts';
+import { each, type FieldMap, one } from '../field-map.ts';
 import { MARITAL_STATUS, RELIGION } from '../tables/concept-maps.ts';
-import { each, hasType, hasUse, sex, yesNo, birthOrder, addresses, language, coded, animal } from './pid-values.ts';
+import { addresses, animal, birthOrder, coded, hasType, hasUse, language, sex, yesNo } from './pid-values.ts';
 import { firstOne, type PatientSegment } from './rule.ts';
 import { US_CORE_FIELDS } from './us-core.ts';
 
@@ -26,13 +26,11 @@ const FIELDS: readonly FieldMap[] = [
     rows: '30, 31, 33, 34',
     element: 'identifier',
     owns: hasType('SS'),
-    map: (segment, context) => {
-      const part = first(segment, 19);
+    map: one(19, (part, context) => {
       const value = textOf(part, 1);
-      return part === undefined || value === undefined || isTooLong(value, part, context)
-        ? undefined
-        : [{ type: identifierType('SS'), system: US_SSN, value }];
-    },
+      if (value === undefined || isTooLong(value, part, context)) return undefined;
+      return [{ type: identifierType('SS'), system: US_SSN, value }];
+    }),
   },
   { field: 20, rows: '35', element: 'identifier', owns: hasType('DL'), map: each(20, driversLicense) },
   {
@@ -56,10 +54,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 6,
     rows: '8, 9',
     element: `extension ${STRUCTURE}/patient-mothersMaidenName`,
-    map: (segment) => {
-      const part = first(segment, 6);
-      return members({ valueString: part && displayName(part) });
-    },
+    map: one(6, (part) => members({ valueString: displayName(part) })),
   },
   {
     field: 7,
@@ -96,21 +91,21 @@ const FIELDS: readonly FieldMap[] = [
     rows: '21, 22',
     element: 'telecom',
     owns: hasUse('home'),
-    map: (segment, context) => each(13, (part) => contactPoint(part, context, 'home'))(segment, context),
+    map: each(13, (part, context) => contactPoint(part, context, 'home')),
   },
   {
     field: 14,
     rows: '23, 24',
     element: 'telecom',
     owns: hasUse('work'),
-    map: (segment, context) => each(14, (part) => contactPoint(part, context, 'work'))(segment, context),
+    map: each(14, (part, context) => contactPoint(part, context, 'work')),
   },
   {
     field: 40,
     rows: '66',
     element: 'telecom',
     owns: () => false,
-    map: (segment, context) => each(40, (part) => contactPoint(part, context))(segment, context),
+    map: each(40, (part, context) => contactPoint(part, context)),
   },
   { field: 15, rows: '25', element: 'communication', map: language },
   {
@@ -129,10 +124,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 23,
     rows: '38, 39',
     element: `extension ${STRUCTURE}/patient-birthPlace`,
-    map: (segment) => {
-      const part = first(segment, 23);
-      return members({ valueAddress: part && members({ text: repetitionText(part) ?? textOfConcept(part) }) });
-    },
+    map: one(23, (part) => members({ valueAddress: members({ text: repetitionText(part) ?? textOfConcept(part) }) })),
   },
   {
     field: 24,

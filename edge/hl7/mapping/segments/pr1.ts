@@ -8,7 +8,7 @@ import { entityIdentifier } from '../datatypes/hd.ts';
 import { entity, practitioner } from '../datatypes/party.ts';
 import { fieldText, first, isValued, members, plainFieldText, textOf, listOf } from '../datatypes/text.ts';
 import { dateTime, minutesAfter } from '../datatypes/time.ts';
-import type { FieldMap } from '../field-map.ts';
+import { type FieldMap, one } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { conceptKey, join, numberKey } from '../key.ts';
 import { actionOf } from './action-code.ts';
@@ -124,10 +124,7 @@ const FIELDS: readonly FieldMap[] = [
     field: 25,
     rows: '35',
     element: 'partOf',
-    map: (segment, context) => {
-      const part = first(segment, 25);
-      return listOf(part && entity('Procedure', part, context));
-    },
+    map: one(25, (part, context) => listOf(entity('Procedure', part, context))),
   },
 ];
 

@@ -21,7 +21,7 @@ import {
   members,
 } from '../datatypes/text.ts';
 import { instant } from '../datatypes/time.ts';
-import { contributionsOf, type FieldMap } from '../field-map.ts';
+import { contributionsOf, each, type FieldMap, one } from '../field-map.ts';
 import { byDefault, fixed, type Contribution } from '../../precedence/contribution.ts';
 import { join, numberKey } from '../key.ts';
 import { DOCUMENT_CONFIDENTIALITY } from '../tables/concept-maps.ts';
@@ -51,19 +51,13 @@ const FIELDS: readonly FieldMap[] = [
     field: 9,
     rows: '14',
     element: 'author',
-    map: (segment, context) =>
-      repetitions(segment, 9)
-        .map((part) => practitioner(part, context))
-        .filter((found) => found !== undefined),
+    map: each(9, practitioner),
   },
   {
     field: 10,
     rows: '15',
     element: 'authenticator',
-    map: (segment, context) => {
-      const part = first(segment, 10);
-      return part && practitioner(part, context);
-    },
+    map: one(10, practitioner),
   },
   {
     field: 12,
