@@ -61,7 +61,7 @@ export interface Database {
 }
 
 /** The database use of a piece of work: completed HTTP requests, and their milliseconds in total. */
-export interface DatabaseUse {
+interface DatabaseUse {
   readonly requests: number;
   readonly ms: number;
 }

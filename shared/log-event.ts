@@ -65,7 +65,7 @@ export const LOG_EVENTS = {
   'tls.not-valid': ['error'],
 } as const satisfies Readonly<Record<string, readonly LogLevel[]>>;
 
-export type LogEvent = keyof typeof LOG_EVENTS;
+type LogEvent = keyof typeof LOG_EVENTS;
 
 /** An event at one of its levels. */
 export type LeveledEvent = {

@@ -5,7 +5,7 @@
 import type { LeveledEvent } from './log-event.ts';
 
 /** The fields that may be logged. A new field needs a reason why it is harmless. */
-export interface LogFields {
+interface LogFields {
   readonly requestId?: string | undefined;
   /** The place of the line in a trace (shared/trace-context.ts), hexadecimal digits only. */
   readonly traceId?: string | undefined;

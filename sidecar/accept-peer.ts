@@ -14,7 +14,7 @@ import type { RangeSet } from './range-set.ts';
 import type { TlsAcceptor } from './tls.ts';
 import type { PeerIdentity } from './token.ts';
 
-export interface AcceptedPeer {
+interface AcceptedPeer {
   /** Encrypted or not. None of the sender's bytes have been read. */
   readonly socket: Socket;
   readonly peer: PeerIdentity;
@@ -26,7 +26,7 @@ export interface AcceptOptions {
   readonly tls: TlsAcceptor | undefined;
 }
 
-export interface RefusedPeer {
+interface RefusedPeer {
   readonly refused: RefusalReason;
   readonly address: string;
   /** Why the TLS handshake failed, as OpenSSL calls it. */

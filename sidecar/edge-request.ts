@@ -22,7 +22,7 @@ export interface EdgeReply {
 /** The sidecar's key is not in the edge's MLLP_SIDECAR_KEYS, the clocks differ, or EDGE_URL is wrong. */
 export const isNotRecognised = ({ status }: EdgeReply): boolean => status === 404;
 
-export interface EdgeCall {
+interface EdgeCall {
   /** Ids that the edge writes to its log too. */
   readonly exchange: Exchange;
   readonly method: 'GET' | 'POST';

@@ -19,7 +19,7 @@ import { errorCode, type SidecarLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { PeerIdentity } from './token.ts';
 
-export type Outcome =
+type Outcome =
   /** One ACK, or the accept and the application acknowledgement, each for its own frame. */
   | { readonly kind: 'ack'; readonly acks: readonly Uint8Array[]; readonly close: boolean; readonly sender?: string }
   /** Stored, but the sender requested no acknowledgement (MSH-15, MSH-16). */
@@ -28,7 +28,7 @@ export type Outcome =
   | { readonly kind: 'unavailable' };
 
 /** A message, and the ids that all its attempts log, here and at the edge. */
-export interface Forwarded {
+interface Forwarded {
   readonly bytes: Uint8Array;
   readonly exchange: Exchange;
 }

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Reasons why the sidecar rejected or closed a connection. */
-export const REFUSAL_REASONS = [
+const REFUSAL_REASONS = [
   'too-many-connections',
   'too-many-connections-of-address',
   'gave-way',

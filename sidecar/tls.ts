@@ -19,7 +19,7 @@ export interface TlsAcceptor {
   problem(): string | undefined;
 }
 
-export interface SecurePeer {
+interface SecurePeer {
   readonly socket: TLSSocket;
   /** `CN=…, O=…` of a verified client certificate. */
   readonly subject: string | undefined;

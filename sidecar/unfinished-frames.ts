@@ -7,7 +7,7 @@ export interface UnfinishedFrames {
   open(source: string, drop: () => void): UnfinishedFrame;
 }
 
-export interface UnfinishedFrame {
+interface UnfinishedFrame {
   /** @param isBegun true while an incomplete frame is buffered */
   watch(isBegun: boolean): void;
 }

@@ -13,7 +13,7 @@ const QUIET_MS = 15 * 60_000;
 /** An alert as it is written; only staff change its acknowledgement. Without numbers, the stored ones stay. */
 export type Alert = Omit<KnownAlert, 'isAcknowledged'> & { readonly numbers?: AlertNumbers };
 
-export interface NewNotice {
+interface NewNotice {
   readonly site: string;
   readonly id: string;
   readonly alertId: string;

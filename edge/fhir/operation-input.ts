@@ -8,7 +8,7 @@ import { FORM_CONTROLS } from './controls/controls.ts';
 import type { Pair } from './controls/faults.ts';
 import { strictControls } from './controls/write-controls.ts';
 
-export interface Option {
+interface Option {
   readonly value: Json | undefined;
   /** FHIRPath, or `http.` and the parameter's name. */
   readonly at: string;

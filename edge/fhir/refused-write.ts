@@ -16,7 +16,7 @@ export interface RowOrigin {
 }
 
 /** `Patient.name[0]` within an entry is `Bundle.entry[2].resource.name[0]`. */
-export function within(at: string | null, path: string): string {
+function within(at: string | null, path: string): string {
   return at === null ? path : `${at}.resource${path.replace(/^[A-Za-z]+/, '')}`;
 }
 

@@ -15,7 +15,7 @@ export interface FailedFetch {
   readonly reason: string;
 }
 
-export const refused = (reason: string): FailedFetch => ({ failed: 'refused', reason });
+const refused = (reason: string): FailedFetch => ({ failed: 'refused', reason });
 export const unreachable = (reason: string): FailedFetch => ({ failed: 'unreachable', reason });
 
 /** The parts of a runtime that such a request needs. */

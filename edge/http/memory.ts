@@ -47,7 +47,7 @@ export const needOfShown = (message: Uint8Array): number => 3 * needOf('hl7', me
 const ANSWER_BYTE = 7;
 
 /** The memory that an answer of the database needs. */
-export const needOfAnswer = (bytes: number): number => ANSWER_BYTE * bytes;
+const needOfAnswer = (bytes: number): number => ANSWER_BYTE * bytes;
 
 /** Below it a request reserves nothing: 100 of them fit beside the large ones. */
 const SMALL = 512 * 1024;

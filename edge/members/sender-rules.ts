@@ -11,7 +11,7 @@ import { dateFormatFault } from './sender-rules/date-format.ts';
 import { MAX_PATTERN_CHARACTERS } from './sender-rules/pattern.ts';
 import { mustKeepValue, sourceFault, targetFault, type Verb } from './sender-rules/targets.ts';
 
-export const MAX_RULES = 50;
+const MAX_RULES = 50;
 /** Printed as JSON, in bytes of UTF-8. */
 export const MAX_RULES_BYTES = 64 * 1024;
 const MAX_CONDITIONS = 10;

@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 export const ACCESS_TOKEN_ALGORITHM = 'ES256';
 
 /** A public key in `/oauth2/jwks` (RFC 7517 §4). */
-export interface PublishedJwk {
+interface PublishedJwk {
   readonly kty: 'EC';
   readonly crv: 'P-256';
   readonly x: string;

@@ -69,7 +69,7 @@ interface Body {
 }
 
 /** The body of a failure on each surface. */
-export const BODIES = {
+const BODIES = {
   Fhir: { mediaType: FHIR_JSON, schema: ref('OperationOutcome') },
   Oauth: { mediaType: 'application/json', schema: ref('OauthError') },
   Hl7: { mediaType: 'text/plain', schema: { ...text, description: 'An HL7 acknowledgement, or a sentence.' } },

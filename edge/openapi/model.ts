@@ -84,7 +84,7 @@ export const headerParameter = (name: string, description: string): Parameter =>
 });
 
 /** Headers of answers. */
-export const HEADERS = {
+const HEADERS = {
   'Accept-Patch': 'The supported format of patches.',
   Allow: 'The methods that the address supports.',
   'Content-Location': 'The address of the export’s status.',

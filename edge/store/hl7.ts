@@ -61,7 +61,7 @@ export interface NewMessage extends MessageIdentity {
   readonly elapsedMs: number;
 }
 
-export interface MessageEffects {
+interface MessageEffects {
   readonly results: readonly ResultRow[];
   readonly writes: readonly ResourceWrite[];
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];

@@ -2,7 +2,7 @@
 import type { Query } from '../deps.ts';
 import { instantOf, raw, sql } from './sql.ts';
 
-export type JobState = 'open' | 'done' | 'failed' | 'stopped';
+type JobState = 'open' | 'done' | 'failed' | 'stopped';
 
 /** In the unit of the job's kind; `total` is null if it is not known. */
 export interface Progress {

@@ -97,7 +97,7 @@ export const MESSAGE_COLUMNS = `m.message_id, ${instantOf('m.received_at', 'micr
 /** More are not counted. */
 export const MAX_COUNTED = 1000;
 /** Names that begin with what was typed; where there are more, more has to be typed. */
-export const MAX_NAMES = 200;
+const MAX_NAMES = 200;
 
 const NEWEST = 'received_at desc, message_id desc';
 

@@ -57,7 +57,7 @@ export function knownBy(patient: JsonObject): KnownBy {
   };
 }
 
-export const valuesOf = (identifiers: readonly JsonObject[]): string[] =>
+const valuesOf = (identifiers: readonly JsonObject[]): string[] =>
   identifiers.flatMap((item) => textOf(item['value'])?.trim() ?? []);
 
 function numberOf(item: JsonObject): IdentifierRow | undefined {

@@ -63,7 +63,7 @@ export interface StoredResource {
   readonly body: string;
 }
 
-export type WriteOutcome = 'created' | 'updated' | 'unchanged';
+type WriteOutcome = 'created' | 'updated' | 'unchanged';
 
 /** The result of one write; `matched`: a conditional create found the resource. */
 export interface WriteRow {

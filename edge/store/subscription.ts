@@ -4,7 +4,7 @@ import type { Query } from '../deps.ts';
 import { instantsOf, raw, read, sql } from './sql.ts';
 
 export const PAYLOADS = ['id-only', 'full-resource'] as const;
-export type Payload = (typeof PAYLOADS)[number];
+type Payload = (typeof PAYLOADS)[number];
 
 /** As FHIR R4 names it. */
 export const SUBSCRIPTION_STATUSES = ['requested', 'active', 'error', 'off'] as const;

@@ -42,7 +42,7 @@ export interface Transaction {
 export type ConditionOutcome = 'resolved' | 'ambiguous' | 'no-match' | 'another-id';
 
 /** The result of a condition; `resolved` with a null id: it found nothing, so the placeholder is the new id. */
-export interface ConditionRow {
+interface ConditionRow {
   readonly part: 'condition';
   readonly ordinal: number;
   readonly outcome: ConditionOutcome;
@@ -59,7 +59,7 @@ export function settled(text: string, resolved: ReadonlyMap<string, string>): st
 }
 
 /** The reason why nothing was written, for each affected position. */
-export interface FailedRow {
+interface FailedRow {
   readonly part: 'failed';
   readonly ordinal: number;
   readonly outcome: OwnState;

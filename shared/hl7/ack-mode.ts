@@ -6,7 +6,7 @@ import type { ApplicationCode } from './error-code.ts';
 import type { Header } from './header.ts';
 
 /** MSA-1 of an accept acknowledgement, enhanced mode only (table 0008). */
-export type AcceptCode = 'CA' | 'CE' | 'CR';
+type AcceptCode = 'CA' | 'CE' | 'CR';
 export type AcknowledgmentCode = ApplicationCode | AcceptCode;
 
 export interface AckDecision {

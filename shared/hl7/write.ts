@@ -3,7 +3,7 @@ import { declaresDelimiters, encodingCharacters } from './delimiters.ts';
 import { escape, type Syntax } from './escapes.ts';
 
 /** Text, `null` for HL7's `""`, `undefined` or `''` for nothing. */
-export type Leaf = string | null | undefined;
+type Leaf = string | null | undefined;
 export type ComponentContent = Leaf | readonly Leaf[];
 export type RepetitionContent = Leaf | readonly ComponentContent[];
 /** A leaf, or a list of repetitions, each a leaf or a list of components, each a leaf or a list of subcomponents. */

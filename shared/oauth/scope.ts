@@ -37,7 +37,7 @@ export function expandScope(scope: string, types: readonly ResourceType[]): read
 }
 
 /** The sentence about the first scope of a type that is off; undefined where all types are on. */
-export function scopeIsOff(scopes: readonly string[], types: readonly ResourceType[]): string | undefined {
+function scopeIsOff(scopes: readonly string[], types: readonly ResourceType[]): string | undefined {
   const off = scopes
     .map((scope) => SYSTEM_SCOPE.exec(scope)?.[1])
     .find((type) => isResourceType(type) && !types.includes(type));

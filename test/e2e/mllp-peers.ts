@@ -10,7 +10,7 @@ import { Hl7Client, ReturnAckCategory } from '@medplum/hl7';
 import Client, { Message } from 'node-hl7-client';
 import simpleHl7 from 'simple-hl7';
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly port: number;
 }

@@ -9,7 +9,7 @@ import { signIn, startConsole, type TestConsole } from '../stack/tools/console.t
 import type { GatewayOptions, Runtime } from '../stack/tools/gateway.ts';
 
 /** An operation of `/admin/api`, as the gateway's own document describes it. */
-export interface AdminOperation {
+interface AdminOperation {
   readonly method: string;
   /** With parameters in braces. */
   readonly path: string;

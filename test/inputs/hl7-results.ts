@@ -30,7 +30,7 @@ export interface SentResults {
 
 let control = 0;
 
-export const timeOf = (at: number | string): string =>
+const timeOf = (at: number | string): string =>
   typeof at === 'string' ? at : `2026010112${String(at).padStart(2, '0')}`;
 
 /** @param pid PID-3 with what follows it */

@@ -6,7 +6,7 @@
 import { randomFrom } from '../stack/tools/random.ts';
 import { segment } from './hl7-mapped.ts';
 
-export type SenderName = 'northAdt' | 'southAdt' | 'chemistry' | 'microbiology' | 'reference' | 'transcription' | 'poc';
+type SenderName = 'northAdt' | 'southAdt' | 'chemistry' | 'microbiology' | 'reference' | 'transcription' | 'poc';
 
 /** MSH-3 and MSH-4. */
 const SENDERS: Readonly<Record<SenderName, readonly [application: string, facility: string]>> = {
@@ -18,7 +18,7 @@ const SENDERS: Readonly<Record<SenderName, readonly [application: string, facili
   transcription: ['TRANS', 'NORTH'],
   poc: ['POC', 'WARD'],
 };
-export const SENDER_NAMES = Object.keys(SENDERS) as readonly SenderName[];
+const SENDER_NAMES = Object.keys(SENDERS) as readonly SenderName[];
 
 type AuthorityName = 'NORTH' | 'SOUTH' | 'EPI';
 const OIDS: Readonly<Record<AuthorityName, string>> = { NORTH: '1.2.3.1', SOUTH: '1.2.3.2', EPI: '1.2.3.9' };

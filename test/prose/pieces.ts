@@ -4,7 +4,7 @@ import { parseSync } from 'vite';
 import { children, type Node, nodeAt, nodesAt } from '../mutants/typescript.ts';
 
 /** `part`: a heading, or the rest of a sentence. */
-export type Kind = 'comment' | 'text' | 'error' | 'title' | 'part' | 'name';
+type Kind = 'comment' | 'text' | 'error' | 'title' | 'part' | 'name';
 
 /** A run of text. Marks, code and interpolations in it are masked by as many characters, so that offsets stay the file's. */
 export interface Piece {

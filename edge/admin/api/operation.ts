@@ -17,7 +17,7 @@ import type { Permission } from '../../permissions.ts';
 export type Method = 'get' | 'post' | 'put' | 'patch';
 
 /** A parsed request. */
-export interface Call<Query, Body> {
+interface Call<Query, Body> {
   readonly actor: Actor;
   readonly auditActor: AuditActor;
   /** With the rights of the caller. */
@@ -30,7 +30,7 @@ export interface Call<Query, Body> {
   readonly requestId: string;
 }
 
-export interface Answer {
+interface Answer {
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

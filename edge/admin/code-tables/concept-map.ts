@@ -66,7 +66,7 @@ function nameOfUri(system: string, { named, local }: SiteSystems): string {
   return [...named].find(([, value]) => value === system)?.[0] ?? sourceSystem(system);
 }
 
-export const uriOfName = (name: string, { named, local = '' }: SiteSystems): string =>
+const uriOfName = (name: string, { named, local = '' }: SiteSystems): string =>
   knownSystem(name, named) ?? local + encodeURIComponent(name);
 
 /** A row with the path of its target, or of its element without one: `group[0].element[3].target[0]`. */

@@ -90,7 +90,7 @@ export const viewMerge = (row: MergeRow): MergeView => ({
   reason: row.reason,
 });
 
-export const undoReason = z
+const undoReason = z
   .string()
   .trim()
   .min(1, 'must give the reason')

@@ -36,7 +36,7 @@ export function viewMessageRow(row: MessageRow) {
 }
 
 /** A field that matches the patient of the filter. */
-export interface NamedPatient {
+interface NamedPatient {
   readonly field: string;
   /** A number as it was sent; '' for a name. */
   readonly value: string;

@@ -10,7 +10,7 @@ import { instant, requireForward } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';
 
 /** Hours back from now. */
-export const RANGES = { '1h': 1, '24h': 24, '7d': 168 } as const;
+const RANGES = { '1h': 1, '24h': 24, '7d': 168 } as const;
 
 const filters = {
   q: z.string().trim().max(200).default('').meta({

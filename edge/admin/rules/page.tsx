@@ -9,7 +9,7 @@ import type { KeyRules } from './rules.ts';
 import { sentenceOf } from './sentence.ts';
 
 /** As the field and the version show them. */
-export const printRules = (rules: readonly SenderRule[]): string => JSON.stringify(rules, null, 2);
+const printRules = (rules: readonly SenderRule[]): string => JSON.stringify(rules, null, 2);
 
 const keysOf = (rules: readonly SenderRule[]): string[] => rules.map((rule) => JSON.stringify(rule));
 

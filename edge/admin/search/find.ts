@@ -50,7 +50,7 @@ export interface Found<Item> {
   readonly isMore: boolean;
 }
 
-export interface FoundMessages extends Found<ListedRow> {
+interface FoundMessages extends Found<ListedRow> {
   /** Up to `MAX_COUNTED` and one more. */
   readonly count: number;
 }

@@ -26,7 +26,7 @@ const isKind = (text: string): text is keyof Findings => text in TITLES;
 const KINDS = Object.keys(TITLES).filter(isKind);
 
 /** The addresses of the lists that continue a kind. */
-export interface SearchLinks {
+interface SearchLinks {
   readonly patientMessages: string;
   readonly messages: string;
   /** The audit; undefined without the permission. */

@@ -21,7 +21,7 @@ export interface PlanOptions {
 }
 
 /** Facts of the running gateway for subscriptions: its switch, topics, searches and clock. */
-export interface Subscribing {
+interface Subscribing {
   readonly isOn: boolean;
   readonly notifications: Pick<Notifications, 'topicTypes' | 'filterProblem'>;
   readonly now: () => number;

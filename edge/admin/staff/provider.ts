@@ -25,7 +25,7 @@ interface FetchOptions {
 }
 
 /** The options of every request of oauth4webapi. */
-export interface HttpOptions {
+interface HttpOptions {
   [oauth.customFetch]: (url: string, options: FetchOptions) => Promise<Response>;
   [oauth.allowInsecureRequests]: boolean;
   signal: () => AbortSignal;

@@ -29,7 +29,7 @@ const LAST_SITE_SECONDS = 400 * 86_400;
 
 /** The state of a sign-in until the provider answers. */
 const transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), returnTo: z.string() });
-export type Transaction = z.infer<typeof transaction>;
+type Transaction = z.infer<typeof transaction>;
 
 const cookie = z.object({
   session: z.uuid(),

@@ -2,7 +2,7 @@
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { SubscriptionStatus } from '../../store/subscription.ts';
 
-export interface TestNotification {
+interface TestNotification {
   /** The `webhook-id`. */
   readonly id: string;
   readonly notification: 'handshake' | 'heartbeat';

@@ -11,7 +11,7 @@ import { GROUPS, type PlacePath, PLACES } from './places.ts';
 import { SiteId, TimeZone } from './ui.tsx';
 
 /** A page above this one. */
-export interface Crumb {
+interface Crumb {
   readonly title: string;
   /** Without the console's path prefix, as in `PLACES`. */
   readonly path: string;

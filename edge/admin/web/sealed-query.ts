@@ -11,7 +11,7 @@ import { SESSION_SECONDS } from '../staff/session.ts';
 type Query = Readonly<Record<string, string>>;
 
 /** The parameter with what was sealed. */
-export const SEALED = 'sealed';
+const SEALED = 'sealed';
 
 export interface SealedQueries {
   /** The address of a page. @param secret the parameters that are sealed */

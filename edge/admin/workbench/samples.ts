@@ -13,7 +13,7 @@ import type { KeyRow } from '../keys/statements.ts';
 import type { Bench } from './benches.ts';
 
 /** The values that fill in a sample. */
-export interface SampleFacts {
+interface SampleFacts {
   /** The chosen key, or the first of the site; undefined without keys. */
   readonly key: Pick<KeyRow, 'client_id' | 'jwks'> | undefined;
   readonly tokenEndpoint: string;

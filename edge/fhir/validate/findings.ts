@@ -12,7 +12,7 @@ const MAX_STEPS = 128;
 const MAX_NAME_CHARACTERS = 64;
 
 /** A choice among types, which `value[x]` is: the step names the type that was chosen (FHIRPath N1, ofType). */
-export interface ChoiceStep {
+interface ChoiceStep {
   readonly name: string;
   readonly type: { readonly name: string };
 }

@@ -112,7 +112,7 @@ export interface Drafts {
 }
 
 /** The write of a resource, and its record of effects. */
-export interface DraftWrite extends ResourceWrite {
+interface DraftWrite extends ResourceWrite {
   /** The members that change, with the fields that state them: `name PID-5 PID-9,birthDate PID-7`. */
   readonly elements: string;
 }

@@ -22,7 +22,7 @@ import type { IdentifierRules } from '../patients/sent-identifiers.ts';
 import { replacementIdOf } from '../patients/survivor.ts';
 
 /** The codes of FHIR R4's extension match-grade. */
-export type Grade = 'certain' | 'probable' | 'possible' | 'certainly-not';
+type Grade = 'certain' | 'probable' | 'possible' | 'certainly-not';
 
 export interface Match {
   readonly stored: StoredResource;

@@ -34,7 +34,7 @@ import {
   type Report,
 } from './structure-findings.ts';
 
-export interface PatientOutline extends PatientSegments {
+interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
 }
 

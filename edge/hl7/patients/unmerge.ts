@@ -58,7 +58,7 @@ const readItem = z.object({
 type Stored = z.infer<typeof resourceItem>;
 
 /** Why it is unclear which patient a resource belongs to, or what returns to it. */
-export type Unclear =
+type Unclear =
   | 'both-identifiers'
   | 'unknown-identifier'
   | 'fhir-client'
@@ -66,7 +66,7 @@ export type Unclear =
   | 'returned-as-before'
   | 'identifier-taken';
 
-export interface LeftResource {
+interface LeftResource {
   readonly reference: string;
   readonly why: Unclear;
 }

@@ -24,7 +24,7 @@ export interface RuledKind {
   readonly facility: string;
 }
 
-export type RuleVerdict =
+type RuleVerdict =
   | { readonly kind: 'ignore'; readonly rule: number }
   | { readonly kind: 'reject'; readonly rule: number; readonly text: string };
 

@@ -4,7 +4,7 @@
  */
 
 /** Unencrypted; encrypted without a check; certificate of a trusted authority; the same with this host name. */
-export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
+type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full'] satisfies SslMode[];
 const isSslMode = (text: string): text is SslMode => SSL_MODES.includes(text);
 

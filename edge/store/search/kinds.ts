@@ -41,7 +41,7 @@ type Criteria = { [K in KindName]: Parameters<(typeof KINDS)[K]['sql']>[0] };
 /** A criterion without `:not`, of one kind or of any kind. */
 export type PlainCriterion<K extends KindName = KindName> = { [P in K]: Criteria[P] & { readonly kind: P } }[K];
 /** A criterion with `:not` (FHIR R4 search, 3.1.1.4.6), which also matches a resource without a value. */
-export interface Excluded {
+interface Excluded {
   readonly kind: 'not';
   readonly of: PlainCriterion;
 }

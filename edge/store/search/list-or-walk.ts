@@ -6,7 +6,7 @@ import type { SearchScope, Source } from './source.ts';
  * Up to so many resources are found by an index of a criterion and then sorted. A more common value fills a page soon in a walk
  * of all.
  */
-export const FEW_LISTED = 2_000;
+const FEW_LISTED = 2_000;
 
 export interface Listed {
   readonly source: Source;

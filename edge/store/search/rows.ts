@@ -23,7 +23,7 @@ export type DateRow = readonly [
 /** The param of the tokens that name the parameters without a value. */
 export const MISSING = 'missing';
 
-export interface PatientSearch {
+interface PatientSearch {
   /** Every text, given and family, folded and spelt for the index, one a line. */
   readonly names: string;
   /** The first name, folded; `''` without one. */

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const HOUR_SECONDS = 3600;
 
 /** The limit of a request in a large database: a multiple of its cost with ten thousand patients, or a median in milliseconds. */
-export type Target = { readonly times: number } | { readonly ms: number };
+type Target = { readonly times: number } | { readonly ms: number };
 /** For an answer that does not depend on the size of the database. */
 const SAME: Target = { times: 1.3 };
 const NAME: Target = { ms: 3 };

@@ -52,7 +52,7 @@ export const observationOf = (patient: string, code: string, day: string) => ({
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** Requests of the clients of a site. */
-export interface Clients extends Site {
+interface Clients extends Site {
   readonly fhirHeaders: Readonly<Record<string, string>>;
   readonly hl7Headers: Readonly<Record<string, string>>;
   /** @returns the answer's JSON or text @throws for an answer that is not a success */

@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 
 import type { JsonObject } from '../../stack/tools/exact-json.ts';
 
-export interface Patient {
+interface Patient {
   readonly id: string;
   readonly content: JsonObject;
 }
 
-export interface PatientRecord extends Patient {
+interface PatientRecord extends Patient {
   readonly numbers: readonly string[];
   /** Texts `of-…` in the other resources of the patient. */
   readonly data: readonly string[];

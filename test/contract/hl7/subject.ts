@@ -9,7 +9,7 @@ import { type ApiKey, createApiKey, createSite } from '../../stack/services/seed
 import { bytesOf, errorsOf } from '../../stack/tools/hl7-text.ts';
 import { sidecarToken } from '../../stack/tools/sidecar-token.ts';
 
-export const BOUND_RANGES = ['192.0.2.64/26', '2001:db8:b::/48'];
+const BOUND_RANGES = ['192.0.2.64/26', '2001:db8:b::/48'];
 
 export interface Reply {
   readonly status: number;
@@ -34,7 +34,7 @@ export interface Subject {
   stop(): Promise<void>;
 }
 
-export interface Forward {
+interface Forward {
   readonly method?: string;
   readonly path?: string;
   readonly header?: Readonly<Record<string, unknown>>;

@@ -53,7 +53,7 @@ export interface RunAs {
   readonly prefix: readonly string[];
 }
 
-export interface User {
+interface User {
   readonly uid: number;
   readonly gid: number;
 }

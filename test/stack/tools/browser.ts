@@ -13,7 +13,7 @@ const PLACES = [
 ];
 
 /** The path of the browser: `CHROMIUM`, or the usual one; undefined without a browser. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   return [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
 }
 

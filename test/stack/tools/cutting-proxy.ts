@@ -9,7 +9,6 @@ import { startTcpProxy } from '../services/tcp-proxy.ts';
 
 export interface CuttingProxyOptions {
   readonly targetPort: number;
-  readonly host?: string;
   /** From 0 to 1, exclusive. */
   readonly random: () => number;
   /** On average so many bytes pass, of both directions, before a connection is cut. */
@@ -26,7 +25,7 @@ export interface CuttingProxy {
 }
 
 export async function startCuttingProxy(options: CuttingProxyOptions): Promise<CuttingProxy> {
-  const { random, targetPort, host = '127.0.0.1' } = options;
+  const { random, targetPort } = options;
   let cuts = 0;
   let isCalm = false;
 
@@ -58,7 +57,7 @@ export async function startCuttingProxy(options: CuttingProxyOptions): Promise<C
     carry(far, near).catch(() => end('destroy'));
   };
 
-  const { port, close } = await startTcpProxy({ port: targetPort, host }, serve, true);
+  const { port, close } = await startTcpProxy({ port: targetPort }, serve, true);
   return {
     port,
     cuts: () => cuts,

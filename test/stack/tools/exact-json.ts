@@ -17,7 +17,7 @@ declare global {
 }
 
 /** Keeps as raw JSON what a JavaScript number would print in another way: `1.50`, `1e2`, 18 digits. */
-export const readJson = (text: string): Json =>
+const readJson = (text: string): Json =>
   JSON.parse(text, (_key: string, value: Json, { source = '' }: { readonly source?: string }) =>
     typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
   );

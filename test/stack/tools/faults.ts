@@ -30,7 +30,6 @@ export interface FaultOptions {
   /** Acknowledged messages between two kills. */
   readonly messagesBetween: number;
   readonly seed: number;
-  readonly say?: (line: string) => void;
 }
 
 export interface FaultReport {
@@ -67,7 +66,7 @@ function messageOf(sender: number, n: number): { controlId: string; text: string
 
 /** Runs it all on free ports; nothing is left behind. @throws when the system does not recover from a kill */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
-  const { runtime, say = () => undefined } = options;
+  const { runtime } = options;
   const random = randomFrom(options.seed);
   const folder = await mkdtemp(join(tmpdir(), 'gateway-faults-'));
   const secrets = await makeSecrets();
@@ -137,10 +136,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
       for (const [name, kill] of Object.entries(victims)) {
         await kill();
         kills += 1;
-        const started = performance.now();
         await progress(`after ${name} was killed`);
-        const ms = Math.round(performance.now() - started);
-        say(`kill ${kills} (${name}): ${options.messagesBetween} messages after ${ms} ms, ${acknowledged} in all`);
       }
     }
     isOver = true;

@@ -33,7 +33,7 @@ export interface Hl7Site {
   messages(): Promise<readonly StoredMessage[]>;
 }
 
-export interface StoredMessage {
+interface StoredMessage {
   readonly outcome: string;
   readonly control_id: string;
   readonly message_type: string;

@@ -3,7 +3,7 @@ import type { Measured } from '../../bench/load.ts';
 import { LIMITS, type Row, type Run } from '../../bench/report.ts';
 
 /** How many times more than usual an operation takes. */
-export interface Cost {
+interface Cost {
   readonly time?: number;
   readonly gateway?: number;
   readonly endpoint?: number;

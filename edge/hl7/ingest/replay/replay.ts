@@ -124,7 +124,7 @@ export async function reprocess(
  *
  * @throws Fault `not-found` if the site has no such message, `conflict` if its bytes were deleted
  */
-export async function storedRequest(
+async function storedRequest(
   { database, share }: IngestDeps,
   site: string,
   messageId: string,

@@ -35,7 +35,7 @@ export interface MllpPeer {
   readonly tlsSubject: string;
 }
 
-export interface Explanation {
+interface Explanation {
   readonly clientId: string;
   readonly site: string;
   readonly reason: string;

@@ -12,7 +12,7 @@ import { linkArguments, type PresentedLink } from '../../../store/key-link.ts';
 import type { MllpPeer } from './select-key.ts';
 
 /** Why a person sees a message, for the audit. */
-export interface Shown {
+interface Shown {
   readonly action: AuditAction;
   /** Null for a message that is not stored. */
   readonly messageId: string | null;

@@ -40,7 +40,7 @@ export interface Snapshot extends SenderSnapshot {
 }
 
 /** The same bytes, stored before. */
-export interface Seen {
+interface Seen {
   readonly messageId: string;
   /** The answer of the first AA; undefined if the message was never accepted. */
   readonly accepted: { readonly ack: Uint8Array | null } | undefined;

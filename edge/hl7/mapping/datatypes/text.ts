@@ -41,8 +41,7 @@ export const plainTextOf = (part: Part | undefined, number: number): string | un
   part === undefined ? undefined : clean(childText(part, number));
 
 /** The first component of a field as text. */
-export const fieldText = (segment: Segment, field: number, component = 1): string | undefined =>
-  clean(valueAt(segment, field, 1, component));
+export const fieldText = (segment: Segment, field: number): string | undefined => clean(valueAt(segment, field, 1, 1));
 
 /** A complete repetition as text, with separators that were not escaped. */
 export const repetitionText = (part: Part): string | undefined => clean(partText(part));

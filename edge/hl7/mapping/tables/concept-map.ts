@@ -1,6 +1,6 @@
 /** A concept map: codes of an HL7 v2 table with their FHIR codes. */
 
-export interface TargetCode {
+interface TargetCode {
   readonly system: string;
   readonly code: string;
   readonly display: string;
