@@ -99,6 +99,13 @@ export const MAX_COUNTED = 1000;
 /** Names that begin with what was typed; where there are more, more has to be typed. */
 const MAX_NAMES = 200;
 
+/** Without three letters or digits in a row, the index of trigrams is not used (migrations/0004_hl7.sql). */
+const TRIGRAM = /[\p{L}\p{N}]{3}/u;
+/** So many of the newest messages show whether many have a part of a control id. */
+const NEWEST_READ = 1_000;
+/** Up to so many are listed and sorted: two digits after a letter are in one of ninety numbers. */
+const MAX_LISTED = 11_500;
+
 const NEWEST = 'received_at desc, message_id desc';
 
 interface Selection {
@@ -368,6 +375,35 @@ function ofPatient(selection: Selection, { number, authorities, terms }: Patient
   return { before, candidates, named };
 }
 
+/**
+ * By a part of the control id. A part that a twentieth of the newest messages have is found by a walk, since the list of all that
+ * have it is long. Any other is listed from the index of trigrams and then sorted.
+ *
+ * @param rest the other conditions
+ */
+function byControlId(selection: Selection, rest: readonly string[]): Candidates {
+  const { site, bind, filter } = selection;
+  // Without `like`, so that PostgreSQL expects to find many and walks.
+  const isPart = `strpos(lower(m.control_id), lower(${bind(filter.text)})) > 0`;
+  const walk = (...all: readonly string[]): string => page(selection, 'hl7_message', [...rest, isPart, ...all]);
+  if (!TRIGRAM.test(filter.text)) return { before: '', candidates: walk() };
+  const among = [`m.site_id = ${site}`, ...window(selection, 'm')].join(' and ');
+  const before = `common as materialized (
+  select count(*) > ${NEWEST_READ / 20} as yes from (
+    select ${isPart} as yes from hl7_message m where ${among} order by ${orderOf(selection, 'm')} limit ${NEWEST_READ}) x where x.yes
+), listed as materialized (
+  select m.received_at, m.message_id from hl7_message_here m
+   where ${[...rest, `lower(m.control_id) like lower(${bind(containing(filter.text))})`, 'not (select yes from common)'].join(' and ')}
+   limit ${MAX_LISTED + 1}
+), few as materialized (select count(*) <= ${MAX_LISTED} as yes from listed), `;
+  return {
+    before,
+    candidates: `(select l.* from listed l where (select yes from few))
+ union all
+ (${walk('((select yes from common) or not (select yes from few))')})`,
+  };
+}
+
 /** By a part of the control id, or of what its sender calls itself, or by the request id of an attempt. */
 function ofText(selection: Selection): Candidates {
   const { site, bind, filter } = selection;
@@ -386,10 +422,7 @@ function ofText(selection: Selection): Candidates {
        order by ${sender} limit 1) x
    where s.n < ${MAX_COUNTED}
 ), `;
-  const byControlId = page(selection, 'hl7_message_here', [
-    ...rest,
-    `lower(m.control_id) like lower(${bind(containing(filter.text))})`,
-  ]);
+  const control = byControlId(selection, rest);
   const bySender = page(selection, 'hl7_message', [
     ...rest,
     // Not so that an index could be asked for all three: what a key has sent is in order, and nearly all of one sender.
@@ -404,8 +437,8 @@ function ofText(selection: Selection): Candidates {
    ${messageOf(site, 'a', ofMessage)}
    order by ${orderOf(selection, 'm')} limit ${selection.limit}`;
   return {
-    before,
-    candidates: `(${byControlId})
+    before: before + control.before,
+    candidates: `(${control.candidates})
  union
  (${byRequest})
  union

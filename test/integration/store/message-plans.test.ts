@@ -5,8 +5,15 @@ import { randomUUID } from 'node:crypto';
 
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { parameter } from '../../../edge/platform/parameter.ts';
 import { readPatientText } from '../../../edge/store/message-key.ts';
-import { ANY_MESSAGE, listMessages, type MessageFilter } from '../../../edge/store/message-search.ts';
+import {
+  ANY_MESSAGE,
+  type ListedRow,
+  listMessages,
+  type MessageFilter,
+  type MessagePlace,
+} from '../../../edge/store/message-search.ts';
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
@@ -77,6 +84,32 @@ beforeAll(async () => {
   await db.client.query('analyze hl7_message; analyze hl7_message_key');
   unknown = await siteWith(UNKNOWN_MESSAGES);
 }, 900_000);
+
+const idsOf = (rows: readonly { readonly message_id: string }[]) => rows.map(({ message_id }) => message_id);
+
+// Some are listed from the index of trigrams, and some found by a walk: one that nearly all have, one too short for a trigram.
+test.each(['msg77', 'MSG', '7', '7777', '99', 'sg1'])('the pages of control ids with %s', async (text) => {
+  for (const site of [large, small, unknown]) {
+    const { rows } = await db.client.query<{ message_id: string; received_at: string }>(
+      `select message_id, received_at::text from hl7_message where site_id = $1 and strpos(lower(control_id), lower($2)) > 0
+        order by received_at desc, message_id desc limit 1001`,
+      [site, text],
+    );
+    await application.query(`select set_config('gateway.site', $1, false)`, [site]);
+    const page = async (place: MessagePlace | null) => {
+      const query = listMessages(site, { ...ANY_MESSAGE, text }, place, 50);
+      return (await application.query<ListedRow>(query.text, query.params.map(parameter))).rows;
+    };
+    const first = await page(null);
+    expect(idsOf(first)).toEqual(idsOf(rows.slice(0, 51)));
+    expect(first[0]?.total).toBe(rows[0] && rows.length);
+    const at = rows[60];
+    if (at === undefined) continue;
+    const than = [at.received_at, at.message_id];
+    expect(idsOf(await page({ side: 'older', than }))).toEqual(idsOf(rows.slice(61, 112)));
+    expect(idsOf(await page({ side: 'newer', than }))).toEqual(idsOf(rows.slice(9, 60)));
+  }
+});
 
 /** The tables that have rows in this database. */
 const messageTables = (tables: readonly (string | undefined)[]) =>
