@@ -42,7 +42,7 @@ create index hl7_message_refused on hl7_message (site_id, outcome, message_id) w
 -- Old messages are found without reading those whose bytes are already deleted.
 create index hl7_message_kept on hl7_message (site_id, received_at, message_id) where raw is not null;
 -- A part of a control id, in any case. Messages are stored far more often than searched, so new entries wait in a list. The
--- list is short, so that emptying it does not delay a message for long. Of the site: patient_search_names.
+-- list is short, so that emptying it does not delay a message for long. The site is last as in patient_search_names.
 create index hl7_message_control_part on hl7_message using gin (lower(control_id) gin_trgm_ops, site_id)
   with (fastupdate = on, gin_pending_list_limit = 256);
 create index hl7_message_refused_received on hl7_message (site_id, received_at, message_id) where outcome <> 'AA';

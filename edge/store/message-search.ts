@@ -376,8 +376,8 @@ function ofPatient(selection: Selection, { number, authorities, terms }: Patient
 }
 
 /**
- * By a part of the control id. A part that a twentieth of the newest messages have is found by a walk, since the list of all that
- * have it is long. Any other is listed from the index of trigrams and then sorted.
+ * By a part of the control id. If a twentieth of the newest messages have it, a walk fills the page soon. Else the index of trigrams
+ * lists the messages, and they are sorted.
  *
  * @param rest the other conditions
  */

@@ -5,8 +5,9 @@
 --   of several, p_value: JSON [[value, system or null], …]. Each is looked up by itself, up to a page. With p_param 'name': the
 --   patients with a name like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So
 --   PostgreSQL plans this small query for each name. With p_param 'family' or 'given': the patients with such a name that begins
---   with p_value, of at most 200 characters. Up to 2,000 names are listed and sorted; for a more common beginning a walk of the
---   site finds a page sooner.
+--   with p_value, of at most 200 characters. With 'family', p_system is the beginning of a given name; null: of any. Up to 2,000
+--   names are listed and sorted; for a more common beginning a walk of the site finds a page sooner. Two common beginnings may be
+--   rare together, so PostgreSQL plans the query for them.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -76,15 +77,43 @@ begin
       select n.id from patient_name n
        where n.site_id = p_site and n.part = p_param and n.name >= p_value and n.name < p_value || E'\U0010ffff'
        limit 2001);
-    ids := case when cardinality(ids) <= 2000 then array(
-      select distinct l.id from unnest(ids) l (id)
-       where l.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
-       order by l.id limit p_limit + 1)
-    else array(
-      select d.id from patient_search_here d
-       where d.site_id = p_site and d.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
-         and strpos(case p_param when 'family' then d.families else d.givens end, E'\n' || p_value) > 0
-       order by d.id limit p_limit + 1) end;
+    if p_system is not null then
+      walked := array(
+        select n.id from patient_name n
+         where n.site_id = p_site and n.part = 'given' and n.name >= p_system and n.name < p_system || E'\U0010ffff'
+         limit 2001);
+      if cardinality(walked) < cardinality(ids) then
+        ids := walked;
+      end if;
+    end if;
+    if cardinality(ids) <= 2000 then
+      ids := array(
+        select l.id
+          from (select distinct u.id from unnest(ids) u (id)
+                 where u.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by u.id) l
+         where p_system is null or exists (
+           select from patient_search d
+            where d.site_id = p_site and d.id = l.id and strpos(d.families, E'\n' || p_value) > 0
+              and strpos(d.givens, E'\n' || p_system) > 0 offset 0)
+         order by l.id limit p_limit + 1);
+    elsif p_system is null then
+      ids := array(
+        select d.id from patient_search_here d
+         where d.site_id = p_site and d.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+           and strpos(case p_param when 'family' then d.families else d.givens end, E'\n' || p_value) > 0
+         order by d.id limit p_limit + 1);
+    else
+      execute
+        'select array('
+          'select d.id from patient_search_here d'
+          ' where d.site_id = $1 and d.names like $2 and d.names like $3 and d.id > $6'
+            ' and case when strpos(d.families, E''\n'' || $4) > 0 and strpos(d.givens, E''\n'' || $5) > 0 then true else false end'
+          ' order by d.id limit $7)'
+        into ids
+        using p_site, '%' || regexp_replace(p_value, '([\\%_])', '\\\1', 'g') || '%',
+          '%' || regexp_replace(p_system, '([\\%_])', '\\\1', 'g') || '%', p_value, p_system,
+          coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
+    end if;
   elsif p_patient is null then
     execute
       'select array('

@@ -15,8 +15,16 @@ export interface KeySearch {
   /** The parameter of the token, `identifiers`, `name`, `family` or `given`; null: all about the patient, or an identifier. */
   readonly param: string | null;
   readonly value: string | null;
-  /** Null: any. */
+  /** Null: any. With `family`, the beginning of a given name. */
   readonly system: string | null;
+}
+
+/** The beginning of a family or a given name, if it is the only one. */
+function onlyBeginning(criterion: Criterion): { readonly part: string; readonly value: string } | undefined {
+  if (criterion.kind !== 'name-part' || criterion.match !== 'beginning') return undefined;
+  const [one, ...more] = criterion.any;
+  if (one === undefined || more.length > 0 || one.fragment.length > MAX_NAME) return undefined;
+  return { part: criterion.part, value: one.fragment };
 }
 
 /** The only token, if it has a value. */
@@ -40,10 +48,13 @@ function keyOf(type: ResourceType, criteria: readonly Criterion[]): KeySearch | 
     if (fragment === undefined || more.length > 0) return undefined;
     return { patient: null, param: 'name', value: containing(fragment), system: null };
   }
-  if (first.kind === 'name-part' && second === undefined && first.match === 'beginning') {
-    const [one, ...more] = first.any;
-    if (one === undefined || more.length > 0 || one.fragment.length > MAX_NAME) return undefined;
-    return { patient: null, param: first.part, value: one.fragment, system: null };
+  if (first.kind === 'name-part') {
+    const [one, other] = [first, ...(second === undefined ? [] : [second])]
+      .map(onlyBeginning)
+      .toSorted((a) => (a?.part === 'family' ? -1 : 1));
+    if (one === undefined || (second !== undefined && (other === undefined || other.part === one.part)))
+      return undefined;
+    return { patient: null, param: one.part, value: one.value, system: other?.value ?? null };
   }
   // A report is found by its study.
   if (first.kind !== 'patient' || type === 'DiagnosticReport') return undefined;

@@ -1,4 +1,5 @@
 /** A page from a short list of ids, or from a walk in the order of the page where every list is long. */
+import type { Criterion } from './kinds.ts';
 import { DRIVER } from './selection.ts';
 import type { SearchScope, Source } from './source.ts';
 
@@ -12,13 +13,15 @@ export interface Listed {
   readonly source: Source;
   /** SQL. */
   readonly lists: readonly string[];
+  /** The criteria that every list has as its condition. */
+  readonly held?: readonly Criterion[];
 }
 
 export interface ListOrWalk {
   /** SQL: the `with` clause that `union` refers to; `''` without lists. */
   readonly ctes: string;
-  /** @param select makes the SQL of a selection from an item, with an additional condition */
-  readonly union: (select: (from: string, condition: string) => string) => string;
+  /** @param select makes the SQL of a selection from an item, with an additional condition and the criteria that all its rows have */
+  readonly union: (select: (from: string, condition: string, held?: readonly Criterion[]) => string) => string;
 }
 
 /**
@@ -35,7 +38,7 @@ export function listOrWalk(
   behind: (id: string) => string = () => '',
 ): ListOrWalk {
   if (listed === undefined) return { ctes: '', union: (select) => select(walked, '') };
-  const { source, lists } = listed;
+  const { source, lists, held } = listed;
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
   const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
   // The offset keeps all conditions but the ids from the choice of an index.
@@ -47,7 +50,7 @@ export function listOrWalk(
     ctes: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
      lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
    `,
-    union: (select) => `(${select(found, '')})
+    union: (select) => `(${select(found, '', held)})
      union all
      (${select(walked, ` and (select n from lead) > ${FEW_LISTED}`)})`,
   };

@@ -83,7 +83,10 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Sou
   const rank = Math.min(...plain.map((one) => rankIn(scope.type, one)));
   const leads = plain.filter((one) => rankIn(scope.type, one) === rank);
   const dates = order === null ? datesOf(scope, leads, plain) : [];
-  if (dates.length > 0) return { source: RESOURCE, lists: dates };
+  if (dates.length > 0) {
+    const held = dates.length === 1 ? plain.filter(({ kind }) => kind === 'date') : [];
+    return { source: RESOURCE, lists: dates, held };
+  }
   const [first] = leads;
   if (first === undefined) return undefined;
   const own = sourceOf(first, scope.type);
@@ -133,7 +136,8 @@ function idsById(scope: SearchScope, { criteria, after, limit }: PageOrder, key:
      ${last(id)}`;
   const ways = listOrWalk(scope, listed, from, behind);
   const found = ways.union(
-    (item, condition) => `select ${id} as id from ${item} where ${where}${condition}${behind(id)} ${last(id)}`,
+    (item, condition, held) =>
+      `select ${id} as id from ${item} where ${held === undefined ? where : selectionSql(scope, criteria, 'fixed', held).where}${condition}${behind(id)} ${last(id)}`,
   );
   return `${ways.ctes}select id, null::text as sort_key from (${found}) c ${last('id')}`;
 }

@@ -68,7 +68,13 @@ export const DRIVER = 'd';
  */
 export type Plan = 'fixed' | 'free' | Source | { readonly walked: Source };
 
-export function selectionSql(scope: SearchScope, criteria: readonly Criterion[], plan: Plan): Selection {
+/** @param held criteria that all rows of the driver have */
+export function selectionSql(
+  scope: SearchScope,
+  criteria: readonly Criterion[],
+  plan: Plan,
+  held: readonly Criterion[] = [],
+): Selection {
   const { type } = scope;
   const plain = plainsOf(criteria);
   const excluded = criteria.flatMap((criterion) => (criterion.kind === 'not' ? [criterion.of] : []));
@@ -86,7 +92,7 @@ export function selectionSql(scope: SearchScope, criteria: readonly Criterion[],
     (criterion) =>
       criterion.kind === 'id' || (sourceOf(criterion, type) === source && (!repeats || criterion === first)),
   );
-  const probes = ranked.filter((criterion) => !onDriver.includes(criterion));
+  const probes = ranked.filter((criterion) => !onDriver.includes(criterion) && !held.includes(criterion));
   const probed = (criterion: PlainCriterion, alias: string): string => {
     const probe = sourceOf(criterion, type);
     return `exists (select from ${probe.from(alias)} where ${probe.within(scope, alias)} and ${probe.id(alias)} = ${id(DRIVER)}

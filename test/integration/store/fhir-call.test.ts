@@ -206,6 +206,15 @@ describe('a search by key', () => {
       any: [{ fragment: 'otto', line: 'Otto' }],
     };
     expect(await found('Patient', [otto])).toHaveLength(1);
+    for (const [fragment, count] of [
+      ['ottend', 1],
+      ['ott', 1],
+      ['ott%', 0],
+      ['kowal', 0],
+    ] as const) {
+      expect(await found('Patient', [...family(fragment), otto])).toHaveLength(count);
+      expect(await found('Patient', [otto, ...family(fragment)])).toHaveLength(count);
+    }
     const [, second] = await found('Patient', family('ott'), { limit: 2 });
     const after = { key: null, id: second?.id ?? '' };
     expect(await found('Patient', family('ott'), { after })).toHaveLength(2);

@@ -244,6 +244,7 @@ const CASES: readonly Case[] = [
     'Patient',
     () => [part('given', 'beginning', 'a'), part('family', 'beginning', 'fitzgerbrad')],
     'patient_name_pkey',
+    BY_ID_PLANNED,
   ],
   ['Patient?given:contains=', 'Patient', () => [part('given', 'contains', 'imberl')], /patient_search_(names|pkey)/],
   [

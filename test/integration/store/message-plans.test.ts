@@ -87,7 +87,7 @@ beforeAll(async () => {
 
 const idsOf = (rows: readonly { readonly message_id: string }[]) => rows.map(({ message_id }) => message_id);
 
-// Some are listed from the index of trigrams, and some found by a walk: one that nearly all have, one too short for a trigram.
+// Some are listed from the index of trigrams. A walk finds those that nearly all have, and those that are too short for it.
 test.each(['msg77', 'MSG', '7', '7777', '99', 'sg1'])('the pages of control ids with %s', async (text) => {
   for (const site of [large, small, unknown]) {
     const { rows } = await db.client.query<{ message_id: string; received_at: string }>(
