@@ -149,7 +149,8 @@ create table hl7_message_key (
   authority text not null,
   primary key (site_id, key, received_at, message_id, number)
 );
-create index hl7_message_key_of on hl7_message_key (site_id, message_id);
+-- The message first, since the planner takes an index that begins with the site for any key, in a site without statistics.
+create index hl7_message_key_of on hl7_message_key (message_id, site_id);
 select table_of_site('hl7_message_key');
 grant select, insert, delete on hl7_message_key to gateway_app;
 
