@@ -23,7 +23,7 @@ function countOf({ options }: OperationInput): number {
   const given = options.get('count');
   if (given === undefined) return MAX_MATCHES;
   const count = textOf(given.value) ?? '';
-  if (!/^[1-9]\d{0,8}$/.test(count))
+  if (!/^[1-9]\d{0,9}$/.test(count))
     throw located('malformed', 'value', 'count must be a whole number of 1 or more', given.at);
   return Math.min(Number(count), MAX_MATCHES);
 }

@@ -160,6 +160,7 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     expect((await release(1, 0)).status).toBe(412);
     expect((await release(1, 1, ' ')).status).toBe(422);
     expect((await release(2, 1)).status).toBe(422);
+    expect([(await release(3_000_000_000, 1)).status, (await release(1, 3_000_000_000)).status]).toEqual([422, 422]);
     expect((await release(1, 1)).body).toMatchObject({
       liveVersion: 1,
       draftVersion: 2,

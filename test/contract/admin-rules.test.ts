@@ -108,6 +108,7 @@ describe.each(ONE_RUNTIME)('rules of an API key on %s', (runtime) => {
     expect(releases[0]?.by).toContain('(');
     expect((await state())?.rules).toBeNull();
     expect((await release(null, 6)).status, 'no rules are live').toBe(409);
+    expect([(await release(3_000_000_000, 6)).status, (await release(1, 3_000_000_000)).status]).toEqual([422, 422]);
     for (const missing of ['/3', '/0', '/01', '/release', '/1e0'])
       expect((await call('GET', missing)).status, missing).toBe(404);
   });

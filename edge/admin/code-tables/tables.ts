@@ -101,10 +101,7 @@ const changedMeanwhile = () =>
   new Fault('precondition-failed', 'the code table was changed in the meantime: read it again');
 
 export const deleteBody = z.strictObject({
-  edits: z
-    .number()
-    .int()
-    .meta({ description: '`edits` of the table as it was read: a later change of the table is 412.' }),
+  edits: z.int32().meta({ description: '`edits` of the table as it was read: a later change of the table is 412.' }),
 });
 
 /** Deletes a table with its versions. @throws Fault `not-found`, `precondition-failed`; `conflict` if it is live */
@@ -207,7 +204,7 @@ export const RELEASE_DESCRIPTION =
   'becomes a version that never changes. To go back, make an earlier version live.';
 
 export const releaseBody = z.strictObject({
-  version: z.number().int().min(1).nullable().meta({
+  version: z.int32().min(1).nullable().meta({
     description: 'The draft, or an earlier version. Null: no version, messages are no longer changed.',
   }),
   edits: deleteBody.shape.edits,

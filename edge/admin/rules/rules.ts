@@ -71,7 +71,7 @@ export async function requireVersion(
   return { version, rules: storedRules(row.rules) };
 }
 
-const edits = z.number({ error: 'must be a number: read the rules first' }).int().min(0).meta({
+const edits = z.int32({ error: 'must be a number: read the rules first' }).min(0).meta({
   description: '`edits` of the rules as they were read: a later save or release is 412.',
 });
 
@@ -81,7 +81,7 @@ export const draftBody = z.strictObject({
 });
 
 export const releaseBody = z.strictObject({
-  version: z.number().int().min(1).nullable().meta({
+  version: z.int32().min(1).nullable().meta({
     description: 'The draft (`draftVersion`), or an earlier version. Null: no rules, messages are read as sent.',
   }),
   edits,

@@ -37,15 +37,16 @@ export const SUMMARIES = [...PARTIAL_SUMMARIES, 'count', 'false'] as const;
 export const READ_SUMMARIES = SUMMARIES.filter((one) => one !== 'count');
 const PRETTY = ['true', 'false'] as const;
 
+/** Up to the greatest `unsignedInt`, with which some clients ask for all. */
 function countOf(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 0 or more');
+  if (!/^\d{1,10}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 0 or more');
   return Math.min(Number(value), MAX_COUNT);
 }
 
 /** The size of a page of a history or of $everything, which has at least one entry. */
 export function pageCountOf(value: string | undefined): number {
   if (value === undefined) return DEFAULT_COUNT;
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 1 or more');
+  if (!/^[1-9]\d{0,9}$/.test(value)) throw badParameter('_count', '_count must be a whole number of 1 or more');
   return Math.min(Number(value), MAX_COUNT);
 }
 
