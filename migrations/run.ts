@@ -11,7 +11,7 @@ import { applyFunctions } from './functions.ts';
 import { applyMigrations } from './numbered.ts';
 import { makeLogin } from './login.ts';
 import { grantSchema, makeRole } from './role.ts';
-import { POSTGRES_URL } from '../shared/postgres-url.ts';
+import { driverUrl, POSTGRES_URL } from '../shared/postgres-url.ts';
 import { serverProblems } from '../shared/server-problems.ts';
 
 export interface MigrateOptions {
@@ -47,7 +47,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   const functions = await readFunctions(folder);
   const current = migrations.at(-1)?.name;
   if (current === undefined) throw new Error('there are no migrations');
-  const client = new Client({ connectionString: databaseUrl });
+  const client = new Client({ connectionString: driverUrl(databaseUrl) });
   // A broken connection also fails its statement, which reports it.
   client.on('error', () => undefined);
   await client.connect();

@@ -2,6 +2,7 @@
 import { neon, neonConfig, NeonDbError } from '@neondatabase/serverless';
 
 import { release } from '../../shared/bytes.ts';
+import { isNeonUrl } from '../../shared/postgres-url.ts';
 import type { Config } from '../config.ts';
 import type { Database, Expect } from '../deps.ts';
 import { columnTypes } from '../store/column-types.ts';
@@ -61,8 +62,7 @@ export const isNeon = ({
   DATABASE_URL,
   DATABASE_FETCH_ENDPOINT,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_FETCH_ENDPOINT'>): boolean =>
-  DATABASE_FETCH_ENDPOINT !== undefined ||
-  (URL.canParse(DATABASE_URL) && new URL(DATABASE_URL).hostname.endsWith('.neon.tech'));
+  DATABASE_FETCH_ENDPOINT !== undefined || isNeonUrl(DATABASE_URL);
 
 /** The driver parses the string for each request, and reprints it if it must add the application's name. */
 function withName(connectionString: string): string {

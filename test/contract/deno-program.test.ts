@@ -22,6 +22,7 @@ import { type Postgres, startPostgres, UNSAFE_BUT_FAST } from '../stack/services
 import { makeSecrets, type Secrets } from '../stack/services/secrets.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
+import { runAdminHere } from '../stack/tools/command-line.ts';
 
 const FAR = { tokenPerClient: 1e6, tokenPerAddress: 1e6, adminPerAddress: 1e6, perKey: 1e6 };
 
@@ -80,7 +81,9 @@ describe('TLS', () => {
     ['localhost', 'sslmode=verify-full&sslrootcert=FOLDER/other-ca.pem', 503],
     ['localhost', 'sslmode=require&sslrootcert=FOLDER/other-ca.pem', 503],
     ['localhost', 'sslmode=verify-full', 503],
-  ])('%s %s: %d', async (host, parameters, status) => {
+  ])('%s %s: %d, and a command connects likewise', async (host, parameters, status) => {
+    const { stderr } = await runAdminHere(['site', 'list'], { DATABASE_URL: to(host, parameters) });
+    expect(stderr.startsWith('row security hides all sites'), stderr).toBe(status === 200);
     const edge = await start(to(host, parameters), { permissions: [`--allow-read=dist,${folder}`] });
     try {
       const ready = await fetch(`${edge.base}/readyz`);

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 
+import { driverUrl } from '../../../shared/postgres-url.ts';
 import type { Database, Param, Query, Results } from '../../deps.ts';
 import { columnTypes } from '../../store/column-types.ts';
 import { read } from '../../store/sql.ts';
@@ -24,7 +25,7 @@ export interface CommandDatabase extends Database {
 
 /** @throws if the server is unreachable */
 export async function connectDatabase(url: string): Promise<CommandDatabase> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: driverUrl(url) });
   await client.connect();
 
   const ask = async (query: Query): Promise<object[]> => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isNeon } from '../../../../edge/platform/neon.ts';
 import { readConnectionString } from '../../../../edge/platform/postgres/connection-string.ts';
 import { tlsOptions } from '../../../../edge/platform/postgres/tls.ts';
+import { driverUrl } from '../../../../shared/postgres-url.ts';
 
 const read = (path: string): string => `text of ${path}`;
 
@@ -81,4 +82,14 @@ test('uses the Neon driver for Neon and for compatible endpoints', () => {
   expect(isNeon({ DATABASE_URL, DATABASE_FETCH_ENDPOINT: 'http://127.0.0.1:1/sql' })).toBe(true);
   expect(isNeon({ DATABASE_URL })).toBe(false);
   expect(isNeon({ DATABASE_URL: 'postgres://u:p@neon.tech.example.org/d' })).toBe(false);
+});
+
+test('a command verifies the certificate of Neon, and of others by sslmode', () => {
+  const neon = 'postgres://u:p@ep-1.eu-central-1.aws.neon.tech/d';
+  expect(driverUrl(`${neon}?sslmode=require&channel_binding=require`)).toBe(
+    `${neon}?sslmode=verify-full&channel_binding=require`,
+  );
+  expect(driverUrl('postgres://u@db/d?sslmode=require')).toBe('postgres://u@db/d?sslmode=require&uselibpqcompat=true');
+  for (const same of ['postgres://u@db/d', 'postgres://u@db/d?sslmode=verify-full', `${neon}?sslmode=disable`])
+    expect(driverUrl(same)).toBe(same);
 });
