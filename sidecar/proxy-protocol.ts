@@ -37,13 +37,18 @@ function beginsLike(bytes: Buffer, signature: Buffer): boolean {
   return bytes.subarray(0, length).equals(signature.subarray(0, length));
 }
 
+const ADDRESS_CHECKS = new Map([
+  ['TCP4', isIPv4],
+  ['TCP6', isIPv6],
+]);
+
 function readV1(bytes: Buffer): ProxyHeader {
   const end = bytes.subarray(0, V1_MAX_BYTES).indexOf('\r\n');
   if (end < 0) return bytes.length < V1_MAX_BYTES ? INCOMPLETE : INVALID;
   const length = end + 2;
   const [, protocol, source = '', destination = '', ...ports] = bytes.toString('latin1', 0, end).split(' ');
   if (protocol === 'UNKNOWN') return { kind: 'header', address: undefined, length };
-  const isAddress = protocol === 'TCP4' ? isIPv4 : protocol === 'TCP6' ? isIPv6 : undefined;
+  const isAddress = ADDRESS_CHECKS.get(protocol ?? '');
   if (isAddress === undefined || !isAddress(source) || !isAddress(destination)) return INVALID;
   if (ports.length !== 2 || !ports.every(isPort)) return INVALID;
   return { kind: 'header', address: source, length };

@@ -18,11 +18,10 @@ export function notFound(type: ResourceType): Fault {
   return new Fault('not-found', message);
 }
 
-/** The part of the resource that the client requests; null: all. */
-const readPart = (type: ResourceType, pairs: readonly Pair[]): Part | null =>
-  partOf(type, readControls(pairs, READ_CONTROLS), READ_SUMMARIES);
-
-/** @throws Fault `not-found` without a resource; `precondition-failed` */
+/**
+ * @param part the part of the resource that the client requests; null: all
+ * @throws Fault `not-found` without a resource; `precondition-failed`
+ */
 export function readAnswer(
   type: ResourceType,
   stored: ReadRow | undefined,
@@ -65,7 +64,7 @@ export function prepareRead(
   headers: RequestHeaders,
 ): Interaction {
   const { type, id, version } = target;
-  const wanted = readPart(type, pairs);
+  const wanted = partOf(type, readControls(pairs, READ_CONTROLS), READ_SUMMARIES);
   if (!isUuid(id)) return unknownResource(target);
   const query = readResource(caller.site, type, id, version, shownIfOf(headers));
   return {

@@ -160,13 +160,7 @@ export function createFhir(deps: Deps, countUse?: CountUse, noteRefusal?: NoteRe
   addBulkExport(app, serve, notAllowed, types);
   if (config.FHIR_SUBSCRIPTIONS) addSubscriptions(app, serve, notAllowed);
   else refuseSubscriptions(app);
-  addTypes(app, serve, types.filter(isStored), config.FHIR_SEARCH);
-  addTypes(
-    app,
-    serve,
-    types.filter((type) => !isStored(type)),
-    config.FHIR_SEARCH,
-  );
+  for (const [, some] of Map.groupBy(types, isStored)) addTypes(app, serve, some, config.FHIR_SEARCH);
 
   app.notFound((c) => errorResponse(deps, c.req.raw, unsupportedAddress(c.req.path, types)));
   app.onError((error, c) => {

@@ -70,7 +70,7 @@ export const YES = 'yes';
 const NO = 'no';
 
 /** True for yes, false for no; any other text unchanged, so that the member's schema rejects it. */
-export const switchOf = (text: string): boolean | string => (text === YES ? true : text === NO ? false : text);
+export const switchOf = (text: string): boolean | string => ([YES, NO].includes(text) ? text === YES : text);
 
 /** Null for an empty text, so that the schema rejects it. */
 export const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));

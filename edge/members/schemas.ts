@@ -3,6 +3,7 @@ import * as z from 'zod';
 
 import { CHARSETS, charsetNamed } from '../../shared/hl7/charset.ts';
 import { isTimeZone } from '../../shared/hl7/zone.ts';
+import { numberOf } from './input.ts';
 
 const MAX_NAME_CHARACTERS = 200;
 const MAX_LIST_ITEMS = 200;
@@ -63,7 +64,7 @@ export const optionalLines = (maxCharacters: number) =>
 export const optionalInteger = (min: number, max: number) =>
   z
     .union([z.number(), z.string(), z.null()], { error: `must be a whole number from ${min} to ${max}, or null` })
-    .transform((given) => (typeof given === 'string' ? (given.trim() === '' ? null : Number(given)) : given))
+    .transform((given) => (typeof given === 'string' ? numberOf(given) : given))
     .refine((number) => number === null || (Number.isInteger(number) && number >= min && number <= max), {
       error: `must be a whole number from ${min} to ${max}, or null`,
     });

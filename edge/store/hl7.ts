@@ -121,19 +121,8 @@ export function commitMessage(
   { opening, site, message, raw, ack, lookup, states, effects, documents }: NewCommit,
   isStandalone: boolean,
 ): Query<CommitRow> {
-  const {
-    writes: resources,
-    results,
-    identities,
-    merges,
-    met,
-    precedences,
-    moved,
-    aliases,
-    attention,
-    unmapped,
-  } = effects;
-  const made = { resources, results, identities, merges, met, precedences, moved, aliases, attention, unmapped };
+  // Effects also have `resources`, for a preview: here these are the writes.
+  const { writes, ...others } = effects;
   const params = [
     opening,
     site,
@@ -142,7 +131,7 @@ export function commitMessage(
     ack,
     ...lookupParams(lookup),
     states,
-    JSON.stringify(made),
+    JSON.stringify({ ...others, resources: writes }),
     documents,
   ] as const;
   const limits = isStandalone ? 3 : 0;

@@ -73,7 +73,8 @@ function weightOfListed(word: string): number {
 
 function weightOf(word: string): number {
   const letters = word.replace(/(?<!\d)\d+$/, '');
-  return weightOfListed(word) || (MOTHERS_NAME_AND_TERM.test(letters) ? 2 : AS_GIVEN_NAME.test(letters) ? 1 : 0);
+  const asGivenName = AS_GIVEN_NAME.test(letters) ? 1 : 0;
+  return weightOfListed(word) || (MOTHERS_NAME_AND_TERM.test(letters) ? 2 : asGivenName);
 }
 
 /** The weight of a text as a provisional name: 1 is enough in a given name, 2 in a family name. */

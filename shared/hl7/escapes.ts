@@ -81,7 +81,8 @@ function meaningOf(sequence: string, { delimiters, charset }: Syntax): string | 
 
   if (sequence.startsWith('.')) {
     const [, name = '', sign, digits = ''] = FORMATTING_COMMAND.exec(sequence) ?? [];
-    return FORMATTING.get(name.toLowerCase())?.(digits === '' ? undefined : sign === '-' ? 0 : Number(digits));
+    const count = sign === '-' ? 0 : Number(digits);
+    return FORMATTING.get(name.toLowerCase())?.(digits === '' ? undefined : count);
   }
   if (!sequence.startsWith('X')) return undefined;
   const data = HEXADECIMAL.exec(sequence)?.[1];

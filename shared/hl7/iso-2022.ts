@@ -105,7 +105,8 @@ export function decodeSwitched(
     let end = at + 1;
     if (byte !== ESC) while (end < bytes.length && bytes[end] !== ESC && kindOf(bytes[end] ?? 0) === kind) end += 1;
     const run = bytes.subarray(at, end);
-    const set = kind === 'upper' ? upper : kind === 'lower' ? lower : undefined;
+    const chosen = kind === 'upper' ? upper : lower;
+    const set = kind === 'control' ? undefined : chosen;
     const text = set === undefined ? plain(run) : decodeSet(run, set, decode);
     if (text === undefined) return undefined;
     texts.push(text);
@@ -115,8 +116,10 @@ export function decodeSwitched(
 }
 
 /** Controls and spaces belong to no set. */
-const kindOf = (byte: number): 'control' | 'lower' | 'upper' =>
-  byte >= 0x80 ? 'upper' : byte > 0x20 && byte < 0x7f ? 'lower' : 'control';
+function kindOf(byte: number): 'control' | 'lower' | 'upper' {
+  if (byte >= 0x80) return 'upper';
+  return byte > 0x20 && byte < 0x7f ? 'lower' : 'control';
+}
 
 function decodeSet(
   run: Uint8Array,

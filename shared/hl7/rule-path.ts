@@ -67,23 +67,6 @@ export function parseRulePath(text: string): RulePath | string {
   return { segment, segments: ofSegments, repetitions: ofRepetitions, ...numbers };
 }
 
-/** Prints a path so that `parseRulePath` returns it again. */
-export function printRulePath({ segment, segments, field, repetitions, component, subcomponent }: RulePath): string {
-  const start = segment + printSelector(segments, segment);
-  if (field === undefined) return start;
-  return `${start}-${field}${printSelector(repetitions, segment)}${below(component, subcomponent)}`;
-}
-
-const below = (component: number | undefined, subcomponent: number | undefined): string =>
-  [component, subcomponent].flatMap((number) => (number === undefined ? [] : [`.${number}`])).join('');
-
-function printSelector(selector: Selector | undefined, segment: string): string {
-  if (selector === undefined) return '';
-  if ('number' in selector) return `[${selector.number}]`;
-  const { field, component, subcomponent, value } = selector;
-  return `[${segment}-${field}${below(component, subcomponent)}=${value}]`;
-}
-
 /** @param field the field of the repetitions; undefined for segments */
 function selectorOf(text: string, segment: string, field: number | undefined): Selector | string {
   if (BY_NUMBER.test(text)) {

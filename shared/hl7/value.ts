@@ -198,5 +198,5 @@ export function piece(raw: string, separator: string, number: number): string | 
     end = raw.indexOf(separator, start);
   }
   if (number < 1) return undefined;
-  return end < 0 ? (start === 0 ? raw : raw.slice(start)) : raw.slice(start, end);
+  return raw.slice(start, end < 0 ? undefined : end);
 }

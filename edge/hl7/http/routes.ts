@@ -92,32 +92,35 @@ async function readSent(
 /** The answer to a check as JSON; it is the console's view, and no slice imports another. */
 export type ViewCheck = (checked: Checked, bytes: Uint8Array, withTicketCopy: boolean) => unknown;
 
-export function createHl7(
+/** Checks the token and the media type. */
+async function admit(
   deps: Deps,
-  isolate: Isolate,
-  viewCheck: ViewCheck,
-  countUse?: CountUse,
-  noteRefusal?: NoteRefusal,
-): Surface {
-  const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
+  c: Context<GatewayEnv>,
+  messages: AnsweredMessage[],
+): Promise<[caller: Caller, type: string]> {
+  const request = c.req.raw;
+  const caller = await authenticate(deps, request, 'svc-hl7-http', (site, clientId) => {
+    c.set('use', { site, clientId, messages });
+  });
+  requireScopes(caller, REQUIRED_SCOPES);
+  return [caller, requireMediaType(request)];
+}
 
-  /** Checks the token and the media type. */
-  const admit = async (c: Context<GatewayEnv>, messages: AnsweredMessage[]): Promise<[Caller, string]> => {
-    const request = c.req.raw;
-    const caller = await authenticate(deps, request, 'svc-hl7-http', (site, clientId) => {
-      c.set('use', { site, clientId, messages });
-    });
-    requireScopes(caller, REQUIRED_SCOPES);
-    return [caller, requireMediaType(request)];
-  };
+/** Does the work of a message with the scopes that its key still allows. @throws Fault `forbidden` without the required ones */
+const withRequiredScopes = <Done>(caller: Caller, work: (allowed: Caller) => Promise<Done>): Promise<Done> =>
+  withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
+    requireScopes(allowed, REQUIRED_SCOPES);
+    return work(allowed);
+  });
 
-  for (const path of [PATH, CHECK_PATH]) letReferenceCall(app, path, deps.config, ['POST']);
+type Check = (message: CutMessage) => Promise<Checked>;
+
+function addCheck(app: Surface, deps: Deps, viewCheck: ViewCheck): void {
   // The bucket of tokens: a person checks a message, not a feed.
   const limitChecks = async (clientId: string): Promise<void> => {
     if (await deps.rateLimiter.allow('token-client', `check ${clientId}`)) return;
     throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
   };
-  type Check = (message: CutMessage) => Promise<Checked>;
   const checkByLink = async (request: Request, link: PresentedLink, requestId: string): Promise<Check> => {
     await limitLinks(deps, request);
     requireMediaType(request);
@@ -127,16 +130,15 @@ export function createHl7(
   const checkByToken = async (caller: Caller, requestId: string): Promise<Check> => {
     await limitChecks(caller.clientId);
     return (message) =>
-      withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
-        requireScopes(allowed, REQUIRED_SCOPES);
-        return checkMessage(deps, { kind: 'caller', caller: allowed }, message, requestId);
-      });
+      withRequiredScopes(caller, (allowed) =>
+        checkMessage(deps, { kind: 'caller', caller: allowed }, message, requestId),
+      );
   };
   app.post(CHECK_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const link = await presentedLink(request);
-    const sender = link ?? (await admit(c, []))[0];
+    const sender = link ?? (await admit(deps, c, []))[0];
     const check =
       'linkId' in sender ? await checkByLink(request, sender, requestId) : await checkByToken(sender, requestId);
     const withTicketCopy = readTicketCopy(c.req.query('ticketCopy'));
@@ -146,22 +148,20 @@ export function createHl7(
       headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
     });
   });
+}
 
+function addMessages(app: Surface, deps: Deps, isolate: Isolate, noteRefusal: NoteRefusal | undefined): void {
   app.post(PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
     const messages: AnsweredMessage[] = [];
-    const [caller, type] = await admit(c, messages);
+    const [caller, type] = await admit(deps, c, messages);
     const { site, clientId } = caller;
     const source = { kind: 'http', address: deps.sourceAddress(request) } as const;
     const receive = async (message: CutMessage): Promise<Ingested> => {
-      const ingested = await withAllowedScopes({ ...caller, scopes: new Set(REQUIRED_SCOPES) }, async (allowed) => {
-        requireScopes(allowed, REQUIRED_SCOPES);
-        return ingest(
-          { ...deps, ...isolate },
-          { ...message, sender: { kind: 'caller', caller: allowed }, source, requestId },
-        );
-      });
+      const ingested = await withRequiredScopes(caller, (allowed) =>
+        ingest({ ...deps, ...isolate }, { ...message, sender: { kind: 'caller', caller: allowed }, source, requestId }),
+      );
       // The key of a valid token was deleted since.
       if (ingested.status === 'no-sender')
         throw new Fault('unauthenticated', 'the API key is not active', { code: 'invalid_token' });
@@ -187,7 +187,19 @@ export function createHl7(
     for (const message of batch) ingested.push(await receive(message));
     return replyToBatch(headers, ingested, type, deps.now());
   });
+}
 
+export function createHl7(
+  deps: Deps,
+  isolate: Isolate,
+  viewCheck: ViewCheck,
+  countUse?: CountUse,
+  noteRefusal?: NoteRefusal,
+): Surface {
+  const app = createSurface(deps, 'hl7', deps.config.INTEGRATION_HL7_HTTP_PUBLIC_BASE_URL, countUse);
+  for (const path of [PATH, CHECK_PATH]) letReferenceCall(app, path, deps.config, ['POST']);
+  addCheck(app, deps, viewCheck);
+  addMessages(app, deps, isolate, noteRefusal);
   for (const path of [PATH, CHECK_PATH]) {
     app.all(path, () => {
       throw new Fault('method-not-allowed', 'Send messages with POST.', { headers: { Allow: 'POST' } });

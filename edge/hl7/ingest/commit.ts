@@ -2,7 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ApplicationCode } from '../../../shared/hl7/error-code.ts';
-import type { Database } from '../../deps.ts';
+import type { Database, Query } from '../../deps.ts';
 import { auditEntry, type AuditBy } from '../../store/audit.ts';
 import { readSnapshotRow, statesOf } from '../../store/hl7-snapshot.ts';
 import {
@@ -92,8 +92,8 @@ export async function commit(
     documents: request.documents.flatMap(({ sha256, base64 }) => (base64 === null ? [] : [sha256, base64])),
   };
   // A replay may share its transaction with other statements: the audit of the administrator.
-  const isRequest = isBounded(request, lookup) && request.sender.kind !== 'key';
-  const row = await rowOf(deps.database, stored, isRequest);
+  const isStandalone = isBounded(request, lookup) && request.sender.kind !== 'key';
+  const row = await rowOf(deps.database, commitMessage(stored, isStandalone));
   if (row === undefined || row.outcome === 'changed' || row.decided === null) {
     return { status: 'changed', loaded: await loadChanged(deps, request, loaded, row) };
   }
@@ -163,9 +163,9 @@ function actorOf(sender: Sender, { address }: MessageSource): AuditBy {
 }
 
 /** @returns undefined if a FHIR client changed one of the resources between the check and the write */
-async function rowOf(database: Database, stored: NewCommit, isRequest: boolean): Promise<CommitRow | undefined> {
+async function rowOf(database: Database, query: Query<CommitRow>): Promise<CommitRow | undefined> {
   try {
-    const [row] = await database.run(commitMessage(stored, isRequest));
+    const [row] = await database.run(query);
     return row;
   } catch (error) {
     if (error instanceof Fault && error.kind === 'precondition-failed') return undefined;

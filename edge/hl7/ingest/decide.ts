@@ -13,8 +13,7 @@ import { FAILED } from '../../store/hl7.ts';
 import type { Found, FoundPatient } from '../mapping/drafts.ts';
 import { tooLongEntries, tooManyNames } from '../mapping/index-limit.ts';
 import { createTranslation, type MissingCode, type CodeTables, type Translate } from '../mapping/translate.ts';
-import { settingFindings } from '../message/header-findings.ts';
-import { refusedWhenStrict } from '../message/strictness.ts';
+import { NO_EVENT, NO_PROCESSING_ID, settingFindings } from '../message/header-findings.ts';
 import { clockOf, clockOfNow } from '../precedence/clock.ts';
 import type { Ruled } from '../rules/apply.ts';
 import { ownAuthority } from '../results/order-number.ts';
@@ -84,6 +83,16 @@ export function decide(input: DecisionInput): Decision {
   const effects = isRefused(findings) ? effectsOfRejected(mapped, input.found) : (mapped ?? NO_EFFECTS);
   const codes = { unresolved: [...unresolved.values()], misses: [...misses.values()] };
   return { ...answerTo(input, findings), findings, effects, ...codes };
+}
+
+/**
+ * Turns warnings into errors for a strict key (edge/docs/behaviour.md, HL7 v2, Errors and warnings). They are about a value of
+ * another type, a code outside its table, or a message without its event or its processing id.
+ */
+function refusedWhenStrict(finding: AckError): AckError {
+  const { severity, code, reason } = finding;
+  const isStrict = code === '102' || code === '103' || reason === NO_EVENT || reason === NO_PROCESSING_ID;
+  return severity === 'W' && isStrict ? { ...finding, severity: 'E' } : finding;
 }
 
 /** A rejected message changes nothing. Its issues about stored patients, and its unmapped names, are still reported. */

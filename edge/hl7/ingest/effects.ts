@@ -19,6 +19,7 @@ import { note, type MapContext } from '../mapping/context.ts';
 import { createDrafts, type Draft, type DraftResult, type Found, type FoundPatient } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { concludeReports } from '../results/conclusion.ts';
+import type { FilingRequest } from '../results/asked-results.ts';
 import { fileResults } from '../results/file-results.ts';
 import { filedResults } from '../results/filed-results.ts';
 import { settleLeft } from '../results/left-results.ts';
@@ -30,7 +31,7 @@ import type { Precedence } from '../precedence/precedence.ts';
 import { ARRIVED } from '../precedence/stated-value.ts';
 import { mergeRecords, type Met } from './merge-records.ts';
 import { attendStaleCorrection, attendTie, noteStale } from '../mapping/stale.ts';
-import { identifierFields, type Outline } from '../message/outline.ts';
+import { identifierFields, type Outline, type PatientOutline } from '../message/outline.ts';
 import { settleAllergies } from '../mapping/no-known-allergy.ts';
 import { visitOf } from '../mapping/segments/pv1.ts';
 import type { SenderSettings } from './sender/settings.ts';
@@ -96,38 +97,14 @@ export function effectsOf(request: MapRequest): Effects {
   const results = filedResults(request.found, drafts);
   const { zone, authorities: named } = context;
   const keyContext = { zone, named, own: request.ownNumbers };
-  const identity = patientContext({
-    authorities,
-    rules: settings,
-    check: settings.hl7_identity_check,
-    drafts,
-    context,
-    clock,
-    newId,
-  });
+  const { hl7_identity_check: check, allowedScopes } = settings;
+  const identity = patientContext({ authorities, rules: settings, check, drafts, context, clock, newId });
+  const filing: FilingRequest = { drafts, results, context, keyContext, newId, clock };
   const joined: Met[] = [];
-  const mapped = outline.patients.flatMap(({ statements, ...segments }): MappedPatient[] => {
+  const mapped = outline.patients.flatMap((segments): MappedPatient[] => {
     const found = mapPatient(segments, rule, identity);
     if (found === undefined) return [];
-    const filing = { drafts, results, context, keyContext, newId, clock };
-    const filed = fileResults(statements, found.patient, filing);
-    const visit = visitOf(
-      segments.pid,
-      segments.more.find(({ id }) => id === 'PV1'),
-      context,
-    );
-    const record = patientRecord(found.patient, drafts, newId, filed.drafts);
-    const applied = applyStatements(statements, record, visit, settings.allowedScopes, { context, clock });
-    const allergies = applied.filter(({ type }) => type === 'AllergyIntolerance');
-    settleAllergies(
-      allergies.map(({ segment, timing }) => ({ segment, precedence: clock.precedenceOf(timing) })),
-      found.patient,
-      (key) => record.find('AllergyIntolerance', key),
-      drafts,
-    );
-    settleLeft(filed, found.patient, filing);
-    concludeReports(statements, filed, found.patient, filing);
-    joined.push(...filed.joined.map(({ gone, kept }) => ({ gone: gone.draft.id, kept: kept.draft.id })));
+    joined.push(...fileStatements(segments, found.patient, allowedScopes, filing));
     return [found];
   });
   const [first, ...others] = mapped.map(({ patient }) => patient);
@@ -155,13 +132,41 @@ export function effectsOf(request: MapRequest): Effects {
   };
 }
 
+/** Files the results, and applies the other statements about a patient. @returns the results that became one */
+function fileStatements(
+  { statements, pid, more }: PatientOutline,
+  patient: Draft,
+  allowedScopes: ReadonlySet<string>,
+  filing: FilingRequest,
+): Met[] {
+  const { drafts, context, clock, newId } = filing;
+  const filed = fileResults(statements, patient, filing);
+  const visit = visitOf(
+    pid,
+    more.find(({ id }) => id === 'PV1'),
+    context,
+  );
+  const record = patientRecord(patient, drafts, newId, filed.drafts);
+  const applied = applyStatements(statements, record, visit, allowedScopes, filing);
+  const allergies = applied.filter(({ type }) => type === 'AllergyIntolerance');
+  settleAllergies(
+    allergies.map(({ segment, timing }) => ({ segment, precedence: clock.precedenceOf(timing) })),
+    patient,
+    (key) => record.find('AllergyIntolerance', key),
+    drafts,
+  );
+  settleLeft(filed, patient, filing);
+  concludeReports(statements, filed, patient, filing);
+  return filed.joined.map(({ gone, kept }) => ({ gone: gone.draft.id, kept: kept.draft.id }));
+}
+
 /** @returns the statements that the key's scopes allow */
 function applyStatements(
   statements: readonly Statement[],
   record: PatientRecord,
   visit: JsonObject | undefined,
   allowedScopes: ReadonlySet<string>,
-  { context, clock }: { readonly context: MapContext; readonly clock: MessageClock },
+  { context, clock }: Pick<FilingRequest, 'context' | 'clock'>,
 ): Statement[] {
   const skipped = new Set<string>();
   const applied: Statement[] = [];

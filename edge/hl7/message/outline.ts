@@ -34,7 +34,7 @@ import {
   type Report,
 } from './structure-findings.ts';
 
-interface PatientOutline extends PatientSegments {
+export interface PatientOutline extends PatientSegments {
   readonly statements: readonly Statement[];
 }
 

@@ -149,7 +149,8 @@ function rankOf(
     return hasAuthority ? 'of-merged' : 'of-merged-elsewhere';
   }
   const led = others.filter((holder) => holder.led).map(({ patient }) => isThatPerson(survivorOf(patient, request)));
-  return led.includes(true) ? 'agreeing' : led.includes(false) ? 'of-relative' : 'uncertain';
+  if (led.includes(true)) return 'agreeing';
+  return led.includes(false) ? 'of-relative' : 'uncertain';
 }
 
 const survivorsOf = (identifier: SentIdentifier, request: ChoiceRequest): string[] =>

@@ -42,11 +42,9 @@ export function orderMerge(
     const [into, from] = [pathOfMerges(survivor, drafts), pathOfMerges(merged, drafts)];
     // A PID with several MRG segments does not reverse its own merges.
     const isReversed = into.at(-1) === merged && newestIn(into) !== precedence;
-    const newest = isReversed
-      ? newestIn(into)
-      : into.includes(merged) || from.includes(survivor)
-        ? ''
-        : into.flatMap((a) => from.map((b) => newestApart(a, b, precedence))).reduce(later, '');
+    const isMerged = into.includes(merged) || from.includes(survivor);
+    const apart = isMerged ? [] : into.flatMap((a) => from.map((b) => newestApart(a, b, precedence)));
+    const newest = isReversed ? newestIn(into) : apart.reduce(later, '');
     if (newest !== '' && !isAfter(precedence, newest))
       return { kind: 'stale', survivor: survivor.id, merged: merged.id };
     const [, next] = from.includes(survivor) ? from : [];

@@ -20,7 +20,7 @@ import { describe } from './describe.ts';
 import { mothersLast } from './mothers-identifier.ts';
 import { keepAsOld, mergedPatientsOf, mergeAway, readMrg, type Merge, type ReadMrg } from './merge.ts';
 import { orderMerge } from './merge-order.ts';
-import { renumbering, retireNumbers } from './renumber.ts';
+import { renumbering, retireIdentifiers } from './renumber.ts';
 import { survivorOf } from './identifier-holders.ts';
 import { resolve, type MovedIdentifier, type Promoted, type Resolution } from './resolve.ts';
 import { isNewborn, type Person } from './person.ts';
@@ -93,7 +93,7 @@ function byRenumbering(
   const isOfPatient =
     renumbered.kind === 'renumber' && survivorOf(renumbered.patient.id, identity.found()) === mapped.patient.id;
   const record = isOfPatient ? renumbered.patient : mapped.patient;
-  retireNumbers(mrg, record, renamed.identifiers, identity);
+  retireIdentifiers(mrg, record, renamed.identifiers, identity);
   const moved = [...(renumbered.kind === 'renumber' ? renumbered.moved : []), ...mapped.moved];
   return { ...mapped, merges: [...absorbed, ...mapped.merges], moved };
 }
@@ -147,6 +147,42 @@ function teachLeading(patient: Draft, identifiers: readonly ReadIdentifier[], { 
   if (leading !== undefined) drafts.teach(patient, rowsOf(leading, true));
 }
 
+interface ResolvedPid {
+  readonly choice: SurvivorChoice;
+  /** The MRG to apply; undefined without one, or for a stale merge. */
+  readonly merge: ReadMrg | undefined;
+  readonly resolution: Exclude<Resolution, { readonly kind: 'refused' }>;
+}
+
+/** @returns undefined if the patient cannot be resolved; the reason has been reported */
+function resolvePid(
+  segments: PatientSegments,
+  action: EventRule['patient'],
+  sent: SentPatient,
+  identity: PatientContext,
+): ResolvedPid | undefined {
+  const { pid } = segments;
+  const { person, mrg } = sent;
+  const { context, check } = identity;
+  const order = action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, sent, identity) : undefined;
+  const merge = order?.kind === 'in-order' ? mrg : undefined;
+  const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, identity);
+  const { asked, stored, unclear } = choice;
+  if (unclear.length > 0) return noteUnclear(pid, unclear, identity);
+  const found = { ...identity.found(), stored };
+  const resolution = resolve({ ...found, identifiers: asked, person, isAdmission: action !== 'ensure', check });
+  for (const finding of resolution.findings) context.report(finding);
+  if (resolution.kind === 'refused') {
+    attendDuplicates(resolution, undefined, identity);
+    return undefined;
+  }
+  if (resolution.kind === 'new' && (action === 'retain' || action === 'deactivate')) {
+    const message = 'PID-3 names a patient that was unknown until now.';
+    note(context, 'W', '204', `${locate(pid, 3)}^1^1`, message, 'unknown-patient');
+  }
+  return { choice, merge, resolution };
+}
+
 function byPid(
   segments: PatientSegments,
   rule: EventRule,
@@ -154,33 +190,14 @@ function byPid(
   identity: PatientContext,
 ): MappedPatient | undefined {
   const { pid } = segments;
-  const { person, mrg } = sent;
-  const { drafts, context, check, newId } = identity;
+  const { person } = sent;
+  const { drafts, newId } = identity;
   const action = rule.patient;
   const isAdmission = action !== 'ensure';
-  const order = action === 'merge' && mrg !== undefined ? orderOf(segments, mrg, sent, identity) : undefined;
-  const merge = order?.kind === 'in-order' ? mrg : undefined;
-  const choice = order?.kind === 'stale' ? order.choice : choiceOf(sent, merge, identity);
-  const { identifiers, asked, repeated, unclear } = choice;
-  if (unclear.length > 0) return noteUnclear(pid, unclear, identity);
-  const found = { ...identity.found(), stored: choice.stored };
-  const resolution = resolve({ ...found, identifiers: asked, person, isAdmission, check });
-  for (const finding of resolution.findings) context.report(finding);
-  if (resolution.kind === 'refused') {
-    attendDuplicates(resolution, undefined, identity);
-    return undefined;
-  }
-  const isDeletion = action === 'retain' || action === 'deactivate';
-  if (resolution.kind === 'new' && isDeletion) {
-    note(
-      context,
-      'W',
-      '204',
-      `${locate(pid, 3)}^1^1`,
-      'PID-3 names a patient that was unknown until now.',
-      'unknown-patient',
-    );
-  }
+  const resolved = resolvePid(segments, action, sent, identity);
+  if (resolved === undefined) return undefined;
+  const { choice, merge, resolution } = resolved;
+  const { identifiers, repeated } = choice;
   const known = resolution.kind === 'known' ? drafts.byId('Patient', resolution.patient) : undefined;
   const patient = known ?? drafts.create('Patient', newId());
   drafts.touch(patient);
@@ -190,7 +207,8 @@ function byPid(
 
   const old = resolution.kind === 'known' ? resolution.oldRecord : undefined;
   const record = (old === undefined ? undefined : drafts.byId('Patient', old)) ?? patient;
-  const state = known === undefined ? 'new' : old === undefined ? 'known' : 'merged';
+  const ifKnown = old === undefined ? 'known' : 'merged';
+  const state = known === undefined ? 'new' : ifKnown;
   const before = objectsOf(record.content['identifier']);
   const foreign = new Set([...resolution.foreign, ...repeated]);
   const leading = resolution.leading ?? leadingOf(identifiers);

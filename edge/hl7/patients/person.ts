@@ -174,7 +174,8 @@ function compare(sent: Statement, stored: Statement, isOtherSex: boolean): Fit {
     if (isOtherGiven && !mayBeMistyped(sent.date, stored.date)) return 'contradicts';
   }
   const differences = [isOtherDate, isOtherFamily, isOtherGiven, isOtherSex].filter(Boolean).length;
-  return differences > 2 ? 'contradicts' : differences === 2 || isOtherGiven ? 'doubtful' : 'fits';
+  if (differences > 2) return 'contradicts';
+  return differences === 2 || isOtherGiven ? 'doubtful' : 'fits';
 }
 
 /** Another digit, two digits transposed, or day and month swapped. */

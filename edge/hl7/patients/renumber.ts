@@ -13,22 +13,59 @@ import { agrees } from './resolve-request.ts';
 import type { MovedIdentifier } from './resolve.ts';
 import { hasAuthorityOf, isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
-interface Numbers {
+interface Sorted {
   /** PID-3, the new identifier first. */
   readonly identifiers: readonly ReadIdentifier[];
 }
 
 export type Renumbering =
   /** The patient of the old identifier gets the new one too, which other patients only listed. The patient may be merged. */
-  | ({ readonly kind: 'renumber'; readonly patient: Draft; readonly moved: readonly MovedIdentifier[] } & Numbers)
+  | ({ readonly kind: 'renumber'; readonly patient: Draft; readonly moved: readonly MovedIdentifier[] } & Sorted)
   /** Only results or documents made the record of one of the identifiers: the patient of the other absorbs it. */
-  | ({ readonly kind: 'absorb'; readonly patient: Draft; readonly record: string } & Numbers)
+  | ({ readonly kind: 'absorb'; readonly patient: Draft; readonly record: string } & Sorted)
   /** Another record of the same person has the new identifier. */
-  | ({ readonly kind: 'merge' } & Numbers)
+  | ({ readonly kind: 'merge' } & Sorted)
   /** No patient has the old identifier: PID decides. */
-  | ({ readonly kind: 'by-pid' } & Numbers)
+  | ({ readonly kind: 'by-pid' } & Sorted)
   /** The reason has been reported. */
   | { readonly kind: 'refused' };
+
+/** Compares patients and holders of identifiers with the patient of MRG and the person of PID. */
+function comparisons(patient: Draft | undefined, person: Person, identity: PatientContext) {
+  const { placeholderDates, ...found } = identity.found();
+  const { patients } = found;
+  const survivor = patient && survivorOf(patient.id, found);
+  const agreesWith = (other: string): boolean => agrees(other, { patients, person, placeholderDates });
+  const holders = (identifier: ReadIdentifier, isOwn: boolean): readonly StoredIdentifier[] =>
+    holdersOf(identifier, found).filter((holder) => (survivorOf(holder.patient, found) === survivor) === isOwn);
+  return {
+    survivor: survivor === undefined ? undefined : identity.drafts.byId('Patient', survivor),
+    agreesWith,
+    isRecordOf: (record: string): boolean => {
+      const stored = patients.get(record)?.person;
+      return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
+    },
+    // The name alone of the message may fit a mother and the record of a newborn.
+    contradictsRecord: (record: string): boolean => {
+      const [one, other] = [patients.get(record)?.person, patients.get(survivor ?? '')?.person];
+      return one !== undefined && other !== undefined && fit(one, other, placeholderDates) === 'contradicts';
+    },
+    isSameAs: (other: string): boolean =>
+      patient !== undefined && isSamePerson(patient.id, other, { patients, placeholderDates }),
+    isOfAnother: (other: string): boolean => {
+      const stored = patients.get(other)?.person;
+      return stored !== undefined && fit(person, stored, placeholderDates) === 'contradicts';
+    },
+    ownHolders: (identifier: ReadIdentifier) => holders(identifier, true),
+    otherHolders: (identifier: ReadIdentifier) => holders(identifier, false),
+    // An identifier that another person's record only lists is not that person's.
+    othersOf: (identifier: ReadIdentifier): readonly string[] =>
+      survivors(
+        holders(identifier, false).filter((holder) => holder.led || agreesWith(survivorOf(holder.patient, found))),
+        found,
+      ),
+  };
+}
 
 /** @param sent PID-3 (and PID-2) */
 export function renumbering(
@@ -47,68 +84,40 @@ export function renumbering(
     return { kind: 'refused' };
   }
   const patient = id === undefined ? undefined : drafts.byId('Patient', id);
-  const { placeholderDates, ...found } = identity.found();
-  const { patients } = found;
-  const survivor = patient === undefined ? undefined : survivorOf(patient.id, found);
-  const isRecordOf = (record: string): boolean => {
-    const stored = patients.get(record)?.person;
-    return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
-  };
-  // The name alone of the message may fit a mother and the record of a newborn.
-  const contradictsRecord = (record: string): boolean => {
-    const [one, other] = [patients.get(record)?.person, patients.get(survivor ?? '')?.person];
-    return one !== undefined && other !== undefined && fit(one, other, placeholderDates) === 'contradicts';
-  };
-  const isSameAs = (other: string): boolean =>
-    patient !== undefined && isSamePerson(patient.id, other, { patients, placeholderDates });
-  const agreesWith = (other: string): boolean => agrees(other, { patients, person, placeholderDates });
-  const isOfAnother = (other: string): boolean => {
-    const stored = patients.get(other)?.person;
-    return stored !== undefined && fit(person, stored, placeholderDates) === 'contradicts';
-  };
-  const ofOthers = (identifier: ReadIdentifier): readonly StoredIdentifier[] =>
-    holdersOf(identifier, found).filter(({ patient }) => survivorOf(patient, found) !== survivor);
-  // An identifier that another person's record only lists is not that person's.
-  const othersOf = (identifier: ReadIdentifier): readonly string[] =>
-    survivors(
-      ofOthers(identifier).filter((holder) => holder.led || agreesWith(survivorOf(holder.patient, found))),
-      found,
-    );
+  const compared = comparisons(patient, person, identity);
+  const { survivor, isRecordOf, isSameAs, agreesWith, isOfAnother, othersOf } = compared;
 
   // PID-3 may list the identifiers of relatives and enterprises too. The new one has the authority of the old one. An unknown one
   // may be a relative's, so that of an agreeing patient is first.
   const rank = (identifier: ReadIdentifier): number => {
     if (!identifier.identifies || identifier.isAlternate === true) return 8;
     const isOfMrg = replaced.some((other) => isSame(other, identifier));
-    const hasAuthority = replaced.some((other) => hasAuthorityOf(identifier, other));
+    const ofAuthority = replaced.some((other) => hasAuthorityOf(identifier, other)) ? 0 : 3;
     const others = othersOf(identifier);
     const isOfPerson = others.some((other) => isSameAs(other) || agreesWith(other));
-    return (isOfMrg ? 6 : hasAuthority ? 0 : 3) + (isOfPerson ? 0 : others.some(isOfAnother) ? 2 : 1);
+    const ofPatients = others.some(isOfAnother) ? 2 : 1;
+    return (isOfMrg ? 6 : ofAuthority) + (isOfPerson ? 0 : ofPatients);
   };
   const identifiers = [...sent].sort((a, b) => rank(a) - rank(b));
   const leading = leadingOf(identifiers);
-  const kept = survivor === undefined ? undefined : drafts.byId('Patient', survivor);
-  if (patient === undefined || kept === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
+  if (patient === undefined || survivor === undefined || leading === undefined) return { kind: 'by-pid', identifiers };
   const others = othersOf(leading);
   const [first, ...more] = others;
-  const moved = ofOthers(leading).map(({ patient: from, authority, value, led }) => ({
-    patient: from,
-    authority,
-    value,
-    led,
-  }));
-  const own = holdersOf(leading, found).filter((holder) => survivorOf(holder.patient, found) === survivor);
+  const moved = compared.otherHolders(leading).map(({ patient: from, authority, value, led }): MovedIdentifier => {
+    return { patient: from, authority, value, led };
+  });
+  const own = compared.ownHolders(leading);
   if (first === undefined) {
     // If the survivor has the new identifier, the merge was sent again.
-    return kept !== patient && own.length > 0
+    return survivor !== patient && own.length > 0
       ? { kind: 'merge', identifiers }
       : { kind: 'renumber', patient, moved, identifiers };
   }
   const other = more.length === 0 ? drafts.byId('Patient', first) : undefined;
-  if (other !== undefined && isRecordOf(other.id) && !isOfAnother(kept.id) && !contradictsRecord(other.id))
-    return { kind: 'absorb', patient: kept, record: other.id, identifiers };
+  if (other !== undefined && isRecordOf(other.id) && !isOfAnother(survivor.id) && !compared.contradictsRecord(other.id))
+    return { kind: 'absorb', patient: survivor, record: other.id, identifiers };
   // The merge is rejected, because the patient of MRG-1 is merged into another one.
-  if (kept !== patient) return { kind: 'merge', identifiers };
+  if (survivor !== patient) return { kind: 'merge', identifiers };
   if (other !== undefined && isRecordOf(patient.id) && agreesWith(other.id))
     return { kind: 'absorb', patient: other, record: patient.id, identifiers };
   if (other !== undefined && isSameAs(other.id)) return { kind: 'merge', identifiers };
@@ -125,7 +134,7 @@ export function renumbering(
 }
 
 /** The patient keeps the identifiers of MRG as old ones, and those of PID-3 as current ones. */
-export function retireNumbers(
+export function retireIdentifiers(
   { segment, identifiers: replaced }: ReadMrg,
   patient: Draft,
   current: readonly ReadIdentifier[],

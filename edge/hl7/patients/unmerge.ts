@@ -88,15 +88,18 @@ export interface UndoPlan {
   readonly undo: Omit<Undo, 'author' | 'reason'>;
 }
 
-/** @param found the text that `patient_merge_read` returns */
-export function planUndo(found: string, nowMs: number): UndoPlan {
-  const { merge, kept, numbers, taken, resources } = readItem.parse(JSON.parse(found));
-  const { merged, survivor } = merge;
-  const sideOf = sides(merge, kept.numbers, numbers);
-  const patientOf = (id: string) => resources.find((each) => each.type === 'Patient' && each.id === id);
-  const [mergedNow, survivorNow] = [patientOf(merged), patientOf(survivor)];
-  if (mergedNow === undefined || survivorNow === undefined) throw new TypeError('a merge has two patients');
+/** The resources of both patients, sorted by what the undo does with them. */
+interface SortedResources {
+  readonly back: readonly Stored[];
+  /** They are again as before the merge: some of `back`, and some of the survivor. */
+  readonly asBefore: ReadonlySet<Stored>;
+  readonly left: readonly LeftResource[];
+}
 
+function sortResources(
+  { merge: { merged, survivor }, kept, resources }: z.infer<typeof readItem>,
+  sideOf: (numbers: readonly string[]) => Side,
+): SortedResources {
   const others = resources.filter(({ type }) => type !== 'Patient');
   const gone = new Map(kept.met);
   const left: LeftResource[] = [];
@@ -133,12 +136,28 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
       left.push({ reference, why: unclear ?? 'both-identifiers' });
     } else if (said.has('merged')) back.push(each);
   }
+  return { back, asBefore, left };
+}
+
+/** @param found the text that `patient_merge_read` returns */
+export function planUndo(found: string, nowMs: number): UndoPlan {
+  const read = readItem.parse(JSON.parse(found));
+  const { merge, kept, numbers, taken, resources } = read;
+  const { merged, survivor } = merge;
+  const sideOf = sides(merge, kept.numbers, numbers);
+  const patientOf = (id: string) => resources.find((each) => each.type === 'Patient' && each.id === id);
+  const [mergedNow, survivorNow] = [patientOf(merged), patientOf(survivor)];
+  if (mergedNow === undefined || survivorNow === undefined) throw new TypeError('a merge has two patients');
+
+  const { back, asBefore, left: unclear } = sortResources(read, sideOf);
+  const left = [...unclear];
   if (
     survivorNow.touches.some((touch) => !touch.isMerge && sideOf(touch.numbers) !== 'survivor' && isDescribing(touch))
   )
     left.push({ reference: `Patient/${survivor}`, why: 'both-identifiers' });
   if (taken.length > 0) left.push({ reference: `Patient/${merged}`, why: 'identifier-taken' });
 
+  const gone = new Map(kept.met);
   const references = new Map([
     [`Patient/${survivor}`, `Patient/${merged}`],
     ...back.flatMap(({ type, id }) => {
@@ -157,7 +176,7 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
 
   const isMade = (id: string): boolean => patientOf(id)?.base === null;
   const undoneNow = precedenceOfWrite(nowMs);
-  const before = new Map([...changed.keys()].map((each) => [`${each.type}/${each.id}`, parsed(each.body)]));
+  const before = new Map([...changed.keys()].map((each) => [nameOf(each), parsed(each.body)]));
   const after = [...changed].map(([{ type, id }, content]): JsonObject => ({ resourceType: type, id, ...content }));
   const isSurvivors = (each: Stored): boolean => !back.includes(each) && asBefore.has(each);
   return {
@@ -166,8 +185,8 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
     mergedAt: merge.mergedAt,
     patients: patients.map(([each, content]) => ({ id: each.id, before: parsed(each.body), after: content })),
     changes: differences(before, after),
-    back: back.map(({ type, id }) => `${type}/${id}`),
-    restored: [...asBefore].filter(isSurvivors).map(({ type, id }) => `${type}/${id}`),
+    back: back.map(nameOf),
+    restored: [...asBefore].filter(isSurvivors).map(nameOf),
     left,
     refusal: refusalOf(merge, mergedNow, survivorNow),
     undo: {
@@ -211,11 +230,9 @@ function sides(
   ]);
   return (numbers) => {
     // Equal values of two assigning authorities do not show whose they are.
-    const [isMerged, isSurvivor] = [
-      numbers.some((value) => ofMerged.has(value)),
-      numbers.some((value) => ofSurvivor.has(value)),
-    ];
-    return isMerged && isSurvivor ? 'both' : isMerged ? 'merged' : isSurvivor ? 'survivor' : 'unknown';
+    const isSurvivor = numbers.some((value) => ofSurvivor.has(value));
+    if (numbers.some((value) => ofMerged.has(value))) return isSurvivor ? 'both' : 'merged';
+    return isSurvivor ? 'survivor' : 'unknown';
   };
 }
 

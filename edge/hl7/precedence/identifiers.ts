@@ -213,8 +213,9 @@ function composed(
   return [...entries, ...ofFields];
 }
 
-const byListing = (a: Listed, b: Listed): number =>
-  a.precedence === b.precedence ? a.place - b.place : a.precedence > b.precedence ? -1 : 1;
+const newestFirst = (a: Precedence, b: Precedence): number => Number(a < b) - Number(a > b);
+
+const byListing = (a: Listed, b: Listed): number => newestFirst(a.precedence, b.precedence) || a.place - b.place;
 
 /** Takes the newest member of each name. A stored member stays if a FHIR client wrote it later, or no message stated it. */
 function itemOf(
@@ -247,9 +248,7 @@ const codingsOf = (type: Json | undefined): JsonObject[] => (isJsonObject(type) 
 function typeIn(members: readonly (readonly [string, Register])[]): Json | undefined {
   const types = members
     .filter(([member]) => /^type(_|$)/.test(member))
-    .sort(([a, left], [b, right]) =>
-      left.precedence === right.precedence ? (a < b ? -1 : 1) : left.precedence > right.precedence ? -1 : 1,
-    )
+    .sort(([a, left], [b, right]) => newestFirst(left.precedence, right.precedence) || (a < b ? -1 : 1))
     .map(([, { held }]) => held);
   const [newest] = types;
   if (!isJsonObject(newest)) return newest;

@@ -136,8 +136,8 @@ function withContents({
   const written = new Map(merges.length > 0 ? [] : writes.map((write) => [nameOf(write), write]));
   return rows.map((row) => {
     const was = known.get(nameOf(row));
-    const isNext = row.version === (was?.version ?? 0) + 1;
-    const content = was?.version === row.version ? was : isNext ? written.get(nameOf(row)) : undefined;
+    const next = row.version === (was?.version ?? 0) + 1 ? written.get(nameOf(row)) : undefined;
+    const content = was?.version === row.version ? was : next;
     return content === undefined ? row : { ...row, meta: content.meta, body: content.body };
   });
 }

@@ -97,8 +97,8 @@ export async function load(deps: LoadDeps, received: Received): Promise<Loaded |
 export const loadByRules = (
   deps: LoadDeps,
   received: Received & { readonly rules: LiveRules },
-  { status: _status, isCrowded: _isCrowded, ...answered }: Loaded,
-): Promise<Loaded | NoSender> => complete(deps, received, answered);
+  { status: _status, isCrowded: _isCrowded, ...known }: Loaded,
+): Promise<Loaded | NoSender> => complete(deps, received, known);
 
 /** The sender of no message: none is found as sent before, and no control id as used before. */
 const NO_IDENTITY: MessageIdentity = { application: '', facility: '', controlId: '', sha256: '' };
@@ -113,7 +113,7 @@ export async function loadAlone(
   received: Received,
 ): Promise<Loaded | NoSender> {
   const reading = read(received);
-  const found = await answer(deps, received, {
+  const found = await snapshotOf(deps, received, {
     reading,
     identity: NO_IDENTITY,
     opening: openingOf(received.sender, reading.header, NO_IDENTITY),
@@ -144,7 +144,7 @@ export async function loadChanged(
 ): Promise<Loaded | NoSender> {
   // A narrowed lookup returns too little.
   if (row === undefined || isNarrowed(lookup)) return fromDatabase(deps, received, read(received));
-  return complete(deps, received, await answer(deps, received, { reading, identity, opening, lookup }, row));
+  return complete(deps, received, await snapshotOf(deps, received, { reading, identity, opening, lookup }, row));
 }
 
 /**
@@ -159,7 +159,7 @@ export async function loadForMerge(
 ): Promise<Loaded | NoSender | undefined> {
   const more = ofMerge(lookup);
   if (more === undefined) return undefined;
-  const found = await ask(deps, received, reading, more);
+  const found = await lookUp(deps, received, reading, more);
   return 'status' in found ? found : { status: 'loaded', isCrowded, ...found };
 }
 
@@ -193,7 +193,7 @@ export function codeRowsOf(
 /** The codes to look up with the snapshot: none if the sender's site had no table at its last message. */
 function codesToFind(
   { snapshots, now }: Pick<LoadDeps, 'snapshots' | 'now'>,
-  { reading, opening }: LookUp,
+  { reading, opening }: MessageLookup,
 ): SentCode[] {
   const known = snapshots?.sender(opening, now())?.settings;
   if (known === undefined) return codesIn(reading);
@@ -238,17 +238,22 @@ function fromCache(
 }
 
 async function fromDatabase(deps: LoadDeps, received: Received, reading: Reading): Promise<Loaded | NoSender> {
-  return complete(deps, received, await ask(deps, received, reading));
+  return complete(deps, received, await lookUp(deps, received, reading));
 }
 
-/** A lookup, with the opening of its transaction. */
-type LookUp = Pick<Loaded, 'reading' | 'identity' | 'opening' | 'lookup'>;
-type Answered = LookUp & Snapshot & Pick<Loaded, 'codes'>;
-type Answer = Answered | NoSender;
+/** A lookup for a message, with the opening of its transaction. */
+type MessageLookup = Pick<Loaded, 'reading' | 'identity' | 'opening' | 'lookup'>;
+/** A lookup with its snapshot. */
+type WithSnapshot = MessageLookup & Snapshot & Pick<Loaded, 'codes'>;
 
-function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = reading.lookup): Promise<Answer> {
+function lookUp(
+  deps: LoadDeps,
+  received: Received,
+  reading: Reading,
+  lookup = reading.lookup,
+): Promise<WithSnapshot | NoSender> {
   const identity = identityOf(reading.header, received.sha256);
-  return answer(deps, received, {
+  return snapshotOf(deps, received, {
     reading,
     identity,
     opening: openingOf(received.sender, reading.header, identity),
@@ -257,18 +262,18 @@ function ask(deps: LoadDeps, received: Received, reading: Reading, lookup = read
 }
 
 /** @param row undefined: the database is asked */
-async function answer(
+async function snapshotOf(
   deps: Pick<LoadDeps, 'database' | 'snapshots' | 'now'>,
   received: Received,
-  lookUp: LookUp,
+  message: MessageLookup,
   row?: SnapshotRow,
-): Promise<Answer> {
-  const asked = row === undefined ? codesToFind(deps, lookUp) : [];
-  const answered = row ?? (await rowOf(deps.database, received.sender, lookUp, asked));
-  const found = snapshotIn(answered, lookUp.opening);
-  if ('key' in found) return answer(deps, received, { ...lookUp, opening: keyOpening(found.key) });
-  if ('refused' in found) return { status: 'no-sender', header: lookUp.reading.header, refusal: found };
-  return { ...lookUp, ...found.snapshot, codes: readLoadedCodes(answered, asked) };
+): Promise<WithSnapshot | NoSender> {
+  const codes = row === undefined ? codesToFind(deps, message) : [];
+  const loaded = row ?? (await rowOf(deps.database, received.sender, message, codes));
+  const found = snapshotIn(loaded, message.opening);
+  if ('key' in found) return snapshotOf(deps, received, { ...message, opening: keyOpening(found.key) });
+  if ('refused' in found) return { status: 'no-sender', header: message.reading.header, refusal: found };
+  return { ...message, ...found.snapshot, codes: readLoadedCodes(loaded, codes) };
 }
 
 const NO_ROWS: SnapshotRow = { candidates: null, senders: null, matches: null };
@@ -276,7 +281,7 @@ const NO_ROWS: SnapshotRow = { candidates: null, senders: null, matches: null };
 async function rowOf(
   database: Database,
   sender: Sender,
-  { opening, identity, lookup }: LookUp,
+  { opening, identity, lookup }: MessageLookup,
   codes: readonly SentCode[],
 ): Promise<SnapshotRow> {
   const shown = sender.kind === 'key' ? sender.shown : null;
@@ -294,10 +299,14 @@ async function rowOf(
 }
 
 /** Reads the message by its key's settings, and narrows the lookup if too many patients share an identifier. */
-async function complete(deps: LoadDeps, received: Received, first: Answer): Promise<Loaded | NoSender> {
+async function complete(
+  deps: LoadDeps,
+  received: Received,
+  first: WithSnapshot | NoSender,
+): Promise<Loaded | NoSender> {
   if ('status' in first) return first;
   const reading = reread(received, first.reading, first.settings);
-  const found = reading === undefined ? first : await answerFor(deps, received, reading, first);
+  const found = reading === undefined ? first : await lookUpAgain(deps, received, reading, first);
   if ('status' in found) return found;
   const loaded = await outsideCrowd(deps, received, found);
   if (loaded.status === 'loaded') {
@@ -309,9 +318,14 @@ async function complete(deps: LoadDeps, received: Received, first: Answer): Prom
 }
 
 /** Reuses the rows if the lookup is the same. */
-async function answerFor(deps: LoadDeps, received: Received, reading: Reading, first: Answered): Promise<Answer> {
+async function lookUpAgain(
+  deps: LoadDeps,
+  received: Received,
+  reading: Reading,
+  first: WithSnapshot,
+): Promise<WithSnapshot | NoSender> {
   const { lookup, header } = reading;
-  if (JSON.stringify(lookup) !== JSON.stringify(first.lookup)) return ask(deps, received, reading);
+  if (JSON.stringify(lookup) !== JSON.stringify(first.lookup)) return lookUp(deps, received, reading);
   return { ...first, reading, identity: identityOf(header, received.sha256), lookup };
 }
 
@@ -330,7 +344,7 @@ function isCrowd({ patients }: Snapshot, isOf: (value: string, authority: string
  * identifying ones only, without the site's placeholders and social security numbers. Patients with the exact authority are
  * found first. If these are too many too, the message stays crowded.
  */
-async function outsideCrowd(deps: LoadDeps, received: Received, found: Answered): Promise<Loaded | NoSender> {
+async function outsideCrowd(deps: LoadDeps, received: Received, found: WithSnapshot): Promise<Loaded | NoSender> {
   const isCrowded = isCrowd(found, () => true);
   const loaded: Loaded = { status: 'loaded', isCrowded, ...found };
   const { reading, settings } = found;
@@ -342,7 +356,7 @@ async function outsideCrowd(deps: LoadDeps, received: Received, found: Answered)
     .flatMap(({ segment, field }) => identifiersOfField(segment, field, authorities, settings))
     .filter(({ identifies }) => identifies);
   if (identifying.length === 0) return loaded;
-  const narrow = await ask(deps, received, reading, narrowed(reading.lookup, identifying));
+  const narrow = await lookUp(deps, received, reading, narrowed(reading.lookup, identifying));
   if ('status' in narrow) return narrow;
   const isOwn = (value: string, id: string): boolean =>
     identifying.some((one) => one.value === value && one.authority.ids.includes(id));

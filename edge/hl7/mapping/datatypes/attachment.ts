@@ -138,7 +138,7 @@ export function pointer(part: Part): JsonObject | undefined {
 
 /** The size of a padded base64 text in bytes. */
 export const bytesOfBase64 = (packed: string): number =>
-  (packed.length / 4) * 3 - (packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0);
+  (packed.length / 4) * 3 - [packed.endsWith('='), packed.endsWith('==')].filter(Boolean).length;
 
 /** The size of `data` in bytes; undefined without data. */
 export function sizeOf(data: Json | undefined): number | undefined {

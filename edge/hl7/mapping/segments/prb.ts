@@ -69,7 +69,8 @@ function statusOf(segment: Segment, context: MapContext, { deletesProblems }: Ev
   if (verification === 'entered-in-error') return [...CONDITION_IN_ERROR];
   const abatementDateTime = dateTime(first(segment, 9), context);
   const sent = statusCode(segment, 14, CLINICAL_CODES, context);
-  const clinical = sent ?? (abatementDateTime === undefined ? (action === 'AD' ? 'active' : undefined) : 'resolved');
+  const ifOpen = action === 'AD' ? 'active' : undefined;
+  const clinical = sent ?? (abatementDateTime === undefined ? ifOpen : 'resolved');
   const verified = verification === undefined ? null : conceptOf(CONDITION_VERIFICATION, verification);
   if (clinical === undefined) {
     return [

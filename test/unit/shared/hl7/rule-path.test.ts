@@ -1,7 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { parseRulePath, printRulePath, type RulePath } from '../../../../shared/hl7/rule-path.ts';
+import { parseRulePath, type RulePath, type Selector } from '../../../../shared/hl7/rule-path.ts';
+
+/** Prints a path so that `parseRulePath` returns it again. */
+function printRulePath({ segment, segments, field, repetitions, component, subcomponent }: RulePath): string {
+  const start = segment + printSelector(segments, segment);
+  if (field === undefined) return start;
+  return `${start}-${field}${printSelector(repetitions, segment)}${below(component, subcomponent)}`;
+}
+
+const below = (component: number | undefined, subcomponent: number | undefined): string =>
+  [component, subcomponent].flatMap((number) => (number === undefined ? [] : [`.${number}`])).join('');
+
+function printSelector(selector: Selector | undefined, segment: string): string {
+  if (selector === undefined) return '';
+  if ('number' in selector) return `[${selector.number}]`;
+  const { field, component, subcomponent, value } = selector;
+  return `[${segment}-${field}${below(component, subcomponent)}=${value}]`;
+}
 
 const NOTHING = { segments: undefined, repetitions: undefined, component: undefined, subcomponent: undefined };
 
