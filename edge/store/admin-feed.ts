@@ -17,21 +17,21 @@ export interface FeedRow {
   readonly watched: boolean;
   /** Null without any activity, as all following members up to `refusals`. */
   readonly surface: Exclude<UsageSurface, 'token'> | null;
-  /** MSH-3 and MSH-4; both empty for what names none, for those of too many, and for FHIR. */
+  /** MSH-3 and MSH-4; both empty for FHIR, for messages without them, and for the further senders of a key with too many. */
   readonly application: string | null;
   readonly facility: string | null;
   readonly first_at: string | null;
-  /** FHIR: the quarter of an hour. */
+  /** The start of a quarter of an hour for FHIR. */
   readonly last_at: string | null;
   /** Today, AA or below 400; AE or 4xx; AR or 5xx. */
   readonly accepted: number;
   readonly refused: number;
   readonly rejected: number;
-  /** In the last four whole quarters of an hour. */
+  /** In the last four complete quarters of an hour. */
   readonly hour: number;
   /** Refused and rejected in about the last hour. */
   readonly late_refused: number;
-  /** FHIR: null. */
+  /** Null for FHIR. */
   readonly weeks_hour: CountsBefore | null;
   readonly days_hour: CountsBefore | null;
   readonly weeks_gap: CountsBefore | null;
@@ -44,7 +44,7 @@ export interface FeedRow {
   readonly fault_at: string | null;
 }
 
-/** So many keys are looked at, by name; the rows are of one more where there are more. */
+/** The shown keys, by name. Rows of one more key show that there are others. */
 export const MAX_KEYS = 300;
 
 export function feedsNow(site: string, nowMs: number): Query<FeedRow> {

@@ -1,11 +1,11 @@
-/** The log of refused and failed requests as administrators search it; it is written by edge/store/refusal.ts. */
+/** The log of rejected and failed requests as administrators search it; edge/store/refusal.ts writes it. */
 import type { Query } from '../deps.ts';
 import { AUTHENTICATED_REFUSALS } from '../refusals.ts';
 import { instantOf, raw, read } from './sql.ts';
 import type { UsageSurface } from './usage.ts';
 
 export interface RefusalFilter {
-  /** '' for those of every key. */
+  /** '' for every key. */
   readonly clientId: string;
   /** One of USAGE_SURFACES, '' for all. */
   readonly surface: string;
@@ -13,9 +13,9 @@ export interface RefusalFilter {
   readonly answer: string;
   /** The check that rejected, '' for any. */
   readonly code: string;
-  /** Part of the reason or the source address, in any case; or a whole request id, which is found at any time. */
+  /** Part of the reason or the source address, in any case; or a complete request id, whose time does not matter. */
   readonly text: string;
-  /** Instants, '' for open. A quarter of an hour counts that has a part of the time. */
+  /** Instants, '' for open. A row of a quarter of an hour matches if a part of it is in between. */
   readonly from: string;
   readonly to: string;
   /** Only requests that the key's private key or its access token authenticated. */
@@ -39,7 +39,7 @@ export const outcomeOf = ({ answer }: Pick<FoundRefusal, 'answer'>): 'refused' |
 
 /** All requests of one key, surface, answer and reason. */
 export interface FoundRefusal {
-  /** Stays the same as long as these do. */
+  /** Computed from the key, surface, answer, code and reason. */
   readonly id: string;
   readonly client_id: string;
   readonly key_name: string;
@@ -50,27 +50,27 @@ export interface FoundRefusal {
   readonly requests: number;
   readonly first_at: string;
   readonly last_at: string;
-  /** To the microsecond: where the next page begins. */
+  /** `last_at` to the microsecond, for the cursor. */
   readonly place: string;
-  /** That was asked for, else that of the last request. */
+  /** The id that the filter names, else the id of the last request. */
   readonly request_id: string;
-  /** `text` is its request id. */
+  /** The filter names a request id. */
   readonly is_by_request_id: boolean;
   readonly source_address: string;
   /** JSON: `[{ since, requests }]`, the newest 24 quarters of an hour. */
   readonly quarters: string;
-  /** Rows older than those that were read are not in it. */
+  /** MAX_ROWS were read, so older rows may be missing. */
   readonly is_cut: boolean;
 }
 
-/** So many rows are read at most, the newest, however many a time has: a request has its time. */
+/** Only so many rows are read, the newest, because the time of a request is limited. */
 export const MAX_ROWS = 20_000;
 const MAX_QUARTERS = 24;
-/** Rows that have one request id: a proxy may give all requests one id. */
+/** Only so many rows of one request id are read: a proxy may give all requests one id. */
 const MAX_OF_ID = 1_000;
 
 /**
- * Requests by their reason, that of the last one first. A text that is a kept request id finds its rows alone.
+ * Requests by their reason, the reason of the last one first. A text that is a stored request id finds only its rows.
  *
  * @param after `place` and `id` of the last one of the page before, or null
  */

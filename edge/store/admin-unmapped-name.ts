@@ -3,11 +3,11 @@ import type { Query } from '../deps.ts';
 import { instantOf, read } from './sql.ts';
 import type { UnmappedName } from './unmapped-name.ts';
 
-/** Counting stops here: what a hospital's every message has is not counted row by row. */
+/** Counting stops here, because every message of a hospital may have the name. */
 export const MAX_COUNT = 10_000;
 
 export interface UnmappedNameRow extends UnmappedName {
-  /** Messages that have to be processed again when it is named; MAX_COUNT for that many or more. */
+  /** Messages with the name, to be processed again when it gets a URI; MAX_COUNT for that many or more. */
   readonly messages: number;
   readonly first_at: string;
   readonly last_at: string;

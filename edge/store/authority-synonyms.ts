@@ -4,13 +4,13 @@
  * OID or UUID without `urn:oid:` and `urn:uuid:` before it.
  */
 
-/** SQL: such a text, as it is compared. */
+/** SQL: a name or a URI in the form that is compared. */
 const folded = (text: string): string => `replace(replace(lower(trim(${text})), 'urn:oid:', ''), 'urn:uuid:', '')`;
 
-/** SQL: namespace and universal id of an authority as `hl7_message_key` holds it, those that are there. @param text SQL */
+/** SQL: namespace and universal id of an authority of `hl7_message_key`, without empty ones. @param text SQL */
 export const authoritiesOf = (text: string): string => `array_remove(string_to_array(${folded(text)}, '&'), '')`;
 
-/** A common table expression that `withSynonyms` needs: which name stands for which URI. @param site SQL */
+/** A common table expression for `withSynonyms`: the URIs of names. @param site SQL */
 export const authorityNames = (site: string): string => `named as materialized (
   select ${folded('e.key')} as name, ${folded('e.value')} as uri
     from site s cross join lateral jsonb_each_text(s.assigning_authorities) e where s.site_id = ${site}
@@ -23,7 +23,7 @@ export const authorityNames = (site: string): string => `named as materialized (
 )`;
 
 /**
- * SQL: these authorities and all that mean the same, as an array.
+ * SQL: these authorities and all that are equal to one of them, as an array.
  *
  * @param authorities SQL of an array, as `authoritiesOf` makes it
  */

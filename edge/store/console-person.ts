@@ -11,7 +11,7 @@ export interface PersonRow {
   readonly first_seen: string;
   /** The last request of an open session, to the minute, else the time of the last sign-in. */
   readonly last_seen: string;
-  /** How many sessions go on. */
+  /** The number of open sessions. */
   readonly sessions: number;
 }
 

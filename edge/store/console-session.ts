@@ -52,7 +52,7 @@ export interface AskRow {
   /** Sealed; only of `ask`. */
   readonly refresh_token: string | null;
   readonly permissions: readonly string[];
-  /** Seconds since the provider said so. */
+  /** Seconds since the provider's last answer. */
   readonly asked_ago: number;
 }
 
@@ -74,7 +74,7 @@ export function keepGrants({ site, session }: SessionIdentity, grants: Granted):
     where site_id = ${site}::uuid and session_id = ${session}::uuid`;
 }
 
-/** Keeps what the provider said, and asks what the site is called by now. No row: the session has ended meanwhile. */
+/** Stores the provider's answer, and returns the current name of the site. No row: the session has ended meanwhile. */
 export function keepAnswer({ site, session }: SessionIdentity, grants: Granted, refreshToken: string): Query<SiteFace> {
   return sql<SiteFace>`update console_session s set permissions = ${[...(grants.get(site) ?? [])]}::text[],
       grants = ${grantsOf(grants)}::jsonb, refresh_token = ${refreshToken}, asked_at = now(), asking_until = null
@@ -141,13 +141,13 @@ export function listSessions(site: string, after: readonly string[] | null, limi
 export interface LogoutToken {
   /** SHA-256, base64url. */
   readonly jtiHash: string;
-  /** Seconds since the epoch, after which the token is refused by its own time. */
+  /** Seconds since the epoch: from then on the `exp` of the token rejects it. */
   readonly expires: number;
   readonly subject: string | null;
   readonly providerSession: string | null;
 }
 
-/** Ends what a logout token names, in every site. `ended` is how many sessions; null for a token that was used before. */
+/** Ends the sessions that a logout token names, in every site. `ended` is their number; null for a token that was used before. */
 export function endByProvider({ jtiHash, expires, subject, providerSession }: LogoutToken): Query<{
   ended: number | null;
 }> {

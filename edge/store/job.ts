@@ -116,7 +116,7 @@ export interface JobRow {
   readonly asked_by: string;
 }
 
-/** How far jobs are, in no order. */
+/** The progress of jobs, in no order. */
 export function findJobs(ids: readonly string[]): Query<JobRow> {
   return {
     text: `select job_id, kind, site_id, state, progress_done, progress_total, attempts, last_error, asked_by

@@ -9,13 +9,13 @@ export interface MessageKey {
   readonly key: string;
   /** `PID-3` */
   readonly field: string;
-  /** A number as it was sent; all words of a name, a space before and after each; severity and code of an error. */
+  /** An identifier as it was sent; all words of a name, a space before and after each; severity and code of an error. */
   readonly value: string;
   /** The authority of an identifier: namespace and universal id with `&` between them, as they were sent; else ''. */
   readonly authority: string;
 }
 
-/** Longer numbers are refused where they are mapped; a word is a part of a name. */
+/** The mapping rejects longer identifiers; a word is a part of a name. */
 const MAX_LENGTH = 200;
 
 /**
@@ -56,7 +56,10 @@ export interface PatientText {
   readonly terms: readonly string[];
 }
 
-/** Takes a number, a number with its authority as a CX writes it, or names in any order; undefined where nothing can be compared. */
+/**
+ * Reads an identifier, an identifier with its authority as in a CX, or names in any order. Undefined for a text without a letter or a
+ * digit.
+ */
 export function readPatientText(text: string): PatientText | undefined {
   const [number = '', , , authority = ''] = text.split('^');
   const authorities = authoritiesIn(authority);

@@ -8,17 +8,17 @@ import { binder } from './sql.ts';
 export const MAX_ELSEWHERE = 100;
 
 export interface ElsewhereRow {
-  /** Messages of any time that have it as the number of a patient. */
+  /** Messages of any time in which a patient has the text as an identifier. */
   readonly numbers: number;
-  /** And those of which a name has a word that begins so. */
+  /** Messages with a name of which a word begins with the text. */
   readonly names: number;
-  /** And those whose control id contains it. */
+  /** Messages whose control id contains the text. */
   readonly control_ids: number;
 }
 
 /**
- * @param patient how the text reads as a number and as a name; null where it can be neither
- * @param text '' where nothing was looked for
+ * @param patient the text as an identifier and as a name; null if it can be neither
+ * @param text a part of the control id; '' for none
  */
 export function messagesElsewhere(site: string, patient: PatientText | null, text: string): Query<ElsewhereRow> {
   const { params, bind } = binder();

@@ -1,4 +1,4 @@
-/** Erasing one person of a site, which is the owner's (migrations/functions/patient_erase.sql). */
+/** Erases one person of a site, with the rights of the tables' owner (migrations/functions/patient_erase.sql). */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 
@@ -8,7 +8,7 @@ export type ErasureRow =
   | { readonly refusal: 'merged'; readonly what: string; readonly number: null }
   | { readonly refusal: null; readonly what: string; readonly number: number };
 
-/** @param isDone false: nothing is, and the rows say what would be */
+/** @param isDone false: nothing is erased, and the rows count what would be erased */
 export function erasePatient(site: string, patient: string, isDone: boolean): Query<ErasureRow> {
   return sql<ErasureRow>`select refusal, what, number from patient_erase(${site}::uuid, ${patient}::uuid, ${isDone})`;
 }

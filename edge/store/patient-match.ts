@@ -7,7 +7,7 @@ import { binder, read } from './sql.ts';
 
 /** Records of one request that are compared. */
 export const MAX_COMPARED = 100;
-/** Identifiers with a value but not its authority that are looked at. One of them can be the same if its authority is uncertain. */
+/** The compared identifiers that have a value but another authority. They can be equal if an authority is uncertain. */
 const MAX_ELSEWHERE = 500;
 
 /** The key's row of `hl7_sender` as JSON. Fails the batch (Fault `forbidden`) when the API key may not match patients. */

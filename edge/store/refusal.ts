@@ -1,4 +1,4 @@
-/** Refused and failed requests of keys, as the log takes them (migrations/functions/refusals_note.sql). */
+/** Rejected and failed requests of keys, for the log (migrations/functions/refusals_note.sql). */
 import type { Query } from '../deps.ts';
 import { sql } from './sql.ts';
 import type { UsageSurface } from './usage.ts';
@@ -9,9 +9,9 @@ export interface Refusal {
   readonly surface: UsageSurface;
   /** The HTTP status; over MLLP MSA-1 of the ACK. */
   readonly answer: `${number}` | 'AE' | 'AR';
-  /** Stable: which check refused (edge/refusals.ts), an R4 IssueType, an OAuth error, a code of table 0357. */
+  /** The check that rejected (edge/refusals.ts), an R4 IssueType, an OAuth error, or a code of table 0357. It never changes. */
   readonly code: string;
-  /** In words; may quote what a token request sent, so it is escaped where it is shown. Empty: too many others. */
+  /** A text. It may quote a token request, so pages escape it. Empty if the code has too many reasons. */
   readonly reason: string;
   readonly requests: number;
   /** Milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { read, sql } from './sql.ts';
 /** The kind of the jobs; `retention_ask` asks for them by this name. */
 export const RETENTION_KIND = 'retention';
 
-/** Rows by what they are of; of a message its bytes and answers. */
+/** Deleted rows by their kind; of a message its bytes and answers. */
 export const KEPT_KINDS = ['messages', 'attempts', 'refusals', 'usage', 'audit'] as const;
 export type Forgotten = Readonly<Record<(typeof KEPT_KINDS)[number], number>>;
 
@@ -19,7 +19,7 @@ export interface RetentionStep extends Forgotten {
 }
 
 /**
- * Forgets of a site what is due, `limit` rows of each kind at most.
+ * Deletes rows of a site whose retention has ended, `limit` of each kind at most.
  *
  * @param nowMs the runner's clock: the slower of it and the database's counts
  * @param after `attempts_after` of the step before
@@ -29,7 +29,7 @@ export function retentionStep(site: string, nowMs: number, after: string | null,
     from retention_step(${site}::uuid, to_timestamp(${nowMs}::float8 / 1000), ${after}::timestamptz, ${limit}::integer)`;
 }
 
-/** How many rows all steps together would forget; no row where nothing is (a legal hold). */
+/** The number of rows that all steps together would delete; no row for a site under legal hold. */
 export function retentionDue(site: string, nowMs: number): Query<Forgotten> {
   return read<Forgotten>`select messages, attempts, refusals, usage, audit
     from retention_due(${site}::uuid, to_timestamp(${nowMs}::float8 / 1000))`;
@@ -45,7 +45,7 @@ export function retentionJob(id: string, site: string, total: number | null, ask
 
 export interface RetentionRow {
   readonly job_id: string;
-  /** JSON: the job's cursor, with what it forgot. */
+  /** JSON: the job's cursor, with the numbers of deleted rows. */
   readonly cursor: string;
 }
 

@@ -120,7 +120,7 @@ export interface EventRow {
 export interface EventRange extends SubscriptionKey {
   /** Only for a subscription of one of these types; null: only while it may be posted. */
   readonly types: readonly string[] | null;
-  /** The events behind this one. With `time`, those before its event are left out too. */
+  /** Only events after this one. With `time`, those before its first event are left out too. */
   readonly after: string;
   /** Instant; null: any. As `firstEvent`. */
   readonly time: string | null;
@@ -175,8 +175,8 @@ export interface NextRow extends Omit<ComparedRow, 'id'> {
 }
 
 /**
- * The subscriptions that compare next: those at one number, which has waited longest, so that one far behind delays no other. Without
- * those that the caller knows. Each row has the number.
+ * The subscriptions that compare next, without those that the caller knows. All have compared up to one number, which each row has.
+ * The number that has waited longest is next, so that a subscription far behind delays no other.
  *
  * @param known the version of the subscriptions without their own number that the caller knows
  */

@@ -14,7 +14,7 @@ export const LATENCY_BOUNDS_MS = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5
 
 export interface UsageCount {
   readonly site: string;
-  /** Milliseconds since the epoch, somewhere in the quarter of an hour that is meant. */
+  /** Milliseconds since the epoch: any time in the quarter of an hour. */
   readonly at: number;
   /** One of USAGE_SURFACES. */
   readonly surface: string;

@@ -31,7 +31,7 @@ function factsOfChanges(zone: string): (change: ChangeRow) => readonly Searchabl
   };
 }
 
-/** @param own the ids of the subscriptions with their own number: a kept one with the same id was deleted */
+/** @param own the subscriptions that have compared up to another number. A kept filter of one of them is of a deleted subscription */
 function compare(
   common: Filters,
   own: { readonly filters: Filters; readonly ids: ReadonlySet<string> },
