@@ -1,4 +1,5 @@
 /** Assembles the sidecar: starts its parts in order and stops them in reverse. */
+import manifest from '../package.json' with { type: 'json' };
 import { rangeSet } from './range-set.ts';
 import { createAcceptPeer } from './accept-peer.ts';
 import { createAddressRateLimit } from './address-rate-limit.ts';
@@ -17,7 +18,6 @@ import { startReporter } from './report.ts';
 import { createTlsAcceptor } from './tls.ts';
 import { createSigner } from './token.ts';
 import { createUnfinishedFrames } from './unfinished-frames.ts';
-import { VERSION } from './version.ts';
 
 export interface Sidecar {
   readonly port: number;
@@ -37,7 +37,7 @@ export async function runSidecar(config: SidecarConfig, log: SidecarLog): Promis
   const limits = createConnectionLimits(config, metrics);
   const allowedRanges = createAllowedRanges(
     edge,
-    () => ({ version: VERSION, connections: limits.open() }),
+    () => ({ version: manifest.version, connections: limits.open() }),
     metrics,
     log,
   );

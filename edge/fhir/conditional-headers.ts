@@ -4,6 +4,7 @@
  */
 import { Fault } from '../../shared/fault.ts';
 import type { ShownIf } from '../store/resource-by-id.ts';
+import { badParameter } from './controls/faults.ts';
 
 /** The headers of a request, or the elements that replace them in an entry of a bundle. Names are in lower case. */
 export interface RequestHeaders {
@@ -38,10 +39,6 @@ export interface Precondition {
   readonly unmodifiedSince: string | null;
 }
 
-function badHeader(name: string, message: string): Fault {
-  return new Fault('malformed', message, { issues: [{ code: 'value', message, at: `http.${name}` }] });
-}
-
 const QUOTED = /"([^"]*)"/g;
 
 /** The tags of a list, strong or weak, without quotes; undefined if it is not a list of tags. A comma may be in a tag. */
@@ -60,7 +57,10 @@ export function ifMatchOf(headers: RequestHeaders): Expectation {
   if (header === '*') return 'any';
   const tags = entityTags(header);
   if (tags === undefined) {
-    throw badHeader('If-Match', 'If-Match must be ETags of this server with commas between them, such as W/"3", or *');
+    throw badParameter(
+      'If-Match',
+      'If-Match must be ETags of this server with commas between them, such as W/"3", or *',
+    );
   }
   return [...new Set(tags.map(versionOf))];
 }
@@ -86,14 +86,14 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
   const expected = ifMatchOf(headers);
   const noneMatch = headers.get('if-none-match')?.trim();
   if (noneMatch !== undefined && noneMatch !== '*') {
-    throw badHeader('If-None-Match', 'If-None-Match of a write must be *, for a resource that does not exist yet');
+    throw badParameter('If-None-Match', 'If-None-Match of a write must be *, for a resource that does not exist yet');
   }
   if (noneMatch !== undefined && expected !== null) {
-    throw badHeader('If-None-Match', 'If-Match and If-None-Match exclude each other: send one of them');
+    throw badParameter('If-None-Match', 'If-Match and If-None-Match exclude each other: send one of them');
   }
   const since = headers.get('if-unmodified-since');
   if (since !== null && Number.isNaN(Date.parse(since))) {
-    throw badHeader('If-Unmodified-Since', 'If-Unmodified-Since must be a date, as in Last-Modified');
+    throw badParameter('If-Unmodified-Since', 'If-Unmodified-Since must be a date, as in Last-Modified');
   }
   return {
     expect: noneMatch === undefined ? expected : [NO_RESOURCE],
@@ -109,7 +109,7 @@ export function preconditionOf(headers: RequestHeaders): Precondition {
  */
 export function refuseNoneExist(headers: RequestHeaders): void {
   if (headers.get('if-none-exist') === null) return;
-  throw badHeader(
+  throw badParameter(
     'If-None-Exist',
     'If-None-Exist applies to creates: for a conditional update send PUT [type]?[search parameters]',
   );
@@ -123,7 +123,7 @@ export function refuseNoneExist(headers: RequestHeaders): void {
  */
 export function requireAsciiCondition(headers: Headers): void {
   if (/^[ -~]*$/.test(headers.get('if-none-exist') ?? '')) return;
-  throw badHeader('If-None-Exist', 'If-None-Exist must be ASCII: escape the bytes of UTF-8, such as %C3%A9');
+  throw badParameter('If-None-Exist', 'If-None-Exist must be ASCII: escape the bytes of UTF-8, such as %C3%A9');
 }
 
 const OF_VERSIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
@@ -136,7 +136,7 @@ const OF_VERSIONS = ['If-Match', 'If-None-Match', 'If-Unmodified-Since'];
 export function requireNoVersion(headers: RequestHeaders): void {
   for (const name of OF_VERSIONS) {
     if (headers.get(name.toLowerCase()) === null) continue;
-    throw badHeader(name, `${name} cannot be used with a create: send the condition as If-None-Exist`);
+    throw badParameter(name, `${name} cannot be used with a create: send the condition as If-None-Exist`);
   }
 }
 
@@ -147,7 +147,7 @@ export function requireNoVersion(headers: RequestHeaders): void {
 export function requireNoConditions(headers: RequestHeaders, where: string): void {
   for (const name of [...OF_VERSIONS, 'If-None-Exist']) {
     if (headers.get(name.toLowerCase()) === null) continue;
-    throw badHeader(name, `${name} cannot be used with ${where}`);
+    throw badParameter(name, `${name} cannot be used with ${where}`);
   }
 }
 
@@ -172,11 +172,9 @@ export function shownIfOf(headers: RequestHeaders): ShownIf {
  */
 export function requirePreconditions(headers: RequestHeaders, version: number, lastUpdated: string): void {
   refuseNoneExist(headers);
-  const expected = ifMatchOf(headers);
-  const since = headers.get('if-unmodified-since');
-  const seconds = since === null || expected !== null ? Number.NaN : Date.parse(since);
-  const isOther = expected !== null && expected !== 'any' && !expected.includes(version);
-  const isLater = !Number.isNaN(seconds) && Date.parse(lastModifiedOf(lastUpdated)) > seconds;
+  const { versions, unmodifiedSince } = shownIfOf(headers);
+  const isOther = versions !== null && !versions.includes(version);
+  const isLater = unmodifiedSince !== null && Date.parse(lastModifiedOf(lastUpdated)) > Date.parse(unmodifiedSince);
   if (!isOther && !isLater) return;
   throw new Fault('precondition-failed', 'the resource has another version than If-Match or If-Unmodified-Since names');
 }

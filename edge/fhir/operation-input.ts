@@ -5,7 +5,7 @@
 import { Fault } from '../../shared/fault.ts';
 import { isJsonObject, type Json, JsonNumber, type JsonObject, objectsOf } from '../../shared/json.ts';
 import { FORM_CONTROLS } from './controls/controls.ts';
-import type { Pair } from './controls/faults.ts';
+import { type Pair, malformedAt } from './controls/faults.ts';
 import { strictControls } from './controls/write-controls.ts';
 
 interface Option {
@@ -79,8 +79,7 @@ export function primitiveParameters(
   readValue: (value: Json | undefined) => string | undefined = textOf,
 ): Pair[] {
   if (content === null) return [];
-  const refuse = (message: string, at: string): Fault =>
-    new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
+  const refuse = (message: string, at: string): Fault => malformedAt(at, message, 'structure');
   if (!isJsonObject(content) || content['resourceType'] !== 'Parameters') {
     throw refuse('the body must be empty or a Parameters resource', 'Parameters');
   }

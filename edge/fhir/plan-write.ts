@@ -3,7 +3,6 @@
  * I/O. A checked write is the content of the request. A planned write is the row for the database, with its references
  * settled, which in a transaction needs the checked writes of all entries.
  */
-import { Fault } from '../../shared/fault.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
 import type { Criterion } from '../store/search/kinds.ts';
@@ -12,6 +11,7 @@ import { toWrite, type TransactionWrite } from '../store/resource.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Condition } from '../store/transaction.ts';
 import { type FoundBy, readCondition } from './conditions.ts';
+import { badParameter, malformedAt } from './controls/faults.ts';
 import { requireAffordableWrites } from './cost.ts';
 import { preconditionOf, type RequestHeaders, requireNoVersion } from './conditional-headers.ts';
 import { requireValid } from './resource-body.ts';
@@ -102,10 +102,8 @@ export function checkUpdate(
   const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   const valid = requireValid(context, type, content);
   const bodyId = valid['id'];
-  if (bodyId !== undefined && bodyId !== id) {
-    const message = 'the id in the body is not the one in the URL';
-    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });
-  }
+  if (bodyId !== undefined && bodyId !== id)
+    throw malformedAt(`${type}.id`, 'the id in the body is not the one in the URL');
   const expect = expected === 'any' ? null : expected;
   const interaction = 'update';
   const checked = { type, interaction, expect, unmodifiedSince, required: null, content: valid, lockKeys: [] } as const;
@@ -132,7 +130,7 @@ export function checkConditionalUpdate(
   const { expect: expected, unmodifiedSince } = preconditionOf(headers);
   if (expected === 'any') {
     const message = 'If-Match: * cannot be used with a conditional update: send a version, or leave it out';
-    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http.If-Match' }] });
+    throw badParameter('If-Match', message);
   }
   const foundBy = readCondition(context, 'update', type, query);
   const valid = requireValid(context, type, content);

@@ -4,6 +4,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import { type ConditionOutcome, failedFault, type TransactionRow } from '../store/transaction.ts';
 import { issuesOf } from './outcome.ts';
 import { patientPath, unknownPatient } from './patient-reference.ts';
+import { malformedAt } from './controls/faults.ts';
 
 /** The source of a row of the database call: `at` is `Bundle.entry[2]`, or null without a bundle. */
 export interface RowOrigin {
@@ -111,7 +112,7 @@ export function conditionFault(
     // One answer for no resource and another resource, so that it does not reveal what is stored.
     case 'another-id': {
       const message = `the condition finds no ${type} with the id in the body: leave the id out, or read the resource again`;
-      return located(new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] }), at);
+      return located(malformedAt(`${type}.id`, message), at);
     }
   }
 }

@@ -85,15 +85,9 @@ function addDocuments(app: Surface, deps: Deps, root: string): void {
     const controls = readControls(pairs, METADATA_CONTROLS);
     const contentType = acceptedType(headers.get('accept'), controls.get('_format') ?? null);
     if ((controls.get('mode') ?? 'full') !== 'full') throw badParameter('mode', 'mode must be full');
-    const { FHIR_SEARCH: searches, FHIR_PROFILES: profiles } = config;
-    const text = printJson(
-      capabilityStatement(root, {
-        searches,
-        profiles,
-        types: typesOn(config),
-        hasSubscriptions: config.FHIR_SUBSCRIPTIONS,
-      }),
-    );
+    const { FHIR_SEARCH: searches, FHIR_PROFILES: profiles, FHIR_SUBSCRIPTIONS: hasSubscriptions } = config;
+    const types = typesOn(config);
+    const text = printJson(capabilityStatement(root, { searches, profiles, types, hasSubscriptions }));
     return compressedAnswer(deps, c.req.raw, controls.get('_pretty') === 'true' ? pretty(text) : text, {
       headers: { 'Content-Type': contentType, 'Cache-Control': DISCOVERY_CACHE_CONTROL, Vary: 'Accept' },
     });

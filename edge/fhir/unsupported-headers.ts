@@ -2,7 +2,7 @@
  * Unsupported headers that change the meaning of a request: to ignore them would do something else than the client requested.
  * Other unknown headers are ignored (edge/docs/behaviour.md, FHIR).
  */
-import { Fault } from '../../shared/fault.ts';
+import { badParameter } from './controls/faults.ts';
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   // The body would be a part of a resource (RFC 9110 §14.5).
@@ -15,14 +15,12 @@ const OVERRIDES = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override
 
 /** @throws Fault `malformed` for the first unsupported header */
 export function refuseUnsupportedHeaders({ headers, method }: Pick<Request, 'headers' | 'method'>): void {
-  const refuse = (name: string, message: string): Fault =>
-    new Fault('malformed', message, { issues: [{ code: 'not-supported', message, at: `http.${name}` }] });
   for (const [name, instead] of Object.entries(UNSUPPORTED)) {
-    if (headers.has(name)) throw refuse(name, `${name} is not supported; ${instead}`);
+    if (headers.has(name)) throw badParameter(name, `${name} is not supported; ${instead}`, 'not-supported');
   }
   for (const name of OVERRIDES) {
     const other = headers.get(name);
     if (other === null || other.trim().toUpperCase() === method) continue;
-    throw refuse(name, `${name} is not supported: send the method itself`);
+    throw badParameter(name, `${name} is not supported: send the method itself`, 'not-supported');
   }
 }

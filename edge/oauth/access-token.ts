@@ -120,11 +120,3 @@ export async function readSignedToken(
   if (known.size > MAX_VERIFIED && oldest !== undefined) known.delete(oldest);
   return read;
 }
-
-/** The claims of a valid token; undefined for any other, including an expired one. */
-export async function readAccessToken(
-  ...given: Parameters<typeof readSignedToken>
-): Promise<AccessTokenClaims | undefined> {
-  const read = await readSignedToken(...given);
-  return read?.isExpired === false ? read.claims : undefined;
-}

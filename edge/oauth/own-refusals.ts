@@ -8,7 +8,7 @@ import { clientHintFor } from '../refusals.ts';
 import { ANY_REFUSAL, findRefusals, type FoundRefusal, outcomeOf } from '../store/admin-refusal.ts';
 import { checkListOf } from '../store/check-list.ts';
 import { USAGE_SURFACES } from '../store/usage.ts';
-import { answerAskerOrLink, openingOf } from './asker.ts';
+import { answerClientOrLink, openingOf } from './calling-client.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientKeyring } from './client-keys.ts';
 
@@ -59,12 +59,12 @@ export async function listOwnRefusals(
   attempt: Attempt,
 ): Promise<z.infer<typeof ownRefusals>> {
   const endpoint = `${oauthAddresses(deps.config).issuer}/oauth2/refusals`;
-  return answerAskerOrLink(deps, clientKeys, attempt, endpoint, async (asker) => {
-    const { site, clientId } = asker;
+  return answerClientOrLink(deps, clientKeys, attempt, endpoint, async (client) => {
+    const { site, clientId } = client;
     // Staff gave the link to the client, who also needs to see why its signatures fail.
-    const own = { ...ANY_REFUSAL, clientId, isAuthenticated: asker.link === undefined };
+    const own = { ...ANY_REFUSAL, clientId, isAuthenticated: client.link === undefined };
     const [, rows, [seen]] = await deps.database.batch([
-      openingOf(asker),
+      openingOf(client),
       findRefusals(site, own, null, MAX_OWN_REFUSALS),
       checkListOf(site, clientId),
     ]);

@@ -6,19 +6,20 @@ import type { Deps } from '../deps.ts';
 import { oauthAddresses } from '../http/smart-configuration.ts';
 import { assertCaller } from '../store/api-key.ts';
 import { revokeToken, tokenStanding } from '../store/token.ts';
-import { type AccessTokenClaims, readAccessToken } from './access-token.ts';
-import { answerAsker, identityOf, openingOf } from './asker.ts';
+import { type AccessTokenClaims, readSignedToken } from './access-token.ts';
+import { answerClient, identityOf, openingOf } from './calling-client.ts';
 import type { Attempt } from './attempt.ts';
 import type { ClientKeyring } from './client-keys.ts';
 import type { Form } from './form.ts';
 import { keyringOf } from './keyring.ts';
 import { refuse } from './refused.ts';
 
-/** The claims of the form's token; undefined for a token that is not genuine. */
+/** The claims of the form's token; undefined for a token that is not genuine or has expired. */
 async function presentedToken({ config, now }: Deps, form: Form): Promise<AccessTokenClaims | undefined> {
   const token = form.get('token');
   if (token === undefined) throw refuse({ code: 'form', reason: 'token is required' });
-  return readAccessToken(keyringOf(config), oauthAddresses(config).issuer, token, now());
+  const read = await readSignedToken(keyringOf(config), oauthAddresses(config).issuer, token, now());
+  return read?.isExpired === false ? read.claims : undefined;
 }
 
 export type Introspection = { readonly active: false } | (AccessTokenClaims & { active: true; token_type: 'Bearer' });
@@ -31,15 +32,15 @@ export type Introspection = { readonly active: false } | (AccessTokenClaims & { 
  */
 export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<Introspection> {
   const endpoint = oauthAddresses(deps.config).introspectionEndpoint;
-  return answerAsker(deps, clientKeys, attempt, endpoint, async (asker, form) => {
+  return answerClient(deps, clientKeys, attempt, endpoint, async (client, form) => {
     const claims = await presentedToken(deps, form);
-    const { clientId, bearer } = asker;
+    const { clientId, bearer } = client;
     const isOwn = claims !== undefined && claims.client_id === clientId;
     if (!isOwn) {
       if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
       return { active: false };
     }
-    const [, rows] = await deps.database.batch([openingOf(asker), tokenStanding(identityOf(claims))]);
+    const [, rows] = await deps.database.batch([openingOf(client), tokenStanding(identityOf(claims))]);
     const { live = false, scopes } = rows[0] ?? {};
     const scope = claims.scope
       .split(' ')
@@ -56,11 +57,11 @@ export async function introspect(deps: Deps, clientKeys: ClientKeyring, attempt:
  */
 export async function revoke(deps: Deps, clientKeys: ClientKeyring, attempt: Attempt): Promise<void> {
   const endpoint = oauthAddresses(deps.config).revocationEndpoint;
-  return answerAsker(deps, clientKeys, attempt, endpoint, async (asker, form) => {
+  return answerClient(deps, clientKeys, attempt, endpoint, async (client, form) => {
     const claims = await presentedToken(deps, form);
-    const { clientId, bearer } = asker;
+    const { clientId, bearer } = client;
     const isOwn = claims !== undefined && claims.client_id === clientId;
-    if (isOwn) await deps.database.batch([openingOf(asker), revokeToken(identityOf(claims), claims.exp)]);
+    if (isOwn) await deps.database.batch([openingOf(client), revokeToken(identityOf(claims), claims.exp)]);
     else if (bearer !== undefined) await deps.database.run(assertCaller(bearer));
     if (claims === undefined || isOwn) return;
     throw refuse({ code: 'owner', reason: 'the token was issued to another client' });

@@ -94,15 +94,14 @@ export function nextSelected(
 
 /**
  * @param id a new UUID
- * @param last as of `countSelected`
- * @param comment the person's reason
+ * @param selected as of `countSelected`
+ * @param by.comment the person's reason
  */
 export function replayJob(
   id: string,
   site: string,
   filter: ReplayFilter,
-  total: number,
-  last: string,
+  selected: { readonly count: number; readonly last: string },
   by: { readonly author: string; readonly subject: string; readonly comment: string },
 ): NewJob {
   const cursor: ReplayCursor = {
@@ -111,9 +110,9 @@ export function replayJob(
     subject: by.subject,
     comment: by.comment,
     after: FIRST,
-    last,
+    last: selected.last,
   };
-  return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total, askedBy: by.author };
+  return { id, kind: REPLAY_KIND, site, exclusiveKey: 'site', cursor, total: selected.count, askedBy: by.author };
 }
 
 /** Its cursor is a `ReplayCursor`. */

@@ -222,7 +222,7 @@ const ROWS: readonly Row[] = [
   ],
   ['edge/oauth/client-keys.ts', ['createClientKeyring'], ['unit/oauth/client-keys']],
   ['edge/oauth/token-endpoint.ts', ['checkGrantType', 'chooseGrant'], ['contract/oauth', 'contract/oauth-operations']],
-  ['edge/oauth/asker.ts', ['answerAsker'], ['contract/oauth']],
+  ['edge/oauth/calling-client.ts', ['answerClient'], ['contract/oauth']],
   ['edge/oauth/token-status.ts', ['introspect', 'revoke'], ['contract/oauth']],
   ['edge/platform/claim.ts', ['attemptClaim'], ['unit/platform/claim']],
   ['edge/platform/cloudflare/jti-store.ts', ['JtiStore'], ['integration/platform/jti-store']],

@@ -161,11 +161,9 @@ export async function startReplay(
   const [matching] = await inSite(database, actor.site).run(countSelected(actor.site, filter));
   if (matching === undefined || matching.last === null) throw new Fault('invalid', 'No message matches the filter.');
   const id = crypto.randomUUID();
-  const job = replayJob(id, actor.site, filter, matching.count, matching.last, {
-    author: authorOf(actor),
-    subject: actor.subject,
-    comment,
-  });
+  const { count, last } = matching;
+  const by = { author: authorOf(actor), subject: actor.subject, comment };
+  const job = replayJob(id, actor.site, filter, { count, last }, by);
   const [added] = await inSite(database, actor.site).run(addJob(job));
   if (added?.id !== id) throw new Fault('conflict', 'a replay is under way: stop it, or wait for its end');
   return id;

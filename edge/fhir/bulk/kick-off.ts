@@ -8,8 +8,9 @@ import { AFTER_THE_WINDOW } from '../../http/fault-status.ts';
 import { type Caller, requireScopes } from '../../oauth/bearer.ts';
 import { beginExport, EXPORTS_UNDER_WAY } from '../../store/bulk-export.ts';
 import { refuseNoneExist, requireNoConditions } from '../conditional-headers.ts';
-import { strictControls } from '../controls/write-controls.ts';
 import { FORM_CONTROLS } from '../controls/controls.ts';
+import { badParameter } from '../controls/faults.ts';
+import { strictControls } from '../controls/write-controls.ts';
 import { type Interaction, readScope } from '../interaction.ts';
 import { requireJsonBody } from '../media-type.ts';
 import { outcome } from '../outcome.ts';
@@ -89,8 +90,7 @@ export async function prepareKickOff(call: Call, level: Level): Promise<Interact
     throw new Fault('method-not-allowed', 'Begin an export with GET or POST.', { headers: { Allow: 'GET, POST' } });
   }
   if (!isAsync(request.headers)) {
-    const message = 'An export runs in the background: send Prefer: respond-async.';
-    throw new Fault('malformed', message, { issues: [{ code: 'required', message, at: 'http.Prefer' }] });
+    throw badParameter('Prefer', 'An export runs in the background: send Prefer: respond-async.', 'required');
   }
   const asked = await exportRequestOf(call, level);
   const supported = typesAt(level, context.types);

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../shared/json.t
 import type { Query } from '../../deps.ts';
 import { Budget } from '../../limits.ts';
 import { ANSWER_BYTES, limitAnswer } from '../../store/page.ts';
+import { malformedAt } from '../controls/faults.ts';
 import { requireAffordableQueries } from '../cost.ts';
 import type { Interaction } from '../interaction.ts';
 import type { RequestHeaders } from '../conditional-headers.ts';
@@ -101,17 +102,12 @@ export function readBundle(content: Json, root: string): RequestBundle {
     const [issue] = validate(content);
     const message =
       'POST to the root accepts a Bundle of type batch or transaction; send other resources to their type';
-    throw new Fault('malformed', message, { issues: [{ code: issue?.code ?? 'structure', message, at: 'Bundle' }] });
+    throw malformedAt('Bundle', message, issue?.code ?? 'structure');
   }
   const { type, entry = [] } = content;
-  if (type !== 'batch' && type !== 'transaction') {
-    const message = 'the type of the Bundle must be batch or transaction';
-    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'Bundle.type' }] });
-  }
-  if (!Array.isArray(entry)) {
-    const message = 'Bundle.entry must be an array';
-    throw new Fault('malformed', message, { issues: [{ code: 'structure', message, at: 'Bundle.entry' }] });
-  }
+  if (type !== 'batch' && type !== 'transaction')
+    throw malformedAt('Bundle.type', 'the type of the Bundle must be batch or transaction');
+  if (!Array.isArray(entry)) throw malformedAt('Bundle.entry', 'Bundle.entry must be an array', 'structure');
   const budget = new Budget();
   budget.spend('bundle-entries', entry.length);
   const issues: Issue[] = unknownMembers(content, BUNDLE, 'Bundle');

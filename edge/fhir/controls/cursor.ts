@@ -7,6 +7,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { sealingRing } from '../../http/crypto.ts';
 import type { Position } from '../../store/search/page-selection.ts';
+import { badParameter } from './faults.ts';
 
 const NONCE_BYTES = 12;
 const utf8 = new TextEncoder();
@@ -21,10 +22,11 @@ export interface CursorSealer {
 /** @param secrets GATEWAY_SECRET; the keys are derived from it for this use alone (RFC 5869) */
 export function cursorSealer(secrets: readonly string[]): CursorSealer {
   const ring = sealingRing(secrets, 'fhir page cursor');
-  const refuse = (): Fault => {
-    const message = 'The page link was altered, or it belongs to another query. Start again at the first page.';
-    return new Fault('malformed', message, { issues: [{ code: 'value', message, at: 'http._cursor' }] });
-  };
+  const refuse = (): Fault =>
+    badParameter(
+      '_cursor',
+      'The page link was altered, or it belongs to another query. Start again at the first page.',
+    );
 
   return {
     async seal({ key: sortKey, id }, scope) {

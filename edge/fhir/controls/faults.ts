@@ -4,10 +4,13 @@ import { Fault, type Issue } from '../../../shared/fault.ts';
 /** A parameter's name and value, URL-decoded, in the order given. */
 export type Pair = readonly [name: string, value: string];
 
-/** A parameter that cannot be used as it was given: 400, naming it. */
-export function badParameter(name: string, message: string, code = 'value'): Fault {
-  return new Fault('malformed', message, { issues: [{ code, message, at: `http.${name}` }] });
-}
+/** A part of a request that cannot be used: 400, naming it. @param at FHIRPath, or `http.` and a parameter or header */
+export const malformedAt = (at: string, message: string, code = 'value'): Fault =>
+  new Fault('malformed', message, { issues: [{ code, message, at }] });
+
+/** A parameter or header that cannot be used as it was given. */
+export const badParameter = (name: string, message: string, code = 'value'): Fault =>
+  malformedAt(`http.${name}`, message, code);
 
 /** A message repeats only such a name: any other could be a message itself, or data of a patient. */
 export const isRepeatable = (name: string): boolean => /^[\w:.-]{1,64}$/.test(name);

@@ -9,6 +9,7 @@ import { decodeUtf8 } from '../../http/body.ts';
 import { JSON_PATCH, requireJsonPatch, unsupportedPatch } from '../media-type.ts';
 import { parseBody, type Sent } from '../resource-body.ts';
 import { type Operation, readOperations } from './operations.ts';
+import { malformedAt } from '../controls/faults.ts';
 
 /** @throws Fault 415 with `Accept-Patch`, 413, or 400 for an invalid JSON Patch, 422 for too many operations */
 export async function readPatch({ request, body }: Sent): Promise<Operation[]> {
@@ -18,9 +19,7 @@ export async function readPatch({ request, body }: Sent): Promise<Operation[]> {
 
 const BINARY = new Set(['resourceType', 'id', 'meta', 'contentType', 'data']);
 
-function malformed(message: string, at: string): Fault {
-  return new Fault('malformed', message, { issues: [{ code: 'structure', message, at }] });
-}
+const malformed = (message: string, at: string): Fault => malformedAt(at, message, 'structure');
 
 function requireBinary(resource: Json | undefined): JsonObject {
   const type = isJsonObject(resource) ? resource['resourceType'] : undefined;

@@ -26,6 +26,7 @@ import { requireValid } from '../resource-body.ts';
 import { applyPatch } from './apply.ts';
 import { type CutData, cutData } from './cut-data.ts';
 import type { Operation } from './operations.ts';
+import { malformedAt } from '../controls/faults.ts';
 
 /** The resource to patch: by its id, or by a condition. */
 export type PatchTarget = { readonly id: string } | FoundBy;
@@ -142,8 +143,7 @@ function patched(
   requireFit(context, withData, before, after);
   const valid = requireValid(context, type, after);
   if (valid['id'] !== undefined && valid['id'] !== before['id']) {
-    const message = 'a patch cannot change the id of a resource, which is the one in the URL';
-    throw new Fault('malformed', message, { issues: [{ code: 'value', message, at: `${type}.id` }] });
+    throw malformedAt(`${type}.id`, 'a patch cannot change the id of a resource, which is the one in the URL');
   }
   // The same members in another order make no version, so the stored order is kept.
   return sortedJson(valid) === sortedJson(before) ? before : valid;

@@ -92,8 +92,9 @@ export function searchRequest(
   const { searches } = context;
   const includes = includeParameters(context, type);
   const controls = SEARCH_CONTROLS[searches];
-  const shownControls = controls.filter((name) => name !== CURSOR);
-  const supported = [...Object.keys(parametersOf(searches, type)), ...includes, ...shownControls];
+  const supported = [...Object.keys(parametersOf(searches, type)), ...includes, ...controls].filter(
+    (name) => name !== CURSOR,
+  );
   const criteria: Criterion[] = [];
   const chained: Criterion[] = [];
   const having: Related[] = [];
@@ -110,10 +111,9 @@ export function searchRequest(
     if (named !== undefined) {
       criteria.push(criterionOf(name, named, value, context));
     } else if (related !== undefined) {
-      const { kind, type: of } = related;
       const criterion = criterionOf(name, related, value, context);
-      if (kind === 'chained') chained.push(criterion);
-      else having.push({ kind, type: of, criteria: [criterion] });
+      if (related.kind === 'chained') chained.push(criterion);
+      else having.push({ kind: related.kind, type: related.type, criteria: [criterion] });
     } else if (added !== undefined) {
       included.add(added);
     } else if (controls.includes(name)) {

@@ -10,7 +10,6 @@ import type { Deps } from '../../deps.ts';
 import { AFTER_THE_WINDOW, FAULT_STATUS, faultOf } from '../../http/fault-status.ts';
 import { limitLinks, presentedLink } from '../../http/key-link.ts';
 import { needOf, needOfShown } from '../../http/memory.ts';
-import type { PresentedLink } from '../../store/key-link.ts';
 import { letReferenceCall } from '../../http/reference-cors.ts';
 import { noteAnswer, type NoteRefusal } from '../../http/refusals.ts';
 import { problem } from '../../http/problem.ts';
@@ -113,37 +112,26 @@ const withRequiredScopes = <Done>(caller: Caller, work: (allowed: Caller) => Pro
     return work(allowed);
   });
 
-type Check = (message: CutMessage) => Promise<Checked>;
-
 function addCheck(app: Surface, deps: Deps, viewCheck: ViewCheck): void {
   // The bucket of tokens: a person checks a message, not a feed.
   const limitChecks = async (clientId: string): Promise<void> => {
     if (await deps.rateLimiter.allow('token-client', `check ${clientId}`)) return;
     throw new Fault('throttled', 'too many checks with this API key', { headers: AFTER_THE_WINDOW });
   };
-  const checkByLink = async (request: Request, link: PresentedLink, requestId: string): Promise<Check> => {
-    await limitLinks(deps, request);
-    requireMediaType(request);
-    return (message) =>
-      checkMessage(deps, { kind: 'link', link }, message, requestId, () => limitChecks(link.clientId));
-  };
-  const checkByToken = async (caller: Caller, requestId: string): Promise<Check> => {
-    await limitChecks(caller.clientId);
-    return (message) =>
-      withRequiredScopes(caller, (allowed) =>
-        checkMessage(deps, { kind: 'caller', caller: allowed }, message, requestId),
-      );
-  };
   app.post(CHECK_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
-    const link = await presentedLink(request);
-    const sender = link ?? (await admit(deps, c, []))[0];
-    const check =
-      'linkId' in sender ? await checkByLink(request, sender, requestId) : await checkByToken(sender, requestId);
+    const sender = (await presentedLink(request)) ?? (await admit(deps, c, []))[0];
+    if ('linkId' in sender) {
+      await limitLinks(deps, request);
+      requireMediaType(request);
+    } else await limitChecks(sender.clientId);
     const withTicketCopy = readTicketCopy(c.req.query('ticketCopy'));
     const bytes = await readToCheck(deps, request, sender.site);
-    const checked = await check(await cutMessage(bytes, Infinity));
+    const message = await cutMessage(bytes, Infinity);
+    const checked = await ('linkId' in sender
+      ? checkMessage(deps, { kind: 'link', link: sender }, message, requestId, () => limitChecks(sender.clientId))
+      : withRequiredScopes(sender, (caller) => checkMessage(deps, { kind: 'caller', caller }, message, requestId)));
     return new Response(JSON.stringify(viewCheck(checked, bytes, withTicketCopy)), {
       headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
     });

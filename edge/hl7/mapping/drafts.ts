@@ -124,6 +124,19 @@ export interface DraftResult {
   readonly precedences: readonly { readonly type: ResourceType; readonly id: string; readonly fields: string }[];
 }
 
+const newDraft = (type: ResourceType, id: string): Draft => ({
+  type,
+  id,
+  stored: undefined,
+  content: {},
+  remembered: nothingRemembered,
+  numbers: [],
+  taught: [],
+  traits: new Set<string>(),
+  said: [],
+  origins: [],
+});
+
 /** @param names system URIs of assigning authorities, by name in capitals */
 export function createDrafts(
   found: readonly Found[],
@@ -150,20 +163,17 @@ export function createDrafts(
     const { type } = resource;
     if (!isResourceType(type)) continue;
     const { resourceType: _type, id: _id, meta: _meta, ...content } = parseStored(resource);
-    const known = drafts.get(at(resource.type, resource.id));
-    const draft: Draft = known ?? {
-      type,
-      id: resource.id,
+    const { id } = resource;
+    const { numbers = [], traits } = ofPatient.get(id) ?? {};
+    const draft: Draft = drafts.get(at(type, id)) ?? {
+      ...newDraft(type, id),
       stored: resource,
       content,
-      remembered: rememberedOf(resource.id, contributions),
-      numbers: [...(ofPatient.get(resource.id)?.numbers ?? [])],
-      taught: [],
-      traits: new Set(ofPatient.get(resource.id)?.traits),
-      said: [],
-      origins: [],
+      remembered: rememberedOf(id, contributions),
+      numbers: [...numbers],
+      traits: new Set(traits),
     };
-    drafts.set(at(resource.type, resource.id), draft);
+    drafts.set(at(type, id), draft);
     if (role === 'identity') keys.set(at(resource.type, key), draft);
   }
 
@@ -172,17 +182,7 @@ export function createDrafts(
     byId: (type, id) => drafts.get(at(type, id)),
     byKey: (type, key) => keys.get(at(type, key)),
     create: (type, id, key) => {
-      const made = {
-        stored: undefined,
-        content: {},
-        remembered: nothingRemembered,
-        numbers: [],
-        taught: [],
-        traits: new Set<string>(),
-        said: [],
-        origins: [],
-      };
-      const draft: Draft = { type, id, ...made };
+      const draft = newDraft(type, id);
       drafts.set(at(type, id), draft);
       touched.add(draft);
       if (key !== undefined) addKey(draft, key);

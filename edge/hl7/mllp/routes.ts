@@ -39,7 +39,6 @@ import { readMessageBytes, TooLong } from '../ingest/message-bytes.ts';
 import { refusalReason } from '../ingest/refusal-reason.ts';
 import type { NoKey } from '../ingest/sender/select-key.ts';
 import { ownedConnections, senderValue } from './connections.ts';
-import { noteNoKey } from './no-key.ts';
 import { callerOf, notThere, requireBody, useToken } from './sidecar-token.ts';
 
 /** How long a sidecar may use its ranges: a changed key counts after that. */
@@ -48,15 +47,11 @@ const RANGES_MAX_AGE_SECONDS = 15;
 /** The console lists sidecars that called or were rejected lately. One note a minute for each is enough. */
 const SIDECAR_NOTE_MS = 60_000;
 
-export function createMllpIngest(
-  deps: Deps,
-  isolate: Isolate,
-  countUse?: CountUse,
-  noteRefusal?: NoteRefusal,
-): Surface {
-  const app = createSurface(deps, 'mllp', '', countUse);
-  const noted = new Map<string, number>();
+/** @throws Fault `not-found` for a caller without a registered sidecar key */
+type RequireSidecar = (request: Request) => Promise<{ claims: SidecarClaims; key: SidecarKey; noteCall: () => void }>;
 
+function createSidecarCheck(deps: Deps): RequireSidecar {
+  const noted = new Map<string, number>();
   const note = (what: string, query: Query): void => {
     const now = deps.now();
     if (now - (noted.get(what) ?? -Infinity) < SIDECAR_NOTE_MS) return;
@@ -64,10 +59,7 @@ export function createMllpIngest(
     deps.background(deps.database.run(query));
   };
 
-  /** @throws Fault `not-found` for a caller without a registered sidecar key */
-  const requireSidecar = async (
-    request: Request,
-  ): Promise<{ claims: SidecarClaims; key: SidecarKey; noteCall: () => void }> => {
+  return async (request) => {
     const caller = await callerOf(deps, request);
     if ('claims' in caller) {
       const { claims, clockSeconds, key } = caller;
@@ -84,7 +76,29 @@ export function createMllpIngest(
     }
     throw notThere(cause);
   };
+}
 
+/** Notes for the administrators of the keys that nearly fit why none was selected. The sender gets no reason. */
+export function noteNoKey(
+  { log }: Pick<Deps, 'log'>,
+  note: NoteRefusal | undefined,
+  { refused: code, reason: detail, explainTo }: NoKey,
+  sourceAddress: string,
+  requestId: string,
+): void {
+  log({ level: 'warn', event: 'mllp.refused', requestId, sourceAddress, fault: code, detail });
+  for (const { clientId, reason } of explainTo) {
+    note?.({ clientId, isKnown: true, answer: 'AR', code, reason, requestId, sourceAddress });
+  }
+}
+
+function addMessages(
+  app: Surface,
+  deps: Deps,
+  isolate: Isolate,
+  requireSidecar: RequireSidecar,
+  noteRefusal: NoteRefusal | undefined,
+): void {
   app.post(MLLP_MESSAGES_PATH, async (c) => {
     const request = c.req.raw;
     const requestId = c.get('requestId');
@@ -103,7 +117,7 @@ export function createMllpIngest(
 
     const refuseSender = (header: Header, refusal: NoKey): Response => {
       noteNoKey(deps, noteRefusal, refusal, address, requestId);
-      return refuse(header, NO_SENDER, 'unknown-sender', deps.now(), requestId, 'close');
+      return refuse(header, UNKNOWN_SENDER, deps.now(), requestId, 'close');
     };
     const message = await readSent();
     noteCall();
@@ -128,7 +142,10 @@ export function createMllpIngest(
     const { ack, acceptAck } = ingested;
     return answer(ack, 'keep', senderValue(ingested), takesTwo(request) ? acceptAck : undefined);
   });
+}
 
+/** The address ranges of all keys, and the connections that a sidecar reports. */
+function addRangesAndConnections(app: Surface, deps: Deps, requireSidecar: RequireSidecar): void {
   app.get(MLLP_RANGES_PATH, async (c) => {
     const { claims, noteCall } = await requireSidecar(c.req.raw);
     await requireBody(claims, new Uint8Array(0));
@@ -155,13 +172,25 @@ export function createMllpIngest(
     await deps.database.run(noteConnections(claims.iss, report.run, key.sites, ownedConnections(report)));
     return new Response(null, { status: 204 });
   });
+}
 
+export function createMllpIngest(
+  deps: Deps,
+  isolate: Isolate,
+  countUse?: CountUse,
+  noteRefusal?: NoteRefusal,
+): Surface {
+  const app = createSurface(deps, 'mllp', '', countUse);
+  const requireSidecar = createSidecarCheck(deps);
+  addMessages(app, deps, isolate, requireSidecar, noteRefusal);
+  addRangesAndConnections(app, deps, requireSidecar);
   app.notFound(() => new Response(null, { status: 404 }));
 
   app.onError((error, c) => {
     const requestId = c.get('requestId');
     if (error instanceof TooLong) {
-      return refuse(error.header, error.fault.message, 'too-large', deps.now(), requestId, 'keep');
+      const refusal = { message: error.fault.message, reason: 'too-large' } as const;
+      return refuse(error.header, refusal, deps.now(), requestId, 'keep');
     }
     const fault = faultOf(error, deps.log, 'mllp', requestId);
     if (fault === undefined) return new Response(null, { status: 500 });
@@ -202,7 +231,10 @@ const OUT_OF_RANGE: NoKey = {
 const statusOf = ({ kind }: Fault): number => (kind === 'unavailable' ? FAULT_STATUS.unavailable : 404);
 
 /** The administrator sees which condition failed, the sender does not. */
-const NO_SENDER = 'This sender is unknown. Its administrator finds the reason in the console.';
+const UNKNOWN_SENDER = {
+  message: 'This sender is unknown. Its administrator finds the reason in the console.',
+  reason: 'unknown-sender',
+} as const;
 
 const headersOf = (connection: 'keep' | 'close', sender?: string) => ({
   'Content-Type': MLLP_CONTENT_TYPE,
@@ -236,14 +268,13 @@ function answer(
 /** AR 207: nothing was stored. */
 function refuse(
   header: Header,
-  message: string,
-  reason: ErrorReason,
+  refusal: { readonly message: string; readonly reason: ErrorReason },
   nowMs: number,
   requestId: string,
   connection: 'keep' | 'close',
 ): Response {
   if (isAcknowledgment(header)) return answer(null, connection);
   const code = ackDecision(header, 'AR').send ?? 'AR';
-  const bytes = ackBytes(header, code, [{ code: '207', severity: 'E', message, reason }], requestId, nowMs);
+  const bytes = ackBytes(header, code, [{ code: '207', severity: 'E', ...refusal }], requestId, nowMs);
   return answer(bytes, connection);
 }

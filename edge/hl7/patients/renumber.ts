@@ -8,8 +8,8 @@ import type { PatientContext } from './patient-context.ts';
 import { mergedPatientsOf, markOld, type ReadMrg } from './merge.ts';
 import { isSamePerson } from './resolve-merged.ts';
 import { holdersOf, survivorOf, survivors, type StoredIdentifier } from './identifier-holders.ts';
-import { fit, mayBeAbout, type Person } from './person.ts';
-import { agrees } from './resolve-request.ts';
+import type { Person } from './person.ts';
+import { agrees, contradicts, isAbout, isDescribed } from './resolve-request.ts';
 import type { MovedIdentifier } from './resolve.ts';
 import { hasAuthorityOf, isItemOf, isSame, leadingOf, rowsOf, type ReadIdentifier } from './sent-identifiers.ts';
 
@@ -33,29 +33,22 @@ export type Renumbering =
 /** Compares patients and holders of identifiers with the patient of MRG and the person of PID. */
 function comparisons(patient: Draft | undefined, person: Person, identity: PatientContext) {
   const { placeholderDates, ...found } = identity.found();
-  const { patients } = found;
+  const compared = { patients: found.patients, person, placeholderDates };
   const survivor = patient && survivorOf(patient.id, found);
-  const agreesWith = (other: string): boolean => agrees(other, { patients, person, placeholderDates });
+  const agreesWith = (other: string): boolean => agrees(other, compared);
   const holders = (identifier: ReadIdentifier, isOwn: boolean): readonly StoredIdentifier[] =>
     holdersOf(identifier, found).filter((holder) => (survivorOf(holder.patient, found) === survivor) === isOwn);
   return {
     survivor: survivor === undefined ? undefined : identity.drafts.byId('Patient', survivor),
     agreesWith,
-    isRecordOf: (record: string): boolean => {
-      const stored = patients.get(record)?.person;
-      return stored !== undefined && !stored.isDescribed && mayBeAbout(person, stored, placeholderDates);
-    },
+    isRecordOf: (record: string): boolean => !isDescribed(record, compared) && isAbout(record, compared),
     // The name alone of the message may fit a mother and the record of a newborn.
     contradictsRecord: (record: string): boolean => {
-      const [one, other] = [patients.get(record)?.person, patients.get(survivor ?? '')?.person];
-      return one !== undefined && other !== undefined && fit(one, other, placeholderDates) === 'contradicts';
+      const stored = found.patients.get(record)?.person;
+      return stored !== undefined && contradicts(survivor ?? '', { ...compared, person: stored });
     },
-    isSameAs: (other: string): boolean =>
-      patient !== undefined && isSamePerson(patient.id, other, { patients, placeholderDates }),
-    isOfAnother: (other: string): boolean => {
-      const stored = patients.get(other)?.person;
-      return stored !== undefined && fit(person, stored, placeholderDates) === 'contradicts';
-    },
+    isSameAs: (other: string): boolean => patient !== undefined && isSamePerson(patient.id, other, compared),
+    isOfAnother: (other: string): boolean => contradicts(other, compared),
     ownHolders: (identifier: ReadIdentifier) => holders(identifier, true),
     otherHolders: (identifier: ReadIdentifier) => holders(identifier, false),
     // An identifier that another person's record only lists is not that person's.

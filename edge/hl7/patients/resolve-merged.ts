@@ -1,10 +1,11 @@
 /**
- * Resolves the patients of MRG like that of PID-3. MRG has no personal data except a name (HL7 v2.5.1 §3.4.9). An impossible merge is rejected, because the sender would assume that it was done.
+ * Resolves the patients of MRG like that of PID-3. MRG has no personal data except a name (HL7 v2.5.1 §3.4.9). An impossible merge is
+ * rejected, because the sender would assume that it was done.
  */
 import type { AckError } from '../../../shared/hl7/ack.ts';
 import type { ErrorReason } from '../../../shared/hl7/error-reason.ts';
 import type { PersonName } from '../../store/patient-identity.ts';
-import { agree, fit, isOtherName } from './person.ts';
+import { agree, isOtherName } from './person.ts';
 import {
   heldUncertainly,
   holdersOf,
@@ -12,7 +13,7 @@ import {
   survivorOf,
   type SentIdentifier,
 } from './identifier-holders.ts';
-import { agrees, type ResolveRequest } from './resolve-request.ts';
+import { agrees, contradicts, type ResolveRequest } from './resolve-request.ts';
 
 export interface MergedRequest extends Pick<
   ResolveRequest,
@@ -99,15 +100,17 @@ function likeliest(others: readonly Target[], request: MergedRequest): Target | 
 }
 
 /** A merge is done also if the persons differ, but the sender may have confused the identifiers. */
-function isOther(id: string, { patients, person, names, placeholderDates }: MergedRequest): boolean {
-  const stored = patients.get(id)?.person;
-  if (stored === undefined) return false;
-  const isNamedOtherwise = names.length > 0 && names.every((name) => isOtherName(name, stored));
-  return isNamedOtherwise || fit(person, stored, placeholderDates) === 'contradicts';
+const isOther = (id: string, request: MergedRequest): boolean =>
+  isNamedOtherwise(id, request) || contradicts(id, request);
+
+function isNamedOtherwise(id: string, { patients, names }: MergedRequest): boolean {
+  const stored = patients.get(id);
+  return stored !== undefined && names.length > 0 && names.every((name) => isOtherName(name, stored.person));
 }
 
 function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
-  const { survivor, patients, names } = request;
+  const { survivor } = request;
+  const isAnotherPerson = (id: string): boolean => isNamedOtherwise(id, request);
   const endOf = (id: string): string => survivorOf(id, request);
   const holders = identifier.authority.isContested === true ? [] : holdersOf(identifier, request);
   const uncertain = holders.length > 0 ? [] : heldUncertainly(identifier, request);
@@ -120,11 +123,6 @@ function targetOf(identifier: SentIdentifier, request: MergedRequest): Target {
       ? { kind: 'patient', id: other }
       : { kind: holders.some(({ patient }) => patient === survivor) ? 'survivor' : 'merged' };
   }
-  const isAnotherPerson = (id: string): boolean => {
-    const stored = patients.get(id);
-    return stored !== undefined && names.length > 0 && names.every((name) => isOtherName(name, stored.person));
-  };
-
   const led = unique(holders.filter((holder) => holder.led).map(({ patient }) => patient));
   const targets = led.length < 2 ? led : led.filter((id) => !isAnotherPerson(id));
   const [merged = ''] = targets;

@@ -19,31 +19,34 @@ export interface ResolveRequest extends StoredIdentity {
   readonly placeholderDates: ReadonlySet<string>;
 }
 
+/** A person to compare with stored patients. */
+type Comparison = Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>;
+
 export function agrees(
   patient: string,
-  { patients, person, placeholderDates }: Pick<ResolveRequest, 'patients' | 'person' | 'placeholderDates'>,
+  { patients, person, placeholderDates }: Comparison,
   givenNames: GivenNames = 'full',
 ): boolean {
   const of = patients.get(patient);
   return of !== undefined && agree(person, of.person, placeholderDates, givenNames);
 }
 
-export function isAbout(patient: string, { patients, person, placeholderDates }: ResolveRequest): boolean {
+export function isAbout(patient: string, { patients, person, placeholderDates }: Comparison): boolean {
   const of = patients.get(patient);
   return of !== undefined && mayBeAbout(person, of.person, placeholderDates);
 }
 
 /** A patient that was not looked up counts as described. */
-export const isDescribed = (patient: string, { patients }: ResolveRequest): boolean =>
+export const isDescribed = (patient: string, { patients }: Pick<Comparison, 'patients'>): boolean =>
   patients.get(patient)?.person.isDescribed ?? true;
 
-export function fitOf(patient: string, { patients, person, placeholderDates }: ResolveRequest): Fit {
+export function fitOf(patient: string, { patients, person, placeholderDates }: Comparison): Fit {
   const of = patients.get(patient);
   return of === undefined ? 'fits' : fit(person, of.person, placeholderDates);
 }
 
-export const contradicts = (patient: string, request: ResolveRequest): boolean =>
-  fitOf(patient, request) === 'contradicts';
+export const contradicts = (patient: string, comparison: Comparison): boolean =>
+  fitOf(patient, comparison) === 'contradicts';
 
 export const finding = (severity: 'E' | 'W', at: string, message: string, reason: ErrorReason): AckError => ({
   code: '205',

@@ -93,7 +93,7 @@ interface SortedResources {
   readonly back: readonly Stored[];
   /** They are again as before the merge: some of `back`, and some of the survivor. */
   readonly asBefore: ReadonlySet<Stored>;
-  readonly left: readonly LeftResource[];
+  readonly left: LeftResource[];
 }
 
 function sortResources(
@@ -149,8 +149,7 @@ export function planUndo(found: string, nowMs: number): UndoPlan {
   const [mergedNow, survivorNow] = [patientOf(merged), patientOf(survivor)];
   if (mergedNow === undefined || survivorNow === undefined) throw new TypeError('a merge has two patients');
 
-  const { back, asBefore, left: unclear } = sortResources(read, sideOf);
-  const left = [...unclear];
+  const { back, asBefore, left } = sortResources(read, sideOf);
   if (
     survivorNow.touches.some((touch) => !touch.isMerge && sideOf(touch.numbers) !== 'survivor' && isDescribing(touch))
   )

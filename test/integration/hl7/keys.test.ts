@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import { createRefusals } from '../../../edge/http/refusals.ts';
-import { noteNoKey } from '../../../edge/hl7/mllp/no-key.ts';
+import { noteNoKey } from '../../../edge/hl7/mllp/routes.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
 import { createApiKey, type ApiKeyOptions } from '../../stack/services/seed.ts';

@@ -29,11 +29,17 @@ const work = () => tick(site.deps, [replayMany(site.deps), retryFailed(site.deps
 
 const ask = async (filter: ReplayFilter): Promise<string> => {
   const [meant] = await site.database.run(countSelected(site.site, filter));
-  const job = replayJob(randomUUID(), site.site, filter, meant?.count ?? 0, meant?.last ?? '', {
-    author: 'Ada (1)',
-    subject: '1',
-    comment: 'why not',
-  });
+  const job = replayJob(
+    randomUUID(),
+    site.site,
+    filter,
+    { count: meant?.count ?? 0, last: meant?.last ?? '' },
+    {
+      author: 'Ada (1)',
+      subject: '1',
+      comment: 'why not',
+    },
+  );
   const [added] = await site.database.run(addJob(job));
   return added?.id ?? '';
 };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 
-import { issueAccessToken, readAccessToken } from '../../../edge/oauth/access-token.ts';
+import { issueAccessToken, readSignedToken } from '../../../edge/oauth/access-token.ts';
 import { authenticate, bearerToken, challengeOf, requireScopes } from '../../../edge/oauth/bearer.ts';
 import { keyringOf } from '../../../edge/oauth/keyring.ts';
 import { Fault } from '../../../shared/fault.ts';
@@ -71,29 +71,29 @@ describe('a token that is good', () => {
 
 test('a token that was verified is not verified for longer than it lives, nor for another issuer or ring', async () => {
   const given = await token({ ttlSeconds: 60 });
-  const read = (at: number, from = issuer, keys = ring) => readAccessToken(keys, from, given, NOW_MS + at);
-  const claims = await read(0);
-  expect(claims?.client_id).toBe(CLIENT);
-  expect(await read(59_999)).toBe(claims);
-  expect(await read(60_000)).toBeUndefined();
+  const read = (at: number, from = issuer, keys = ring) => readSignedToken(keys, from, given, NOW_MS + at);
+  const signed = await read(0);
+  expect(signed?.claims.client_id).toBe(CLIENT);
+  expect(await read(59_999)).toBe(signed);
+  expect(await read(60_000)).toMatchObject({ isExpired: true });
   expect(await read(0, 'https://other.test')).toBeUndefined();
   const others = keyringOf(testDeps({ signingKeys: [second] }).config);
   expect(await read(0, issuer, others)).toBeUndefined();
-  for (let i = 0; i < 2_000; i += 1) await readAccessToken(ring, issuer, await token(), NOW_MS);
+  for (let i = 0; i < 2_000; i += 1) await readSignedToken(ring, issuer, await token(), NOW_MS);
   const again = await read(0);
-  expect(again).toEqual(claims);
-  expect(again).not.toBe(claims);
+  expect(again).toEqual(signed);
+  expect(again).not.toBe(signed);
 });
 
 test('a token with one changed character is rejected unless it decodes to the same bytes', async () => {
   const given = await token();
-  const claims = await readAccessToken(ring, issuer, given, NOW_MS);
+  const signed = await readSignedToken(ring, issuer, given, NOW_MS);
   const position = fc.nat(given.length - 1);
   const character = fc.constantFrom('A', 'z', '0', '-', '_', '.', '=', ' ', '\n', '+', 'é');
   await fc.assert(
     fc.asyncProperty(position, character, async (at, other) => {
-      const read = await readAccessToken(ring, issuer, given.slice(0, at) + other + given.slice(at + 1), NOW_MS);
-      if (read !== undefined) expect(read).toEqual(claims);
+      const read = await readSignedToken(ring, issuer, given.slice(0, at) + other + given.slice(at + 1), NOW_MS);
+      if (read !== undefined) expect(read).toEqual(signed);
     }),
     { numRuns: inputs(300) },
   );

@@ -51,8 +51,8 @@ export async function previewReplay(
   requestId: string,
   which: Which = 'live',
 ): Promise<ReplayPreview> {
-  const asker = { by: null, shown: { action: 'message-viewed', messageId } } as const;
-  const request = await storedRequest(deps, site, messageId, requestId, asker, needOfShown);
+  const shown = { action: 'message-viewed', messageId } as const;
+  const request = await storedRequest(deps, site, messageId, requestId, { by: null, shown });
   const rules = await chosenRules(deps.database, request.sender, which);
   const first = await load(deps, { ...request, rules });
   if (first.status === 'no-sender') throw new Fault('not-found', 'no such API key');
@@ -81,7 +81,7 @@ export async function ruleChanges(
   version: number,
   requestId: string,
 ): Promise<readonly Change[]> {
-  const request = await storedRequest(deps, site, messageId, requestId, { by: null, shown: null }, needOfShown);
+  const request = await storedRequest(deps, site, messageId, requestId, { by: null, shown: null });
   const rules = await rulesOfVersion(deps.database, request.sender, version);
   const loaded = await loadAlone(deps, { ...request, rules });
   if (loaded.status === 'no-sender') throw new Fault('not-found', 'no such API key');
@@ -129,16 +129,16 @@ async function storedRequest(
   site: string,
   messageId: string,
   requestId: string,
-  asker: Pick<KeySender, 'by' | 'shown'>,
-  need = (bytes: Uint8Array) => needOf('hl7', bytes),
+  access: Pick<KeySender, 'by' | 'shown'>,
 ): Promise<IngestRequest & { readonly sender: KeySender }> {
   const [message] = await inSite(database, site).run(storedMessage(site, messageId));
   if (message === undefined) throw new Fault('not-found', 'no such message');
   if (message.raw === null) {
     throw new Fault('conflict', 'The bytes of this message were deleted, so it cannot be replayed.');
   }
-  const stored = requestOf(site, { ...message, raw: message.raw }, requestId, asker);
-  await share().reserve(site, need(stored.bytes));
+  const stored = requestOf(site, { ...message, raw: message.raw }, requestId, access);
+  // A preview shows the effects.
+  await share().reserve(site, access.by === null ? needOfShown(stored.bytes) : needOf('hl7', stored.bytes));
   return stored;
 }
 
@@ -149,11 +149,11 @@ export function requestOf(
   site: string,
   message: StoredMessageRow & { readonly raw: string },
   requestId: string,
-  asker: Pick<KeySender, 'by' | 'shown'>,
+  access: Pick<KeySender, 'by' | 'shown'>,
 ): IngestRequest & { readonly sender: KeySender } {
   const bytes = bytesOfHex(message.raw);
   return {
-    sender: { kind: 'key', site, clientId: message.client_id, ...asker },
+    sender: { kind: 'key', site, clientId: message.client_id, ...access },
     bytes,
     sha256: message.sha256,
     documents: message.has_documents ? storedDocuments(bytes) : [],

@@ -17,7 +17,7 @@ import type { Form } from './form.ts';
 import { inNameOf, refuse } from './refused.ts';
 
 /** The calling client, and the access token that authenticated it, if any. */
-export interface Asker {
+export interface CallingClient {
   readonly site: string;
   readonly clientId: string;
   readonly bearer: CallerIdentity | undefined;
@@ -34,19 +34,19 @@ export const identityOf = (claims: AccessTokenClaims): CallerIdentity => ({
   scopes: new Set(),
 });
 
-/** The first statement of a batch about the asker's client. */
-export function openingOf({ bearer, link, site }: Asker): Query {
+/** The first statement of a batch for the client. */
+export function openingOf({ bearer, link, site }: CallingClient): Query {
   if (link !== undefined) return assertKeyLink(link);
   return bearer === undefined ? enterSite(site) : assertCaller(bearer);
 }
 
-async function authenticateAsker(
+async function authenticate(
   deps: Deps,
   clientKeys: ClientKeyring,
   attempt: Attempt,
   presented: Presented,
   endpoint: string,
-): Promise<Asker> {
+): Promise<CallingClient> {
   if (hasAssertion(presented)) {
     const audiences = [oauthAddresses(deps.config).tokenEndpoint, endpoint];
     const client = await authenticateClient(deps, clientKeys, attempt, presented, audiences);
@@ -61,20 +61,20 @@ async function authenticateAsker(
 }
 
 /**
- * As `answerAsker`, also for the bearer of a link of the key. Its first statement verifies the link. So no stranger can use up the
- * limit of a key, or note refusals for it.
+ * As `answerClient`, also for the bearer of a link of the key. The first statement of `answer` verifies the link. So no stranger can
+ * use up the limit of a key, or note refusals for it.
  *
- * @throws as `answerAsker`
+ * @throws as `answerClient`
  */
-export async function answerAskerOrLink<Answer>(
+export async function answerClientOrLink<Answer>(
   deps: Deps,
   clientKeys: ClientKeyring,
   attempt: Attempt,
   endpoint: string,
-  answer: (asker: Asker) => Promise<Answer>,
+  answer: (client: CallingClient) => Promise<Answer>,
 ): Promise<Answer> {
   const link = await presentedLink(attempt.request);
-  if (link === undefined) return answerAsker(deps, clientKeys, attempt, endpoint, answer);
+  if (link === undefined) return answerClient(deps, clientKeys, attempt, endpoint, answer);
   await limitLinks(deps, attempt.request);
   const { site, clientId } = link;
   const answered = await answer({ site, clientId, bearer: undefined, link });
@@ -84,27 +84,27 @@ export async function answerAskerOrLink<Answer>(
 }
 
 /**
- * Authenticates the asker, and calls `answer`.
+ * Authenticates the client, and calls `answer`.
  *
  * @param endpoint its URL, which `aud` may be
  * @throws Refused or Fault, as client authentication and the bearer check do
  */
-export async function answerAsker<Answer>(
+export async function answerClient<Answer>(
   deps: Deps,
   clientKeys: ClientKeyring,
   attempt: Attempt,
   endpoint: string,
-  answer: (asker: Asker, form: Form) => Promise<Answer>,
+  answer: (client: CallingClient, form: Form) => Promise<Answer>,
 ): Promise<Answer> {
   await limitAddress(deps, attempt);
   const presented = await readPresented(attempt.request);
-  const asker = await inNameOf(presented.claimedClient, () =>
-    authenticateAsker(deps, clientKeys, attempt, presented, endpoint),
+  const client = await inNameOf(presented.claimedClient, () =>
+    authenticate(deps, clientKeys, attempt, presented, endpoint),
   );
-  return inNameOf(asker.clientId, async () => {
+  return inNameOf(client.clientId, async () => {
     // The check of a client assertion has already counted its client.
-    const over = asker.bearer === undefined ? undefined : await overClientLimit(deps, asker.clientId);
+    const over = client.bearer === undefined ? undefined : await overClientLimit(deps, client.clientId);
     if (over !== undefined) throw refuse(over);
-    return answer(asker, presented.form);
+    return answer(client, presented.form);
   });
 }
