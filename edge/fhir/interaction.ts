@@ -1,5 +1,5 @@
 /**
- * An interaction, prepared: what to ask the database and what to answer with the rows. Preparing does no I/O, so that a
+ * An interaction, prepared: what to ask the database and what to answer with the rows. Preparing sends it nothing, so that a
  * request, or all entries of a bundle, are one round trip; both send the same statements.
  */
 import type { Fault } from '../../shared/fault.ts';
