@@ -7,7 +7,7 @@ import { pagedStream } from '../../http/paged-stream.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
-import { isOfForm, statusOfForm } from '../record/form.tsx';
+import { type FailedForm, isOfForm, statusOfForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
@@ -52,16 +52,11 @@ const DONE: Readonly<Record<string, string>> = {
   release: 'It applies from the next message on. Replay earlier messages to change their resources.',
 };
 
-interface Failed {
-  readonly fault: Fault;
-  readonly given: Readonly<Record<string, string>>;
-}
-
 export function addCodeTablePages(app: Surface, { deps, access }: Console): void {
   const { config } = deps;
   const path = linkTo(config, PLACE);
 
-  const list = async (session: Visitor, address: Record<string, string>, failed?: Failed): Promise<Response> => {
+  const list = async (session: Visitor, address: Record<string, string>, failed?: FailedForm): Promise<Response> => {
     const { done = '', ...query } = address;
     const { database, actor } = session;
     const tables = await findTables(database, actor.site);
@@ -77,14 +72,14 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
         />
       </Page>
     );
-    return respond(config, page, failed === undefined ? 200 : statusOfForm(failed.fault));
+    return respond(config, page, statusOfForm(failed?.fault));
   };
 
   const show = async (
     session: Visitor,
     id: string,
     address: Record<string, string>,
-    failed?: Failed,
+    failed?: FailedForm,
   ): Promise<Response> => {
     const { done = '', ...query } = address;
     const { database, actor } = session;
@@ -103,7 +98,7 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
         />
       </Page>
     );
-    return respond(config, page, failed === undefined ? 200 : statusOfForm(failed.fault));
+    return respond(config, page, statusOfForm(failed?.fault));
   };
 
   /** A form of a page: the page again with the fault, or the page that it leads to. */

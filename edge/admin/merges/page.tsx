@@ -1,8 +1,8 @@
 /** The list of merges, and the preview of an undo. */
-import type { Fault } from '../../../shared/fault.ts';
 import { printJson } from '../../../shared/json.ts';
 import { UNDO_REFUSALS } from '../../store/patient-merge.ts';
 import { type Person, readPerson, viewPerson } from '../attention/person.ts';
+import type { FailedForm } from '../record/form.tsx';
 import { Differences } from '../messages/differences.tsx';
 import { Badge, Empty, Filter, Input, type ListProps, Notice, Pager, Section, Table, When } from '../web/ui.tsx';
 import { WHY_LEFT, type MergeView, type UndoPreview } from './merges.ts';
@@ -68,15 +68,9 @@ export const MergeList = ({ list, query, path, messagePath }: MergeListProps) =>
   </>
 );
 
-/** An undo that was not done, with the reason that was given for it. */
-export interface Failed {
-  readonly fault: Fault;
-  readonly reason: string;
-}
-
 interface UndoPageProps {
   readonly preview: UndoPreview;
-  readonly failed: Failed | undefined;
+  readonly failed: FailedForm | undefined;
   readonly path: string;
   readonly messagePath: string;
 }
@@ -103,7 +97,7 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
           <p>Nothing was changed: {failed.fault.message}</p>
           {refusal === undefined ? null : (
             <p>
-              Your reason: <q>{failed.reason}</q>
+              Your reason: <q>{failed.given['reason']}</q>
             </p>
           )}
         </Notice>
@@ -156,7 +150,7 @@ export const UndoPage = ({ preview, failed, path, messagePath }: UndoPageProps) 
           <Input
             label="Why (shown with the merge; no patient data)"
             name="reason"
-            value={failed?.reason}
+            value={failed?.given['reason']}
             maxlength={500}
             required
             autocomplete="off"

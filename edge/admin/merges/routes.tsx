@@ -2,6 +2,7 @@
 import { Fault } from '../../../shared/fault.ts';
 import type { Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
+import type { FailedForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
 import { authorOf } from '../staff/actor.ts';
 import type { Console } from '../web/console.ts';
@@ -10,7 +11,7 @@ import { linkTo, Page, respond } from '../web/layout.tsx';
 import { PLACES } from '../web/places.ts';
 import { Notice } from '../web/ui.tsx';
 import { findMerges, mergeId, mergeQuery, undoRequest, viewMerge, type MergeUndo } from './merges.ts';
-import { type Failed, MergeList, UndoPage } from './page.tsx';
+import { MergeList, UndoPage } from './page.tsx';
 
 const { path: PLACE } = PLACES.merges;
 
@@ -32,7 +33,7 @@ export function addMergePages(app: Surface, { deps: { config }, access }: Consol
     return respond(config, page);
   });
 
-  const show = async (session: Visitor, id: string, failed?: Failed): Promise<Response> => {
+  const show = async (session: Visitor, id: string, failed?: FailedForm): Promise<Response> => {
     const preview = await merges.previewUndo(session.database, session.actor.site, id);
     const page = (
       <Page title="Undo a merge" config={config} session={session} place={PLACE} trail={[PLACES.merges]}>
@@ -53,7 +54,7 @@ export function addMergePages(app: Surface, { deps: { config }, access }: Consol
       await merges.undoMerge(database, actor.site, id, { author: authorOf(actor), ...asked });
     } catch (error) {
       if (!(error instanceof Fault) || error.kind !== 'conflict') throw error;
-      return show(session, id, { fault: error, reason: asked.reason });
+      return show(session, id, { fault: error, given: asked });
     }
     return c.redirect(`${path}?undone=1`, 303);
   });

@@ -66,7 +66,7 @@ async function show(
       />
     </Page>
   );
-  return respond(config, page, failed === undefined ? 200 : statusOfForm(failed.fault));
+  return respond(config, page, statusOfForm(failed?.fault));
 }
 
 async function name(console: Console, c: Context): Promise<Response> {

@@ -78,6 +78,12 @@ export const RecordForm = (props: RecordFormProps) => {
   );
 };
 
+/** A form that was not carried out, with its fields as they were sent. */
+export interface FailedForm {
+  readonly fault: Fault;
+  readonly given: Readonly<Record<string, string>>;
+}
+
 /** The title of a page with a form; a screen reader reads the failure first. */
 export const titleOfForm = (title: string, fault: Fault | undefined): string =>
   fault === undefined ? title : `Not saved: ${title}`;

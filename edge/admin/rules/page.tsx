@@ -1,8 +1,8 @@
 /** The page of the rules of an API key: live version and draft in words, the draft as JSON, and what was live when. */
 import type { Child } from 'hono/jsx';
 
-import type { Fault } from '../../../shared/fault.ts';
 import type { SenderRule } from '../../members/sender-rules.ts';
+import type { FailedForm } from '../record/form.tsx';
 import { Badge, Code, Empty, Fact, Faults, Notice, ReleaseComment, Section, Select, Table, When } from '../web/ui.tsx';
 import { RULE_VERBS } from './rule-form.ts';
 import type { KeyRules } from './rules.ts';
@@ -54,14 +54,8 @@ function isReordered(one: readonly SenderRule[], other: readonly SenderRule[]): 
   return common(ones, others) !== common(others, ones);
 }
 
-/** A form that was not carried out. */
-export interface Failed {
-  readonly fault: Fault;
+export interface Failed extends FailedForm {
   readonly of: keyof typeof AGAIN;
-  /** The text of the draft as typed. */
-  readonly typed?: string | undefined;
-  /** Why the version should have been made live. */
-  readonly comment?: string | undefined;
 }
 
 /** `Rule 3 (Unknown sex), path`: the place of a fault for a reader who counts rules from 1. */
@@ -90,13 +84,13 @@ function parsed(text: string): unknown {
   }
 }
 
-const NotDone = ({ failed: { fault, of, typed } }: { failed: Failed }) => (
+const NotDone = ({ failed: { fault, of, given } }: { failed: Failed }) => (
   <Notice tone="bad">
     <p>
       {of === 'release' ? 'Not made live' : 'Not saved'}: {fault.message}.
     </p>
     {fault.kind === 'precondition-failed' ? <p>{AGAIN[of]}</p> : null}
-    <Faults of={fault.issues.map(({ at, message }) => `${placeOf(at, parsed(typed ?? ''))}: ${message}`)} />
+    <Faults of={fault.issues.map(({ at, message }) => `${placeOf(at, parsed(given['rules'] ?? ''))}: ${message}`)} />
   </Notice>
 );
 
@@ -123,7 +117,7 @@ const ReleaseForm = ({ rules, path, failed }: Pick<RulesPageProps, 'rules' | 'pa
     <form class="filter" method="post" action={`${path}/release`}>
       <input type="hidden" name="edits" value={`${edits}`} />
       <Select name="version" label="Make live" options={options} value={first.value} />
-      <ReleaseComment value={failed?.comment} />
+      <ReleaseComment value={failed?.given['comment']} />
       <button>Make live</button>
     </form>
   );
@@ -176,7 +170,7 @@ const DraftForm = ({ rules, path, failed }: Pick<RulesPageProps, 'rules' | 'path
     <div class="field">
       <label for="rules">Draft as JSON</label>
       <textarea id="rules" name="rules" rows={14} class="mono" spellcheck={false} aria-describedby="rules-hint">
-        {failed?.typed ?? printRules(rules.draft)}
+        {failed?.given['rules'] ?? printRules(rules.draft)}
       </textarea>
       <p class="hint" id="rules-hint">
         A list of rules, which are applied in this order. The documentation for senders explains each verb.

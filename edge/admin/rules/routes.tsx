@@ -96,7 +96,7 @@ export function addRulesPages(app: Surface, console: Console): void {
       } catch (error) {
         if (!(error instanceof Fault) || STATUS[error.kind] === undefined || !session.actor.permissions.has(READ))
           throw error;
-        return show(session, clientId, {}, { fault: error, of, typed: given['rules'], comment: given['comment'] });
+        return show(session, clientId, {}, { fault: error, of, given });
       }
       return c.redirect(`${pathOf(clientId)}?done=${of === 'release' ? of : 'draft'}`, 303);
     };
