@@ -3,18 +3,17 @@ import { randomUUID } from 'node:crypto';
 
 import { beforeEach, expect, test } from 'vitest';
 
-import { neonDatabase } from '../../edge/platform/neon.ts';
 import { inSite } from '../../edge/store/in-site.ts';
 import { toWrite, writeResources } from '../../edge/store/resource.ts';
 import { uuidv7 } from '../../shared/uuid.ts';
 import { createSite } from '../stack/services/seed.ts';
 import { runProgram, startProgram } from '../stack/tools/command-line.ts';
-import { useTestDatabase } from '../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../stack/tools/database.ts';
 import { lockWaits } from '../stack/tools/lock-waits.ts';
 import { until } from '../stack/services/until.ts';
 
 const db = await useTestDatabase();
-const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const database = edgeDatabase(db);
 beforeEach(() => db.client.query('truncate job'));
 
 const reindex = (...args: string[]) => runProgram('reindex', args, { DATABASE_URL: db.ownerUrl });

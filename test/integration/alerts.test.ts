@@ -11,7 +11,6 @@ import { watchAlerts } from '../../edge/alerts/watch.ts';
 import { alertPurpose, webhookSecret } from '../../edge/http/webhook-signature.ts';
 import type { JobKind } from '../../edge/jobs/kind.ts';
 import { tick } from '../../edge/jobs/tick.ts';
-import { neonDatabase } from '../../edge/platform/neon.ts';
 import { askForAlerts } from '../../edge/store/alert.ts';
 import { askForChanges, numberChanges } from '../../edge/store/change-feed.ts';
 import { inSite } from '../../edge/store/in-site.ts';
@@ -19,7 +18,7 @@ import { noteUsage } from '../../edge/store/usage.ts';
 import type { LogEntry } from '../../shared/log.ts';
 import { type ApiKey, createApiKey, createSite } from '../stack/services/seed.ts';
 import { until } from '../stack/services/until.ts';
-import { useTestDatabase } from '../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../stack/tools/database.ts';
 import { noteRefusalsSql, refusalOf } from '../stack/tools/refusal.ts';
 import { testDeps } from '../stack/tools/test-deps.ts';
 import { makeSecrets } from '../stack/services/secrets.ts';
@@ -40,7 +39,7 @@ let kinds: { watch: JobKind; post: JobKind };
 const secrets = ['a'.repeat(43), 'b'.repeat(43)];
 
 const db = await useTestDatabase();
-const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const database = edgeDatabase(db);
 beforeAll(async () => {
   receiver = createServer((request, response) => {
     let body = '';

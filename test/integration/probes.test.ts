@@ -5,7 +5,7 @@ import { createDatabaseMeter } from '../../edge/platform/database-meter.ts';
 import { neonDatabase } from '../../edge/platform/neon.ts';
 import { createProbes } from '../../edge/probes.ts';
 import { SCHEMA_VERSION } from '../../edge/store/schema.generated.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/tools/database.ts';
+import { createTestDatabase, edgeDatabase, type TestDatabase } from '../stack/tools/database.ts';
 
 let db: TestDatabase;
 beforeEach(async () => {
@@ -32,7 +32,7 @@ const APPLIED = "insert into schema_migration (version, name, checksum) values (
 
 test('without METRICS_TOKEN there are no metrics', async () => {
   const { measured } = createDatabaseMeter();
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = edgeDatabase(db);
   const probes = createProbes(
     { config: {}, database, measured, log: () => undefined, now: () => Date.now(), background: () => undefined },
     ['', '/prefix'],
@@ -89,7 +89,7 @@ test('reports a login without row-level security', async () => {
 
 test('any number of requests, on any surface, ask the database once a second', async () => {
   const { measured } = createDatabaseMeter();
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = edgeDatabase(db);
   let now = 1_800_000_000_000;
   const probes = createProbes(
     { config: {}, database, measured, log: () => undefined, now: () => now, background: () => undefined },

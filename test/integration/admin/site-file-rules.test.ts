@@ -15,11 +15,10 @@ import { planFile } from '../../../edge/admin/site-file/plan.ts';
 import { toActor } from '../../../edge/admin/staff/actor.ts';
 import type { SenderRule } from '../../../edge/members/sender-rules.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
 import { Fault, printPlace } from '../../../shared/fault.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const db = await useTestDatabase();
@@ -36,7 +35,7 @@ let site = '';
 let clientId = '';
 function as(...without: string[]) {
   const deps = testDeps({
-    database: audited(neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }), site, ADA),
+    database: audited(edgeDatabase(db), site, ADA),
     resolveHost: async () => ['93.184.216.34'],
     fetch: async () => new Response('', { status: 503 }),
   });

@@ -19,11 +19,10 @@ import { toActor } from '../../../edge/admin/staff/actor.ts';
 import { PERMISSIONS } from '../../../edge/permissions.ts';
 import { printYaml, readYaml } from '../../../edge/platform/node/admin-site-file.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited, type AuditActor } from '../../../edge/store/audit.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { type TestDatabase, useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, type TestDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { sized } from '../../stack/tools/size.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
@@ -52,7 +51,7 @@ interface SiteOptions {
 async function siteIn(db: TestDatabase, { isOperator = false, permissions = ALL, site = '', jwks }: SiteOptions = {}) {
   const id = site === '' ? await createSite(db.client, { name: 'North' }) : site;
   const owner = isOperator ? await connectDatabase(db.ownerUrl) : undefined;
-  const database = owner ?? neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = owner ?? edgeDatabase(db);
   const deps = testDeps({
     database: audited(database, id, ADA),
     fetch: async () => (jwks === undefined ? new Response('', { status: 503 }) : Response.json(jwks)),

@@ -7,7 +7,6 @@ import * as z from 'zod';
 import type { Query } from '../../../edge/deps.ts';
 import { type Job, type JobDeps, jobKind, rowsOfAttempt, type Step } from '../../../edge/jobs/kind.ts';
 import { tick } from '../../../edge/jobs/tick.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { addJob, findJobs, type JobRow, type NewJob, resumeJob, stopJob } from '../../../edge/store/job.ts';
 import { sql } from '../../../edge/store/sql.ts';
@@ -15,7 +14,7 @@ import { forJobs } from '../../../edge/store/time-limits.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import type { LogEntry } from '../../../shared/log.ts';
 import { createSite } from '../../stack/services/seed.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 
 let deps: JobDeps;
 let logged: LogEntry[];
@@ -29,7 +28,7 @@ beforeEach(async () => {
   await db.client.query('truncate job, counted');
   logged = [];
   deps = {
-    database: neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url }),
+    database: edgeDatabase(db),
     now: () => Date.now(),
     log: (entry) => logged.push(entry),
   };

@@ -5,9 +5,8 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { explainAssertion } from '../../../edge/oauth/assertion/explain.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { clientAssertion } from '../../stack/services/client.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
@@ -19,7 +18,7 @@ const db = await useTestDatabase();
 const site = await createSite(db.client);
 beforeAll(async () => {
   const ring: { keys: object[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = edgeDatabase(db);
   const deps = testDeps({ signingKeys: ring.keys, database, now: () => Date.now() });
   const clientKeys = createClientKeyring(deps);
   explain = (assertion, at = site) => explainAssertion(deps, clientKeys, at, assertion);

@@ -10,9 +10,8 @@ import { createRefusals } from '../../../edge/http/refusals.ts';
 import { createClientKeyring } from '../../../edge/oauth/client-keys.ts';
 import { createOauth } from '../../../edge/oauth/routes.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { noteRefusals } from '../../../edge/store/refusal.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { clientAssertion, ASSERTION_TYPE } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
@@ -25,7 +24,7 @@ const db = await useTestDatabase();
 /** A client whose host has these keys, and a gateway that has asked it once. */
 async function rotating(first: KeyPair) {
   const host = { keys: [first.publicJwk], fetches: 0, seconds: 0, maxAge: 3600 };
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = edgeDatabase(db);
   const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const waiting: Promise<unknown>[] = [];
   const deps = testDeps({

@@ -7,12 +7,11 @@ import { expect, test } from 'vitest';
 
 import { makeKeyPair } from '../../stack/services/key-pair.ts';
 import { createApp } from '../../../edge/app.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { postgresJtiStore } from '../../../edge/platform/postgres-jti-store.ts';
 import { ASSERTION_TYPE, clientAssertion } from '../../stack/services/client.ts';
 import { makeSecrets } from '../../stack/services/secrets.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const KEYS = 'https://keys.example.org/jwks';
@@ -27,7 +26,7 @@ const staff = await makeKeyPair({ kid: 'staff' });
 async function gatewayFor(keys: JWK[]) {
   const host = { keys, fetches: 0, seconds: 0 };
   const now = () => Date.now() + host.seconds * 1000;
-  const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  const database = edgeDatabase(db);
   const ring: { keys: JWK[] } = JSON.parse((await makeSecrets()).env.TOKEN_SIGNING_KEYS);
   const published: Readonly<Record<string, () => Response>> = {
     [`${STAFF}/.well-known/openid-configuration`]: () => Response.json({ issuer: STAFF, jwks_uri: `${STAFF}/jwks` }),

@@ -3,13 +3,12 @@ import { afterAll, expect, test } from 'vitest';
 
 import type { Database, Query } from '../../../edge/deps.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { sql } from '../../../edge/store/sql.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 
 const db = await useTestDatabase();
 const command = await connectDatabase(db.ownerUrl);
-const edge = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const edge = edgeDatabase(db);
 afterAll(() => command.close());
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';

@@ -17,7 +17,7 @@ import { raw, read, sql } from '../../../edge/store/sql.ts';
 import { APPLICATION_ROLE } from '../../../migrations/role.ts';
 import { startPostgresWire } from '../../stack/services/postgres-wire.ts';
 import { until } from '../../stack/services/until.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 
 let neon: Database;
@@ -50,7 +50,7 @@ const db = await useTestDatabase();
 beforeAll(async () => {
   await db.client.query(`create table note (id int primary key, body bytea);
     grant select, insert, update, delete on note to ${APPLICATION_ROLE}`);
-  neon = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+  neon = edgeDatabase(db);
   tcp = open({ connections: 2 });
 });
 afterEach(() => db.client.query('delete from note'));

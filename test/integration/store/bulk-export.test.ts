@@ -8,7 +8,6 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 
 import type { Database, Query } from '../../../edge/deps.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import {
   beginExport,
   type ExportFile,
@@ -27,13 +26,13 @@ import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { explain } from '../../stack/tools/plan.ts';
 import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 
 /** Other writers, each at a separate pace. */
 const db = await useTestDatabase();
-const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const gateway = edgeDatabase(db);
 const [writer, holder] = [await db.connect(), await db.connect()];
 
 interface Exporting extends ExportKey {

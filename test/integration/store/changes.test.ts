@@ -7,7 +7,6 @@ import { deliver } from '../../../edge/fhir/subscriptions/deliver.ts';
 import { matchChanges } from '../../../edge/fhir/subscriptions/match.ts';
 import { connectDatabase } from '../../../edge/platform/node/database.ts';
 import { erase } from '../../../edge/platform/node/erase-patient.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { audited } from '../../../edge/store/audit.ts';
 import {
   beginExport,
@@ -35,7 +34,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { until } from '../../stack/services/until.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { PLAIN_EXPORT } from '../../stack/tools/plain-export.ts';
 import { createHl7Site } from '../../stack/tools/hl7-site.ts';
 import { msh } from '../../stack/tools/hl7-text.ts';
@@ -44,7 +43,7 @@ import { sized } from '../../stack/tools/size.ts';
 import { testDeps } from '../../stack/tools/test-deps.ts';
 
 const db = await useTestDatabase();
-const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const gateway = edgeDatabase(db);
 
 interface Change {
   readonly number: number;

@@ -20,7 +20,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { lockWaits } from '../../stack/tools/lock-waits.ts';
 import { until } from '../../stack/services/until.ts';
 import { callerOf } from '../../stack/tools/caller.ts';
@@ -42,7 +42,7 @@ const accessOf = async (): Promise<Access> => {
 };
 
 const db = await useTestDatabase({ onRequest: ({ statements }) => (asked = statements.map(({ query }) => query)) });
-const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const gateway = edgeDatabase(db);
 beforeAll(async () => {
   [access, other] = [await accessOf(), await accessOf()];
 });

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Database } from '../../../edge/deps.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { inSite } from '../../../edge/store/in-site.ts';
 import { NO_LOCKS } from '../../../edge/store/lock.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
@@ -19,7 +18,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { parameter } from '../../../edge/platform/parameter.ts';
 import { uuidv7 } from '../../../shared/uuid.ts';
 import { sql } from '../../../edge/store/sql.ts';
-import { useTestDatabase, ownerDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, ownerDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 import { growthFor, LINEAR } from '../../stack/tools/growth.ts';
 import { cpuMsOf } from '../../stack/tools/process-cost.ts';
 import { createSite } from '../../stack/services/seed.ts';
@@ -28,7 +27,7 @@ import { createSite } from '../../stack/services/seed.ts';
 let database: Database;
 
 const db = await useTestDatabase();
-const gateway = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const gateway = edgeDatabase(db);
 const site = await createSite(db.client);
 beforeAll(async () => {
   database = inSite(gateway, site);

@@ -3,14 +3,13 @@ import { expect, test } from 'vitest';
 
 import { type Family, exposition } from '../../../edge/metrics/exposition.ts';
 import { familiesOf } from '../../../edge/metrics/families.ts';
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { readMetrics } from '../../../edge/store/metrics.ts';
 import { type Counted, type KeyCount, LATENCY_BOUNDS_MS, noteUsage } from '../../../edge/store/usage.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 
 const db = await useTestDatabase();
-const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const database = edgeDatabase(db);
 const site = await createSite(db.client);
 const key = await createApiKey(db.client, { site, protocols: ['hl7'] });
 

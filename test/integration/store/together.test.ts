@@ -1,15 +1,14 @@
 /** Work that shares its round trips, on a real database. */
 import { afterAll, expect, test } from 'vitest';
 
-import { neonDatabase } from '../../../edge/platform/neon.ts';
 import { readConnectionString } from '../../../edge/platform/postgres/connection-string.ts';
 import { postgresDatabase } from '../../../edge/platform/postgres/postgres.ts';
 import { read } from '../../../edge/store/sql.ts';
 import { together } from '../../../edge/store/together.ts';
-import { useTestDatabase } from '../../stack/tools/database.ts';
+import { edgeDatabase, useTestDatabase } from '../../stack/tools/database.ts';
 
 const db = await useTestDatabase();
-const database = neonDatabase({ DATABASE_URL: db.url, DATABASE_FETCH_ENDPOINT: db.endpoint.url });
+const database = edgeDatabase(db);
 
 const tripsOf = async <T>(work: () => Promise<T>): Promise<readonly [T, trips: number]> => {
   const before = db.endpoint.requests();

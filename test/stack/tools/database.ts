@@ -68,6 +68,10 @@ export async function useTestDatabase(options: TestDatabaseOptions = {}): Promis
   return db;
 }
 
+/** The driver as the edge, which sees the rows of the site that a transaction names. */
+export const edgeDatabase = ({ url, endpoint }: Pick<TestDatabase, 'url' | 'endpoint'>) =>
+  neonDatabase({ DATABASE_URL: url, DATABASE_FETCH_ENDPOINT: endpoint.url });
+
 /** The driver as the owner, who sees the rows of every site: what then is of one site is so by a statement's own condition. */
 export const ownerDatabase = ({ ownerUrl, endpoint }: TestDatabase) =>
   neonDatabase({ DATABASE_URL: ownerUrl, DATABASE_FETCH_ENDPOINT: endpoint.url });

@@ -1,18 +1,8 @@
 /** Rows 31-33 of what the token service refuses: which key an assertion is checked with. */
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { chooseKeys } from '../../../../edge/oauth/assertion/choose-key.ts';
-import { readJwks } from '../../../../shared/oauth/jwks.ts';
-
-async function publicJwk(alg: string, options: object = {}): Promise<JWK> {
-  return exportJWK((await generateKeyPair(alg, { extractable: true, ...options })).publicKey);
-}
-const rsa = await publicJwk('RS256');
-const ec = await publicJwk('ES256');
-const ec384 = await publicJwk('ES384');
-const ed = await publicJwk('EdDSA');
-const jwks = (...keys: unknown[]) => readJwks(JSON.stringify({ keys }));
+import { ec, ec384, ed, jwks, rsa } from '../../../inputs/jwks.ts';
 
 describe('the key of an assertion', () => {
   const { keys } = jwks(

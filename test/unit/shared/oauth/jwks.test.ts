@@ -1,20 +1,12 @@
 /** Rows 26 and 36-42 of what the token service refuses: keys. */
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 
 import { checkEcPoint } from '../../../../shared/oauth/ec-point.ts';
 import { readJwks } from '../../../../shared/oauth/jwks.ts';
+import { ec, ec384, ed, jwks, rsa } from '../../../inputs/jwks.ts';
 
-async function publicJwk(alg: string, options: object = {}): Promise<JWK> {
-  return exportJWK((await generateKeyPair(alg, { extractable: true, ...options })).publicKey);
-}
-const rsa = await publicJwk('RS256');
-const ec = await publicJwk('ES256');
-const ec384 = await publicJwk('ES384');
-const ed = await publicJwk('EdDSA');
 const b64 = (bytes: number[]) => Buffer.from(bytes).toString('base64url');
 const modulus = (bits: number) => b64([0x80, ...Array<number>(bits / 8 - 2).fill(0xff), 0x01]);
-const jwks = (...keys: unknown[]) => readJwks(JSON.stringify({ keys }));
 
 describe('a JWKS', () => {
   test('is described key by key', () => {
