@@ -1,6 +1,6 @@
 /**
  * Reads and writes a site's data: the first statement of each batch names the site. From then on the database shows and
- * accepts only the rows of that site (edge/docs/behaviour.md, Second wall). The first statement of a request with an
+ * accepts only the rows of that site (edge/docs/behaviour.md, Row-level security). The first statement of a request with an
  * access token, assert_caller, does the same.
  */
 import type { Database, Query } from '../deps.ts';

@@ -10,7 +10,7 @@ export interface SchemaRow {
   readonly missing: readonly string[];
   /** False of a replica, after a fail-over, and where an operator or a limit of storage has stopped all writes. */
   readonly is_writable: boolean;
-  /** Row-level security applies to the current role (edge/docs/behaviour.md, Second wall). */
+  /** Row-level security applies to the current role (edge/docs/behaviour.md, Row-level security). */
   readonly is_walled: boolean;
 }
 

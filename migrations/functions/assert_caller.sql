@@ -1,5 +1,5 @@
 -- The first statement of every request with an access token: from here on the batch is about the token's site
--- (edge/docs/behaviour.md, Second wall). Raises GW401 when the token is rejected (caller_standing). Raises GW403 when
+-- (edge/docs/behaviour.md, Row-level security). Raises GW401 when the token is rejected (caller_standing). Raises GW403 when
 -- the API key no longer allows one of p_scopes, on which the request relies, with their positions in DETAIL. Both roll
 -- back the complete batch. A right that a key has lost is therefore lost at the next request, without a second round
 -- trip.

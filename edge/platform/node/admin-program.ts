@@ -370,7 +370,8 @@ async function main(terminal: Terminal): Promise<void> {
     ]),
   );
   const { name, command, operands } = findCommand(positionals);
-  if (operands.length !== operandCount(command)) throw new UsageError(`${name} ${command.usage.join(' ')}`);
+  if (operands.length !== operandCount(command))
+    throw new UsageError(`expected: npm run -s admin -- ${name} ${command.usage.join(' ')}`);
   const foreign = Object.keys(values).find((option) => !optionsIn(command).includes(option));
   if (foreign !== undefined) throw new UsageError(`${name} does not have the option --${foreign}`);
   const answer = await (command.withoutDatabase?.(values, terminal) ??
