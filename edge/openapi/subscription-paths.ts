@@ -80,7 +80,7 @@ export const SUBSCRIPTION_PATHS: Paths = {
       ...OPERATION,
       summary: 'List the Subscriptions of the API key',
       operationId: 'searchSubscription',
-      responses: { '200': answer('All of them.', 'Bundle'), ...refusals() },
+      responses: { '200': answer('Its Subscriptions.', 'Bundle'), ...refusals() },
     },
     post: {
       ...OPERATION,

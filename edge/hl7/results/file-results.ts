@@ -166,12 +166,11 @@ function noteUncertain(
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'beside') {
-    const message = 'One of this text and the stored text has less than half of the lines of the other. Both are kept.';
+    const message = 'This text or the stored text has less than half of the lines of the other. Both were kept.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (isDoubtful) {
-    const message =
-      'One of this text and the stored text has more than twice the lines of the other. The newer one was kept.';
+    const message = 'This text or the stored text has more than twice the lines of the other. The newer one was kept.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'unmatched') {

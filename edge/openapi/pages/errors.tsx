@@ -36,8 +36,8 @@ export const ErrorsPage = ({ site }: { site: Site }) => (
         attempt, and do not repeat a rejected request in a loop.
       </li>
       <li>
-        A request is kept if the gateway knows its key. A token request has a Client ID, an access token a signature,
-        and a message a sender. For any other request the operator finds the id in the gateway’s log.
+        A request is kept if its Client ID, access token or sender shows the API key. For any other request the operator
+        finds the id in the gateway’s log.
       </li>
       <li>A message that the gateway stored is found by the id of each attempt that is kept, also an accepted one.</li>
     </ul>

@@ -45,8 +45,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
           )}
         </p>
         <p>
-          The API key must list the protocol <code>hl7-mllp</code> and allow the address that you connect from, and
-          MSH-3, MSH-4 or the subject of the certificate must be what the key says, where it says so. Ask the
+          The API key must list the protocol <code>hl7-mllp</code> and allow the address that you connect from. If it
+          names MSH-3, MSH-4 or the subject of a certificate, those of your messages must be equal. Ask the
           administrator of the key whether the connection is TLS.
         </p>
       </Section>
@@ -55,7 +55,7 @@ export const MllpPage = ({ site }: { site: Site }) => {
           Each message is one frame: the byte <code>0B</code> (VT), the message with its segments ended by{' '}
           <code>0D</code> (CR), then <code>1C 0D</code> (FS CR). Answers come in frames too, in the order of the
           messages; more messages may be sent before the first answer. A message has {Math.round(max / 1024)} KiB at
-          most, {Math.round(maxText / 1024)} KiB of them beside base64 documents (OBX-5 of type ED). A batch (FHS, BHS)
+          most, and {Math.round(maxText / 1024)} KiB without its base64 documents (OBX-5 of type ED). A batch (FHS, BHS)
           is accepted over HTTP only.
         </p>
         <Code text={mllpProgram(sendTo, sendAt, exampleMessage()).trimEnd()} label="A message over MLLP in Python" />
