@@ -134,7 +134,7 @@ const NextStep = ({ item, messagePath, aliasPath, mayReplay }: ItemProps) => {
       <p>{next.text}</p>
       {merges.length === 0 ? null : (
         <Confirm label="Merge message (ADT A40)">
-          <p>The gateway does not send it. It merges when the registration system sends it.</p>
+          <p>The gateway does not send it. The registration system must send it to merge the records.</p>
           {merges.map(({ survivor, message: text }) => (
             <section aria-label={`The ${placeOf(survivor)} patient stays`}>
               <p>

@@ -81,7 +81,7 @@ function unsupported({ messageType, triggerEvent, versionId }: Header): AckError
     findings.push(refused('201', 'MSH^1^9^1^2', message, 'unsupported-event'));
   }
   if (versionId !== undefined && !VERSIONS.has(versionId)) {
-    const message = 'This version of HL7 is not supported. Send 2.2 to 2.8.';
+    const message = 'This version of HL7 is not supported. Send 2.2 to 2.8.2.';
     findings.push(refused('203', 'MSH^1^12', message, 'unsupported-version'));
   }
   return findings;
