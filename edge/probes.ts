@@ -57,10 +57,12 @@ async function askReadiness({ database, log, version: deployed }: Probed): Promi
     if (row === undefined) throw new TypeError('the readiness query must return one row');
     const { version, missing, is_writable: isWritable, is_walled: isWalled } = row;
     if (version < SCHEMA_VERSION) {
-      return notReady(`the database is at migration ${version}, this build needs ${SCHEMA_VERSION}`);
+      return notReady(
+        `the database is at migration ${version}, this build needs ${SCHEMA_VERSION}: run npm run migrate`,
+      );
     }
     if (missing.length > 0)
-      return notReady(`the database lacks the functions ${missing.join(', ')}: run the migrations`);
+      return notReady(`the database lacks the functions ${missing.join(', ')}: run npm run migrate`);
     // Each access writes a row of the audit, so reads need a writable database too.
     if (!isWritable) return notReady('the database does not accept writes: it is read-only or a replica');
     // Without this check, a login that bypasses row-level security would go unnoticed.
@@ -68,7 +70,7 @@ async function askReadiness({ database, log, version: deployed }: Probed): Promi
     return { status: 'ready', schemaVersion: version, version: deployed };
   } catch (error) {
     if (error instanceof Fault) return notReady(error.message);
-    return notReady('the database has no migrations: run them with npm run migrate');
+    return notReady('the database has no schema: run npm run migrate');
   }
 }
 

@@ -119,7 +119,9 @@ function toFault(error: unknown, failure: Failure | undefined, saysItReads: bool
   const missing =
     state === '42883' ? /\b(?:limit_time|fhir_(?:read|find|write)|hl7_commit)\b/.exec(message)?.[0] : undefined;
   if (missing !== undefined)
-    return new Fault('unavailable', `the database lacks the function ${missing}: run the migrations`, { cause: error });
+    return new Fault('unavailable', `the database lacks the function ${missing}: run npm run migrate`, {
+      cause: error,
+    });
   if (state === '') return new Fault('unavailable', 'the database cannot be reached', { cause: error });
   if (state === '25006' && saysItReads) return error;
   return faultOfState(state, detail, error) ?? error;

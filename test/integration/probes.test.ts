@@ -56,28 +56,27 @@ test.each([
   [
     'without the newest tables',
     `delete from schema_migration where version = ${SCHEMA_VERSION}`,
-    [503, `the database is at migration ${SCHEMA_VERSION - 1}, this build needs ${SCHEMA_VERSION}`],
+    [
+      503,
+      `the database is at migration ${SCHEMA_VERSION - 1}, this build needs ${SCHEMA_VERSION}: run npm run migrate`,
+    ],
   ],
   [
     'without a function',
     "delete from schema_function where name in ('job_claim', 'assert_caller')",
-    [503, 'the database lacks the functions assert_caller, job_claim: run the migrations'],
+    [503, 'the database lacks the functions assert_caller, job_claim: run npm run migrate'],
   ],
   [
     'without the function that begins every transaction',
     'drop function limit_time',
-    [503, 'the database lacks the function limit_time: run the migrations'],
+    [503, 'the database lacks the function limit_time: run npm run migrate'],
   ],
   [
     'that takes no writes',
     `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
     [503, 'the database does not accept writes: it is read-only or a replica'],
   ],
-  [
-    'without anything',
-    'drop table schema_migration',
-    [503, 'the database has no migrations: run them with npm run migrate'],
-  ],
+  ['without anything', 'drop table schema_migration', [503, 'the database has no schema: run npm run migrate']],
 ])('a database %s', async (_, change, expected) => {
   expect(await readyAfter(change)).toEqual(expected);
 });
