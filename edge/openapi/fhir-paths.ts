@@ -132,10 +132,10 @@ function searchParameters(type: ResourceType, supported: Supported): Parameter[]
 }
 
 const MODIFIERS: Readonly<Record<string, string>> = {
-  missing: '`true`: only what has no value of it; `false`: only what has one.',
-  exact: 'The whole of it, case and accents counted.',
+  missing: '`true`: only resources without a value; `false`: only those with a value.',
+  exact: 'The complete value, with case and accents.',
   contains: 'Any part of it; case and accents do not matter.',
-  not: 'Only what has none of these, or nothing at all.',
+  not: 'Only resources without any of these values.',
   Patient: 'The same as without `:Patient`: the id of a patient.',
 };
 
@@ -402,7 +402,7 @@ export const fhirPaths = (searches: SearchSet, types: readonly ResourceType[]): 
         type: 'batch',
         entry: [{ request: { method: 'GET', url: 'Patient?_count=5' } }],
       }),
-      responses: { '200': answer('An entry for each entry.', 'Bundle'), ...writeRefusals('not-found', 'conflict') },
+      responses: { '200': answer('An answer for each entry.', 'Bundle'), ...writeRefusals('not-found', 'conflict') },
     },
   },
   '/fhir/.well-known/smart-configuration': {
