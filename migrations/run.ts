@@ -107,7 +107,10 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    // insufficient_privilege, most likely of the gateway's login.
+    const isForbidden = error instanceof Error && 'code' in error && error.code === '42501';
+    const next = isForbidden ? ': use the connection string of the owner of the database' : '';
+    console.error(error instanceof Error ? `${error.message}${next}` : error);
     process.exitCode = 1;
   }
 }

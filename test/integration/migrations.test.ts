@@ -318,6 +318,13 @@ test('the program prints its changes, and fails with a message', async () => {
       stderr: expect.stringMatching(/^DATABASE_URL is not set\n\nusage: DATABASE_URL=/),
     });
   }
+  const login = new URL(postgres.url);
+  [login.username, login.password] = ['gateway_program', 'secret'];
+  await program({ DATABASE_URL: postgres.url, LOGIN_URL: login.href });
+  await expect(program({ DATABASE_URL: login.href })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^permission denied .*: use the connection string of the owner of the database\n$/),
+  });
   const wrong = program({ DATABASE_URL: 'db.example.org/gateway' });
   await expect(wrong).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/must be a postgres:\/\/ /) });
 });
