@@ -79,7 +79,16 @@ export function createWorld(rules: readonly SenderRule[] = []): World {
         if (before !== undefined)
           known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
       }
+      for (const { gone } of effects.met) results.delete(gone);
       for (const { from, to, isAbsorbed } of effects.merges) {
+        // As hl7_merge moves keys.
+        for (const row of results.values()) if (row.patientId === from) results.set(row.id, { ...row, patientId: to });
+        for (const [name, { type, key, id }] of keys) {
+          if (!key.endsWith(`@${from}`)) continue;
+          keys.delete(name);
+          const moved = { type, key: key.replace(`@${from}`, `@${to}`), id };
+          if (!keys.has(`${type} ${moved.key}`)) keys.set(`${type} ${moved.key}`, moved);
+        }
         for (const [name, resource] of resources) {
           if (resource.type === 'Patient') continue;
           resources.set(name, { ...resource, body: resource.body.replaceAll(`"Patient/${from}"`, `"Patient/${to}"`) });
@@ -88,7 +97,6 @@ export function createWorld(rules: readonly SenderRule[] = []): World {
         if (isAbsorbed === true && gone !== undefined) known.set(from, { ...gone, numbers: [] });
       }
       for (const key of effects.identities) keys.set(`${key.type} ${key.key}`, key);
-      for (const { gone } of effects.met) results.delete(gone);
       for (const row of effects.results) results.set(row.id, row);
       for (const { type, id, fields } of effects.precedences) orders.set(`${type}/${id}`, fields);
       attention.push(...effects.attention);

@@ -115,8 +115,7 @@ const REASONS: Readonly<Record<string, string>> = {
     'The identifier of one patient now belongs to the other, whose name or birth date is another one.',
   'patient-differs': 'A message with the identifier of one patient has another name, birth date and sex.',
   'parent-changed':
-    'The parent (OBR-26), such as the organism of a susceptibility, changed after this result. The result was withdrawn, or kept if ' +
-    'it is final.',
+    'The parent (OBR-26), such as an organism, changed after this result. Below final the result was withdrawn.',
   unmerged: 'An administrator undid the merge of both.',
   alike: 'Both have the same name, birth date, sex and address, but different identifiers.',
 };

@@ -165,12 +165,8 @@ function noteUncertain(
     const message = 'Several stored results have this order number, code and time. This result was stored beside them.';
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
-  if (status === 'beside') {
-    const message = 'This text or the stored text has less than half of the lines of the other. Both were kept.';
-    note(context, 'W', '205', locate(segment), message, 'result-unclear');
-  }
-  if (isDoubtful) {
-    const message = 'This text or the stored text has more than twice the lines of the other. The newer one was kept.';
+  if (status === 'beside' || isDoubtful) {
+    const message = `This text or the stored text has less than half of the lines of the other. ${isDoubtful ? 'The newer one was' : 'Both were'} kept.`;
     note(context, 'W', '205', locate(segment), message, 'result-unclear');
   }
   if (status === 'unmatched') {

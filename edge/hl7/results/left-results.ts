@@ -106,21 +106,21 @@ function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settlin
   if (isFinal(draft) && by.result.isText) return;
   noteMissing(by.statement.segment, settling);
   if (isFinal(draft)) attendLeft(draft, by, settling);
-  else withdraw(draft, belowFinal(precedence), by, settling);
+  else withdraw(draft, precedence, by, settling);
 }
 
-/** @param precedence below final, so that a final result that arrives late stays in any order of arrival */
+/** Below final, so that a final result that arrives late stays in any order of arrival. */
 function withdraw(draft: Draft, precedence: Precedence, by: FiledStatement, { drafts, withdrawn }: Settling): void {
   withdrawn.set(draft, by);
   const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
-  drafts.apply(draft, said, precedence, false, 'OBX');
+  drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
   rememberWithdrawal(draft, precedence, drafts);
 }
 
-function noteMissing(segment: Segment, { context }: Settling): void {
+function noteMissing(segment: Segment, { context }: Settling, ...field: readonly number[]): void {
   const message =
-    'A newer message no longer has an older result, or changed its parent. It was withdrawn, or put up for review.';
-  note(context, 'W', '205', locate(segment), message, 'result-missing');
+    'A newer message cancels an older result, no longer has it, or changes its parent. It was withdrawn, or put up for review.';
+  note(context, 'W', '205', locate(segment, ...field), message, 'result-missing');
 }
 
 function attendLeft(
@@ -138,10 +138,9 @@ function settleCancelled(report: FiledStatement, settling: Settling): void {
   const { statement, draft, precedence } = report;
   if (!statement.timing.standing.isWithdrawal) return;
   const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (isBelowFinal(each)) withdraw(each, belowFinal(precedence), report, settling);
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, report, settling);
   if (!left.some(isFinal)) return;
-  const message = 'OBR-25 cancels the report. Its final results were not cancelled and were put up for review.';
-  note(settling.context, 'W', '205', locate(statement.segment, 25), message, 'result-missing');
+  noteMissing(statement.segment, settling, 25);
   attendLeft(draft, report, settling);
 }
 
@@ -162,7 +161,7 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (isBelowFinal(draft)) withdraw(draft, belowFinal(cancelled.precedence), report, settling);
+  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, report, settling);
   else if (isFinal(draft) && status !== 'known') {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, report, settling);
@@ -170,19 +169,17 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
 }
 
 /**
- * Withdraws an older result of a former parent if it is below final, or if the sender withdrew the parent. A final result is listed,
- * and a result that may be valid again.
+ * Withdraws an older result of a former parent if it is below final. A final result is listed, and a result that may be valid
+ * again.
  */
 function settleParents(observations: readonly FiledStatement[], settling: Settling): void {
   const { drafts, context, patient, withdrawn, results } = settling;
   rememberValues(observations, drafts, context);
   const states = new Map([...withdrawn, ...observations.map((each) => [each.draft, each] as const)]);
   for (const former of formerResults(results.ofPatient('Observation', patient.id), states, drafts)) {
-    const { draft, precedence, isOfNone, isAgain, isNew, by } = former;
-    const wasFinal = isFinal(draft);
-    const isLeft = isBelowFinal(draft) || (wasFinal && isOfNone);
-    if (isLeft) withdraw(draft, wasFinal ? precedence : belowFinal(precedence), by, settling);
-    if (!isLeft && (!isNew || (isWithdrawn(draft) && !isMissing(draft)))) continue;
+    const { draft, precedence, wasFinal, isAgain, by } = former;
+    if (isBelowFinal(draft)) withdraw(draft, precedence, by, settling);
+    else if (!wasFinal && !(isAgain && isMissing(draft))) continue;
     noteMissing(by.statement.segment, settling);
     if (wasFinal || isAgain) attendLeft(draft, by, settling, 'parent-changed');
   }

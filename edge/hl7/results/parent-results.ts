@@ -8,6 +8,7 @@ import { quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { join } from '../mapping/key.ts';
 import { valueText } from '../precedence/value-text.ts';
+import { fixed } from '../precedence/contribution.ts';
 import {
   heldHistory,
   historyOf,
@@ -18,27 +19,25 @@ import {
   type Said,
 } from '../precedence/history.ts';
 import { belowFinal, isBelowFinalTier, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
-import { FORMER } from '../precedence/stated-value.ts';
+import { FORMER, waitingName, WITHDRAWN } from '../precedence/stated-value.ts';
 import type { FiledStatement } from './file-results.ts';
 import type { FiledResult } from './filed-results.ts';
 import { isAssumed, isSameNumber } from './order-number.ts';
 import { observedBy, type ResultKey } from './result-key.ts';
-import { isMissing, isWithdrawn, statusPrecedence } from './result-state.ts';
+import { isFinal, isMissing, statusPrecedence } from './result-state.ts';
 
 /** A newer statement about the parent of a result, with another value than that of the result. */
 interface Change {
   readonly precedence: Precedence;
   /** The parent may have the value of the result again. */
   readonly isAgain: boolean;
-  /** The sender withdrew the organism. A reflex test may outlive the number that led to it, so a number does not count. */
-  readonly isOfNone: boolean;
 }
 
 /** A result whose parent has changed since. */
 export interface FormerResult extends Change {
   readonly draft: Draft;
-  /** The change was not known before, or the parent has the value again only now. */
-  readonly isNew: boolean;
+  /** Before the sender's withdrawal of its parent. */
+  readonly wasFinal: boolean;
   readonly by: FiledStatement;
 }
 
@@ -84,7 +83,7 @@ export function formerResults(
   // An organism has many susceptibilities.
   const histories = new Map<Draft, readonly Said[]>();
   const historyOfParent = ({ draft }: FiledResult): readonly Said[] => {
-    const history = histories.get(draft) ?? historyOf([draft]);
+    const history = histories.get(draft) ?? whileBelowFinal(historyOf([draft]));
     histories.set(draft, history);
     return history;
   };
@@ -96,45 +95,83 @@ export function formerResults(
     parents.forEach(settle);
     const [cause] = [each, ...parents].flatMap((one) => by.get(one.draft) ?? []);
     if (cause === undefined) return;
+    const value = key.parent?.value ?? '';
+    const histories = parents.map(historyOfParent);
+    const fitting = value === '' ? [] : histories.filter((history) => history.some((said) => saysValue(said, value)));
     const own = ownPrecedence(draft);
-    const change = changeSince(own, key.parent?.value ?? '', parents.map(historyOfParent));
-    if (change === undefined) return;
+    const change = changeSince(own, value, { histories, fitting });
+    const wasFinal = isFinal(draft);
+    withdrawWith(fitting.length > 0 ? fitting : histories, draft, drafts);
     const isKnown = historyOf([draft]).some((said) => valueIn(said) === '~' && instantOf(said) > instantOf(own));
-    const isAgainNow = change.isAgain && parents.some((parent) => hasChanged(by.get(parent.draft)));
-    if (!isKnown) rememberWithdrawal(draft, change.precedence, drafts);
+    // A late statement may show that the result was not former. Only the sender can state it again.
+    const isAgain = change?.isAgain ?? (isKnown && isMissing(draft));
+    if (change === undefined && !isAgain) return;
+    if (change !== undefined && !isKnown) rememberWithdrawal(draft, change.precedence, drafts);
     by.set(draft, cause);
-    former.push({ ...change, draft, isNew: !isKnown || isAgainNow, by: cause });
+    former.push({ precedence: change?.precedence ?? own, isAgain, draft, wasFinal, by: cause });
   };
   [...open].forEach(settle);
   return former;
 }
 
-/** The precedence of what the sender stated: a withdrawal together with another result changes only the status. */
-const ownPrecedence = (draft: Draft): Precedence =>
-  (isMissing(draft) ? draft.remembered.registers.get('code')?.precedence : undefined) ?? statusPrecedence(draft);
+/** A final result is not withdrawn together with another one. */
+const whileBelowFinal = (history: readonly Said[]): readonly Said[] =>
+  history.filter(
+    (said, at) =>
+      valueIn(said) !== '~' ||
+      !isBelowFinalTier(said) ||
+      history.slice(0, at).every((each) => isBelowFinalTier(each) || valueIn(each) === '~'),
+  );
+
+const saysValue = (said: Said, value: string): boolean => valueIn(said).includes(JSON.stringify(value).slice(0, -1));
+
+/**
+ * The sender's withdrawal of an organism withdraws its results. A number may lead to a reflex test that is valid without it, so its
+ * withdrawal does not.
+ */
+function withdrawWith(histories: readonly (readonly Said[])[], draft: Draft, drafts: Drafts): void {
+  const withdrawals = histories.map((history) =>
+    history.some((said) => valueIn(said).length > 1)
+      ? history.findLast((said) => valueIn(said) === '~' && !isBelowFinalTier(said))
+      : undefined,
+  );
+  const [said] = withdrawals.includes(undefined)
+    ? []
+    : withdrawals.flatMap((each) => each ?? []).toSorted((a, b) => (a < b ? -1 : 1));
+  const known = draft.remembered.registers.get(WITHDRAWN)?.precedence ?? '';
+  if (said === undefined || precedenceIn(said) <= known) return;
+  remember(draft, historyOf([draft], said), drafts);
+  const status = [fixed('status', 'entered-in-error'), fixed('_status', null)];
+  const code = fixed('code', draft.content['code'] ?? null);
+  drafts.apply(draft, [...status, code], precedenceIn(said), true, 'OBX');
+}
+
+/** The newest statement by the sender: a withdrawal together with another result changes only the status. */
+function ownPrecedence(draft: Draft): Precedence {
+  const [code, waiting] = ['code', waitingName('code')].map((name) => draft.remembered.registers.get(name)?.precedence);
+  return waiting ?? code ?? statusPrecedence(draft);
+}
 
 /** Time and MSH-7. The rank of a status compares only statements about one result. */
-const instantOf = (said: Said): string =>
-  said
-    .split('|')
-    .filter((_, at) => at % 2 === 1)
-    .join('|');
-
-const hasChanged = (by: FiledStatement | undefined): boolean =>
-  by !== undefined && (by.before !== valueText(by.draft.content) || isWithdrawn(by.was) !== isWithdrawn(by.draft));
+function instantOf(said: Said): string {
+  const [, time = '', , sent = ''] = said.split('|');
+  return time + sent;
+}
 
 /**
  * @param own the precedence of the result
  * @param value OBR-26.3; `''` for none. Without it, the parent has the value that it had at the time of the result.
- * @param parents the histories of the results that may be the parent
+ * @param parents the histories of the results that may be the parent, and of those that have had the value
  */
-function changeSince(own: Precedence, value: string, parents: readonly (readonly Said[])[]): Change | undefined {
-  const start = JSON.stringify(value).slice(0, -1);
-  const says = (said: Said): boolean => valueIn(said).includes(start);
-  const fitting = value === '' ? [] : parents.filter((history) => history.some(says));
+function changeSince(
+  own: Precedence,
+  value: string,
+  { histories, fitting }: Readonly<Record<'histories' | 'fitting', readonly (readonly Said[])[]>>,
+): Change | undefined {
+  const says = (said: Said): boolean => saysValue(said, value);
   // A sender may name the organism by another text than OBX-5: then the value does not distinguish.
   const isNamed = fitting.length > 0;
-  const changes = (isNamed ? fitting : parents).map((history): Change | undefined => {
+  const changes = (isNamed ? fitting : histories).map((history): Change | undefined => {
     const last = history.at(-1) ?? '';
     const at = history.findLastIndex((said) => (isNamed ? !says(said) : valueIn(said) !== valueIn(last)));
     const [other, said] = [history[at], history[isNamed ? at : at + 1]];
@@ -142,11 +179,9 @@ function changeSince(own: Precedence, value: string, parents: readonly (readonly
     // Without a value, the organism and its susceptibilities of one minute may be in two messages.
     const isOlder = isNamed ? instantOf(own) < instantOf(said) : timeMsOf(own) < timeMsOf(said);
     if (!isOlder) return undefined;
-    const isOrganism = history.some((each) => valueIn(each).length > 1);
     return {
       precedence: isLater(said, own) ? precedenceIn(said) : own,
-      isAgain: isNamed ? says(last) : parents.length > 1 || timeMsOf(other) > timeMsOf(own),
-      isOfNone: valueIn(said) === '~' && !isBelowFinalTier(said) && isOrganism,
+      isAgain: isNamed ? says(last) : histories.length > 1 || timeMsOf(other) > timeMsOf(own),
     };
   });
   // With a value, one parent that has it is enough; without a value, each of them may be the parent.

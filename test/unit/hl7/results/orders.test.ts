@@ -174,29 +174,24 @@ test('a culture of four messages ends in the same organisms in every order of ar
 });
 
 test('a final susceptibility of a withdrawn organism is withdrawn and listed in every order of arrival', () => {
-  const of = (value: string, status: string): SentOrder => ({
-    filler: 'PA',
-    status,
-    obx: [`ST|ORG^Organism^L|1|${value}`],
-  });
-  const history = [
-    sent(1, of('E. coli', 'F')),
-    sent(2, sensitivity('1', 'E. coli', 'S', { filler: 'CH', parentOrder: '^PA' })),
-    sent(3, of('E. coli', 'W')),
-  ];
-  const again = sent(4, of('E. coli', 'F'));
-  for (const [messages, live] of [
-    [history, []],
-    [[...history, again], ['E. coli final']],
+  const organism = (status: string): SentOrder => ({ filler: 'PA', status, obx: ['ST|ORG^Organism^L|1|E. coli'] });
+  const tested = (status: string): SentOrder =>
+    sensitivity('1', 'E. coli', 'S', { status, filler: 'CH', parentOrder: '^PA' });
+  const at = (minute: number, ...orders: readonly SentOrder[]): SentResults => ({ at: minute, orders });
+  const history = [at(1, organism('F')), at(2, tested('F')), at(3, organism('W'))];
+  const rerun = at(4, organism('P'), tested('P'));
+  for (const [messages, live, isListed] of [
+    [history, [], true],
+    [[...history, at(4, organism('F'))], ['E. coli final'], true],
+    [[at(1, organism('P'), tested('P')), at(2, organism('F'), tested('F')), at(3, organism('W'))], [], false],
+    [[at(2, organism('F'), tested('F')), at(3, organism('W')), rerun], ['E. coli preliminary', 'S preliminary'], false],
   ] as const) {
     for (const order of ordersOf(messages)) {
       const { world } = afterResults(order);
-      const name = order.map(({ at }) => at).join();
+      const name = order.map(({ at: minute }) => minute).join();
       expect(liveIn(world), name).toEqual(live);
-      expect(
-        world.attention.some(({ detail }) => detail?.['reason'] === 'parent-changed'),
-        name,
-      ).toBe(true);
+      const isFound = world.attention.some(({ detail }) => detail?.['reason'] === 'parent-changed');
+      expect(isFound || !isListed, name).toBe(true);
     }
   }
 });
@@ -233,12 +228,42 @@ const history = fc.constantFrom('ST', 'ST', 'TX').chain((type) =>
 const withoutPreliminary = (live: readonly string[]): readonly string[] =>
   live.filter((each) => !each.endsWith(' preliminary'));
 
-test('every order of groups and texts ends in the same final results, or the difference is listed', () => {
+/** An organism, its susceptibility and a result of the susceptibility, of different times. A sender uses OBR-26.3 always or never. */
+const families = fc.boolean().chain((isNamed) => {
+  const named = (name: string): string => (isNamed ? name : '');
+  const status = fc.constantFrom('P', 'P', 'F', 'F', 'C', 'W');
+  const name = fc.constantFrom('E. coli', 'S. aureus');
+  const organisms = fc
+    .tuple(status, name)
+    .map(([of, value]): SentOrder => ({ status: of, filler: 'PA', obx: [`ST|ORG^Organism^L|1|${value}`] }));
+  const susceptibilities = fc
+    .tuple(status, name)
+    .map(([of, value]) => sensitivity('1', named(value), 'S', { status: of, filler: 'CH', parentOrder: '^PA' }));
+  const below = status.map((of): SentOrder => ({
+    status: of,
+    filler: 'GC',
+    parent: `AMP&Ampicillin&L^^${named('S')}`,
+    parentOrder: '^CH',
+    obx: ['ST|ESBL^ESBL^L||none'],
+  }));
+  const orders = fc.oneof(
+    ...[organisms, organisms, susceptibilities, susceptibilities, below].map((one) => one.map((order) => [order])),
+    fc.tuple(organisms, susceptibilities),
+  );
+  return fc
+    .array(orders, { minLength: 2, maxLength: sized(3, 4) })
+    .map((all) => all.map((each, at): SentResults => ({ at: at + 1, orders: each })));
+});
+
+test.each<[string, fc.Arbitrary<readonly SentResults[]>, (live: readonly string[]) => readonly string[], number]>([
+  ['groups and texts ends in the same final results', history, withoutPreliminary, sized(12, 5000)],
+  ['results and their parents ends in the same results', families, (live) => live, sized(20, 5000)],
+])('every order of %s, or the difference is listed', (_, histories, counted, numRuns) => {
   fc.assert(
-    fc.property(history, (messages) => {
+    fc.property(histories, (messages) => {
       const ends = ordersOf(messages).map((order) => {
         const { world } = afterResults([...order, ...order.slice(0, 1)]);
-        const live = withoutPreliminary(liveIn(world));
+        const live = counted(liveIn(world));
         return { live: JSON.stringify([live, conclusionIn(world)]), isListed: world.attention.length > 0 };
       });
       for (const end of ends) {
@@ -249,6 +274,6 @@ test('every order of groups and texts ends in the same final results, or the dif
         ).toBe(true);
       }
     }),
-    { numRuns: sized(12, 5000) },
+    { numRuns },
   );
 });
