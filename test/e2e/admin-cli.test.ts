@@ -381,6 +381,16 @@ test.each([
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^usage/i), '']);
 });
 
+test.each(['token', 'mllp-send'])('%s names the command that starts the gateway', async (program) => {
+  const file = `test/stack/start/${program}.ts`;
+  const env = { ...process.env, LOCAL_FOLDER: '/none' };
+  const failed = promisify(execFile)(process.execPath, [file, file], { cwd: ROOT, env });
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^\/none\/stack.json does not exist: start the gateway with npm start first\nHelp: /),
+  });
+});
+
 test('previews, starts, stops and resumes a replay', async () => {
   const { site } = json(await admin('site', 'create', '--name', 'Replayed'));
   const { clientId } = await createApiKey(db.client, { site });

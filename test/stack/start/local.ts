@@ -1,6 +1,9 @@
 /** The local stack's addresses and files: ports from the environment, everything it keeps below `.local`. */
+import { readFile } from 'node:fs/promises';
+
 import type { JWK } from 'jose';
 
+import { UsageError } from '../../../edge/platform/node/program.ts';
 import { ROOT } from '../services/build.ts';
 
 /** `LOCAL_FOLDER` puts a second stack beside the first. */
@@ -67,3 +70,24 @@ export interface StackDescription {
   readonly otherSite: string;
   readonly clients: readonly StackClient[];
 }
+
+const START = 'start the gateway with npm start first';
+
+/** The description of the running stack. @throws UsageError if it was never started */
+export async function readStack(): Promise<StackDescription> {
+  try {
+    return JSON.parse(await readFile(STACK_FILE, 'utf8')) as StackDescription;
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error;
+    throw new UsageError(`${STACK_FILE} does not exist: ${START}`);
+  }
+}
+
+/** The error of a connection to the stack. */
+export function connectionError(error: unknown): unknown {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return isCode(cause, 'ECONNREFUSED') ? new UsageError(`the gateway does not answer: ${START}`) : error;
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
