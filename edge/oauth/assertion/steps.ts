@@ -25,7 +25,7 @@ export const FORMAT = { code: 'format', title: 'three base64url parts, header an
 
 const findTheClient: Step = {
   code: 'client',
-  title: 'sub or iss is a Client ID of this site',
+  title: 'sub or iss is the Client ID of an API key',
   seen: ({ jws: { claims } }) => claims['sub'] ?? claims['iss'],
   async run({ jws, clientId, formClientId }, { findClient }) {
     const { sub, iss } = jws.claims;
@@ -37,7 +37,7 @@ const findTheClient: Step = {
     }
     const client = await findClient(clientId);
     return client === undefined
-      ? refusedFor('client', 'no API key of this site has this Client ID')
+      ? refusedFor('client', 'the gateway found no API key with this Client ID')
       : { findings: { client } };
   },
 };
