@@ -181,7 +181,11 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
             <Copyable text={message.controlId} label="the control id" />
           )}
         </Fact>
-        <Fact name="Sender">{[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ')}</Fact>
+        <Fact name="Sender">
+          {[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ') || (
+            <span class="quiet">none</span>
+          )}
+        </Fact>
         <Fact name="API key">
           <a href={`${keyPath}/${message.clientId}`}>{message.keyName}</a>
         </Fact>
@@ -262,7 +266,9 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
       </Section>
       <Section id="attempts" title="Attempts">
         <p class="quiet">
-          The sender gets the first AA whenever it sends these bytes again.
+          {message.attempts.some(({ outcome }) => outcome === 'AA')
+            ? 'The sender gets the first AA whenever it sends these bytes again.'
+            : 'If the sender sends these bytes again, the gateway processes them again.'}
           {message.attemptCount > message.attempts.length
             ? ` It was processed ${message.attemptCount} times: the first ten and the newest hundred are kept.`
             : ''}

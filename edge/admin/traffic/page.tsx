@@ -72,7 +72,7 @@ const Tiles = ({ traffic, links, all }: Omit<TrafficProps, 'path'> & { all: Surf
   return (
     <dl class="tiles">
       {count('Answered', 'answered', '#surfaces')}
-      {count('Refused', 'refused', links.refused(null, between))}
+      {count('Rejected', 'refused', links.refused(null, between))}
       {count('Failed', 'failed', links.failed(null, between))}
       <Tile
         name="95 of 100 answers took"
