@@ -247,7 +247,7 @@ export const FeedsPage = ({ health, feeds, sidecars, alerts, links }: Feeds & { 
         {health.sentence}.
       </p>
       <h2>HL7</h2>
-      {hl7.length === 0 ? <Empty>No messages yet.</Empty> : list(hl7)}
+      {hl7.length === 0 ? <Empty>No messages yet. A message appears here after a few seconds.</Empty> : list(hl7)}
       {fhir.length === 0 ? null : (
         <>
           <h2>FHIR</h2>
