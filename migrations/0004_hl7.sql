@@ -46,7 +46,7 @@ create index hl7_message_kept on hl7_message (site_id, received_at, message_id) 
 create index hl7_message_control_part on hl7_message using gin (lower(control_id) gin_trgm_ops, site_id)
   with (fastupdate = on, gin_pending_list_limit = 256);
 create index hl7_message_refused_received on hl7_message (site_id, received_at, message_id) where outcome <> 'AA';
--- Only a query that repeats this condition uses the index (edge/store/message-search.ts). Without the condition the planner also
+-- Only a query that repeats this condition uses the index (edge/store/message-candidates.ts). Without it the planner also
 -- used it to find a message among those of its sender, and read every message of the sender.
 create index hl7_message_of_key on hl7_message (client_id, received_at, message_id) where client_id <> '';
 -- After the other indexes, and the second without the site (0003_resource.sql). Until a new database had statistics, each message

@@ -276,7 +276,7 @@ const ROWS: readonly Row[] = [
   ['edge/store/hl7.ts', ['storedMessage'], ['integration/store/admin-isolation']],
   ['edge/store/key-traffic.ts', ['trafficOfKeys'], ['integration/store/admin-isolation']],
   [
-    'edge/store/message-search.ts',
+    'edge/store/message-candidates.ts',
     ['conditions', 'ofPatient'],
     ['integration/store/admin-isolation', 'integration/hl7/message-keys'],
   ],

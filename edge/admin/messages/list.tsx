@@ -3,7 +3,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 
 import { isRequestId } from '../../http/request-id.ts';
 import { MAX_ELSEWHERE } from '../../store/messages-elsewhere.ts';
-import { MAX_COUNTED } from '../../store/message-search.ts';
+import { MAX_COUNTED } from '../../store/message-candidates.ts';
 import { Backwards, Filter, Moment, Refreshed, Select, When } from '../web/ui.tsx';
 import type { MessageList as Listed } from './listing.ts';
 import { ALL_COLUMNS, COLUMNS, type MessageColumn, MessageTable } from './table.tsx';

@@ -7,16 +7,13 @@ import { inSite } from '../../store/in-site.ts';
 import { readPatientText } from '../../store/message-key.ts';
 import { messagesElsewhere, type ElsewhereRow } from '../../store/messages-elsewhere.ts';
 import {
-  listMessages,
   MAX_COUNTED,
   MESSAGE_OUTCOMES,
   MESSAGE_RANGES,
-  type ListedRow,
   type MessageFilter,
   type MessagePlace,
-  sendingKeys,
-  type SendingKeyRow,
-} from '../../store/message-search.ts';
+} from '../../store/message-candidates.ts';
+import { listMessages, type ListedRow, sendingKeys, type SendingKeyRow } from '../../store/message-search.ts';
 import { fromCursor, INSTANT_PART, toCursor, UUID_PART } from '../api/cursor.ts';
 import { instant, requireForward } from '../api/instant.ts';
 import { paging } from '../api/operation.ts';

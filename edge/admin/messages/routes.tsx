@@ -6,7 +6,7 @@ import { Fault } from '../../../shared/fault.ts';
 import { isUuid } from '../../../shared/uuid.ts';
 import { pagedStream } from '../../http/paged-stream.ts';
 import type { Surface } from '../../http/surface.ts';
-import { RANGE_HOURS } from '../../store/message-search.ts';
+import { RANGE_HOURS } from '../../store/message-candidates.ts';
 import { isBackwards } from '../api/instant.ts';
 import { parse } from '../api/parse.ts';
 import { exportMessages, findMessages, messageFilter, messageQuery } from './listing.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 import { viewListedMessage } from '../messages/view.ts';
 import { listedItem } from '../messages/operations.ts';
-import { MAX_COUNTED } from '../../store/message-search.ts';
+import { MAX_COUNTED } from '../../store/message-candidates.ts';
 import { personItem } from '../attention/person.ts';
 import { type Operation, operation } from '../api/operation.ts';
 import { requestItem, viewRequest } from '../requests/view.ts';

@@ -2,7 +2,7 @@
 import type { PropsWithChildren } from 'hono/jsx';
 
 import type { Config } from '../../config.ts';
-import { MAX_COUNTED } from '../../store/message-search.ts';
+import { MAX_COUNTED } from '../../store/message-candidates.ts';
 import { PERMISSIONS } from '../../permissions.ts';
 import type { Actor } from '../staff/actor.ts';
 import { MessageTable } from '../messages/table.tsx';

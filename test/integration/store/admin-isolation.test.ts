@@ -12,7 +12,8 @@ import { ATTENTION_KINDS } from '../../../edge/store/attention.ts';
 import { dismissAttention, listAttention } from '../../../edge/store/admin-attention.ts';
 import { changesOf } from '../../../edge/store/admin-key.ts';
 import { readStoredMessage, resourcesOfMessage } from '../../../edge/store/admin-message.ts';
-import { ANY_MESSAGE, listMessages } from '../../../edge/store/message-search.ts';
+import { ANY_MESSAGE } from '../../../edge/store/message-candidates.ts';
+import { listMessages } from '../../../edge/store/message-search.ts';
 import { listUnmappedNames } from '../../../edge/store/admin-unmapped-name.ts';
 import {
   listAudit,

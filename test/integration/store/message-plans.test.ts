@@ -7,13 +7,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { parameter } from '../../../edge/platform/parameter.ts';
 import { readPatientText } from '../../../edge/store/message-key.ts';
-import {
-  ANY_MESSAGE,
-  type ListedRow,
-  listMessages,
-  type MessageFilter,
-  type MessagePlace,
-} from '../../../edge/store/message-search.ts';
+import { ANY_MESSAGE, type MessageFilter, type MessagePlace } from '../../../edge/store/message-candidates.ts';
+import { type ListedRow, listMessages } from '../../../edge/store/message-search.ts';
 import { messagesElsewhere } from '../../../edge/store/messages-elsewhere.ts';
 import { createApiKey, createSite } from '../../stack/services/seed.ts';
 import { useTestDatabase } from '../../stack/tools/database.ts';
