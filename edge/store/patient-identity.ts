@@ -7,8 +7,9 @@ import { isJsonObject, objectsOf, type Json, type JsonObject } from '../../share
 import { affordable, namesByUse } from './human-names.ts';
 
 /**
- * `[authority, value, type, led, assumed]`: code of table 0203 or `''`; whether it led a PID-3; whether its authority is
- * assumed.
+ * `[authority, value, type, led, assumed]`: the type is a code of table 0203 or `''`. `led`: it was the leading identifier of a
+ * PID-3, or a FHIR client wrote it; other identifiers were only listed. `assumed`: the sender named no authority
+ * (edge/docs/behaviour.md, HL7 v2, Identifiers).
  */
 export type IdentifierRow = readonly [authority: string, value: string, type: string, led: boolean, assumed: boolean];
 
