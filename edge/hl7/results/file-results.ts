@@ -26,7 +26,8 @@ export interface FiledStatement extends Keyed {
   readonly draft: Draft;
   readonly precedence: Precedence;
   readonly status: Choice<unknown>['status'];
-  /** As `valueText` prints the stored value before the message; `''` for a new result. */
+  /** The value that the message states, and the stored one before it (`''` for a new result), as `valueText` prints them. */
+  readonly value: string;
   readonly before: string;
   /** The record before the message. */
   readonly was: Recorded;
@@ -144,6 +145,7 @@ function fileEquals(
       draft,
       status: choice.status,
       precedence: clock.precedenceOf(each.statement.timing),
+      value: sent[at]?.value ?? '',
       before,
       was,
       wasMissing,

@@ -173,8 +173,8 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
  * again.
  */
 function settleParents(observations: readonly FiledStatement[], settling: Settling): void {
-  const { drafts, context, patient, withdrawn, results } = settling;
-  rememberValues(observations, drafts, context);
+  const { drafts, patient, withdrawn, results } = settling;
+  rememberValues(observations, drafts);
   const states = new Map([...withdrawn, ...observations.map((each) => [each.draft, each] as const)]);
   for (const former of formerResults(results.ofPatient('Observation', patient.id), states, drafts)) {
     const { draft, precedence, wasFinal, isAgain, by } = former;

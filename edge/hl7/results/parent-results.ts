@@ -4,7 +4,6 @@
  * them for this isolate again. The outcome depends on all statements about the parent, so each order of arrival ends alike.
  */
 import { indexBy } from '../../../shared/index-by.ts';
-import { quietly, type MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { join } from '../mapping/key.ts';
 import { valueText } from '../precedence/value-text.ts';
@@ -44,10 +43,9 @@ export interface FormerResult extends Change {
 const EMPTY = valueText({});
 
 /** Remembers the values of results that have had several. */
-export function rememberValues(observations: readonly FiledStatement[], drafts: Drafts, context: MapContext): void {
-  for (const { draft, was, before, status, result, statement, precedence } of observations) {
+export function rememberValues(observations: readonly FiledStatement[], drafts: Drafts): void {
+  for (const { draft, was, value, before, status, statement, precedence } of observations) {
     if (status !== 'known') continue;
-    const value = result.value(quietly(context));
     const { isWithdrawal } = statement.timing.standing;
     if (value === before && !isWithdrawal && !was.remembered.registers.has(FORMER)) continue;
     const said = isWithdrawal ? [saidWithdrawn(precedence)] : value === EMPTY ? [] : [saidWith(precedence, value)];
