@@ -265,12 +265,13 @@ function ofPatient(selection: Selection, { number, authorities, terms }: Patient
  * By a part of the control id. If a twentieth of the newest messages have it, a walk fills the page soon. Else the index of trigrams
  * lists the messages, and they are sorted.
  *
+ * @param text the bound part
  * @param rest the other conditions
  */
-function byControlId(selection: Selection, rest: readonly string[]): Candidates {
+function byControlId(selection: Selection, text: string, rest: readonly string[]): Candidates {
   const { site, bind, filter } = selection;
   // Without `like`, so that PostgreSQL expects to find many and walks.
-  const isPart = `strpos(lower(m.control_id), lower(${bind(filter.text)})) > 0`;
+  const isPart = `strpos(lower(m.control_id), lower(${text})) > 0`;
   const walk = (...all: readonly string[]): string => page(selection, 'hl7_message', [...rest, isPart, ...all]);
   if (!TRIGRAM.test(filter.text)) return { before: '', candidates: walk() };
   const among = [`m.site_id = ${site}`, ...window(selection, 'm')].join(' and ');
@@ -308,7 +309,7 @@ function ofText(selection: Selection): Candidates {
        order by ${sender} limit 1) x
    where s.n < ${MAX_COUNTED}
 ), `;
-  const control = byControlId(selection, rest);
+  const control = byControlId(selection, text, rest);
   const bySender = page(selection, 'hl7_message', [
     ...rest,
     // `=` would let PostgreSQL use the index of senders. A key's messages are in order, and nearly all are of one sender.

@@ -1,5 +1,6 @@
 /** The pages of code tables: the list with the codes that they miss, and one table with its draft and its versions. */
 import { type Fault, type Place, printPlace } from '../../../shared/fault.ts';
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import type { CodeTableRelease, CodeTableRow, ImportProgress, TableRow } from '../../store/admin-code-table.ts';
 import { EQUIVALENCES } from '../../store/code-table.ts';
 import type { List } from '../api/cursor.ts';
@@ -32,9 +33,6 @@ const Coded = ({ code, system }: { code: string; system: string }) => (
     <code>{code}</code> <span class="quiet">{system}</span>
   </>
 );
-
-const senderOf = ({ application, facility }: { application: string; facility: string }): string =>
-  [application, facility].filter(Boolean).join(' / ');
 
 /** The fields of a single row are on the page. */
 const isOfRow = ({ at = '' }: Place): boolean => at.startsWith('rows[');
@@ -152,7 +150,7 @@ export const CodeTables = ({ tables, misses, query, path, mayChange, fault, give
           Text: (miss) => miss.text,
           Messages: (miss) => miss.messages.toLocaleString('en'),
           Last: (miss) => <When at={miss.lastAt} />,
-          Sender: (miss) => senderOf(miss),
+          Sender: (miss) => senderText(miss),
           Row: (miss) =>
             mayChange ? (
               <MissForm
@@ -297,7 +295,7 @@ export const CodeTable = (props: CodeTableProps) => {
           empty="No rows."
           columns={{
             Code: (row) => <Coded {...row} />,
-            Sender: (row) => senderOf(row),
+            Sender: (row) => senderText(row),
             Target: (row) => <Coded code={row.targetCode} system={row.targetSystem} />,
             Text: (row) => row.display,
             'The target is': (row) => row.equivalence,

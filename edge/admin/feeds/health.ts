@@ -1,6 +1,7 @@
 /** One sentence about all feeds of a site: what is not as usual, the worst first. Pure. */
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import { counted } from '../web/counted.ts';
-import type { Feeds, Sender } from './schema.ts';
+import type { Feeds } from './schema.ts';
 
 /** The list below has the rest, key by key. */
 const MAX_SENTENCES = 4;
@@ -12,10 +13,6 @@ function howLong(ms: number): string {
   return minutes < 2 * 24 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / (24 * 60))} days`;
 }
 
-/** MSH-3 and MSH-4 where a key has several senders. */
-export const senderName = ({ application, facility }: Pick<Sender, 'application' | 'facility'>): string =>
-  [application, facility].filter(Boolean).join(' / ');
-
 const were = (number: number): string => (number === 1 ? 'was' : 'were');
 
 export function sentenceOf(
@@ -25,7 +22,7 @@ export function sentenceOf(
   const senders = feeds.flatMap(({ name, senders: ofKey }) => {
     const hasSeveral = ofKey.filter(({ surface }) => surface !== 'fhir').length > 1;
     return ofKey.map((sender) => {
-      const own = hasSeveral ? senderName(sender) : '';
+      const own = hasSeveral ? senderText(sender) : '';
       return { sender, name: own === '' ? name : `${name} (${own})` };
     });
   });

@@ -1,11 +1,11 @@
 /** The feeds: a sentence about all, then each sender, those with problems first. */
 import type { Child } from 'hono/jsx';
 
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import { labelFor } from '../../refusals.ts';
 import { counted } from '../web/counted.ts';
 import { Badge, Empty, Notice, When } from '../web/ui.tsx';
 import { closeReason, securityOf } from './connections.ts';
-import { senderName } from './health.ts';
 import type { FeedLinks } from './links.ts';
 import type { Feed, Feeds, Sender } from './schema.ts';
 
@@ -70,7 +70,7 @@ const Line = ({ feed, sender, links }: LineProps) => {
     if (!isFhir) return links.messages(clientId, HL7_OUTCOMES[at]);
     return at === 0 ? undefined : links.requests(clientId, { surface: 'fhir', status: at === 1 ? '4xx' : '5xx' });
   };
-  const name = senderName(sender);
+  const name = senderText(sender);
   return (
     <p class="line">
       {verdict === null ? null : <Badge tone={VERDICTS[verdict].tone}>{VERDICTS[verdict].badge}</Badge>}

@@ -1,4 +1,5 @@
 /** One HL7 message: what became of it, what is wrong with it, what it changed, its segments and its ACK, and what is around it. */
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import type { AroundView, AttemptView, ChangeView, MessageDetail } from './view.ts';
 import { AckErrors, inOrder, RuleChanges, Segments } from './as-sent.tsx';
 import { Changed } from './differences.tsx';
@@ -182,7 +183,7 @@ export const MessagePage = ({ message, path, keyPath, mayReplay, isRaw }: Messag
           )}
         </Fact>
         <Fact name="Sender">
-          {[message.sendingApplication, message.sendingFacility].filter(Boolean).join(' / ') || (
+          {senderText({ application: message.sendingApplication, facility: message.sendingFacility }) || (
             <span class="quiet">none</span>
           )}
         </Fact>

@@ -1,6 +1,7 @@
 /** Messages as a table with columns to choose from. */
 import type { Child } from 'hono/jsx';
 
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import type { ListedRow } from '../../store/message-search.ts';
 import { Outcome, Table, Warnings, When } from '../web/ui.tsx';
 import { Path } from '../web/path.tsx';
@@ -73,7 +74,7 @@ export const COLUMNS = {
   sender: {
     title: 'Sender',
     cell: ({ sendingApplication, sendingFacility }) =>
-      [sendingApplication, sendingFacility].filter(Boolean).join(' / '),
+      senderText({ application: sendingApplication, facility: sendingFacility }),
   },
   key: {
     title: 'API key',

@@ -1,6 +1,7 @@
 /** The owners of a connection: which key and sender its messages had (shared/mllp-contract.ts, MLLP_SENDER_HEADER). */
 import * as z from 'zod';
 
+import { senderText } from '../../../shared/hl7/sender-text.ts';
 import { type ConnectionReport, MAX_SENDER_LENGTH } from '../../../shared/mllp-contract.ts';
 import type { OwnedConnections } from '../../store/sidecar.ts';
 
@@ -43,7 +44,7 @@ export function ownedConnections({ open, closed }: ConnectionReport): OwnedConne
     const owners = [...ofKeys.values()].flatMap((of) => {
       const [first] = of;
       if (first === undefined) return [];
-      const names = of.map(({ application, facility }) => [application, facility].filter(Boolean).join(' / '));
+      const names = of.map(senderText);
       const named = [...new Set(names)].filter((name) => name !== '');
       return [{ site: first.site, clientId: first.clientId, senders: named }];
     });
