@@ -13,7 +13,7 @@
 --     finds the results of what. A row's key is [patient, what, at, place, numbers]. Each key finds the newest 5,001
 --     (edge/hl7/results/file-results.ts), and those without a time. A key without times, ['', filler, placer], finds
 --     the newest 100 of the order. ['children', filler, placer] also finds the newest 100 whose parent is of the order,
---     the newest 100 of each of their orders, and so on.
+--     the newest 100 of each of their orders, and so on. It finds their reports too.
 --     A report's key without a number also finds the results of the report, which no number finds.
 --   - DocumentReference: 'number ' and a document's number finds the documents of any authority with it, except those
 --     that another key asks for.
@@ -114,36 +114,61 @@ begin
         window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
      cross join lateral hl7_match(p_site, 'identity', m.key, m.type, m.id, null) f
      where m.first <> m.last;
-    -- Results of equal numbers, from any assigning authority, whose codes and times may be similar.
+    -- Results without a number, whose times may be similar.
     return query
     select f.*
       from unnest(patients) p (id)
      cross join lateral (
-       select x.* from hl7_result x where x.site_id = p_site and x.patient_id = p.id offset 0) i
+       select x.* from hl7_result x where x.site_id = p_site and x.patient_id = p.id and x.filler = '' and x.placer = '' offset 0) i
      cross join lateral (
-       select from (
-         select i.filler, i.placer
-         -- Another result has the number and one of the other patient.
-         union all
-         (select z.filler, null from hl7_result z
-           where (z.site_id, z.patient_id, z.type, z.placer) = (p_site, p.id, i.type, i.placer) and z.placer <> ''
-             and i.filler = '' and z.filler <> '' limit 100)
-         union all
-         (select null, z.placer from hl7_result z
-           where (z.site_id, z.patient_id, z.type, z.filler) = (p_site, p.id, i.type, i.filler) and z.filler <> ''
-             and i.placer = '' and z.placer <> '' limit 100)) e
-        cross join unnest(patients) q (id)
+       select from unnest(patients) q (id)
         cross join lateral (
-          (select x.at from hl7_result x
-            where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, q.id, i.type, e.filler) and x.filler <> '' limit 1)
-          union all
-          (select x.at from hl7_result x
-            where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, q.id, i.type, e.placer) and x.placer <> '' limit 1)
-          union all
-          (select x.at from hl7_result x
-            where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, q.id, i.type, i.what, '', '') and i.filler = ''
-              and i.placer = '' and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1)) x
+          select from hl7_result x
+           where (x.site_id, x.patient_id, x.type, x.what, x.filler, x.placer) = (p_site, q.id, i.type, i.what, '', '')
+             and (x.at = i.at or length(x.at) <= 10 or length(i.at) <= 10) limit 1) x
         where q.id <> p.id limit 1) o
+     cross join lateral hl7_match(p_site, 'result',
+       json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;
+    -- The orders whose number, of any assigning authority, is that of an order or of a parent's order in the other record. A result
+    -- with several numbers connects their orders: the reports of a child, and the results of a result.
+    return query
+    select f.*
+      from (
+        with recursive family (number) as (
+          (select n.number
+            from unnest(patients) p (id)
+           cross join lateral (
+             select distinct o.number from hl7_result x cross join unnest(array[x.filler, x.placer, x.parent]) o (number)
+              where x.site_id = p_site and x.patient_id = p.id and o.number <> '') n
+           group by n.number having count(*) > 1)
+          union
+          select n.number
+            from family o
+           cross join unnest(patients) p (id)
+           cross join unnest(array['Observation', 'DiagnosticReport']::result_type[]) t (type)
+           cross join lateral (
+             select distinct m.number
+               from (
+                 (select x.* from hl7_result x
+                   where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, p.id, t.type, o.number) and x.filler <> '' offset 0)
+                 union all
+                 (select x.* from hl7_result x
+                   where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, p.id, t.type, o.number) and x.placer <> '' offset 0)
+                 union all
+                 (select x.* from hl7_result x
+                   where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, p.id, t.type, o.number) and x.parent <> '' offset 0)) x
+              cross join unnest(array[x.filler, x.placer, x.parent]) m (number)
+              where m.number <> '') n)
+        select distinct on (x.type, x.id) x.*
+          from family o
+         cross join unnest(patients) p (id)
+         cross join unnest(array['Observation', 'DiagnosticReport']::result_type[]) t (type)
+         cross join lateral (
+           (select x.* from hl7_result x
+             where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, p.id, t.type, o.number) and x.filler <> '' offset 0)
+           union all
+           (select x.* from hl7_result x
+             where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, p.id, t.type, o.number) and x.placer <> '' offset 0)) x) i
      cross join lateral hl7_match(p_site, 'result',
        json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, null) f;
   end if;
@@ -295,9 +320,9 @@ begin
       return query
       select f.*
         from (
-          select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct h.n) as asked
+          select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, array_agg(distinct h.n) as asked
             from (
-              select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, h.n
+              select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, h.n
                 from (
                   -- A result may itself be the parent of others. Equal rows end a circle.
                   with recursive below as (
@@ -318,13 +343,25 @@ begin
                        select x.* from hl7_result x
                         where (x.site_id, x.patient_id, x.type, x.parent) = (p_site, b.patient_id, 'Observation', b.number) and x.parent <> ''
                         order by x.at desc limit 100) h)
-                  select * from below) h
+                  select * from below
+                  union all
+                  -- Their reports: a result that is withdrawn is no longer in its report.
+                  select r.*, b.n
+                    from (select distinct b.patient_id, b.filler, b.placer, b.n from below b) b
+                   cross join lateral (
+                     (select x.* from hl7_result x
+                       where (x.site_id, x.patient_id, x.type, x.filler) = (p_site, b.patient_id, 'DiagnosticReport', b.filler) and x.filler <> ''
+                       order by x.at desc limit 100)
+                     union
+                     (select x.* from hl7_result x
+                       where (x.site_id, x.patient_id, x.type, x.placer) = (p_site, b.patient_id, 'DiagnosticReport', b.placer) and x.placer <> ''
+                       order by x.at desc limit 100)) r) h
                -- Another key finds the results of the message's orders.
                where not exists (
                  select from unnest(types, fillers, placers) o(type, filler, placer)
                   where o.type = 'Observation' and (o.filler = h.filler or o.placer = h.placer))
               union all
-              select h.id, h.patient_id, h.what, h.at, h.place, h.numbers, k.n
+              select h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers, k.n
                 from unnest(patients) p (id)
                cross join (
                  select k.* from unnest(types, whats, times, ns) k(type, what, times, n) where k.type = 'DiagnosticReport' and k.what is not null offset 0) k
@@ -343,9 +380,9 @@ begin
                   where x.id = e.id and x.type = 'Observation' and x.site_id = p_site and x.patient_id = p.id limit 1) h
                -- Another key finds the message's observations.
                where not exists (select from unnest(types, whats) o(type, what) where o.type = 'Observation' and o.what = h.what)) h
-           group by h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
+           group by h.type, h.id, h.patient_id, h.what, h.at, h.place, h.numbers) i
        cross join lateral hl7_match(p_site, 'result',
-         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, 'Observation', i.id, i.asked) f;
+         json_build_array(i.patient_id, i.what, i.at, i.place, i.numbers::json)::text, i.type, i.id, i.asked) f;
     end if;
   end if;
 end $$;

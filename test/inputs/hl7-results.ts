@@ -1,5 +1,6 @@
 /** Result messages of one patient in few words, and the live results that a site in memory has after them. */
 import { referencesIn } from '../../edge/hl7/mapping/references.ts';
+import type { StoredResource } from '../../edge/store/resource.ts';
 import { isJsonObject, parseJson, printJson, type JsonObject } from '../../shared/json.ts';
 import { createWorld, type World } from './hl7-world.ts';
 
@@ -67,8 +68,13 @@ export function shown(content: JsonObject): string {
 
 export const isLive = ({ status }: JsonObject): boolean => status !== 'entered-in-error' && status !== 'cancelled';
 
+/** Resources in memory or in a database. */
+interface Stored {
+  readonly resources: () => readonly Pick<StoredResource, 'type' | 'id' | 'body'>[];
+}
+
 /** The results that are not withdrawn, sorted. Each of them, and nothing else, is in a report. */
-export function liveIn(world: World): string[] {
+export function liveIn(world: Stored): string[] {
   const contents = world.resources().map(({ type, id, body }) => ({ type, id, content: objectOf(body) }));
   const live = contents.filter(({ type, content }) => type === 'Observation' && isLive(content));
   const reports = contents.filter(
@@ -81,7 +87,7 @@ export function liveIn(world: World): string[] {
 }
 
 /** `value status` of each result in a report, sorted. */
-export function reportedIn(world: World): string[] {
+export function reportedIn(world: Stored): string[] {
   const contents = new Map(world.resources().map(({ type, id, body }) => [`${type}/${id}`, objectOf(body)]));
   return [...contents]
     .filter(([name, { status }]) => name.startsWith('DiagnosticReport/') && status !== 'entered-in-error')

@@ -3,6 +3,7 @@
  * code. Values that cannot be mapped are reported to the context.
  */
 import type { Header } from '../../../shared/hl7/header.ts';
+import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
 import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { NewAttention } from '../../store/attention.ts';
@@ -101,9 +102,11 @@ export function effectsOf(request: MapRequest): Effects {
   const identity = patientContext({ authorities, rules: settings, check, drafts, context, clock, newId });
   const filing: FilingRequest = { drafts, results, context, keyContext, newId, clock };
   const joined: Met[] = [];
+  const merges = new Map<Merge, Segment>();
   const mapped = outline.patients.flatMap((segments): MappedPatient[] => {
     const found = mapPatient(segments, rule, identity);
     if (found === undefined) return [];
+    for (const merge of found.merges) merges.set(merge, segments.mrg ?? segments.pid);
     joined.push(...fileStatements(segments, found.patient, allowedScopes, filing));
     return [found];
   });
@@ -118,12 +121,11 @@ export function effectsOf(request: MapRequest): Effects {
       context.attend({ kind: 'stale-merge', patients: [first.id, other.id], detail: { at: locate(head.pid) } });
     }
   }
-  const merges = mapped.flatMap((each) => each.merges);
-  const met = mergeRecords(merges, drafts, results, context.attend);
+  const met = mergeRecords(merges, filing);
   return {
     ...drafts.result(source, MOVES.has(rule.patient) ? 'MRG-1' : 'MSH-9', context.messageId),
     results: results.rows(),
-    merges,
+    merges: [...merges.keys()],
     met: [...joined, ...met],
     moved: mapped.flatMap(({ moved }) => moved),
     aliases: [...aliases, ...mapped.flatMap((each) => each.aliases)],

@@ -3,10 +3,10 @@
  * Which resource). If two have one key, the survivor's stays, with the later value of each element. The other is entered in
  * error. So the record equals that of an earlier merge. `hl7_merge` moves everything else, keys and references too.
  */
+import type { Segment } from '../../../shared/hl7/message.ts';
 import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../patients/merge.ts';
-import type { MapContext } from '../mapping/context.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { fixed, type Contribution } from '../precedence/contribution.ts';
 import { keyOf } from '../mapping/key.ts';
@@ -18,8 +18,8 @@ import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { attendTie } from '../mapping/stale.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
-import type { FiledResults } from '../results/filed-results.ts';
 import { concludeMerged } from '../results/conclusion.ts';
+import { settleMerged, type MergedFiling } from '../results/left-results.ts';
 import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
@@ -45,16 +45,12 @@ interface Pair {
   readonly kept: Draft;
 }
 
-/** @param merges in their order */
-export function mergeRecords(
-  merges: readonly Merge[],
-  drafts: Drafts,
-  results: FiledResults,
-  attend: MapContext['attend'],
-): Met[] {
+/** @param merges in their order, each with its segment */
+export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: MergedFiling): Met[] {
+  const { drafts, results, context } = filing;
   const met: Met[] = [];
   const records = new Map<string, Set<string>>();
-  for (const { from, to } of merges) {
+  for (const [{ from, to }, segment] of merges) {
     const record = records.get(to) ?? new Set([to]);
     records.set(to, record);
     const replacements = newReplacements(from, to, drafts);
@@ -81,12 +77,13 @@ export function mergeRecords(
     ]);
     for (const { gone, kept } of pairs) {
       const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
-      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.precedence ?? '', attend);
+      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.precedence ?? '', context.attend);
       drafts.rewrite(gone, inError(gone));
     }
     results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
     const reports = pairs.map(({ kept }) => kept).filter(({ type }) => type === 'DiagnosticReport');
-    concludeMerged(reports, to, { drafts, results });
+    settleMerged(to, reports, segment, filing);
+    concludeMerged(reports, to, filing);
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
     for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);
     const [merged, survivor] = [from, to].map((id) => drafts.byId('Patient', id));

@@ -5,7 +5,7 @@
  */
 import type { Segment } from '../../../shared/hl7/message.ts';
 import { locate } from '../../../shared/hl7/value.ts';
-import { note } from '../mapping/context.ts';
+import { note, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referencesIn } from '../mapping/references.ts';
 import { fixed } from '../precedence/contribution.ts';
@@ -20,15 +20,24 @@ import { formerResults, rememberValues, rememberWithdrawal } from './parent-resu
 import { hasNumber, isEqualCode, observedBy, type Observed } from './result-key.ts';
 import { finalPrecedence, isBelowFinal, isFinal, isMissing, isWithdrawn, statusPrecedence } from './result-state.ts';
 
-interface Settling extends Pick<FilingRequest, 'drafts' | 'results' | 'context'> {
-  readonly patient: Draft;
+/** The part of a filing that a merge needs too. */
+export interface MergedFiling extends Pick<FilingRequest, 'drafts' | 'results'> {
+  readonly context: Pick<MapContext, 'report' | 'attend'>;
+}
+
+/** The results of one record, for a message or a merge. */
+interface SettlingRecord extends MergedFiling {
+  readonly patientId: string;
+  /** Results that are stated, withdrawn or moved, with the segment that is the cause. */
+  readonly causes: Map<Draft, Segment>;
+}
+
+interface Settling extends SettlingRecord {
   readonly groups: readonly FiledGroup[];
   /** Reports of the message, by OBR. */
   readonly reports: ReadonlyMap<Segment, FiledStatement>;
   /** Results that the message states. */
   readonly stated: ReadonlySet<Draft>;
-  /** Results that were withdrawn here, with the statement that left them. */
-  readonly withdrawn: Map<Draft, FiledStatement>;
 }
 
 export function settleLeft(filing: Filing, patient: Draft, request: FilingRequest): void {
@@ -41,16 +50,18 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
     drafts: request.drafts,
     results: request.results,
     context: request.context,
-    patient,
+    patientId: patient.id,
     groups: filing.groups,
     reports,
     stated: new Set(observations.map(({ draft }) => draft)),
-    withdrawn: new Map(),
+    causes: new Map(),
   };
   for (const group of filing.groups) settleGroup(group, settling);
   for (const report of reports.values()) settleCancelled(report, settling);
   for (const each of observations) settleLate(each, settling);
-  settleParents(observations, settling);
+  rememberValues(observations, request.drafts);
+  for (const { draft, statement } of observations) settling.causes.set(draft, statement.segment);
+  settleParents(settling);
   notePreliminary(observations, settling);
   removeFromReports(settling);
 }
@@ -104,20 +115,21 @@ function wasComplete({ result: { obr } }: FiledStatement, membership: Precedence
 function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settling: Settling): void {
   // A text that stays beside another one is listed with it.
   if (isFinal(draft) && by.result.isText) return;
-  noteMissing(by.statement.segment, settling);
-  if (isFinal(draft)) attendLeft(draft, by, settling);
-  else withdraw(draft, precedence, by, settling);
+  const { segment } = by.statement;
+  noteMissing(segment, settling);
+  if (isFinal(draft)) attendLeft(draft, segment, settling);
+  else withdraw(draft, precedence, segment, settling);
 }
 
 /** Below final, so that a final result that arrives late stays in any order of arrival. */
-function withdraw(draft: Draft, precedence: Precedence, by: FiledStatement, { drafts, withdrawn }: Settling): void {
-  withdrawn.set(draft, by);
+function withdraw(draft: Draft, precedence: Precedence, by: Segment, { drafts, causes }: SettlingRecord): void {
+  causes.set(draft, by);
   const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
   drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
   rememberWithdrawal(draft, precedence, drafts);
 }
 
-function noteMissing(segment: Segment, { context }: Settling, ...field: readonly number[]): void {
+function noteMissing(segment: Segment, { context }: SettlingRecord, ...field: readonly number[]): void {
   const message =
     'A newer message cancels an older result, no longer has it, or changes its parent. It was withdrawn, or put up for review.';
   note(context, 'W', '205', locate(segment, ...field), message, 'result-missing');
@@ -125,23 +137,31 @@ function noteMissing(segment: Segment, { context }: Settling, ...field: readonly
 
 function attendLeft(
   { type, id }: Draft,
-  { statement }: FiledStatement,
-  { context, patient }: Settling,
+  segment: Segment,
+  { context, patientId }: SettlingRecord,
   reason?: string,
 ): void {
-  const detail = { type, id, at: locate(statement.segment), ...(reason !== undefined && { reason }) };
-  context.attend({ kind: 'result-missing', patients: [patient.id], about: `${type}/${id}`, detail });
+  const detail = { type, id, at: locate(segment), ...(reason !== undefined && { reason }) };
+  context.attend({ kind: 'result-missing', patients: [patientId], about: `${type}/${id}`, detail });
 }
 
 /** OBR-25 X: results of the report that are below final are withdrawn with it, final ones stay and are listed. */
-function settleCancelled(report: FiledStatement, settling: Settling): void {
-  const { statement, draft, precedence } = report;
-  if (!statement.timing.standing.isWithdrawal) return;
-  const left = resultsOf(draft, settling).filter((each) => !settling.stated.has(each) && isOlder(each, precedence));
-  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, report, settling);
+function settleCancelled({ statement, draft, precedence }: FiledStatement, settling: Settling): void {
+  if (statement.timing.standing.isWithdrawal) cancel(draft, precedence, statement.segment, settling, settling.stated);
+}
+
+function cancel(
+  report: Draft,
+  precedence: Precedence,
+  by: Segment,
+  settling: SettlingRecord,
+  stated: ReadonlySet<Draft> = new Set(),
+): void {
+  const left = resultsOf(report, settling).filter((each) => !stated.has(each) && isOlder(each, precedence));
+  for (const each of left) if (isBelowFinal(each)) withdraw(each, precedence, by, settling);
   if (!left.some(isFinal)) return;
-  noteMissing(statement.segment, settling, 25);
-  attendLeft(draft, report, settling);
+  noteMissing(by, settling, ...(by.id === 'OBR' ? [25] : []));
+  attendLeft(report, by, settling);
 }
 
 /** The result was stated before, by its time alone: statements of one time may be one message. */
@@ -150,7 +170,7 @@ const isOlder = (draft: Draft, precedence: Precedence): boolean => {
   return stated !== '' && timeMsOf(stated) < timeMsOf(precedence);
 };
 
-const resultsOf = (report: Draft, { drafts }: Settling): Draft[] =>
+const resultsOf = (report: Draft, { drafts }: SettlingRecord): Draft[] =>
   referencesIn(report.content['result']).flatMap((reference) => {
     const draft = drafts.byId('Observation', reference.slice(reference.indexOf('/') + 1));
     return draft === undefined ? [] : [draft];
@@ -161,10 +181,11 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
   if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
-  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, report, settling);
+  const by = report.statement.segment;
+  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, by, settling);
   else if (isFinal(draft) && status !== 'known') {
     noteMissing(statement.segment, settling);
-    attendLeft(report.draft, report, settling);
+    attendLeft(report.draft, by, settling);
   }
 }
 
@@ -172,17 +193,36 @@ function settleLate({ statement, result: { obr }, draft, status }: FiledStatemen
  * Withdraws an older result of a former parent if it is below final. A final result is listed, and a result that may be valid
  * again.
  */
-function settleParents(observations: readonly FiledStatement[], settling: Settling): void {
-  const { drafts, patient, withdrawn, results } = settling;
-  rememberValues(observations, drafts);
-  const states = new Map([...withdrawn, ...observations.map((each) => [each.draft, each] as const)]);
-  for (const former of formerResults(results.ofPatient('Observation', patient.id), states, drafts)) {
+function settleParents(settling: SettlingRecord): void {
+  const { drafts, patientId, causes, results } = settling;
+  for (const former of formerResults(results.ofPatient('Observation', patientId), causes, drafts)) {
     const { draft, precedence, wasFinal, isAgain, by } = former;
     if (isBelowFinal(draft)) withdraw(draft, precedence, by, settling);
     else if (!wasFinal && !(isAgain && isMissing(draft))) continue;
-    noteMissing(by.statement.segment, settling);
+    noteMissing(by, settling);
     if (wasFinal || isAgain) attendLeft(draft, by, settling, 'parent-changed');
   }
+}
+
+/**
+ * Settles results whose report was cancelled, or whose parent changed, in the other record of a merge.
+ *
+ * @param reports that the merge joined
+ * @param by the segment of the merge
+ */
+export function settleMerged(patientId: string, reports: readonly Draft[], by: Segment, filing: MergedFiling): void {
+  const all = filing.results.ofPatient('Observation', patientId);
+  const settling: SettlingRecord = {
+    ...filing,
+    patientId,
+    causes: new Map(all.map(({ draft }) => [draft, by])),
+  };
+  for (const report of reports) {
+    const cancelled = report.remembered.registers.get(WITHDRAWN);
+    if (cancelled !== undefined) cancel(report, cancelled.precedence, by, settling);
+  }
+  settleParents(settling);
+  removeFromReports(settling);
 }
 
 /**
@@ -190,14 +230,14 @@ function settleParents(observations: readonly FiledStatement[], settling: Settli
  * They have one time, or one report in which the final result is new: the parts of a tolerance test arrive one by one.
  */
 function notePreliminary(observations: readonly FiledStatement[], settling: Settling): void {
-  const { results, patient, reports } = settling;
+  const { results, patientId, reports } = settling;
   const isFinalReport = ({ result: { obr } }: FiledStatement): boolean => {
     const report = obr && reports.get(obr);
     return report !== undefined && isFinal(report.draft);
   };
   const inFinal = observations.filter(isFinalReport);
   const orders = new Map(inFinal.map(({ key }) => [JSON.stringify([key.filler?.value, key.placer?.value]), key]));
-  const known = new Set([...orders.values()].flatMap((key) => results.ofOrder('Observation', patient.id, key)));
+  const known = new Set([...orders.values()].flatMap((key) => results.ofOrder('Observation', patientId, key)));
   for (const each of withoutNumber(inFinal, settling)) known.add(each);
   const unstated = [...known].filter(({ draft }) => !settling.stated.has(draft) && !isWithdrawn(draft));
   if (unstated.length === 0) return;
@@ -225,7 +265,7 @@ function notePreliminary(observations: readonly FiledStatement[], settling: Sett
     const about = `Observation/${below.id}`;
     settling.context.attend({
       kind: 'preliminary-left',
-      patients: [patient.id],
+      patients: [patientId],
       about,
       detail: { at, final: final.id },
     });
@@ -238,7 +278,7 @@ function withoutNumber(inFinal: readonly FiledStatement[], settling: Settling): 
   if (orders.size === 0) return [];
   const reports = new Set([...settling.reports].flatMap(([obr, { draft }]) => (orders.has(obr) ? [draft] : [])));
   const reported = new Set([...reports].flatMap((report) => resultsOf(report, settling)));
-  return settling.results.ofPatient('Observation', settling.patient.id).filter(({ draft }) => reported.has(draft));
+  return settling.results.ofPatient('Observation', settling.patientId).filter(({ draft }) => reported.has(draft));
 }
 
 /** The names under which a result of the message may be that of a stored one. */
@@ -260,11 +300,11 @@ const namesIn = (scopes: readonly string[], observed: Observed): string[] =>
   scopes.flatMap((scope) => codeNames(observed).map((name) => `${scope} ${observed.parent} ${name}`));
 
 /** A result that is missing is no longer one of its report, also when an older message states it again. */
-function removeFromReports({ drafts, results, patient }: Settling): void {
-  const missing = results.ofPatient('Observation', patient.id).filter(({ isMissing }) => isMissing);
+function removeFromReports({ drafts, results, patientId }: SettlingRecord): void {
+  const missing = results.ofPatient('Observation', patientId).filter(({ isMissing }) => isMissing);
   if (missing.length === 0) return;
   const gone = new Set(missing.map(({ draft }) => `Observation/${draft.id}`));
-  for (const { draft } of results.ofPatient('DiagnosticReport', patient.id)) {
+  for (const { draft } of results.ofPatient('DiagnosticReport', patientId)) {
     const list = [draft.content['result'] ?? []].flat();
     const kept = list.filter((item) => referencesIn([item]).every((reference) => !gone.has(reference)));
     if (kept.length === list.length) continue;

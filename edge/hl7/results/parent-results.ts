@@ -3,6 +3,7 @@
  * older results do not stay (HL7 v2.5.1 §4.5.3.26). They do not return with the first organism, since the sender has not stated
  * them for this isolate again. The outcome depends on all statements about the parent, so each order of arrival ends alike.
  */
+import type { Segment } from '../../../shared/hl7/message.ts';
 import { indexBy } from '../../../shared/index-by.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { join } from '../mapping/key.ts';
@@ -37,7 +38,7 @@ export interface FormerResult extends Change {
   readonly draft: Draft;
   /** Before the sender's withdrawal of its parent. */
   readonly wasFinal: boolean;
-  readonly by: FiledStatement;
+  readonly by: Segment;
 }
 
 const EMPTY = valueText({});
@@ -67,11 +68,11 @@ function remember(draft: Draft, history: readonly Said[], drafts: Drafts): void 
  * The results whose parent has changed since, the parents first.
  *
  * @param all the patient's observations
- * @param by the statement of the message that states or withdraws a result. Grows.
+ * @param by the segment of the message that states, withdraws or moves a result. Grows.
  */
 export function formerResults(
   all: readonly FiledResult[],
-  by: Map<Draft, FiledStatement>,
+  by: Map<Draft, Segment>,
   drafts: Drafts,
 ): readonly FormerResult[] {
   const open = new Set(all.filter(({ key }) => observedBy(key).parent !== ''));

@@ -11,7 +11,7 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { reprocess } from '../../../edge/hl7/ingest/replay/replay.ts';
 import { orderCases } from '../../contract/hl7/order-cases.ts';
-import { isLive, objectOf, resultMessage, shown, type SentResults } from '../../inputs/hl7-results.ts';
+import { liveIn, reportedIn, resultMessage, type SentOrder } from '../../inputs/hl7-results.ts';
 import { ADA, createHl7Site, type Hl7Site, type Sent } from '../../stack/tools/hl7-site.ts';
 import { someOrdersOf } from '../../stack/tools/orders.ts';
 
@@ -263,30 +263,80 @@ describe('the outcome is independent of the order of arrival', () => {
     own = await createHl7Site({ database: site.db, timeZone: 'Europe/Vienna' });
   });
 
-  test('results of results are withdrawn with their organism, each order in another message', async () => {
-    const order = (filler: string, obx: string, parent: readonly [result: string, order: string] = ['', '']) => ({
-      status: 'P',
-      filler,
-      parent: parent[0],
-      parentOrder: parent[1],
-      obx: [obx],
-    });
-    const history = [
-      order('PA', 'ST|ORG^Organism^L|1|E. coli'),
-      order('CH', 'ST|AMP^Ampicillin^L||S', ['ORG&Organism&L^1^E. coli', '^PA']),
-      order('GC', 'ST|ESBL^ESBL^L||none', ['AMP&Ampicillin&L^^S', '^CH']),
-      order('PA', 'ST|ORG^Organism^L|1|S. aureus'),
-    ].map((each, at): SentResults => ({ at, orders: [each] }));
-    for (const [at, order] of someOrdersOf(history).entries()) {
-      const id = `L${at}`;
-      for (const each of order) await own.send(resultMessage(each, `${id}^^^HOSP^MR||Doe^Jane`));
-      const { rows } = await own.db.client.query<{ body: string }>(
-        `select r.body from resource r join patient_identity i on i.site_id = r.site_id and i.id = r.patient_id
-          where r.site_id = $1 and r.type = 'Observation' and i.value = $2`,
-        [own.site, id],
+  const order = (
+    filler: string,
+    obx: string,
+    [parent = '', parentOrder = '', status = 'P']: readonly string[] = [],
+  ) => ({
+    status,
+    filler,
+    parent,
+    parentOrder,
+    obx: [obx],
+  });
+  const organism = (name: string, status = ''): SentOrder => order('PA', `ST|ORG^Organism^L|1|${name}|${status}`);
+  const tested = (status: string): SentOrder =>
+    order('CH', 'ST|AMP^Ampicillin^L||S', ['ORG&Organism&L^1^E. coli', '^PA', status]);
+  const ofResult = order('GC', 'ST|ESBL^ESBL^L||none', ['AMP&Ampicillin&L^^S', '^CH']);
+  const cancelled: SentOrder = { status: 'X', filler: 'PA', obx: [] };
+
+  // `merge` is an A40 of the second number into the first.
+  test.each<readonly [string, readonly (readonly [number: 1 | 2, SentOrder] | 'merge')[], readonly string[]]>([
+    [
+      'results of results are withdrawn with their organism, each order in another message',
+      [
+        [1, organism('E. coli')],
+        [1, tested('P')],
+        [1, ofResult],
+        [1, organism('S. aureus')],
+      ],
+      ['S. aureus preliminary'],
+    ],
+    [
+      'a final susceptibility is withdrawn with its organism, which is in the other record',
+      [[1, organism('E. coli', 'F')], [2, tested('F')], [1, organism('E. coli', 'W')], 'merge'],
+      [],
+    ],
+    [
+      'results of results are withdrawn with the former organism of the other record',
+      [[2, organism('E. coli')], [1, tested('P')], [1, ofResult], [2, organism('S. aureus')], 'merge'],
+      ['S. aureus preliminary'],
+    ],
+    [
+      'a susceptibility is withdrawn with the organism of a report that is cancelled in the other record',
+      [[1, organism('E. coli')], [1, tested('P')], [2, cancelled], 'merge'],
+      [],
+    ],
+    [
+      'a susceptibility stays with its organism, which is in the other record',
+      [[1, organism('E. coli', 'F')], [2, tested('F')], [2, organism('E. coli', 'F')], 'merge'],
+      ['E. coli final', 'S final'],
+    ],
+  ])('%s', async (name, history, live) => {
+    for (const [at, sent] of someOrdersOf(history.map((each, minute) => [minute, each] as const)).entries()) {
+      const id = `${name.slice(0, 40)}-${at}`;
+      const pid = (number: number): string => `${id}-${number}^^^HOSP^MR||Doe^Jane||19800229`;
+      for (const [minute, each] of sent) {
+        const message =
+          each === 'merge'
+            ? `${msh('ADT^A40', `20260101123${minute}`)}\nPID|1||${pid(1)}\nMRG|${id}-2^^^HOSP^MR`
+            : resultMessage({ at: minute, orders: [each[1]] }, pid(each[0]));
+        expect((await own.send(message)).outcome).toBe('AA');
+      }
+      const { rows } = await own.db.client.query<{ type: string; id: string; body: string }>(
+        `select r.type, r.id, r.body from resource r join patient_identity i on i.site_id = r.site_id and i.id = r.patient_id
+          where r.site_id = $1 and i.value = $2`,
+        [own.site, `${id}-1`],
       );
-      const live = rows.map(({ body }) => objectOf(body)).filter(isLive);
-      expect(live.map(shown), id).toEqual(['S. aureus preliminary']);
+      const world = { resources: () => rows };
+      const order = sent.map(([minute]) => minute).join();
+      expect(liveIn(world), order).toEqual(live);
+      // A sender's own withdrawal stays in its report.
+      const reported = reportedIn(world);
+      expect(
+        reported.filter((text) => !/^(?:E. coli|none) entered-in-error$/.test(text)),
+        order,
+      ).toEqual(live);
     }
   });
 

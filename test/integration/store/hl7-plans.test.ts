@@ -33,8 +33,8 @@ const idSql = (kind: number, n: string): string =>
   `('0190000${kind}-0000-7000-8000-' || substr(md5(x.salt), 1, 4) || lpad(to_hex(${n}), 8, '0'))::uuid`;
 
 /**
- * Each patient has an order with two results and a report, and a report without a number. Two patients share an identifier, and
- * every second of them is known from results alone.
+ * Each patient has an order with a result and a report, a report without a number, and a result of another order. Two patients
+ * share an identifier, and the parent of their results of the other order. Every second of them is known from results alone.
  */
 async function populate(site: string, patients: number): Promise<void> {
   const from = `from generate_series(1, $2::int) n cross join (select $1::text as salt) x`;
@@ -75,7 +75,7 @@ async function populate(site: string, patients: number): Promise<void> {
     'Observation',
     second ?? '',
     [`'C' || n`, `''`],
-    `'{"parent":{"value":"","placer":"","filler":"F' || n || '"}}'`,
+    `'{"parent":{"value":"","placer":"","filler":"F' || n - n % 2 || '"}}'`,
   );
   await result('DiagnosticReport', report ?? '', [`'F' || n`, `'P' || n`]);
   await result('DiagnosticReport', loose ?? '', [`''`, `''`]);
@@ -134,7 +134,7 @@ const CASES: readonly (readonly [
   [
     'two patients of which one is absorbed',
     ofMerge(of('E10')) ?? of(''),
-    { patient: 2, number: 2, trait: 3, result: 2, identity: 4 },
+    { patient: 2, number: 2, trait: 3, result: 6, identity: 4 },
     600,
   ],
   [

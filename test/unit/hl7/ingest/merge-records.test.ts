@@ -1,6 +1,7 @@
 /** The resources of two patient records that are equal, where one patient is merged into the other. */
 import { expect, test } from 'vitest';
 
+import { readMessage } from '../../../../shared/hl7/message.ts';
 import { mergeRecords } from '../../../../edge/hl7/ingest/merge-records.ts';
 import { createDrafts, type Found } from '../../../../edge/hl7/mapping/drafts.ts';
 import { filedResults } from '../../../../edge/hl7/results/filed-results.ts';
@@ -27,7 +28,13 @@ const allergy = (n: number, keyOwner: string, patient: string, key = '["PEN"]'):
 /** Ids of what is changed. */
 const changed = (found: readonly Found[], merges = [{ from: FROM, to: TO }]): string[] => {
   const drafts = createDrafts(found);
-  mergeRecords(merges, drafts, filedResults(found, drafts), () => undefined);
+  const [segment] = readMessage(msh('ADT^A40')).segments;
+  if (segment === undefined) throw new Error('a message has a segment');
+  mergeRecords(new Map(merges.map((merge) => [merge, segment])), {
+    drafts,
+    results: filedResults(found, drafts),
+    context: { report: () => undefined, attend: () => undefined },
+  });
   return drafts
     .result('urn:x', 'MRG-1', '')
     .resources.flatMap((each) => (typeof each['id'] === 'string' ? [each['id']] : []))
