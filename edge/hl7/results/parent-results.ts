@@ -105,6 +105,8 @@ export function formerResults(
     // A late statement may show that the result was not former. Only the sender can state it again.
     const isAgain = change?.isAgain ?? (isKnown && isMissing(draft));
     if (change === undefined && !isAgain) return;
+    // A final result that stays was listed when its parent first changed.
+    if (isKnown && isFinal(draft) && !by.has(draft)) return;
     if (change !== undefined && !isKnown) rememberWithdrawal(draft, change.precedence, drafts);
     by.set(draft, cause);
     former.push({ precedence: change?.precedence ?? own, isAgain, draft, wasFinal, by: cause });

@@ -196,6 +196,32 @@ test('a final susceptibility of a withdrawn organism is withdrawn and listed in 
   }
 });
 
+test('a final susceptibility of a former organism is listed once, until the sender states it again', () => {
+  const organism = (at: number, name: string): SentResults =>
+    sent(at, { filler: 'PA', obx: [`ST|ORG^Organism^L|1|${name}`] });
+  const tested = (at: number, status = 'F'): SentResults =>
+    sent(at, sensitivity('1', 'E. coli', 'S', { status, filler: 'CH', parentOrder: '^PA' }));
+  const history = [
+    organism(1, 'E. coli'),
+    tested(2),
+    organism(3, 'S. aureus'),
+    organism(4, 'S. aureus'),
+    organism(5, 'Klebsiella'),
+    tested(6),
+    organism(7, 'Klebsiella'),
+    organism(8, 'Klebsiella'),
+  ];
+  const times = (messages: readonly SentResults[]): number[] =>
+    afterResults(messages).findings.flatMap((each, n) =>
+      each.some((finding) => finding.endsWith('result-missing')) ? [Number(messages[n]?.at)] : [],
+    );
+  expect(times(history)).toEqual([3, 7]);
+  // A preliminary one is withdrawn before. The final one, which arrives late, is new.
+  expect(
+    times([organism(1, 'E. coli'), tested(2, 'P'), organism(4, 'S. aureus'), tested(3), organism(5, 'S. aureus')]),
+  ).toEqual([4, 3]);
+});
+
 test('a correction of results that a final message no longer had leaves the final one for review', () => {
   const said = (at: number, status: string, ...values: readonly string[]): SentResults =>
     sent(at, { status, obx: lines('ST', values) });
