@@ -104,7 +104,7 @@ const OWN = (site: string, client: string, id: string) =>
  * An erasure deletes the exports that were begun before it, so each download reports the same ones.
  */
 const ERASED = `from audit a cross join unnest(a.types, a.ids) i(type, id)
-  where a.site_id = e.site_id and a.action = 'patient-erased' and a.at > e.since and i.type = 'Patient'
+  where a.site_id = e.site_id and a.action = 'patient-erased' and a.minute >= audit_minute(e.since) and a.at > e.since and i.type = 'Patient'
     and 'Patient' = any (e.types) and (e.patients is null or e.group_id is not null)`;
 
 /** The ids of the patients that were erased since `_since` of a complete export. */

@@ -89,8 +89,8 @@ beforeAll(async () => {
       [site, clientId, MANY, patient],
     );
     await client.query(
-      `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters)
-       select $1, timestamptz '2026-01-01' + n * interval '1 s', 'key', $2, 'r', case n % 500 when 8 then 'update' else 'read' end,
+      `insert into audit (site_id, at, minute, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters)
+       select $1, timestamptz '2026-01-01' + n * interval '1 s', audit_minute(timestamptz '2026-01-01' + n * interval '1 s'), 'key', $2, 'r', case n % 500 when 8 then 'update' else 'read' end,
           '{}', '{}', '{}', case n % 500 when 9 then array[gen_random_uuid(), $4] else array[$4::uuid] end, '{}'
          from generate_series(1, $3::int) n`,
       [site, clientId, MANY, often],
@@ -180,6 +180,41 @@ describe('the audit', () => {
     const { pages, rows } = await costAgain(list({ patient: often }));
     expect(rows).toBe(51);
     expect(pages).toBeLessThan(2 * MAX_PAGES);
+  });
+
+  test.each<[string, Partial<AuditFilter>, (n: number) => boolean]>([
+    ['a key', {}, () => true],
+    ['an action of a key', { actions: ['update'] }, (n) => n % 500 === 8],
+    ['a key and a time', { from: '2026-01-01T00:10:30Z', to: '2026-01-01T00:20:30Z' }, (n) => n >= 630 && n < 1230],
+  ])('has each event of %s once in its pages, in the order of time', async (_, filter, isFound) => {
+    const all = Array.from({ length: MANY }, (__, n) => n + 1).filter(isFound);
+    for (const [order, expected] of [
+      ['oldest', all],
+      ['newest', all.toReversed()],
+    ] as const) {
+      const found: number[] = [];
+      let after: string[] | null = null;
+      for (;;) {
+        // Before the other events, which are of now.
+        const query: Query = listAudit(site, { ...ANY, clientId, to: '2026-02-01', ...filter }, order, after, 130);
+        expect((await explain(application, site, query)).pages).toBeLessThan(2 * MAX_PAGES);
+        const { rows } = await application.query<{ at: string; audit_id: string }>(
+          query.text,
+          query.params.map(parameter),
+        );
+        const last = rows.at(-1);
+        if (last === undefined || found.length >= 1_500) break;
+        found.push(...rows.map(({ at }) => (Date.parse(at) - Date.UTC(2026, 0, 1)) / 1000));
+        after = [last.at, last.audit_id];
+      }
+      expect(found).toEqual(expected.slice(0, found.length));
+      expect(found.length).toBeGreaterThanOrEqual(Math.min(expected.length, 1_500));
+    }
+  });
+
+  test('accepts any year', async () => {
+    const years = { from: '0001-01-01', to: '9999-12-31T23:59:59Z' };
+    expect((await cost(list({ clientId, ...years }))).rows).toBe(51);
   });
 
   test('is found by an identifier', async () => {
