@@ -33,6 +33,8 @@ as $$
 #variable_conflict use_column
 declare
   is_alone boolean := p_deadline is not null;
+  -- Computed first: policies let an index serve a condition with coalesce only as a filter.
+  v_after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
   walked uuid[];
   -- As token_key.
@@ -57,8 +59,7 @@ begin
     ids := array(
       select distinct i.id from resource_identifier i
        where i.site_id = p_site and i.type = p_type and i.value = search_key(p_value)
-         and (p_system is null or i.system = search_key(p_system))
-         and i.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+         and (p_system is null or i.system = search_key(p_system)) and i.id > v_after
        order by i.id limit p_limit + 1);
   elsif p_patient is null and p_param = 'identifiers' then
     ids := array(
@@ -68,7 +69,7 @@ begin
        cross join lateral (
          select distinct i.id from resource_identifier i
           where i.site_id = p_site and i.type = p_type and i.value = k.value and (k.system is null or i.system = k.system)
-            and i.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+            and i.id > v_after
           order by i.id limit p_limit + 1) e
        order by e.id limit p_limit + 1);
   elsif p_patient is null and p_param in ('family', 'given') then
@@ -89,8 +90,7 @@ begin
     if cardinality(ids) <= 2000 then
       ids := array(
         select l.id
-          from (select distinct u.id from unnest(ids) u (id)
-                 where u.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by u.id) l
+          from (select distinct u.id from unnest(ids) u (id) where u.id > v_after order by u.id) l
          where p_system is null or exists (
            select from patient_search d
             where d.site_id = p_site and d.id = l.id and strpos(d.families, E'\n' || p_value) > 0
@@ -99,7 +99,7 @@ begin
     elsif p_system is null then
       ids := array(
         select d.id from patient_search_here d
-         where d.site_id = p_site and d.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+         where d.site_id = p_site and d.id > v_after
            and strpos(case p_param when 'family' then d.families else d.givens end, E'\n' || p_value) > 0
          order by d.id limit p_limit + 1);
     else
@@ -112,21 +112,20 @@ begin
         into ids
         using p_site, '%' || regexp_replace(p_value, '([\\%_])', '\\\1', 'g') || '%',
           '%' || regexp_replace(p_system, '([\\%_])', '\\\1', 'g') || '%', p_value, p_system,
-          coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
+          v_after, p_limit + 1;
     end if;
   elsif p_patient is null then
     execute
       'select array('
         'select d.id from patient_search_here d where d.site_id = $1 and d.names like $2 and d.id > $3 order by d.id limit $4)'
       into ids
-      using p_site, p_value, coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_limit + 1;
+      using p_site, p_value, v_after, p_limit + 1;
   else
     v_code := token_key(p_type, p_param, p_value);
     v_system := token_key(p_type, p_param, p_system);
     walked := array(
       select r.id from resource r
-       where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type
-         and r.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+       where r.site_id = p_site and r.patient_id = p_patient and r.type = p_type and r.id > v_after
        order by r.id limit case when p_param is null then p_limit + 1 else 100 end);
     if p_param is null then
       ids := walked;
