@@ -35,12 +35,13 @@ create table hl7_message (
   foreign key (site_id, client_id) references api_key
 );
 -- The newest are listed first, but the index ascends: at its end PostgreSQL fills each page, at its beginning half of it.
-create index hl7_message_received on hl7_message (site_id, received_at, message_id);
+-- Few messages have one time, so the indexes by time have no id: PostgreSQL sorts those few.
+create index hl7_message_received on hl7_message (site_id, received_at);
 create index hl7_message_failed on hl7_message (site_id, message_id) where has_failed;
 -- A replay first counts a site's rejected messages, which are few among all.
 create index hl7_message_refused on hl7_message (site_id, outcome, message_id) where outcome <> 'AA';
 -- Old messages are found without reading those whose bytes are already deleted.
-create index hl7_message_kept on hl7_message (site_id, received_at, message_id) where raw is not null;
+create index hl7_message_kept on hl7_message (site_id, received_at) where raw is not null;
 -- A part of a control id, in any case. Messages are stored far more often than searched, so new entries wait in a list. The
 -- list is short, so that emptying it does not delay a message for long. The site is last as in patient_search_names.
 create index hl7_message_control_part on hl7_message using gin (lower(control_id) gin_trgm_ops, site_id)
@@ -48,7 +49,7 @@ create index hl7_message_control_part on hl7_message using gin (lower(control_id
 create index hl7_message_refused_received on hl7_message (site_id, received_at, message_id) where outcome <> 'AA';
 -- Only a query that repeats this condition uses the index (edge/store/message-candidates.ts). Without it the planner also
 -- used it to find a message among those of its sender, and read every message of the sender.
-create index hl7_message_of_key on hl7_message (client_id, received_at, message_id) where client_id <> '';
+create index hl7_message_of_key on hl7_message (client_id, received_at) where client_id <> '';
 -- After the other indexes, and the second without the site (0003_resource.sql). Until a new database had statistics, each message
 -- read all others for its look-ups and foreign keys.
 alter table hl7_message add primary key (site_id, message_id);
