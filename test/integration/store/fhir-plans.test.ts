@@ -14,7 +14,7 @@ import { LIMITS } from '../../../edge/limits.ts';
 import { everythingPage } from '../../../edge/store/everything.ts';
 import { typeHistoryPage } from '../../../edge/store/type-history.ts';
 import { RESOURCE_TYPES, type ResourceType } from '../../../shared/resource-type.ts';
-import type { PageSelection, Position, Related, Sort } from '../../../edge/store/search/page-selection.ts';
+import type { PageSelection, Position, Related, Sort, SortKey } from '../../../edge/store/search/page-selection.ts';
 
 import { lookUpResources } from '../../../edge/store/resource-lookup.ts';
 import { searchCount, searchPage } from '../../../edge/store/search/search.ts';
@@ -67,16 +67,25 @@ beforeAll(async () => {
   }
 }, 900_000);
 
+const orderKey = (key: string): SortKey => ({
+  by: key.replace(/^-/, '') as SortKey['by'],
+  descending: key.startsWith('-'),
+});
+/** The order of the given keys; `-` is descending. */
+const by = (first: string, ...ties: readonly string[]): Sort => ({
+  ...orderKey(first),
+  ...(ties.length > 0 && { ties: ties.map(orderKey) }),
+});
+
 /** The plans that a statement may get. */
 const plansOf = ({ planAnew }: Query) => (planAnew === true ? [planFor] : [planFor, planKept]);
 
-const BY_ID: Sort = { by: 'id', descending: false };
+const BY_ID = by('id');
 /** An equivalent order, in which the planner serves a search by key instead of fhir_find. */
-const BY_ID_PLANNED: Sort = { ...BY_ID, ties: [{ by: 'last-updated', descending: false }] };
+const BY_ID_PLANNED = by('id', 'last-updated');
 const token = (param: string, ...any: Token[]): Criterion => ({ kind: 'token', param, any });
 const code = (value: string, system: string | null = null): Token => ({ system, value });
 const name = (text: string): Criterion => ({ kind: 'name', fragments: [spellNames(fold(text))] });
-const patient = (site: string): Criterion => ({ kind: 'patient', ids: [subjects.get(site) ?? ''] });
 const identifier = (value: string | null, system: string | null): Criterion => ({
   kind: 'identifier',
   any: [{ system, value }],
@@ -104,6 +113,13 @@ const MAX_ROWS = 5_000;
  */
 const CANDIDATE_PAGES = 4_000;
 
+const COMMON_CODE = token('code', code('common'));
+const RARE_CODE = token('code', code('c7'));
+const COMMON_OR_RARE = token('code', code('common'), code('c7'));
+const LABORATORY = token('category', code('laboratory'));
+const ACTIVE = token('clinical-status', code('active'));
+const CHRISTMAS: Criterion = { kind: 'birthdate', dates: ['1974-12-25'] };
+const MRN = identifier('MRN7', 'urn:mrn');
 const UNUSED_CODES = Array.from({ length: 100 }, (_, at) => code(`unused${at}`));
 const MANY_MRNS: Criterion = {
   kind: 'identifier',
@@ -116,9 +132,9 @@ const birth = (spans: readonly (readonly [string, string])[], ...among: string[]
   among,
   isApproximate: false,
 });
-const date = (prefix: string, from: string, before: string): Criterion => ({
+const date = (prefix: string, from: string, before: string, param = 'date'): Criterion => ({
   kind: 'date',
-  param: 'date',
+  param,
   any: [{ prefix, range: { from: Date.parse(from), before: Date.parse(before), isLocal: true } }],
 });
 const part = (part: 'family' | 'given', match: 'beginning' | 'exact' | 'contains', text: string): Criterion => ({
@@ -135,255 +151,144 @@ const A_DAY = date('eq', '2020-01-01', '2020-01-02');
 const DATES = /^resource_date_/;
 /** More than are listed, and few among all. */
 const NEWEST = new Date(Date.UTC(2020, 0, 1) + PATIENTS * 0.94 * 1_800_000).toISOString();
+const SINCE_2020 = date('ge', '2020-01-01', '2020-01-02');
 /** Half of all results of a large site. */
 const SOME_YEARS = [date('ge', '2020-06-01', '2020-06-02'), date('lt', '2021-12-01', '2021-12-02')] as const;
 
-type Case = readonly [
-  label: string,
-  type: ResourceType,
-  criteria: (site: string) => Criterion[],
-  index: string | RegExp,
-  sort?: Sort,
-];
-const CASES: readonly Case[] = [
-  ['Patient', 'Patient', () => [], 'resource_pkey'],
-  ['Patient?identifier=v', 'Patient', () => [identifier('MRN7', null)], 'resource_identifier_pkey', BY_ID_PLANNED],
+/** A criterion, or one about the site's patient with results. */
+type Part = Criterion | ((site: string) => Criterion);
+const partsIn = (site: string, parts: readonly Part[]): Criterion[] =>
+  parts.map((each) => (typeof each === 'function' ? each(site) : each));
+const PATIENT: Part = (site) => ({ kind: 'patient', ids: [subjects.get(site) ?? ''] });
+
+type Case = readonly [query: string, criteria: readonly Part[], index: string | RegExp, sort?: Sort];
+const PATIENT_CASES: readonly Case[] = [
+  ['', [], 'resource_pkey'],
+  ['identifier=v', [identifier('MRN7', null)], 'resource_identifier_pkey', BY_ID_PLANNED],
+  ['identifier=s|v', [MRN], 'resource_identifier_pkey', BY_ID_PLANNED],
+  ['identifier=s|', [identifier(null, 'urn:mrn')], 'resource_identifier_system'],
+  ['identifier=s|v, many', [MANY_MRNS], 'resource_identifier_pkey', BY_ID_PLANNED],
+  ['identifier=s|v, many, newest first', [MANY_MRNS], 'resource_identifier_pkey', by('-id')],
+  ['name=, selective', [name('fitzgerbrad')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
+  ['name=, one Chinese letter', [name('王')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
+  ['name=, common', [name('anna')], 'patient_search_pkey', BY_ID_PLANNED],
+  ['name=, with birthdate', [name('fitz'), CHRISTMAS], /^patient_search_/],
+  ['birthdate=', [CHRISTMAS], 'patient_search_birth_date'],
+  ['gender=', [{ kind: 'gender', codes: ['male'] }], /patient_search_(gender|pkey)/],
   [
-    'Patient?identifier=s|v',
-    'Patient',
-    () => [identifier('MRN7', 'urn:mrn')],
-    'resource_identifier_pkey',
-    BY_ID_PLANNED,
-  ],
-  ['Patient?identifier=s|', 'Patient', () => [identifier(null, 'urn:mrn')], 'resource_identifier_system'],
-  ['Patient?identifier=s|v, many', 'Patient', () => [MANY_MRNS], 'resource_identifier_pkey', BY_ID_PLANNED],
-  [
-    'Patient?identifier=s|v, many, newest first',
-    'Patient',
-    () => [MANY_MRNS],
-    'resource_identifier_pkey',
-    { by: 'id', descending: true },
-  ],
-  ['Patient?name=, selective', 'Patient', () => [name('fitzgerbrad')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
-  ['Patient?name=, one Chinese letter', 'Patient', () => [name('王')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
-  ['Patient?name=, common', 'Patient', () => [name('anna')], 'patient_search_pkey', BY_ID_PLANNED],
-  [
-    'Patient?name=, with birthdate',
-    'Patient',
-    () => [name('fitz'), { kind: 'birthdate', dates: ['1974-12-25'] }],
-    /^patient_search_/,
-  ],
-  ['Patient?birthdate=', 'Patient', () => [{ kind: 'birthdate', dates: ['1974-12-25'] }], 'patient_search_birth_date'],
-  ['Patient?gender=', 'Patient', () => [{ kind: 'gender', codes: ['male'] }], /patient_search_(gender|pkey)/],
-  ['Condition?patient=', 'Condition', (site) => [patient(site)], 'resource_of_patient', BY_ID_PLANNED],
-  ['Condition?clinical-status=', 'Condition', () => [token('clinical-status', code('active'))], 'resource_token_pkey'],
-  ['Condition?code=', 'Condition', () => [token('code', code('c7'))], 'resource_token_pkey'],
-  [
-    'Condition?code=&clinical-status=',
-    'Condition',
-    () => [token('code', code('common')), token('clinical-status', code('active'))],
-    'resource_token_pkey',
-  ],
-  ['Observation?patient=', 'Observation', (site) => [patient(site)], 'resource_of_patient', BY_ID_PLANNED],
-  ['Observation?code=, common', 'Observation', () => [token('code', code('common'))], 'resource_token_pkey'],
-  ['Observation?code=s|v', 'Observation', () => [token('code', code('common', 'urn:codes'))], 'resource_token_pkey'],
-  [
-    'Observation?code=s|',
-    'Observation',
-    () => [token('code', { system: 'urn:codes', value: null })],
-    'resource_token_system',
-  ],
-  ['Observation?code=v,v', 'Observation', () => [token('code', code('common'), code('c7'))], 'resource_token_pkey'],
-  [
-    'Observation?code=s|v,s|v, none of them used',
-    'Observation',
-    () => [token('code', ...UNUSED_CODES.map(({ value }) => ({ value, system: 'urn:codes' })))],
-    'resource_token_pkey',
-  ],
-  [
-    'Observation?code=s|,s|v',
-    'Observation',
-    () => [token('code', { system: 'urn:codes', value: null }, code('c7', 'urn:codes'))],
-    'resource_token_system',
-  ],
-  [
-    'Observation?category=v,v&code=v,v',
-    'Observation',
-    () => [token('category', code('laboratory'), code('vital-signs')), token('code', code('common'), code('c7'))],
-    'resource_token_pkey',
-  ],
-  [
-    'Observation?patient=&code=',
-    'Observation',
-    (site) => [patient(site), token('code', code('common'))],
-    'resource_of_patient',
-    BY_ID_PLANNED,
-  ],
-  ['DocumentReference?type=', 'DocumentReference', () => [token('type', code('c7'))], 'resource_token_pkey'],
-  ['DiagnosticReport?patient=', 'DiagnosticReport', (site) => [patient(site)], 'study_of_patient'],
-  ['DiagnosticReport?status=', 'DiagnosticReport', () => [{ kind: 'report-state', states: ['completed'] }], /^report_/],
-  ['_id', 'Observation', (site) => [{ kind: 'id', ids: [subjects.get(site) ?? ''] }], 'resource_pkey'],
-  [
-    '_lastUpdated',
-    'Patient',
-    () => [
-      { kind: 'last-updated', any: [{ from: '2026-01-01T00:00:03Z', before: '2026-01-01T00:00:09Z', outside: false }] },
-    ],
+    '_lastUpdated=',
+    [{ kind: 'last-updated', any: [{ from: '2026-01-01T00:00:03Z', before: '2026-01-01T00:00:09Z', outside: false }] }],
     'resource_last_updated',
   ],
+  ['family=', [part('family', 'beginning', 'fitzgerbrad')], /patient_(name_pkey|search_names)/, BY_ID_PLANNED],
+  ['family:exact=', [part('family', 'exact', 'fitzgerbrad')], 'patient_name_pkey'],
   [
-    'Patient?family=',
-    'Patient',
-    () => [part('family', 'beginning', 'fitzgerbrad')],
-    /patient_(name_pkey|search_names)/,
-    BY_ID_PLANNED,
-  ],
-  ['Patient?family:exact=', 'Patient', () => [part('family', 'exact', 'fitzgerbrad')], 'patient_name_pkey'],
-  [
-    'Patient?given=&family=',
-    'Patient',
-    () => [part('given', 'beginning', 'a'), part('family', 'beginning', 'fitzgerbrad')],
+    'given=&family=',
+    [part('given', 'beginning', 'a'), part('family', 'beginning', 'fitzgerbrad')],
     'patient_name_pkey',
     BY_ID_PLANNED,
   ],
-  ['Patient?given:contains=', 'Patient', () => [part('given', 'contains', 'imberl')], /patient_search_(names|pkey)/],
+  ['given:contains=', [part('given', 'contains', 'imberl')], /patient_search_(names|pkey)/],
+  ['given=, common', [part('given', 'beginning', 'anna')], /patient_search_(names|pkey)/, BY_ID_PLANNED],
+  ['birthdate=1974-12', [birth([['1974-12', '1974-12.']])], 'patient_search_birth_date'],
+  ['birthdate=gt', [birth([['1930-01-05', '~']], '1930')], /^patient_search_/],
+  // For a more common beginning, the index of names and a walk of the ids cost the same, and ANALYZE's sample decides. One
+  // in a thousand has `fitzger`, and at a million patients an answer then reads 1,600 or 6,900 pages.
+  ['family=&birthdate=lt', [part('family', 'beginning', 'fitzgerbrad'), birth([['0', '1990']])], /^patient_search_/],
+  ['_sort=-_lastUpdated', [], 'resource_last_updated', by('-last-updated')],
+  ['_sort=name', [], 'patient_search_name_sort', by('name')],
+  ['_sort=birthdate,name', [], 'patient_search_birth_date_name', by('birthdate', 'name')],
+  ['_sort=-name,-_lastUpdated', [], 'patient_search_name_sort', by('-name', '-last-updated')],
+  ['_sort=-_lastUpdated,name', [], 'resource_last_updated', by('-last-updated', 'name')],
+  ['_sort=-birthdate', [], 'patient_search_birth_date', by('-birthdate')],
+];
+const OBSERVATION_CASES: readonly Case[] = [
+  ['patient=', [PATIENT], 'resource_of_patient', BY_ID_PLANNED],
+  ['code=, common', [COMMON_CODE], 'resource_token_pkey'],
+  ['code=s|v', [token('code', code('common', 'urn:codes'))], 'resource_token_pkey'],
+  ['code=s|', [token('code', { system: 'urn:codes', value: null })], 'resource_token_system'],
+  ['code=v,v', [COMMON_OR_RARE], 'resource_token_pkey'],
   [
-    'Patient?given=, common',
-    'Patient',
-    () => [part('given', 'beginning', 'anna')],
-    /patient_search_(names|pkey)/,
-    BY_ID_PLANNED,
-  ],
-  ['Patient?birthdate=1974-12', 'Patient', () => [birth([['1974-12', '1974-12.']])], 'patient_search_birth_date'],
-  ['Patient?birthdate=gt', 'Patient', () => [birth([['1930-01-05', '~']], '1930')], /^patient_search_/],
-  [
-    'Patient?family=&birthdate=lt',
-    'Patient',
-    // For a more common beginning, the index of names and a walk of the ids cost the same, and ANALYZE's sample decides. One
-    // in a thousand has `fitzger`, and at a million patients an answer then reads 1,600 or 6,900 pages.
-    () => [part('family', 'beginning', 'fitzgerbrad'), birth([['0', '1990']])],
-    /^patient_search_/,
-  ],
-  ['Observation?date=, a day', 'Observation', () => [A_DAY], DATES],
-  ['Observation?date=ge, nearly all', 'Observation', () => [date('ge', '2020-01-01', '2020-01-02')], DATES],
-  ['Observation?date=lt, a few', 'Observation', () => [date('lt', '2020-01-01', '2020-01-02')], DATES],
-  [
-    'Observation?date=ge&date=lt',
-    'Observation',
-    () => [date('ge', '2020-01-03', '2020-01-04'), date('lt', '2020-01-05', '2020-01-06')],
-    DATES,
-  ],
-  [
-    'Observation?patient=&date=',
-    'Observation',
-    (site) => [patient(site), date('ge', '2020-01-01', '2020-01-02')],
-    'resource_date_of_patient',
-  ],
-  [
-    'Observation?patient=&date=ge&date=lt',
-    'Observation',
-    (site) => [patient(site), ...SOME_YEARS],
-    'resource_date_of_patient',
-  ],
-  ['Observation?patient=&date=lt', 'Observation', (site) => [patient(site), SOME_YEARS[1]], 'resource_date_of_patient'],
-  [
-    'Observation?patient=&category=&status=',
-    'Observation',
-    (site) => [patient(site), token('category', code('laboratory')), token('status', code('final'))],
-    'resource_of_patient',
-  ],
-  [
-    'Observation?code=&date=',
-    'Observation',
-    () => [token('code', code('c7')), date('ge', '2020-01-01', '2020-01-02')],
+    'code=s|v,s|v, none of them used',
+    [token('code', ...UNUSED_CODES.map(({ value }) => ({ value, system: 'urn:codes' })))],
     'resource_token_pkey',
   ],
-  ['Observation?category=&date=, a day', 'Observation', () => [token('category', code('laboratory')), A_DAY], DATES],
-  ['Observation?category=', 'Observation', () => [token('category', code('vital-signs'))], 'resource_token_pkey'],
-  ['Observation?status=', 'Observation', () => [token('status', code('final'))], 'resource_token_pkey'],
-  ['Observation?category:not=', 'Observation', () => [not(token('category', code('vital-signs')))], 'resource_pkey'],
   [
-    'Observation?patient=&status:not=',
-    'Observation',
-    (site) => [patient(site), not(token('status', code('final')))],
-    'resource_of_patient',
-  ],
-  ['Observation?date:missing=true', 'Observation', () => [missing('date')], 'resource_token_pkey'],
-  ['Observation?date:missing=false', 'Observation', () => [not(missing('date'))], 'resource_pkey'],
-  ['_sort=-_lastUpdated', 'Patient', () => [], 'resource_last_updated', { by: 'last-updated', descending: true }],
-  ['_sort=name', 'Patient', () => [], 'patient_search_name_sort', { by: 'name', descending: false }],
-  [
-    '_sort=birthdate,name',
-    'Patient',
-    () => [],
-    'patient_search_birth_date_name',
-    { by: 'birthdate', descending: false, ties: [{ by: 'name', descending: false }] },
+    'code=s|,s|v',
+    [token('code', { system: 'urn:codes', value: null }, code('c7', 'urn:codes'))],
+    'resource_token_system',
   ],
   [
-    '_sort=-name,-_lastUpdated',
-    'Patient',
-    () => [],
-    'patient_search_name_sort',
-    { by: 'name', descending: true, ties: [{ by: 'last-updated', descending: true }] },
+    'category=v,v&code=v,v',
+    [token('category', code('laboratory'), code('vital-signs')), COMMON_OR_RARE],
+    'resource_token_pkey',
   ],
-  [
-    '_sort=-_lastUpdated,name',
-    'Patient',
-    () => [],
-    'resource_last_updated',
-    { by: 'last-updated', descending: true, ties: [{ by: 'name', descending: false }] },
-  ],
-  [
-    '_sort=-_lastUpdated,_id',
-    'Observation',
-    () => [],
-    'resource_last_updated',
-    { by: 'last-updated', descending: true, ties: [{ by: 'id', descending: false }] },
-  ],
-  ['_sort=-birthdate', 'Patient', () => [], 'patient_search_birth_date', { by: 'birthdate', descending: true }],
+  ['patient=&code=', [PATIENT, COMMON_CODE], 'resource_of_patient', BY_ID_PLANNED],
+  ['_id=', [(site) => ({ kind: 'id', ids: [subjects.get(site) ?? ''] })], 'resource_pkey'],
+  ['date=, a day', [A_DAY], DATES],
+  ['date=ge, nearly all', [SINCE_2020], DATES],
+  ['date=lt, a few', [date('lt', '2020-01-01', '2020-01-02')], DATES],
+  ['date=ge&date=lt', [date('ge', '2020-01-03', '2020-01-04'), date('lt', '2020-01-05', '2020-01-06')], DATES],
+  ['patient=&date=', [PATIENT, SINCE_2020], 'resource_date_of_patient'],
+  ['patient=&date=ge&date=lt', [PATIENT, ...SOME_YEARS], 'resource_date_of_patient'],
+  ['patient=&date=lt', [PATIENT, SOME_YEARS[1]], 'resource_date_of_patient'],
+  ['patient=&category=&status=', [PATIENT, LABORATORY, token('status', code('final'))], 'resource_of_patient'],
+  ['code=&date=', [RARE_CODE, SINCE_2020], 'resource_token_pkey'],
+  ['category=&date=, a day', [LABORATORY, A_DAY], DATES],
+  ['category=', [token('category', code('vital-signs'))], 'resource_token_pkey'],
+  ['status=', [token('status', code('final'))], 'resource_token_pkey'],
+  ['category:not=', [not(token('category', code('vital-signs')))], 'resource_pkey'],
+  ['patient=&status:not=', [PATIENT, not(token('status', code('final')))], 'resource_of_patient'],
+  ['date:missing=true', [missing('date')], 'resource_token_pkey'],
+  ['date:missing=false', [not(missing('date'))], 'resource_pkey'],
+  ['_sort=-_lastUpdated,_id', [], 'resource_last_updated', by('-last-updated', 'id')],
 ];
 
 /** Observations by date: newest first, and oldest first. */
 const BY_DATE: readonly Sort[] = [true, false].map((descending) => ({ by: 'date', param: 'date', descending }));
-const DATED: readonly (readonly [label: string, criteria: (site: string) => Criterion[], index: RegExp])[] = [
-  ['', () => [], /^resource_date_from/],
-  ['patient=', (site) => [patient(site)], /^resource_date_of_patient/],
-  ['patient=&code=', (site) => [patient(site), token('code', code('common'))], /^resource_date_of_patient/],
-  [
-    'patient=&category=&date=ge',
-    (site) => [patient(site), token('category', code('laboratory')), date('ge', '2020-01-01', '2020-01-02')],
-    /^resource_date_of_patient/,
-  ],
-  ['patient=&date=ge&date=lt', (site) => [patient(site), ...SOME_YEARS], /^resource_date_of_patient/],
-  ['patient=&date=lt', (site) => [patient(site), SOME_YEARS[1]], /^resource_date_of_patient/],
-  [
-    '$docref, start=',
-    (site) => [patient(site), { ...date('gt', '2020-01-01', '2020-01-01'), param: CARE_TIME }],
-    /^resource_date_of_patient/,
-  ],
-  ['code=', () => [token('code', code('c7'))], /^resource_token_pkey/],
-  ['code=, common', () => [token('code', code('common'))], /^resource_date_from/],
-  ['category=', () => [token('category', code('laboratory'))], /^resource_date_from/],
-  ['category=&code=', () => [token('category', code('laboratory')), token('code', code('c7'))], /^resource_token_pkey/],
-  ['category:not=', () => [not(token('category', code('vital-signs')))], /^resource_date_from/],
-  ['date=, a day', () => [A_DAY], DATES],
-  ['date:missing=true', () => [missing('date')], /^resource_token_pkey/],
+const [NEWEST_FIRST = BY_ID] = BY_DATE;
+const DATED: readonly Case[] = [
+  ['', [], /^resource_date_from/],
+  ['patient=', [PATIENT], /^resource_date_of_patient/],
+  ['patient=&code=', [PATIENT, COMMON_CODE], /^resource_date_of_patient/],
+  ['patient=&category=&date=ge', [PATIENT, LABORATORY, SINCE_2020], /^resource_date_of_patient/],
+  ['patient=&date=ge&date=lt', [PATIENT, ...SOME_YEARS], /^resource_date_of_patient/],
+  ['patient=&date=lt', [PATIENT, SOME_YEARS[1]], /^resource_date_of_patient/],
+  ['$docref, start=', [PATIENT, date('gt', '2020-01-01', '2020-01-01', CARE_TIME)], /^resource_date_of_patient/],
+  ['code=', [RARE_CODE], /^resource_token_pkey/],
+  ['code=, common', [COMMON_CODE], /^resource_date_from/],
+  ['category=', [LABORATORY], /^resource_date_from/],
+  ['category=&code=', [LABORATORY, RARE_CODE], /^resource_token_pkey/],
+  ['category:not=', [not(token('category', code('vital-signs')))], /^resource_date_from/],
+  ['date=, a day', [A_DAY], DATES],
+  ['date:missing=true', [missing('date')], /^resource_token_pkey/],
 ];
-const SORTED: readonly Case[] = [
-  ...BY_DATE.flatMap((sort) =>
-    DATED.map(([label, criteria, index]): Case => {
-      const by = `_sort=${sort.descending ? '-' : ''}date`;
-      return [label === '' ? by : `${label}&${by}`, 'Observation', criteria, index, sort];
-    }),
-  ),
-  [
-    'date=ge, the newest&_sort=-date',
-    'Observation',
-    () => [date('ge', NEWEST, NEWEST)],
-    /^resource_date_before/,
-    { by: 'date', param: 'date', descending: true },
+const SORTED: readonly Case[] = BY_DATE.flatMap((sort) =>
+  DATED.map(([query, criteria, index]): Case => {
+    const order = `_sort=${sort.descending ? '-' : ''}date`;
+    return [query === '' ? order : `${query}&${order}`, criteria, index, sort];
+  }),
+);
+
+const CASES: Partial<Record<ResourceType, readonly Case[]>> = {
+  Patient: PATIENT_CASES,
+  Condition: [
+    ['patient=', [PATIENT], 'resource_of_patient', BY_ID_PLANNED],
+    ['clinical-status=', [ACTIVE], 'resource_token_pkey'],
+    ['code=', [RARE_CODE], 'resource_token_pkey'],
+    ['code=&clinical-status=', [COMMON_CODE, ACTIVE], 'resource_token_pkey'],
   ],
-];
+  Observation: [
+    ...OBSERVATION_CASES,
+    ...SORTED,
+    ['date=ge, the newest&_sort=-date', [date('ge', NEWEST, NEWEST)], /^resource_date_before/, NEWEST_FIRST],
+  ],
+  DocumentReference: [['type=', [token('type', code('c7'))], 'resource_token_pkey']],
+  DiagnosticReport: [
+    ['patient=', [PATIENT], 'study_of_patient'],
+    ['status=', [{ kind: 'report-state', states: ['completed'] }], /^report_/],
+  ],
+};
 
 const history = { type: 'Observation', after: null, since: null, limit: 50 } as const;
 const everything = { types: RESOURCE_TYPES, after: null, since: null, limit: 50 } as const;
@@ -397,7 +302,7 @@ const PAGES: readonly (readonly [string, (site: string) => Query, needed: readon
         `Observation?patient=&_sort=${sort.descending ? '-' : ''}date, a page in the middle`,
         (site: string) => {
           const after = { key: '2021-06-01 00:00:00+00', id: subjects.get(site) ?? '' };
-          return searchPage({ site, type: 'Observation', criteria: [patient(site)], sort, after, limit: 50 });
+          return searchPage({ site, type: 'Observation', criteria: partsIn(site, [PATIENT]), sort, after, limit: 50 });
         },
         ['resource_date_of_patient'],
       ] as const,
@@ -435,98 +340,69 @@ const chained = (...criteria: Criterion[]): Related => ({ kind: 'chained', type:
 const having = (...criteria: Criterion[]): Related => ({ kind: 'has', type: 'Observation', criteria });
 const ABOUT = RESOURCE_TYPES.filter((type) => type !== 'Patient');
 const page = { criteria: [], sort: BY_ID, after: null, limit: 50 } as const;
-const MRN = identifier('MRN7', 'urn:mrn');
-const RELATED: readonly (readonly [string, Omit<PageSelection, 'site'>, needed: readonly string[]])[] = [
-  [
-    'Observation?patient.identifier=',
-    { ...page, type: 'Observation', related: [chained(MRN)] },
-    ['resource_identifier_pkey', 'resource_of_patient'],
+const BY_CODE = having(RARE_CODE);
+type RelatedCase = readonly [query: string, Partial<PageSelection>, needed: readonly string[]];
+const RELATED: Partial<Record<ResourceType, readonly RelatedCase[]>> = {
+  Observation: [
+    ['patient.identifier=', { related: [chained(MRN)] }, ['resource_identifier_pkey', 'resource_of_patient']],
+    [
+      'patient.identifier=&code=, common',
+      { related: [chained(MRN)], criteria: [COMMON_CODE] },
+      ['resource_identifier_pkey', 'resource_of_patient'],
+    ],
+    [
+      'patient.identifier=&date=ge',
+      { related: [chained(MRN)], criteria: [SINCE_2020] },
+      ['resource_identifier_pkey', 'resource_date_of_patient'],
+    ],
+    [
+      'patient.identifier=&_sort=-date',
+      { related: [chained(MRN)], sort: NEWEST_FIRST },
+      ['resource_identifier_pkey', 'resource_date_of_patient'],
+    ],
+    [
+      'patient.identifier=&_sort=-_lastUpdated',
+      { related: [chained(MRN)], sort: by('-last-updated') },
+      ['resource_identifier_pkey', 'resource_of_patient'],
+    ],
+    ['patient.birthdate=', { related: [chained(CHRISTMAS)] }, ['resource_of_patient']],
+    [
+      'patient.family=&patient.birthdate=lt&code=',
+      {
+        related: [chained(part('family', 'beginning', 'fitzgerbrad'), birth([['0', '1990']]))],
+        criteria: [COMMON_CODE],
+      },
+      ['resource_of_patient'],
+    ],
   ],
-  [
-    'Observation?patient.identifier=&code=, common',
-    { ...page, type: 'Observation', related: [chained(MRN)], criteria: [token('code', code('common'))] },
-    ['resource_identifier_pkey', 'resource_of_patient'],
+  DiagnosticReport: [
+    ['patient.identifier=', { related: [chained(MRN)] }, ['resource_identifier_pkey', 'study_of_patient']],
   ],
-  [
-    'Observation?patient.identifier=&date=ge',
-    {
-      ...page,
-      type: 'Observation',
-      related: [chained(MRN)],
-      criteria: [date('ge', '2020-01-01', '2020-01-02')],
-    },
-    ['resource_identifier_pkey', 'resource_date_of_patient'],
+  Patient: [
+    ['_has:Observation:patient:code=', { related: [BY_CODE] }, ['resource_token_pkey', 'resource_pkey']],
+    [
+      '_has:Observation:patient:code=, many',
+      { related: [having(token('code', code('c7'), ...UNUSED_CODES))] },
+      ['resource_token_pkey', 'resource_pkey'],
+    ],
+    [
+      '_has:Observation:patient:code=s|v,s|v',
+      { related: [having(token('code', code('c7', 'urn:codes'), code('unused', 'urn:codes')))] },
+      ['resource_token_pkey', 'resource_pkey'],
+    ],
+    ['_has:Observation:patient:code=&_sort=name', { related: [BY_CODE], sort: by('name') }, ['resource_token_pkey']],
+    ['_has:Observation:patient:code=&name=', { related: [BY_CODE], criteria: [name('anna')] }, ['resource_token_pkey']],
+    ['_revinclude=, all types', { included: ABOUT }, ['resource_pkey', 'resource_of_patient']],
+    [
+      '_sort=name&_revinclude=',
+      { included: ['Observation'], sort: by('name') },
+      ['patient_search_name_sort', 'resource_of_patient'],
+    ],
   ],
-  [
-    'Observation?patient.identifier=&_sort=-date',
-    { ...page, type: 'Observation', related: [chained(MRN)], sort: { by: 'date', param: 'date', descending: true } },
-    ['resource_identifier_pkey', 'resource_date_of_patient'],
-  ],
-  [
-    'Observation?patient.identifier=&_sort=-_lastUpdated',
-    { ...page, type: 'Observation', related: [chained(MRN)], sort: { by: 'last-updated', descending: true } },
-    ['resource_identifier_pkey', 'resource_of_patient'],
-  ],
-  [
-    'DiagnosticReport?patient.identifier=',
-    { ...page, type: 'DiagnosticReport', related: [chained(MRN)] },
-    ['resource_identifier_pkey', 'study_of_patient'],
-  ],
-  [
-    'Observation?patient.birthdate=',
-    { ...page, type: 'Observation', related: [chained({ kind: 'birthdate', dates: ['1974-12-25'] })] },
-    ['resource_of_patient'],
-  ],
-  [
-    'Observation?patient.family=&patient.birthdate=lt&code=',
-    {
-      ...page,
-      type: 'Observation',
-      related: [chained(part('family', 'beginning', 'fitzgerbrad'), birth([['0', '1990']]))],
-      criteria: [token('code', code('common'))],
-    },
-    ['resource_of_patient'],
-  ],
-  [
-    'Patient?_has:Observation:patient:code=',
-    { ...page, type: 'Patient', related: [having(token('code', code('c7')))] },
-    ['resource_token_pkey', 'resource_pkey'],
-  ],
-  [
-    'Patient?_has:Observation:patient:code=, many',
-    { ...page, type: 'Patient', related: [having(token('code', code('c7'), ...UNUSED_CODES))] },
-    ['resource_token_pkey', 'resource_pkey'],
-  ],
-  [
-    'Patient?_has:Observation:patient:code=s|v,s|v',
-    {
-      ...page,
-      type: 'Patient',
-      related: [having(token('code', code('c7', 'urn:codes'), code('unused', 'urn:codes')))],
-    },
-    ['resource_token_pkey', 'resource_pkey'],
-  ],
-  [
-    'Patient?_has:Observation:patient:code=&_sort=name',
-    { ...page, type: 'Patient', related: [having(token('code', code('c7')))], sort: { by: 'name', descending: false } },
-    ['resource_token_pkey'],
-  ],
-  [
-    'Patient?_has:Observation:patient:code=&name=',
-    { ...page, type: 'Patient', related: [having(token('code', code('c7')))], criteria: [name('anna')] },
-    ['resource_token_pkey'],
-  ],
-  [
-    'Patient?_revinclude=, all types',
-    { ...page, type: 'Patient', included: ABOUT },
-    ['resource_pkey', 'resource_of_patient'],
-  ],
-  [
-    'Patient?_sort=name&_revinclude=',
-    { ...page, type: 'Patient', included: ['Observation'], sort: { by: 'name', descending: false } },
-    ['patient_search_name_sort', 'resource_of_patient'],
-  ],
-];
+};
+/** The cases of each type. */
+const eachOf = <T>(cases: Partial<Record<ResourceType, readonly T[]>>) =>
+  RESOURCE_TYPES.flatMap((type) => (cases[type] ?? []).map((each) => [type, each] as const));
 /** Each resource that a `_has` finds is looked up, and each type of what refers to each patient of a page. */
 const RELATED_PAGES = 5 * MAX_PAGES;
 /** For each resource that a `_has` finds: two look-ups, of it and of its patient. */
@@ -540,9 +416,9 @@ describe.each<readonly [string, () => string]>([
   // Version 16 may read such a site as a whole (edge/docs/deploy.md).
   ...(isVersion16 ? [] : [['a site that the statistics do not know', () => unknown] as const]),
 ])('%s', (_, site) => {
-  for (const [label, type, criteria, index, sort = BY_ID] of [...CASES, ...SORTED]) {
-    test(label, async () => {
-      const selection = { site: site(), type, criteria: criteria(site()), sort, after: null, limit: 50 };
+  for (const [type, [label, parts, index, sort = BY_ID]] of eachOf(CASES)) {
+    test(`${type}?${label}`, async () => {
+      const selection = { site: site(), type, criteria: partsIn(site(), parts), sort, after: null, limit: 50 };
       const query = searchPage(selection);
       // Until the statistics know a site, all of a range may be read for a page of it.
       const isUnknownRange = site() === unknown && /date=[gl][te]/.test(label);
@@ -576,8 +452,9 @@ describe.each<readonly [string, () => string]>([
     });
   }
 
-  for (const [label, selection, needed] of RELATED) {
-    const { type, criteria, related } = selection;
+  for (const [type, [label, more, needed]] of eachOf(RELATED)) {
+    const selection = { ...page, ...more, type };
+    const { criteria, related } = selection;
     const queries: readonly (readonly [string, (site: string) => Query])[] = [
       ['', (id) => searchPage({ ...selection, site: id })],
       ...(related === undefined
@@ -585,7 +462,7 @@ describe.each<readonly [string, () => string]>([
         : [[', counted', (id: string) => searchCount(id, type, criteria, related)] as const]),
     ];
     for (const [as, query] of queries)
-      test(label + as, async () => {
+      test(`${type}?${label}${as}`, async () => {
         for (const planned of plansOf(query(site()))) {
           const { indexes, whole, pages, rows } = await explain(application, site(), query(site()), planned);
           expect(whole).toEqual([]);
@@ -665,7 +542,7 @@ test('the Provenance of a page reads the audit only near each write', async () =
 });
 
 test.each<[string, Related, string]>([
-  ['a code of half of all Observations', having(token('code', code('common'))), 'has-matches'],
+  ['a code of half of all Observations', having(COMMON_CODE), 'has-matches'],
   ['two categories', having(token('category', code('laboratory'), code('vital-signs'))), 'has-matches'],
   ['a common name', chained(name('anna')), 'chained-patients'],
 ])('by %s is refused, without reading more', async (_, related, limit) => {
@@ -701,12 +578,8 @@ describe.each<[string, Criterion, string, number]>([
 ])('a _has that finds %s', (_found, criterion, ids, least) => {
   test.each<[string, Sort, string]>([
     ['id', BY_ID, 's.id'],
-    ['name', { by: 'name', descending: false }, 's.name_sort, s.id'],
-    [
-      '-birthdate,-name',
-      { by: 'birthdate', descending: true, ties: [{ by: 'name', descending: true }] },
-      's.birth_date desc, s.name_sort desc, s.id desc',
-    ],
+    ['name', by('name'), 's.name_sort, s.id'],
+    ['-birthdate,-name', by('-birthdate', '-name'), 's.birth_date desc, s.name_sort desc, s.id desc'],
   ])('in the order of %s: reads these, not the site', async (_order, sort, order) => {
     const { rows: first } = await db.client.query<{ id: string; matches: number }>(
       `select s.id, sum(n.matches) over ()::integer as matches
@@ -754,10 +627,10 @@ describe('a search for many names', () => {
   ];
   const ORDERS: readonly (readonly [string, Sort])[] = [
     ['by id', BY_ID],
-    ['by name', { by: 'name', descending: false }],
-    ['by time', { by: 'last-updated', descending: true }],
-    ['by birth date and name', { by: 'birthdate', descending: true, ties: [{ by: 'name', descending: true }] }],
-    ['by name and time', { by: 'name', descending: false, ties: [{ by: 'last-updated', descending: false }] }],
+    ['by name', by('name')],
+    ['by time', by('-last-updated')],
+    ['by birth date and name', by('-birthdate', '-name')],
+    ['by name and time', by('name', 'last-updated')],
   ];
   const READS: readonly (readonly [string, (criteria: Criterion[]) => Query])[] = [
     ...ORDERS.map(
@@ -808,13 +681,9 @@ describe('a search for many names', () => {
   // Few patients have one of these names, so the page is listed and sorted. The test compares it with PostgreSQL's order.
   test.each([
     ['id', BY_ID, 'r.id'],
-    ['name', { by: 'name', descending: true }, 's.name_sort desc, r.id desc'],
-    ['last-updated', { by: 'last-updated', descending: true }, 'r.last_updated desc, r.id desc'],
-    [
-      'birthdate,-name',
-      { by: 'birthdate', descending: false, ties: [{ by: 'name', descending: true }] },
-      's.birth_date, s.name_sort desc, r.id desc',
-    ],
+    ['name', by('-name'), 's.name_sort desc, r.id desc'],
+    ['last-updated', by('-last-updated'), 'r.last_updated desc, r.id desc'],
+    ['birthdate,-name', by('birthdate', '-name'), 's.birth_date, s.name_sort desc, r.id desc'],
   ] as const)('in the order of %s: page after page, all of them', async (_, sort, order) => {
     const fragments = ['fitzger', 'bradshaw', 'gonzalez', 'pekovski', 'schustanov', 'macmac', 'torres'];
     const { rows } = await db.client.query<{ id: string }>(
