@@ -68,7 +68,7 @@ const STATEMENTS: readonly string[] = [
     "'urn:category'",
     2,
   ),
-  tokens('Observation', "'status'", "case when i % 50 = 0 then 'amended' else 'final' end", "'urn:status'", 2),
+  tokens('Observation', "'status'", "case when i % 50 = 0 then 'amended' else 'final' end", "''", 2),
   `${tokens('Observation', "'missing'", "'date'", "''", 2)} where i % 500 = 0`,
   `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id)
    select $1::uuid, 'Observation', ${id(2, 'i')}, 'date', d.at, d.at + interval '1 s', false, false,

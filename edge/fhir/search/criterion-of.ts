@@ -1,6 +1,7 @@
 /** One search parameter and its value as a criterion, or what is wrong with it. */
 import type { TextModifier } from '../../store/search/kind.ts';
 import { type Criterion, readCriterion, type PlainCriterion } from '../../store/search/kinds.ts';
+import { codesWithoutSystem } from '../../store/search/kinds/token.ts';
 import { MISSING } from '../../store/search/rows.ts';
 import { badParameter } from '../controls/faults.ts';
 import type { NamedParameter } from './named-parameter.ts';
@@ -30,7 +31,14 @@ export function criterionOf(
   if (value.includes('\0')) throw badParameter(name, `${name} contains a NUL character`);
   if (modifier?.kind === 'missing') return missing(name, modifier.indexedAs, value);
   const text: TextModifier | null = modifier?.kind === 'text' ? modifier.match : null;
-  const criterion = readCriterion(parameter.kind, splitValue(value, context), base, text);
-  if ('problem' in criterion) throw badParameter(name, `${name} ${criterion.problem}`);
-  return modifier?.kind === 'not' ? { kind: 'not', of: criterion } : criterion;
+  const read = readCriterion(parameter.kind, splitValue(value, context), base, text);
+  if ('problem' in read) throw badParameter(name, `${name} ${read.problem}`);
+  const isNot = modifier?.kind === 'not';
+  let criterion = read;
+  if (read.kind === 'token' && parameter.system !== undefined) {
+    const any = codesWithoutSystem(read.any, parameter.system);
+    if (any === undefined) return missing(name, base, String(isNot));
+    criterion = { ...read, any };
+  }
+  return isNot ? { kind: 'not', of: criterion } : criterion;
 }

@@ -9,7 +9,7 @@ import {
   type Tokens,
   tokenSql,
 } from '../compare.ts';
-import type { Kind } from '../kind.ts';
+import type { Kind, Token } from '../kind.ts';
 import type { TokenRow } from '../rows.ts';
 import { ofSite, type SearchScope, type Source } from '../source.ts';
 
@@ -34,12 +34,26 @@ function columnsOf({ param }: TokenCriterion, { bind, type }: SearchScope): Toke
   };
 }
 
+/**
+ * The tokens of an element of type code as its rows are. Each row has the system of the value set, and none has another one.
+ * Undefined: one of them is the system alone, which every value has.
+ */
+export function codesWithoutSystem(any: readonly Token[], system: string): readonly Token[] | undefined {
+  if (any.some((one) => one.system === system && one.value === null)) return undefined;
+  const swapped = new Map([
+    [system, ''],
+    ['', system],
+  ]);
+  return any.map((one) => ({ ...one, system: one.system === null ? null : (swapped.get(one.system) ?? one.system) }));
+}
+
 export const token = {
   type: 'token',
   read: ({ tokens }, param) => {
     const any = tokens();
     return any.some(isEmptyToken) ? EMPTY_TOKEN : { kind: 'token', param, any };
   },
+  // The rows of an element of type code have no system, because each of them would have that of the value set (`codesWithoutSystem`).
   rows: (resource, param, { elements, system }) => ({
     tokens:
       system === undefined
@@ -48,7 +62,7 @@ export const token = {
             .flatMap((path) => objectsAt(resource, path.startsWith('meta.') ? path : `${path}.coding`))
             .map((coding): TokenRow => [param, text(coding['system']), text(coding['code'])])
             .filter(([, system, code]) => system !== '' || code !== '')
-        : elements.flatMap((path) => textsAt(resource, path)).map((code): TokenRow => [param, system, code]),
+        : elements.flatMap((path) => textsAt(resource, path)).map((code): TokenRow => [param, '', code]),
   }),
   meets: (write, { param, any }) => {
     const rows = write.tokens.filter(([name]) => name === param);
