@@ -1,6 +1,6 @@
 /** A broken invariant each, of the seven types and their datatypes. */
 import { JsonNumber, type JsonObject } from '../../../../../shared/json.ts';
-import { coded, extended, EXTENSION, nested, UCUM, VALID, valueOf, without, type Fault } from './valid.ts';
+import { coded, extended, EXTENSION, type Fault, faultsOf, nested, UCUM, VALID, valueOf, without } from './valid.ts';
 
 const { patient, condition, allergy, observation } = VALID;
 
@@ -15,71 +15,69 @@ function required(filter: JsonObject): JsonObject {
 }
 
 export const INVARIANT: readonly Fault[] = [
-  ['ext-1, both', extended({ valueString: 'a', extension: [nested(0)] }), EXTENSION, 'invariant'],
-  [
-    'ext-1, neither',
-    { ...patient, modifierExtension: [{ url: 'http://example.org/e' }] },
-    'Patient.modifierExtension[0]',
-    'invariant',
-  ],
-  ['pat-1', { ...patient, contact: [{ gender: 'male' }] }, 'Patient.contact[0]', 'invariant'],
-  [
-    'per-1',
-    { ...patient, name: [{ text: 'a', period: { start: '2002', end: '2001-12' } }] },
-    'Patient.name[0].period',
-    'invariant',
-  ],
-  [
-    'per-1, by zone',
-    { ...observation, effectivePeriod: { start: '2001-02-03T04:05:06Z', end: '2001-02-03T05:05:05+01:00' } },
-    'Observation.effective.ofType(Period)',
-    'invariant',
-  ],
-  ['cpt-2', { ...patient, telecom: [{ value: '1' }] }, 'Patient.telecom[0]', 'invariant'],
-  ['att-1', { ...patient, photo: [{ data: 'QUJD' }] }, 'Patient.photo[0]', 'invariant'],
-  [
-    'qty-3',
-    { ...observation, valueQuantity: { value: 1, code: 'g' } },
-    'Observation.value.ofType(Quantity)',
-    'invariant',
-  ],
-  [
-    'sqty-1',
-    { ...observation, referenceRange: [{ low: { value: 1, comparator: '<' } }] },
-    'Observation.referenceRange[0].low',
-    'invariant',
-  ],
-  [
-    'rat-1',
-    { ...observation, valueRatio: { numerator: { value: 1 } } },
-    'Observation.value.ofType(Ratio)',
-    'invariant',
-  ],
-  [
-    'rng-2',
-    {
-      ...observation,
-      valueRange: {
-        low: { value: new JsonNumber('2.0'), code: 'g', system: UCUM },
-        high: { value: 1, code: 'g', system: UCUM },
+  ...faultsOf('invariant', [
+    ['ext-1, neither', patient, { modifierExtension: [{ url: 'http://example.org/e' }] }, 'modifierExtension[0]'],
+    ['pat-1', patient, { contact: [{ gender: 'male' }] }, 'contact[0]'],
+    ['per-1', patient, { name: [{ text: 'a', period: { start: '2002', end: '2001-12' } }] }, 'name[0].period'],
+    [
+      'per-1, by zone',
+      observation,
+      { effectivePeriod: { start: '2001-02-03T04:05:06Z', end: '2001-02-03T05:05:05+01:00' } },
+      'effective.ofType(Period)',
+    ],
+    ['cpt-2', patient, { telecom: [{ value: '1' }] }, 'telecom[0]'],
+    ['att-1', patient, { photo: [{ data: 'QUJD' }] }, 'photo[0]'],
+    ['qty-3', observation, { valueQuantity: { value: 1, code: 'g' } }, 'value.ofType(Quantity)'],
+    ['sqty-1', observation, { referenceRange: [{ low: { value: 1, comparator: '<' } }] }, 'referenceRange[0].low'],
+    ['rat-1', observation, { valueRatio: { numerator: { value: 1 } } }, 'value.ofType(Ratio)'],
+    [
+      'rng-2',
+      observation,
+      {
+        valueRange: {
+          low: { value: new JsonNumber('2.0'), code: 'g', system: UCUM },
+          high: { value: 1, code: 'g', system: UCUM },
+        },
       },
-    },
-    'Observation.value.ofType(Range)',
-    'invariant',
-  ],
-  [
-    'rng-2, of units in words',
-    { ...observation, valueRange: { low: { value: 2, unit: 'drops' }, high: { value: 1, unit: 'drops' } } },
-    'Observation.value.ofType(Range)',
-    'invariant',
-  ],
-  [
-    'age-1',
-    { ...condition, onsetAge: { value: 0, code: 'a', system: UCUM } },
-    'Condition.onset.ofType(Age)',
-    'invariant',
-  ],
-  ['age-1, no code', { ...condition, onsetAge: { value: 3 } }, 'Condition.onset.ofType(Age)', 'invariant'],
+      'value.ofType(Range)',
+    ],
+    [
+      'rng-2, of units in words',
+      observation,
+      { valueRange: { low: { value: 2, unit: 'drops' }, high: { value: 1, unit: 'drops' } } },
+      'value.ofType(Range)',
+    ],
+    ['age-1', condition, { onsetAge: { value: 0, code: 'a', system: UCUM } }, 'onset.ofType(Age)'],
+    ['age-1, no code', condition, { onsetAge: { value: 3 } }, 'onset.ofType(Age)'],
+    ['obs-3', observation, { referenceRange: [{ type: { text: 'a' } }] }, 'referenceRange[0]'],
+    [
+      'obs-3, of a component',
+      observation,
+      { component: [{ code: { text: 'b' }, referenceRange: [{ type: { text: 'a' } }] }] },
+      'component[0].referenceRange[0]',
+    ],
+    ['obs-6', observation, { valueString: 'a', dataAbsentReason: { text: 'b' } }, ''],
+    [
+      'obs-7',
+      observation,
+      { code: { coding: [{ code: 'a' }] }, valueString: 'a', component: [{ code: { coding: [{ code: 'a' }] } }] },
+      '',
+    ],
+    ['ait-2', allergy, { verificationStatus: coded('allergyintolerance-verification', 'entered-in-error') }, ''],
+    ['con-1', condition, { stage: [{ type: { text: 'a' } }] }, 'stage[0]'],
+    ['con-2', condition, { evidence: [{ extension: [nested(0)] }] }, 'evidence[0]'],
+    ['con-4', condition, { abatementString: 'a', clinicalStatus: coded('condition-clinical', 'active') }, ''],
+    [
+      'con-5',
+      condition,
+      {
+        verificationStatus: coded('condition-ver-status', 'entered-in-error'),
+        clinicalStatus: coded('condition-clinical', 'active'),
+      },
+      '',
+    ],
+  ]),
+  ['ext-1, both', extended({ valueString: 'a', extension: [nested(0)] }), EXTENSION, 'invariant'],
   [
     'drt-1',
     extended({ valueDuration: { value: 1, code: 'h', system: 'http://example.org' } }),
@@ -136,53 +134,5 @@ export const INVARIANT: readonly Fault[] = [
     `${valueOf('DataRequirement')}.dateFilter[0]`,
     'invariant',
   ],
-  [
-    'obs-3',
-    { ...observation, referenceRange: [{ type: { text: 'a' } }] },
-    'Observation.referenceRange[0]',
-    'invariant',
-  ],
-  [
-    'obs-3, of a component',
-    { ...observation, component: [{ code: { text: 'b' }, referenceRange: [{ type: { text: 'a' } }] }] },
-    'Observation.component[0].referenceRange[0]',
-    'invariant',
-  ],
-  ['obs-6', { ...observation, valueString: 'a', dataAbsentReason: { text: 'b' } }, 'Observation', 'invariant'],
-  [
-    'obs-7',
-    {
-      ...observation,
-      code: { coding: [{ code: 'a' }] },
-      valueString: 'a',
-      component: [{ code: { coding: [{ code: 'a' }] } }],
-    },
-    'Observation',
-    'invariant',
-  ],
   ['ait-1', without(allergy, 'clinicalStatus'), 'AllergyIntolerance', 'invariant'],
-  [
-    'ait-2',
-    { ...allergy, verificationStatus: coded('allergyintolerance-verification', 'entered-in-error') },
-    'AllergyIntolerance',
-    'invariant',
-  ],
-  ['con-1', { ...condition, stage: [{ type: { text: 'a' } }] }, 'Condition.stage[0]', 'invariant'],
-  ['con-2', { ...condition, evidence: [{ extension: [nested(0)] }] }, 'Condition.evidence[0]', 'invariant'],
-  [
-    'con-4',
-    { ...condition, abatementString: 'a', clinicalStatus: coded('condition-clinical', 'active') },
-    'Condition',
-    'invariant',
-  ],
-  [
-    'con-5',
-    {
-      ...condition,
-      verificationStatus: coded('condition-ver-status', 'entered-in-error'),
-      clinicalStatus: coded('condition-clinical', 'active'),
-    },
-    'Condition',
-    'invariant',
-  ],
 ];

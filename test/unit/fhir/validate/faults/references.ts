@@ -1,191 +1,109 @@
 /** Faults of references and contained resources (FHIR R4, References). */
 import type { JsonObject } from '../../../../../shared/json.ts';
-import { extended, ORGANIZATION, VALID, valueOf, type Fault } from './valid.ts';
+import { extended, type Fault, faultsOf, ORGANIZATION, VALID, valueOf } from './valid.ts';
 
 const { patient, condition, observation } = VALID;
 
-function containing(...contained: JsonObject[]): JsonObject {
-  return { ...patient, managingOrganization: { reference: '#o' }, contained };
-}
+/** Members of a patient. */
+const containing = (...contained: JsonObject[]): JsonObject => ({
+  managingOrganization: { reference: '#o' },
+  contained,
+});
+/** A member of a condition. */
+const about = (reference: string): JsonObject => ({ subject: { reference } });
 
 export const REFERENCE: readonly Fault[] = [
-  [
-    'a subject of another type',
-    { ...condition, subject: { reference: 'Practitioner/1' } },
-    'Condition.subject.reference',
-    'value',
-  ],
-  [
-    'a versioned reference of another type',
-    { ...condition, subject: { reference: 'Device/1/_history/2' } },
-    'Condition.subject.reference',
-    'value',
-  ],
-  [
-    'an absolute reference of another type',
-    { ...condition, subject: { reference: 'https://example.org/fhir/Device/1' } },
-    'Condition.subject.reference',
-    'value',
-  ],
-  [
-    'a conditional reference of another type',
-    { ...condition, subject: { reference: 'Device?identifier=a' } },
-    'Condition.subject.reference',
-    'value',
-  ],
-  [
-    'a contained resource of another type',
-    {
-      ...containing(ORGANIZATION),
-      generalPractitioner: [{ reference: '#o' }],
-      link: [{ type: 'seealso', other: { reference: '#o' } }],
-    },
-    'Patient.link[0].other.reference',
-    'value',
-  ],
-  ['an unknown type', { ...condition, subject: { reference: 'Person2/1' } }, 'Condition.subject.reference', 'value'],
-  ['an id without type', { ...condition, subject: { reference: '1' } }, 'Condition.subject.reference', 'value'],
-  ['a type without id', { ...condition, subject: { reference: 'Patient/' } }, 'Condition.subject.reference', 'value'],
-  [
-    'a type in small letters',
-    { ...condition, subject: { reference: 'patient/1' } },
-    'Condition.subject.reference',
-    'value',
-  ],
-  [
-    'a stated type that is not allowed',
-    { ...condition, subject: { type: 'Device', display: 'a' } },
-    'Condition.subject.type',
-    'value',
-  ],
-  [
-    'a stated type that is another',
-    { ...condition, subject: { reference: 'Patient/1', type: 'Group' } },
-    'Condition.subject.type',
-    'value',
-  ],
+  ...faultsOf('value', [
+    [
+      'a contained resource of another type',
+      patient,
+      {
+        ...containing(ORGANIZATION),
+        generalPractitioner: [{ reference: '#o' }],
+        link: [{ type: 'seealso', other: { reference: '#o' } }],
+      },
+      'link[0].other.reference',
+    ],
+    ['a subject of another type', condition, about('Practitioner/1'), 'subject.reference'],
+    ['a versioned reference of another type', condition, about('Device/1/_history/2'), 'subject.reference'],
+    [
+      'an absolute reference of another type',
+      condition,
+      about('https://example.org/fhir/Device/1'),
+      'subject.reference',
+    ],
+    ['a conditional reference of another type', condition, about('Device?identifier=a'), 'subject.reference'],
+    ['an unknown type', condition, about('Person2/1'), 'subject.reference'],
+    ['an id without type', condition, about('1'), 'subject.reference'],
+    ['a type without id', condition, about('Patient/'), 'subject.reference'],
+    ['a type in small letters', condition, about('patient/1'), 'subject.reference'],
+    ['a stated type that is not allowed', condition, { subject: { type: 'Device', display: 'a' } }, 'subject.type'],
+    [
+      'a stated type that is another',
+      condition,
+      { subject: { reference: 'Patient/1', type: 'Group' } },
+      'subject.type',
+    ],
+  ]),
+  ...faultsOf('invariant', [
+    ['a local reference to nothing (ref-1)', condition, about('#p'), 'subject'],
+    [
+      'a reference to the container outside (ref-1)',
+      condition,
+      { evidence: [{ detail: [{ reference: '#' }] }] },
+      'evidence[0].detail[0]',
+    ],
+  ]),
   [
     'a reference of a choice',
     extended({ valueAnnotation: { text: 'a', authorReference: { reference: 'Device/1' } } }),
     `${valueOf('Annotation')}.author.ofType(Reference).reference`,
     'value',
   ],
-  [
-    'a local reference to nothing (ref-1)',
-    { ...condition, subject: { reference: '#p' } },
-    'Condition.subject',
-    'invariant',
-  ],
-  [
-    'a reference to the container outside (ref-1)',
-    { ...condition, evidence: [{ detail: [{ reference: '#' }] }] },
-    'Condition.evidence[0].detail[0]',
-    'invariant',
-  ],
 ];
 
+/** Members of an observation that contains a resource whose type is not in the table. */
+const claiming = (members: JsonObject): JsonObject => ({
+  focus: [{ reference: '#c' }],
+  contained: [{ resourceType: 'Claim', id: 'c', ...members }],
+});
+const organizing = (members: JsonObject): JsonObject => containing({ ...ORGANIZATION, ...members });
+const UNCODED = { resourceType: 'Observation', id: 'b', status: 'final', subject: { reference: '#' } };
+
 export const CONTAINED: readonly Fault[] = [
-  ['an id twice', containing(ORGANIZATION, ORGANIZATION), 'Patient.contained[1].id', 'value'],
-  ['a text', { ...patient, contained: ['a'] }, 'Patient.contained[0]', 'structure'],
-  ['no resourceType', containing(ORGANIZATION, { name: 'a' }), 'Patient.contained[1]', 'structure'],
-  ['an unknown type', containing(ORGANIZATION, { resourceType: 'Foo' }), 'Patient.contained[1]', 'structure'],
-  [
-    'no id',
-    containing(ORGANIZATION, { resourceType: 'Organization', name: 'a' }),
-    'Patient.contained[1].id',
-    'required',
-  ],
-  ['an unknown element', containing({ ...ORGANIZATION, colour: 'red' }), 'Patient.contained[0].colour', 'structure'],
-  [
-    'an element left out',
-    {
-      ...containing(ORGANIZATION, {
-        resourceType: 'Observation',
-        id: 'b',
-        status: 'final',
-        subject: { reference: '#' },
-      }),
-    },
-    'Patient.contained[1].code',
-    'required',
-  ],
-  [
-    'nested (dom-2)',
-    containing({ ...ORGANIZATION, contained: [{ ...ORGANIZATION, id: 'x' }] }),
-    'Patient.contained[0].contained',
-    'invariant',
-  ],
-  ['not referred to (dom-3)', { ...patient, contained: [ORGANIZATION] }, 'Patient.contained[0]', 'invariant'],
-  [
-    'a version (dom-4)',
-    containing({ ...ORGANIZATION, meta: { versionId: '1' } }),
-    'Patient.contained[0].meta',
-    'invariant',
-  ],
-  [
-    'a time (dom-4)',
-    containing({ ...ORGANIZATION, meta: { lastUpdated: '2001-02-03T04:05:06Z' } }),
-    'Patient.contained[0].meta',
-    'invariant',
-  ],
-  [
-    'a label (dom-5)',
-    containing({ ...ORGANIZATION, meta: { security: [{ code: 'R' }] } }),
-    'Patient.contained[0].meta.security',
-    'invariant',
-  ],
-  [
-    'nothing to name it (org-1)',
-    containing({ resourceType: 'Organization', id: 'o' }),
-    'Patient.contained[0]',
-    'invariant',
-  ],
-  [
-    'a home address (org-2)',
-    containing({ ...ORGANIZATION, address: [{ use: 'work' }, { use: 'home' }] }),
-    'Patient.contained[0].address[1]',
-    'invariant',
-  ],
-  [
-    'a home phone (org-3)',
-    containing({ ...ORGANIZATION, telecom: [{ use: 'home' }] }),
-    'Patient.contained[0].telecom[0]',
-    'invariant',
-  ],
-  [
-    'a type beyond the table, an empty object',
-    { ...observation, focus: [{ reference: '#c' }], contained: [{ resourceType: 'Claim', id: 'c', item: [{}] }] },
-    'Observation.contained[0].item[0]',
-    'structure',
-  ],
-  [
-    'a type beyond the table, an empty array',
-    { ...observation, focus: [{ reference: '#c' }], contained: [{ resourceType: 'Claim', id: 'c', item: [] }] },
-    'Observation.contained[0].item',
-    'structure',
-  ],
-  [
-    'a type beyond the table, null',
-    { ...observation, focus: [{ reference: '#c' }], contained: [{ resourceType: 'Claim', id: 'c', use: null }] },
-    'Observation.contained[0].use',
-    'structure',
-  ],
-  [
-    'a type beyond the table, a control character',
-    { ...observation, focus: [{ reference: '#c' }], contained: [{ resourceType: 'Claim', id: 'c', use: 'a\u0000' }] },
-    'Observation.contained[0].use',
-    'value',
-  ],
-  [
-    'a type beyond the table, its meta',
-    {
-      ...observation,
-      focus: [{ reference: '#c' }],
-      contained: [{ resourceType: 'Claim', id: 'c', meta: { source: 1 } }],
-    },
-    'Observation.contained[0].meta.source',
-    'structure',
-  ],
+  ...faultsOf('structure', [
+    ['a text', patient, { contained: ['a'] }, 'contained[0]'],
+    ['no resourceType', patient, containing(ORGANIZATION, { name: 'a' }), 'contained[1]'],
+    ['an unknown type', patient, containing(ORGANIZATION, { resourceType: 'Foo' }), 'contained[1]'],
+    ['an unknown element', patient, organizing({ colour: 'red' }), 'contained[0].colour'],
+    ['a type beyond the table, an empty object', observation, claiming({ item: [{}] }), 'contained[0].item[0]'],
+    ['a type beyond the table, an empty array', observation, claiming({ item: [] }), 'contained[0].item'],
+    ['a type beyond the table, null', observation, claiming({ use: null }), 'contained[0].use'],
+    ['a type beyond the table, its meta', observation, claiming({ meta: { source: 1 } }), 'contained[0].meta.source'],
+  ]),
+  ...faultsOf('value', [
+    ['an id twice', patient, containing(ORGANIZATION, ORGANIZATION), 'contained[1].id'],
+    ['a type beyond the table, a control character', observation, claiming({ use: 'a\u0000' }), 'contained[0].use'],
+  ]),
+  ...faultsOf('required', [
+    ['no id', patient, containing(ORGANIZATION, { resourceType: 'Organization', name: 'a' }), 'contained[1].id'],
+    ['an element left out', patient, containing(ORGANIZATION, UNCODED), 'contained[1].code'],
+  ]),
+  ...faultsOf('invariant', [
+    ['nested (dom-2)', patient, organizing({ contained: [{ ...ORGANIZATION, id: 'x' }] }), 'contained[0].contained'],
+    ['not referred to (dom-3)', patient, { contained: [ORGANIZATION] }, 'contained[0]'],
+    ['a version (dom-4)', patient, organizing({ meta: { versionId: '1' } }), 'contained[0].meta'],
+    ['a time (dom-4)', patient, organizing({ meta: { lastUpdated: '2001-02-03T04:05:06Z' } }), 'contained[0].meta'],
+    ['a label (dom-5)', patient, organizing({ meta: { security: [{ code: 'R' }] } }), 'contained[0].meta.security'],
+    ['nothing to name it (org-1)', patient, containing({ resourceType: 'Organization', id: 'o' }), 'contained[0]'],
+    [
+      'a home address (org-2)',
+      patient,
+      organizing({ address: [{ use: 'work' }, { use: 'home' }] }),
+      'contained[0].address[1]',
+    ],
+    ['a home phone (org-3)', patient, organizing({ telecom: [{ use: 'home' }] }), 'contained[0].telecom[0]'],
+  ]),
 ];
 
 const CARRIED_RULES: readonly (readonly [id: string, resource: JsonObject, below: string])[] = [

@@ -27,6 +27,16 @@ export const VALID = {
 } satisfies Readonly<Record<string, JsonObject>>;
 const { patient } = VALID;
 
+/** Title, valid resource, the members that it gets, and the place of the issue below it. */
+type Change = readonly [title: string, resource: (typeof VALID)[keyof typeof VALID], members: JsonObject, at: string];
+
+/** Faults with one code. */
+export const faultsOf = (code: string, changes: readonly Change[]): readonly Fault[] =>
+  changes.map(([title, resource, members, at]) => {
+    const { resourceType } = resource;
+    return [title, { ...resource, ...members }, at === '' ? resourceType : `${resourceType}.${at}`, code];
+  });
+
 export const ORGANIZATION = { resourceType: 'Organization', id: 'o', name: 'a' };
 
 export function without(resource: JsonObject, member: string): JsonObject {
