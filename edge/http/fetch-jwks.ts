@@ -2,6 +2,7 @@
  * Fetches a client's JWKS from its registered URI: only https to public hosts, no redirects, 3 s and 64 KiB in total. It
  * returns how long the result may be cached; edge/oauth/client-keys.ts caches it.
  */
+import { joined } from '../../shared/bytes.ts';
 import { type CheckedJwks, readJwks } from '../../shared/oauth/jwks.ts';
 import { type Deadline, deadline } from './deadline.ts';
 import { type FailedFetch, guardedFetch, type GuardedFetching, unreachable } from './guarded-fetch.ts';
@@ -24,27 +25,28 @@ export function maxAgeSeconds(headers: Headers): number {
   return Math.min(Math.max(maxAge, 0), LONGEST_MAX_AGE_SECONDS);
 }
 
-/** Reads the body up to the limit; returns the text or the failure. */
+/** Reads the body up to the limit; returns the text without a byte order mark, or the failure. */
 async function readText(response: Response, expired: Promise<never>): Promise<{ text: string } | FailedFetch> {
   if (response.body === null) return { text: '' };
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
+  const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), expired]);
-      if (done) return { text: text + decoder.decode() };
+      if (done) break;
       length += value.byteLength;
       if (length > MAX_JWKS_BYTES) return unreachable(`it is larger than ${MAX_JWKS_BYTES} bytes`);
-      text += decoder.decode(value, { stream: true });
+      chunks.push(value);
     }
-  } catch (error) {
-    if (error instanceof TypeError) return unreachable('it is not UTF-8');
-    throw error;
   } finally {
     // The rest of an unread body must not keep arriving.
     reader.cancel().catch(() => undefined);
+  }
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(joined(chunks)) };
+  } catch {
+    return unreachable('it is not UTF-8');
   }
 }
 

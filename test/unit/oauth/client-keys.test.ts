@@ -173,6 +173,15 @@ describe('a fetch', () => {
       }),
     );
 
+  const cut = () =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new Uint8Array([0x7b])),
+        // As fetch reports a connection that breaks off.
+        pull: (controller) => controller.error(new TypeError('secret')),
+      }),
+    );
+
   test.each<[string, () => Response, RegExp]>([
     ['69: a redirect', () => new Response(null, { status: 302, headers: { location: URI } }), /302, and redirects/],
     ['71: endless', endless, /65536 bytes/],
@@ -181,9 +190,14 @@ describe('a fetch', () => {
     ['73: not JSON', () => ok({}, 'keys'), /not valid JSON/],
     ['73: no body', () => new Response(null), /not valid JSON/],
     ['not UTF-8', () => new Response(new Uint8Array([0xff])), /UTF-8/],
+    ['a connection that breaks off', cut, /cannot be reached/],
     ['74: 21 keys', () => ok({}, JSON.stringify({ keys: Array(21).fill(open) })), /21 keys/],
   ])('%s is rejected', async (_, answer, reason) => {
     expect(await reasonOf(answer)).toMatch(reason);
+  });
+
+  test('accepts a JWKS that begins with a byte order mark', async () => {
+    expect(await reasonOf(() => ok({}, `\ufeff${JSON.stringify({ keys: [open] })}`))).toBe('');
   });
 
   test('72: three seconds in all, however slowly it trickles', async () => {
