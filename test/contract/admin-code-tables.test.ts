@@ -55,6 +55,14 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
       `;;;;;\r\nUNK;hl7-0078;;;;unmatched\n`;
     // A line end in a text is a control character.
     expect(faults(await call(`/${id}/import`, { csv }))).toEqual(['line 2 display has a control character']);
+    // Excel for the Macintosh ends lines with CR.
+    const ofMacintosh = csv.replaceAll(/\r?\n/g, '\r');
+    const faulty = `${ofMacintosh}X;L;no-uri;1;;\r`;
+    expect(faults(await call(`/${id}/import`, { csv: faulty })).map((fault) => fault.slice(0, 20))).toEqual([
+      'line 2 display has a',
+      'line 6 targetSystem ',
+    ]);
+    expect((await call(`/${id}/import`, { csv: ofMacintosh.replace('\ror', ' or') })).status).toBe(200);
     expect(await call(`/${id}/import`, { csv: csv.replace('\nor', ' or') })).toMatchObject({
       status: 200,
       body: { isComplete: true },
@@ -336,6 +344,9 @@ describe.each(ONE_RUNTIME)('code tables on %s', (runtime) => {
     const wrong = await post(`/${id}/import`, { file: `${HEAD}\nL,,,,${SNOMED},1,,` });
     expect(wrong).toMatchObject({ status: 422, text: expect.stringContaining('line 2: code is empty') });
     expect(wrong.text, 'what was pasted is still there').toContain(`L,,,,${SNOMED},1,,`);
+    const broken = await post(`/${id}/import`, { file: '{"resourceType":"ConceptMap"' });
+    expect(broken).toMatchObject({ status: 422, text: expect.stringContaining('not valid JSON') });
+    expect(broken.text, 'what was pasted is still there').toContain('{&quot;resourceType&quot;:&quot;ConceptMap&quot;');
     await post(`/${id}/import`, { file: `${HEAD}\nL,A,,,${SNOMED},1,,\nL,B,LAB,,${SNOMED},2,,` });
     await post(`/${id}/remove`, { system: 'L', code: 'A', application: '', facility: '' });
     const set = { system: '99LAB', code: 'C', application: '', facility: '', targetSystem: SNOMED, targetCode: '3' };

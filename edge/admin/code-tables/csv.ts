@@ -1,4 +1,4 @@
-/** Code tables as CSV (RFC 4180): a line of column names, which may be separated by commas, semicolons or tabs. */
+/** Code tables as CSV (RFC 4180): a line of column names, which may be separated by commas, semicolons or tabs. Lines end with CRLF, LF or CR. */
 import { Fault } from '../../../shared/fault.ts';
 import { ROW_COLUMNS, type TableRow } from '../../store/admin-code-table.ts';
 import { rowBody, type SentRow } from './rows.ts';
@@ -27,7 +27,7 @@ function* cellsOf(text: string, separator: string): Generator<{ readonly line: n
         while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
         if (end < 0) throw malformed(start, 'a quote is not closed');
         cell = text.slice(from, end).replaceAll('""', '"');
-        line += cell.split('\n').length - 1;
+        line += cell.split(/\r\n?|\n/).length - 1;
         at = end + 1;
       } else {
         const from = at;
@@ -41,9 +41,9 @@ function* cellsOf(text: string, separator: string): Generator<{ readonly line: n
       }
       break;
     }
-    if (text[at] === '\r') at += 1;
-    if (at < text.length && text[at] !== '\n') throw malformed(start, 'a text follows a closed quote');
-    at += 1;
+    if (at < text.length && text[at] !== '\r' && text[at] !== '\n')
+      throw malformed(start, 'a text follows a closed quote');
+    at += text.startsWith('\r\n', at) ? 2 : 1;
     yield { line: start, cells };
     line += 1;
   }

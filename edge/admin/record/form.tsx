@@ -90,7 +90,7 @@ export const titleOfForm = (title: string, fault: Fault | undefined): string =>
 
 /** The status of a page with a form. */
 export const statusOfForm = (fault: Fault | undefined): number =>
-  fault === undefined ? 200 : fault.kind === 'invalid' ? 422 : 409;
+  fault === undefined ? 200 : ['invalid', 'malformed'].includes(fault.kind) ? 422 : 409;
 
 /** True for failures that the form shows; other errors get the error page. */
 export const isOfForm = (error: unknown): error is Fault =>
