@@ -1,6 +1,7 @@
 /** The parameters for the form of an answer, not for its content (FHIR R4 search, 3.1.1.5; http, 3.1.0.1.8). */
 import { Fault } from '../../../shared/fault.ts';
 import type { SearchSet } from '../../config.ts';
+import { quoteAll } from '../../../shared/quote.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import { isBounded } from '../../store/search/page-ids.ts';
 import type { Sort, SortKey } from '../../store/search/page-selection.ts';
@@ -91,8 +92,10 @@ function elementsOf(type: ResourceType, value: string): string[] {
   // `resourceType` is in every answer; fhirpy asks for it as if it were an element.
   const names = value.split(',').flatMap((name) => (name.trim() === 'resourceType' ? [] : [name.trim()]));
   const known = elementNames(type);
-  if (names.every((name) => known.has(name))) return names;
-  throw badParameter('_elements', `_elements must be names of top-level elements of ${type}, separated by commas`);
+  const unknown = names.filter((name) => !known.has(name));
+  if (unknown.length === 0) return names;
+  const message = `_elements must be names of top-level elements of ${type}, separated by commas; a choice has no type: value, not valueQuantity; unknown: ${quoteAll(unknown)}`;
+  throw badParameter('_elements', message);
 }
 
 function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
