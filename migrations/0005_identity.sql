@@ -131,13 +131,12 @@ create domain result_type as text check (value in ('Observation', 'DiagnosticRep
 -- - at: when it was collected (a minute or a day in UTC, '' for unknown)
 -- - place: the position among results that are equal in all this
 --
--- There is no foreign key to the resource, as with hl7_precedence.
+-- There is no foreign key, as with hl7_precedence. The resource has one to its patient.
 create table hl7_result (
   site_id uuid not null,
   type result_type not null,
   id uuid not null,
   patient_id uuid not null,
-  patient_type patient_type not null default 'Patient',
   what text not null,
   filler text not null,
   placer text not null,
@@ -150,8 +149,7 @@ create table hl7_result (
     case when numbers like '%"parent":{%'
          then coalesce(nullif(numbers::json -> 'parent' ->> 'filler', ''), numbers::json -> 'parent' ->> 'placer', '')
          else '' end) stored,
-  primary key (id, type, site_id),
-  foreign key (site_id, patient_type, patient_id) references resource (site_id, type, id)
+  primary key (id, type, site_id)
 );
 -- The primary key begins with the id, and these indexes with the patient. Without statistics the planner uses any index
 -- that begins with the site and the type. A look-up would then read all results of the site.

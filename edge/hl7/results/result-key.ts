@@ -31,10 +31,10 @@ export interface ResultKey {
 }
 
 const authority = z.object({ uri: z.string().nullable().default(null), name: z.string().nullable().default(null) });
-const number = z.object({ value: z.string(), authority: authority.optional() }).optional();
+const number = z.union([z.string(), z.object({ value: z.string(), authority })]).optional();
 /**
  * The JSON of `numbers` in hl7_result: the parts of a key that are in no column. Most keys have only the first three. A number
- * without an authority has that of its sender.
+ * that is a text has the authority of its sender.
  */
 export const storedParts = z
   .object({
@@ -46,7 +46,7 @@ export const storedParts = z
   })
   .transform(({ filler, placer, ...parts }) => {
     const long = (found: typeof filler): OrderNumber | null =>
-      found === undefined ? null : { value: found.value, authority: found.authority ?? parts.own };
+      typeof found === 'string' ? { value: found, authority: parts.own } : (found ?? null);
     return { ...parts, filler: long(filler), placer: long(placer) };
   });
 
@@ -72,8 +72,8 @@ export function resultKeyOf(sent: SentKey, { named, own, zone }: KeyContext): Re
 
 /** The JSON of `storedParts`. Equal keys have equal texts. */
 export function printParts({ filler, placer, own, second, parent }: ResultKey): string {
-  const short = (number: OrderNumber | null): object | null =>
-    number !== null && isAssumed(number, own) ? { value: number.value } : number;
+  const short = (number: OrderNumber | null): OrderNumber | string | null =>
+    number !== null && isAssumed(number, own) ? number.value : number;
   const parts = { filler: short(filler), placer: short(placer), own, second, parent };
   return JSON.stringify(parts, (_, value: unknown) => value ?? undefined);
 }
