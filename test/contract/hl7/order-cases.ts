@@ -27,7 +27,8 @@ const newPatient = (): string => `T${(patients += 1)}`;
 
 const msh = (type: string, sent: string): string =>
   `MSH|^~\\&|LAB|HOSP|GATEWAY|SITE|${sent}||${type}|T-${(control += 1)}|P|2.5.1`;
-const pid = (id: string, rest = 'Doe^Jane||19800229|F'): string => `PID|1||${id}^^^&1.2.40.8&ISO^MR||${rest}`;
+const JANE = 'Doe^Jane||19800229|F';
+const pid = (id: string, rest = JANE): string => `PID|1||${id}^^^&1.2.40.8&ISO^MR||${rest}`;
 /** An instant as MSH-7. */
 const soon = (seconds: number): string =>
   `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}+0000`;
@@ -112,104 +113,96 @@ export function orderCases(subject: () => OrderSubject): void {
     const F: Result = { at: '202601010800', status: 'F', value: '5.2' };
     const C: Result = { at: '202601020800', status: 'C', value: '5.4' };
     const W: Result = { at: '202601010900', status: 'W', value: '', report: 'C' };
+    const as = (result: Result, more: Partial<Result>): Result => ({ ...result, ...more });
 
     test.each<[name: string, results: readonly Result[], end: string]>([
       ['preliminary, final, corrected', [P, F, C], '5.4 corrected, corrected'],
-      ['final, and preliminary by a later clock', [F, { ...P, at: '202601010900' }], '5.2 final, final'],
-      ['final twice: the later one', [F, { ...F, at: '202601010801', value: '5.3' }], '5.3 final, final'],
-      ['a correction at the same time', [F, { ...C, at: F.at ?? '' }], '5.4 corrected, corrected'],
+      ['final, and preliminary by a later clock', [F, as(P, { at: '202601010900' })], '5.2 final, final'],
+      ['final twice: the later one', [F, as(F, { at: '202601010801', value: '5.3' })], '5.3 final, final'],
+      ['a correction at the same time', [F, as(C, { at: F.at ?? '' })], '5.4 corrected, corrected'],
       [
         'at the same time and status, the message that was sent later',
-        [
-          { ...F, sent: '202601010801' },
-          { ...F, sent: '202601010802', value: '5.3' },
-        ],
+        [as(F, { sent: '202601010801' }), as(F, { sent: '202601010802', value: '5.3' })],
         '5.3 final, final',
       ],
       [
         'withdrawn, and then a value of a later time',
         [
           F,
-          { ...F, at: '202601010900', status: 'W', report: 'C' },
-          { ...F, at: '202601011000', value: '5.5', report: 'C' },
+          as(F, { at: '202601010900', status: 'W', report: 'C' }),
+          as(F, { at: '202601011000', value: '5.5', report: 'C' }),
         ],
         '5.5 final, corrected',
       ],
       [
         'withdrawn after all of them: the value is hidden',
-        [F, C, { ...F, at: '202601030800', status: 'W', value: '', report: 'C' }],
+        [F, C, as(F, { at: '202601030800', status: 'W', value: '', report: 'C' })],
         'none entered-in-error, corrected',
       ],
       [
         'withdrawn, and rerun: the preliminary result counts at once',
-        [F, { ...W, report: 'C' }, { ...P, at: '202601011000', value: '2.1', report: 'P' }],
+        [F, as(W, { report: 'C' }), as(P, { at: '202601011000', value: '2.1', report: 'P' })],
         '2.1 preliminary, corrected',
       ],
       [
         'withdrawn, rerun, and final again',
         [
           F,
-          { ...W, report: 'C' },
-          { ...P, at: '202601011000', report: 'P' },
-          { ...F, at: '202601011100', value: '2.2' },
+          as(W, { report: 'C' }),
+          as(P, { at: '202601011000', report: 'P' }),
+          as(F, { at: '202601011100', value: '2.2' }),
         ],
         '2.2 final, final',
       ],
       [
         'withdrawn twice',
-        [F, W, { ...F, at: '202601011000', value: '5.5' }, { ...W, at: '202601011100', value: '5.5' }],
+        [F, W, as(F, { at: '202601011000', value: '5.5' }), as(W, { at: '202601011100', value: '5.5' })],
         '5.5 entered-in-error, corrected',
       ],
       ['preliminary, final, withdrawn, corrected', [P, F, W, C], '5.4 corrected, corrected'],
       [
         'withdrawn between a late preliminary result and the final one',
-        [F, { ...W, at: '202601010900' }, { ...P, at: '202601010830', value: '4.8' }],
+        [F, as(W, { at: '202601010900' }), as(P, { at: '202601010830', value: '4.8' })],
         'none entered-in-error, corrected',
       ],
       [
         'cancelled, and recollected: result and report',
-        [
-          { ...W, status: 'X', at: '202601010900', report: 'X' },
-          { ...P, at: '202601011000', value: '2.1' },
-        ],
+        [as(W, { status: 'X', at: '202601010900', report: 'X' }), as(P, { at: '202601011000', value: '2.1' })],
         '2.1 preliminary, preliminary',
       ],
       [
         'final, cancelled, and recollected',
-        [F, { ...W, status: 'X', at: '202601010900', report: 'X' }, { ...P, at: '202601011000', value: '2.1' }],
+        [F, as(W, { status: 'X', at: '202601010900', report: 'X' }), as(P, { at: '202601011000', value: '2.1' })],
         '2.1 preliminary, preliminary',
       ],
       [
         'a rerun without a value has no value',
-        [F, { ...W, value: '5.2', report: 'X' }, { ...P, at: '202601011000', value: '' }],
+        [F, as(W, { value: '5.2', report: 'X' }), as(P, { at: '202601011000', value: '' })],
         'none preliminary, preliminary',
       ],
       [
         'the empty status after a withdrawal leaves the result withdrawn',
-        [F, { ...W, report: 'C' }, { ...P, at: '202601011000', status: '', report: 'P' }],
+        [F, as(W, { report: 'C' }), as(P, { at: '202601011000', status: '', report: 'P' })],
         '4.9 entered-in-error, corrected',
       ],
       [
         'a final result that is older than the withdrawal of its report stays',
-        [F, { ...F, code: 'GLU', status: '', value: '', report: 'X', at: '202601010900' }],
+        [F, as(F, { code: 'GLU', status: '', value: '', report: 'X', at: '202601010900' })],
         '5.2 final, cancelled',
       ],
       [
         'withdrawn before its report is cancelled',
-        [F, { ...W, value: '5.2' }, { ...F, code: '', report: 'X', at: '202601011000' }],
+        [F, as(W, { value: '5.2' }), as(F, { code: '', report: 'X', at: '202601011000' })],
         '5.2 entered-in-error, cancelled',
       ],
       [
         'an empty status is a missing status',
-        [F, { ...F, at: '202601010900', status: '', report: '', value: '5.2' }],
+        [F, as(F, { at: '202601010900', status: '', report: '', value: '5.2' })],
         '5.2 final, final',
       ],
       [
         'when it was analyzed is not when it was said',
-        [
-          { ...F, analyzed: '202601050800' },
-          { ...C, analyzed: '202601010800' },
-        ],
+        [as(F, { analyzed: '202601050800' }), as(C, { analyzed: '202601010800' })],
         '5.4 corrected, corrected',
       ],
     ])('%s', async (_name, results, end) => {
@@ -325,17 +318,17 @@ export function orderCases(subject: () => OrderSubject): void {
 
   describe('patients and resources of an admission', () => {
     interface Admission {
-      /** EVN-2. */
-      readonly at: string;
-      readonly rest: string;
       readonly sent?: string;
       readonly lines?: readonly string[];
       readonly event?: string;
     }
+    /** @param at EVN-2 */
     const adt =
-      ({ at, rest, sent = '202601050800', lines = [], event = 'A08' }: Admission) =>
+      (at: string, rest: string, { sent = '202601050800', lines = [], event = 'A08' }: Admission = {}) =>
       (id: string): string =>
         [msh(`ADT^${event}`, sent), `EVN||${at}`, pid(id, rest), ...lines].join('\n');
+    const merge = (at: string, survivor: string, merged: string): string =>
+      `${adt(at, JANE, { event: 'A40' })(survivor)}\nMRG|${merged}^^^&1.2.40.8&ISO^MR`;
     const send = async (messages: History): Promise<string> => {
       const id = newPatient();
       for (const message of messages) await accepted(message(id));
@@ -349,47 +342,34 @@ export function orderCases(subject: () => OrderSubject): void {
     test.each<[name: string, messages: History, family: string, rest: string]>([
       [
         'an admission of last year does not bring the old name back, and fills the birth date',
-        [
-          adt({ at: '202601010800', rest: 'New^Jane' }),
-          adt({ at: '202501010800', rest: 'Old^Jane||19800229', event: 'A04' }),
-        ],
+        [adt('202601010800', 'New^Jane'), adt('202501010800', 'Old^Jane||19800229', { event: 'A04' })],
         'New',
         '1980-02-29 none true',
       ],
       [
         '"" is a value, an empty field is not',
-        [
-          adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' }),
-          adt({ at: '202601020800', rest: 'Doe^Jane||""|' }),
-          adt({ at: '202512310800', rest: 'Doe^Jane||19810101|F' }),
-        ],
+        [adt('202601010800', JANE), adt('202601020800', 'Doe^Jane||""|'), adt('202512310800', 'Doe^Jane||19810101|F')],
         'Doe',
         'none female true',
       ],
       [
         'a date without a time is replaced by MSH-7',
-        [
-          adt({ at: '20260109', sent: '202601010800', rest: 'Old^Jane' }),
-          adt({ at: '202601020800', rest: 'New^Jane' }),
-        ],
+        [adt('20260109', 'Old^Jane', { sent: '202601010800' }), adt('202601020800', 'New^Jane')],
         'New',
         'none none true',
       ],
       [
         'the patient data of a result has the lowest precedence',
-        [
-          adt({ at: '202501010800', rest: 'Adt^Jane||19800229' }),
-          (id) => oru(id, { at: '202601020800', status: 'F', value: '1' }),
-        ],
+        [adt('202501010800', 'Adt^Jane||19800229'), (id) => oru(id, { at: '202601020800', status: 'F', value: '1' })],
         'Adt',
         '1980-02-29 female true',
       ],
       [
         'a patient who was deleted and admitted again is active',
         [
-          adt({ at: '202601010800', rest: 'Doe^Jane' }),
-          adt({ at: '202601020800', rest: 'Doe^Jane', event: 'A29' }),
-          adt({ at: '202601030800', rest: 'Doe^Jane', event: 'A04' }),
+          adt('202601010800', 'Doe^Jane'),
+          adt('202601020800', 'Doe^Jane', { event: 'A29' }),
+          adt('202601030800', 'Doe^Jane', { event: 'A04' }),
         ],
         'Doe',
         'none none true',
@@ -402,73 +382,21 @@ export function orderCases(subject: () => OrderSubject): void {
       }
     });
 
-    /** PID-25 and the last digit of the year in PID-29; PID-24 and PID-30. */
-    type Said = readonly [specific: string, general: string];
-    test.each<[name: string, said: readonly Said[], end: string]>([
-      [
-        'Y alone keeps the time of death and the birth order',
-        [
-          ['9', 'Y'],
-          ['', 'Y'],
-        ],
-        '9',
-      ],
-      [
-        'a later time or number',
-        [
-          ['', 'Y'],
-          ['9', 'Y'],
-        ],
-        '9',
-      ],
-      [
-        'a corrected time or number, with Y between',
-        [
-          ['8', 'Y'],
-          ['', 'Y'],
-          ['9', ''],
-        ],
-        '9',
-      ],
-      [
-        'N',
-        [
-          ['9', 'Y'],
-          ['', 'N'],
-        ],
-        'false',
-      ],
-      [
-        'N between',
-        [
-          ['9', 'Y'],
-          ['', 'N'],
-          ['', 'Y'],
-        ],
-        'true',
-      ],
-      [
-        'Y after a deleted time or number',
-        [
-          ['9', 'Y'],
-          ['""', 'Y'],
-          ['', 'Y'],
-        ],
-        'true',
-      ],
-      [
-        'both deleted',
-        [
-          ['9', 'Y'],
-          ['""', '""'],
-        ],
-        'none',
-      ],
+    // PID-25 and the last digit of the year in PID-29; PID-24 and PID-30.
+    test.each<[name: string, said: readonly string[], end: string]>([
+      ['Y alone keeps the time of death and the birth order', ['9|Y', '|Y'], '9'],
+      ['a later time or number', ['|Y', '9|Y'], '9'],
+      ['a corrected time or number, with Y between', ['8|Y', '|Y', '9|'], '9'],
+      ['N', ['9|Y', '|N'], 'false'],
+      ['N between', ['9|Y', '|N', '|Y'], 'true'],
+      ['Y after a deleted time or number', ['9|Y', '""|Y', '|Y'], 'true'],
+      ['both deleted', ['9|Y', '""|""'], 'none'],
     ])('death and multiple birth: %s', async (_name, said, end) => {
       const yearOf = (digit: string) => digit.replace(/^\d/, '199$&');
-      const messages = said.map(([specific, general], at) => {
+      const messages = said.map((each, at) => {
+        const [specific = '', general = ''] = each.split('|');
         const fields = [general, specific, '', '', '', yearOf(specific), general].join('|');
-        return adt({ at: `2026010${at + 1}0800`, rest: `Doe^Jane${'|'.repeat(19)}${fields}` });
+        return adt(`2026010${at + 1}0800`, `Doe^Jane${'|'.repeat(19)}${fields}`);
       });
       for (const order of someOrdersOf(messages)) {
         const { content } = await only(await send(order), 'Patient');
@@ -499,8 +427,8 @@ export function orderCases(subject: () => OrderSubject): void {
     ])('%s: the older admission changes nothing', async (type, newer, older, has) => {
       const rest = 'Doe^Jane';
       for (const order of someOrdersOf([
-        adt({ at: '202601020800', rest, lines: [newer] }),
-        adt({ at: '202601010800', rest, lines: [older] }),
+        adt('202601020800', rest, { lines: [newer] }),
+        adt('202601010800', rest, { lines: [older] }),
       ])) {
         const id = await send(order);
         expect((await only(id, type)).content).toMatchObject(has);
@@ -544,22 +472,21 @@ export function orderCases(subject: () => OrderSubject): void {
       ],
       ['the code NO may be nitric oxide', ['AL1|1||NKA', 'AL1|1|DA|NO^Nitric oxide^L'], ['NKA inactive', 'NO active']],
     ])('%s', async (_name, lines, end) => {
-      const messages = lines.map((line, at) => adt({ at: `2026010${at + 1}0800`, rest: 'Doe^Jane', lines: [line] }));
+      const messages = lines.map((line, at) => adt(`2026010${at + 1}0800`, 'Doe^Jane', { lines: [line] }));
       for (const order of someOrdersOf(messages)) expect(await allergies(await send(order))).toEqual(end);
     });
 
     test('a merge brings a known allergy and "no known allergies" together', async () => {
-      const none = { at: '202601010800', rest: 'Doe^Jane||19800229|F', lines: ['AL1|1||NKA'] };
-      const known = { ...none, at: '202601020800', lines: ['AL1|1|DA|PEN^Penicillin^L'] };
+      const none = adt('202601010800', JANE, { lines: ['AL1|1||NKA'] });
+      const known = adt('202601020800', JANE, { lines: ['AL1|1|DA|PEN^Penicillin^L'] });
       for (const [first, second] of [
         [none, known],
         [known, none],
       ] as const) {
         const [survivor, loser] = [newPatient(), newPatient()];
-        await accepted(adt(first)(survivor));
-        await accepted(adt(second)(loser));
-        const merge = { ...none, at: '202601030800', lines: [], event: 'A40' };
-        await accepted(`${adt(merge)(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`);
+        await accepted(first(survivor));
+        await accepted(second(loser));
+        await accepted(merge('202601030800', survivor, loser));
         expect(await allergies(survivor)).toEqual(['NKA inactive', 'PEN active']);
       }
     });
@@ -569,14 +496,11 @@ export function orderCases(subject: () => OrderSubject): void {
       for (const order of someOrdersOf<'late' | 'result' | 'merge'>(['late', 'result', 'merge'])) {
         const [survivor, loser] = [newPatient(), newPatient()];
         const messages = {
-          late: adt({ at: '202601010800', rest: 'Doe^Jane||19800229|F' })(loser).replace(
-            '^MR||',
-            `^MR~L-${loser}^^^LAB2^PI||`,
-          ),
+          late: adt('202601010800', JANE)(loser).replace('^MR||', `^MR~L-${loser}^^^LAB2^PI||`),
           result: oru(loser, { at: '202601010900', status: 'F', value: '5.2' }),
-          merge: `${adt({ at: '202601020800', rest: 'Doe^Jane||19800229|F', event: 'A40' })(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`,
+          merge: merge('202601020800', survivor, loser),
         };
-        await accepted(adt({ at: '202512010800', rest: 'Doe^Jane||19800229|F' })(survivor));
+        await accepted(adt('202512010800', JANE)(survivor));
         for (const name of order) await accepted(messages[name]);
         const [kept] = await stored(survivor, 'Patient');
         const observations = await stored(survivor, 'Observation');
@@ -591,9 +515,9 @@ export function orderCases(subject: () => OrderSubject): void {
 
     test('a late message does not restore values that a FHIR client removed from a survivor; a new value is stored', async () => {
       const [survivor, loser] = [newPatient(), newPatient()];
-      const person = { at: '202601010800', rest: 'Doe^Jane||19800229|F' };
-      for (const id of [survivor, loser]) await accepted(adt(person)(id));
-      await accepted(`${adt({ ...person, event: 'A40' })(survivor)}\nMRG|${loser}^^^&1.2.40.8&ISO^MR`);
+      const jane = adt('202601010800', JANE);
+      for (const id of [survivor, loser]) await accepted(jane(id));
+      await accepted(merge('202601010800', survivor, loser));
       const numbers = async () => {
         const { identifier } = (await only(survivor, 'Patient')).content;
         return (Array.isArray(identifier) ? identifier.filter(isJsonObject) : []).map(({ value }) => value);
@@ -602,19 +526,15 @@ export function orderCases(subject: () => OrderSubject): void {
       const { content } = await only(survivor, 'Patient');
       const [own = null] = Array.isArray(content['identifier']) ? content['identifier'] : [];
       await update(survivor, 'Patient', { identifier: [own] });
-      await accepted(adt(person)(loser));
+      await accepted(jane(loser));
       expect(await numbers()).toEqual([survivor]);
-      await accepted(adt(person)(loser).replace('^MR||', `^MR~L-${loser}^^^LAB2^PI||`));
+      await accepted(jane(loser).replace('^MR||', `^MR~L-${loser}^^^LAB2^PI||`));
       expect(await numbers()).toEqual([survivor, `L-${loser}`]);
     });
   });
 
   describe('documents', () => {
     interface Document {
-      readonly event: string;
-      readonly number: string;
-      /** TXA-8. */
-      readonly at: string;
       readonly parent?: string;
       readonly text?: string;
       /** EVN-2. */
@@ -624,23 +544,17 @@ export function orderCases(subject: () => OrderSubject): void {
       /** TXA-19. */
       readonly availability?: string;
     }
+    /** @param at TXA-8 */
     const mdm =
-      ({
-        event,
-        number,
-        at,
-        parent = '',
-        text = number,
-        recorded = '',
-        originated = '',
-        availability = 'AV',
-      }: Document) =>
-      (id: string): string =>
-        `${msh(`MDM^${event}`, '202601050800')}
+      (event: string, number: string, at: string, more: Document = {}) =>
+      (id: string): string => {
+        const { parent = '', text = number, recorded = '', originated = '', availability = 'AV' } = more;
+        return `${msh(`MDM^${event}`, '202601050800')}
         EVN||${recorded}
         ${pid(id)}
         TXA|1|OP|TX|||${originated}||${at}||||${number}-${id}|${parent === '' ? '' : `${parent}-${id}`}||||AU||${availability}
         OBX|1|TX|a^A^L||${text}`;
+      };
     /** `A superseded one` of each document, by number. */
     const documents = async (id: string): Promise<readonly string[]> => {
       const rows = await stored(id, 'DocumentReference');
@@ -658,34 +572,34 @@ export function orderCases(subject: () => OrderSubject): void {
       [
         'a replaced document stays superseded, with any repetition of it',
         [
-          mdm({ event: 'T02', number: 'A', at: '202601010800' }),
-          mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),
-          mdm({ event: 'T02', number: 'A', at: '202601010700', text: 'draft' }),
+          mdm('T02', 'A', '202601010800'),
+          mdm('T10', 'B', '202601020800', { parent: 'A' }),
+          mdm('T02', 'A', '202601010700', { text: 'draft' }),
         ],
         ['A superseded A', 'B current B'],
       ],
       [
         'by TXA-8, else by EVN-2',
         [
-          mdm({ event: 'T02', number: 'A', at: '', recorded: '202601010800', text: 'old' }),
-          mdm({ event: 'T08', number: 'A', at: '202601020800', recorded: '202512010800', text: 'new' }),
+          mdm('T02', 'A', '', { recorded: '202601010800', text: 'old' }),
+          mdm('T08', 'A', '202601020800', { recorded: '202512010800', text: 'new' }),
         ],
         ['A current new'],
       ],
       [
         'when it was dictated is not when it was said',
         [
-          mdm({ event: 'T02', number: 'A', at: '202601010800', originated: '202601040800', text: 'old' }),
-          mdm({ event: 'T08', number: 'A', at: '202601020800', originated: '202512010800', text: 'new' }),
+          mdm('T02', 'A', '202601010800', { originated: '202601040800', text: 'old' }),
+          mdm('T08', 'A', '202601020800', { originated: '202512010800', text: 'new' }),
         ],
         ['A current new'],
       ],
       [
         'a document that was replaced twice',
         [
-          mdm({ event: 'T02', number: 'A', at: '202601010800' }),
-          mdm({ event: 'T10', number: 'B', at: '202601020800', parent: 'A' }),
-          mdm({ event: 'T10', number: 'C', at: '202601030800', parent: 'B' }),
+          mdm('T02', 'A', '202601010800'),
+          mdm('T10', 'B', '202601020800', { parent: 'A' }),
+          mdm('T10', 'C', '202601030800', { parent: 'B' }),
         ],
         ['A superseded A', 'B superseded B', 'C current C'],
       ],
