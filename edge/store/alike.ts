@@ -72,26 +72,29 @@ const MEMBERS = ['name', 'birthDate', 'gender', 'address', 'active', 'link', 'mu
 const personOf = (body: string) =>
   `(select json_build_object(${MEMBERS.map((name) => `'${name}', j -> '${name}'`).join(', ')})::text from (select ('{' || ${body} || '}')::json as j) p)`;
 
-/** SQL: a folded name with letters and digits only, and one letter for an umlaut's digraph: MUELLER and MÜLLER, O'NEILL and ONEILL. */
-const bare = (name: string) =>
-  `regexp_replace(replace(replace(replace(${name}, 'ae', 'a'), 'oe', 'o'), 'ue', 'u'), '[^[:alnum:]]', '', 'g')`;
-
-const shareFamily = (a: string, b: string) =>
-  `exists (select from string_to_table(${a}, E'\\n') x join string_to_table(${b}, E'\\n') y on ${bare('x')} = ${bare('y')} where x <> '')`;
+/**
+ * SQL: an array of folded names, from one a line. They keep letters and digits only, and one letter for an umlaut's digraph:
+ * MUELLER and MÜLLER, O'NEILL and ONEILL.
+ */
+const bare = (names: string) =>
+  `array_remove(string_to_array(regexp_replace(replace(replace(replace(${names}, 'ae', 'a'), 'oe', 'o'), 'ue', 'u'),
+                '[^[:alnum:]\\n]', '', 'g'), E'\\n'), '')`;
 
 /**
  * SQL: the ids of other records with the birth date of a row `d`, and its first name or one of its family names. The second
- * condition on the birth date selects an index.
+ * condition on the birth date selects an index. An incomplete birth date skips the look-ups, because the condition is inside them.
  */
 export const NAMESAKES = `(select p.id from patient_search p
               where p.site_id = d.site_id and p.birth_date = d.birth_date and p.name_sort = d.name_sort and p.id <> d.id
+                and length(d.birth_date) = 10
               order by p.id limit ${MAX_NAMESAKES})
             union
             select q.id from (
               select p.id, p.families from patient_search p
                where p.site_id = d.site_id and p.birth_date = d.birth_date and (p.birth_date, p.name_sort) >= (d.birth_date, '')
+                 and length(d.birth_date) = 10
                order by p.name_sort, p.id limit ${MAX_OF_DAY}) q
-             where q.id <> d.id and ${shareFamily('d.families', 'q.families')}`;
+             where q.id <> d.id and ${bare('q.families')} && (select ${bare('d.families')})`;
 
 /**
  * The records that were changed after a position and before a moment, the earliest first, with those that may be alike. Each
@@ -123,7 +126,7 @@ export const findAlike = (site: string, after: AlikePosition, until: string, lim
             ${NAMESAKES}) n
          cross join lateral (select * from resource r where r.site_id = d.site_id and r.type = 'Patient' and r.id = n.id offset 0) o
          where o.replaced_by is null
-      ) c on length(d.birth_date) = 10 and d.families <> '' and d.body not like '%"replaced-by"%'
+      ) c on d.families <> '' and d.body not like '%"replaced-by"%'
      order by d.last_updated, d.id, c.id`;
   return { ...rows, text };
 };

@@ -66,6 +66,11 @@ describe('lists two records', () => {
       "O'Neill^Ann||19700101|F|||1 Oak Rd^^Cork^^T12",
       'ONEILL^ANN||19700101|F|||1 Oak Road^^Cork^^T12',
     ],
+    [
+      'of a person with one name',
+      '.^Siti||19800203|F|||12 Main St^^Town^^12345',
+      '.^Siti||19800203|F|||12 Main St^^Town^^12345',
+    ],
     ['with and without a middle name', DOE, DOE.replace('Jane', 'Jane^Mary')],
     [
       'with and without the apartment and ZIP+4',

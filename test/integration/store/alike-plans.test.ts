@@ -94,6 +94,21 @@ describe.each<[string, () => string, number]>([
   });
 });
 
+test.each([
+  ['without a complete birth date', `birth_date = case when name_sort < 'family5' then '' else '1970-01' end`, 0],
+  // For a person with one name. Records of the day are read, but none of them has the name.
+  ['with a family name of punctuation', `families = E'\\n.\\n', name_sort = id::text`, 200],
+])('a record %s is compared with none', async (_, change, most) => {
+  const site = await siteWith(1_000);
+  await db.client.query(`update patient_search set ${change} where site_id = $1`, [site]);
+  const query = findAlike(site, START, END, STEP_RECORDS);
+  const { rowsOf } = await explain(application, site, query);
+  // Its own row, and those of the day.
+  expect(rowsOf('patient_search')).toBeLessThanOrEqual(STEP_RECORDS * (1 + most));
+  const { rows } = await application.query<{ other: string | null }>(query.text, [...query.params]);
+  expect(new Set(rows.map(({ other }) => other))).toEqual(new Set([null]));
+});
+
 test('the next site is found by index', async () => {
   await db.client.query(
     `insert into alike_check (site_id, after_at) select site_id, '2029-01-01' from site where site_id <> $1 on conflict do nothing`,
