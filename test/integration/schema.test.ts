@@ -130,6 +130,18 @@ test('a version has its time from write_time, in every function that makes one',
   }
 });
 
+test('the minute of an audit row is that of its time', async () => {
+  const { rows } = await database.client.query(
+    `with row as (
+       insert into audit (site_id, at, actor_kind, request_id, action, parts, types, ids, patients, parameters)
+       select gen_random_uuid(), '2026-01-01'::timestamptz + n * interval '7.999999 s', 'gateway', 'r', 'read', '{}', '{}', '{}', '{}', '{}'
+         from generate_series(-50, 50) n
+       returning at, minute)
+     select count(*)::int as rows, count(*) filter (where minute = audit_minute(at))::int as equal from row`,
+  );
+  expect(rows).toEqual([{ rows: 101, equal: 101 }]);
+});
+
 describe('policies for inserts, in place of checks', () => {
   const VIOLATION = '42501';
   const site = randomUUID();

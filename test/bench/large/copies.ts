@@ -117,7 +117,6 @@ function valueOf({ table, name, type }: Column): string {
   const text = `pg_temp.copied(t.${name}::text, c)`;
   // The gateway's UUIDv7s are in `copied`, PostgreSQL's UUIDv4s are not.
   if (name === 'audit_id' || name === 'study_id') return `(c.prefix || substr(t.${name}::text, 9))::uuid`;
-  if (table === 'audit' && name === 'minute') return 'audit_minute(t.at + c.shift)';
   if (type === 'bytea') return `convert_to(pg_temp.copied(convert_from(t.${name}, 'LATIN1'), c), 'LATIN1')`;
   if (table === 'hl7_message' && name === 'sha256') {
     const raw = valueOf({ table, name: 'raw', type: 'bytea' });

@@ -514,15 +514,15 @@ test('the Provenance of a page reads the audit only near each write', async () =
   const { client } = db;
   // A busy day: 40 accesses each second. The 30 s after a write have 1,200.
   await client.query(
-    `insert into audit (site_id, at, minute, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
-     select $1, t, audit_minute(t), 'key', 'svc-reader', 'r', 'read', '{}', '{Observation}',
+    `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
+     select $1, t, 'key', 'svc-reader', 'r', 'read', '{}', '{Observation}',
             array[gen_random_uuid()], '{}', '{}', null
        from generate_series(1, $2::integer) i cross join lateral (select '2026-01-01'::timestamptz + i * interval '25 ms') as x(t)`,
     [large, sized(40_000, 3_456_000)],
   );
   await client.query(
-    `insert into audit (site_id, at, minute, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
-     select site_id, last_updated + interval '40 ms', audit_minute(last_updated + interval '40 ms'), 'key', 'svc-writer', 'w', 'create', '{}', '{Observation}', array[id], '{}', '{}', '{1}'
+    `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters, versions)
+     select site_id, last_updated + interval '40 ms', 'key', 'svc-writer', 'w', 'create', '{}', '{Observation}', array[id], '{}', '{}', '{1}'
        from resource where site_id = $1 and type = 'Observation' order by id limit 50`,
     [large],
   );

@@ -89,8 +89,8 @@ beforeAll(async () => {
       [site, clientId, MANY, patient],
     );
     await client.query(
-      `insert into audit (site_id, at, minute, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters)
-       select $1, timestamptz '2026-01-01' + n * interval '1 s', audit_minute(timestamptz '2026-01-01' + n * interval '1 s'), 'key', $2, 'r', case n % 500 when 8 then 'update' else 'read' end,
+      `insert into audit (site_id, at, actor_kind, client_id, request_id, action, parts, types, ids, patients, parameters)
+       select $1, timestamptz '2026-01-01' + n * interval '1 s', 'key', $2, 'r', case n % 500 when 8 then 'update' else 'read' end,
           '{}', '{}', '{}', case n % 500 when 9 then array[gen_random_uuid(), $4] else array[$4::uuid] end, '{}'
          from generate_series(1, $3::int) n`,
       [site, clientId, MANY, often],
