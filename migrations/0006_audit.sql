@@ -32,14 +32,14 @@ create table audit (
   address text,
   request_id text not null,
   action listed_code not null,
-  -- For a batch or transaction: the actions of its entries.
-  parts text[] not null,
+  -- For a batch or transaction: the actions of its entries. Null for another action: an empty array has 13 bytes.
+  parts text[],
   -- The items that were read or written: types[n] with ids[n], each once.
   types text[] not null,
   ids uuid[] not null,
   patients uuid[] not null,
-  -- For a search: the names of its parameters.
-  parameters text[] not null,
+  -- For a search: the names of its parameters. Null without one.
+  parameters text[],
   -- The newest version that a FHIR client's write made of ids[n], or null. Its changed elements are the difference to the version
   -- before it. Null for other accesses; hl7_message_resource has the versions that messages made.
   versions integer[],

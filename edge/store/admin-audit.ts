@@ -44,9 +44,9 @@ export interface AuditRow {
 export type AuditOrder = 'newest' | 'oldest';
 
 const COLUMNS = `a.audit_id, ${instantOf('a.at', 'microsecond')} as at, a.actor_kind, a.actor, a.client_id, a.address,
-  a.request_id, a.action, a.parts, array(select t || '/' || i from unnest(a.types, a.ids) u(t, i)) as resources,
+  a.request_id, a.action, coalesce(a.parts, '{}') as parts, array(select t || '/' || i from unnest(a.types, a.ids) u(t, i)) as resources,
   array(select t || '/' || i || '/_history/' || v from unnest(a.types, a.ids, a.versions) u(t, i, v) where v is not null) as written,
-  a.patients::text[] as patients, a.parameters,
+  a.patients::text[] as patients, coalesce(a.parameters, '{}') as parameters,
   case a.actor_kind when 'person' then (select p.name from console_person p where p.site_id = a.site_id and p.subject = a.actor)
     when 'key' then (select k.name from api_key k where k.site_id = a.site_id and k.client_id = a.client_id) end as called`;
 

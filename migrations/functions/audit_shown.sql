@@ -10,8 +10,8 @@ begin
   if cardinality(v_patients) > 1 and p_type <> 'Patient' then
     v_patients := array(select distinct a from unnest(v_patients) a order by a);
   end if;
-  insert into audit (site_id, actor_kind, client_id, address, request_id, action, parts, types, ids, patients, parameters)
-    values (p_site, 'key', p_client, p_address, p_request, p_action, '{}',
+  insert into audit (site_id, actor_kind, client_id, address, request_id, action, types, ids, patients, parameters)
+    values (p_site, 'key', p_client, p_address, p_request, p_action,
       array_fill(p_type, array[coalesce(cardinality(p_ids), 0)]), coalesce(p_ids, '{}'), coalesce(v_patients, '{}'),
-      coalesce(p_searched, '{}'));
+      nullif(p_searched, '{}'));
 end $$;

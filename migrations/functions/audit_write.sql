@@ -30,13 +30,13 @@ begin
     item := p_noted[1];
     if item.type is null or item.type <> 'ApiKey' and (item.type <> 'Patient' or item.patient is null) then
       -- Most accesses reach one resource, or none.
-      insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, parts, types, ids, patients,
+      insert into audit (site_id, actor_kind, actor, client_id, address, request_id, action, types, ids, patients,
           parameters, versions)
         values (p_site, p_actor_kind, p_actor, p_client, p_address, p_request,
-          coalesce(p_action, item.action, 'search'), '{}',
+          coalesce(p_action, item.action, 'search'),
           array_remove(array[item.type], null), array_remove(array[item.id], null),
           array_remove(array[case item.type when 'Patient' then item.id else item.patient end], null),
-          coalesce(p_searched, '{}'), case when made is not null then array[(made ->> item.id::text)::integer] end);
+          nullif(p_searched, '{}'), case when made is not null then array[(made ->> item.id::text)::integer] end);
       return;
     end if;
   end if;
@@ -80,6 +80,6 @@ begin
     values (p_site, p_actor_kind, p_actor,
       -- The API key that was created or changed.
       coalesce(p_client, 'svc-' || v_ids[array_position(v_types, 'ApiKey')]), p_address, p_request,
-      coalesce(p_action, (array_remove(actions, 'search') || actions)[1]), case when is_bundle then actions else '{}' end,
-      v_types, v_ids, v_patients, coalesce(p_searched, '{}'), case when made is not null then v_versions end);
+      coalesce(p_action, (array_remove(actions, 'search') || actions)[1]), case when is_bundle then actions end,
+      v_types, v_ids, v_patients, nullif(p_searched, '{}'), case when made is not null then v_versions end);
 end $$;

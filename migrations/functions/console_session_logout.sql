@@ -23,9 +23,9 @@ begin
     returning s.site_id, s.session_id, s.subject
   )
   -- The sessions are of several sites, so the audit rows are written here.
-  insert into audit (site_id, actor_kind, actor, request_id, action, parts, types, ids, patients, parameters)
-    select s.site_id, 'person', s.subject, 'back-channel-logout', 'signed-out', '{}', '{ConsoleSession}',
-           array[s.session_id], '{}', '{}'
+  insert into audit (site_id, actor_kind, actor, request_id, action, types, ids, patients)
+    select s.site_id, 'person', s.subject, 'back-channel-logout', 'signed-out', '{ConsoleSession}',
+           array[s.session_id], '{}'
       from signed_out s;
   get diagnostics ended = row_count;
   return ended;

@@ -20,9 +20,9 @@ begin
   if not found then
     return;
   end if;
-  insert into audit (site_id, actor_kind, actor, address, request_id, action, parts, types, ids, patients, parameters)
-    select x.site, 'person', cur.subject, cur.source_address, p_request_id, x.action, '{}', '{ConsoleSession}',
-           array[p_session], '{}', '{}'
+  insert into audit (site_id, actor_kind, actor, address, request_id, action, types, ids, patients)
+    select x.site, 'person', cur.subject, cur.source_address, p_request_id, x.action, '{ConsoleSession}',
+           array[p_session], '{}'
       from (values (p_site, 'signed-out'), (p_to, 'signed-in')) x (site, action)
      where p_site <> p_to;
   perform console_person_note(p_to, p_session);

@@ -134,7 +134,7 @@ describe.each(ONE_RUNTIME)('messages and the workbench on %s', (runtime) => {
     expect((await of('')).map(({ patient }) => patient)).toEqual([null, null, null]);
     const counted = async () => {
       const { rows } = await at.db.client.query<{ patients: string[]; parameters: string[] }>(
-        `select patients, parameters from audit where site_id = $1 and action = 'search' order by at`,
+        `select patients, coalesce(parameters, '{}') as parameters from audit where site_id = $1 and action = 'search' order by at`,
         [at.site],
       );
       return rows;

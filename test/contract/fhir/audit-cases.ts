@@ -25,7 +25,7 @@ interface Asked {
 export function auditCases(subject: () => Subject): void {
   const rowsOf = async (requestId: string): Promise<AuditRow[]> => {
     const { rows } = await subject().client.query<AuditRow>(
-      `select actor_kind, actor, client_id, address, action, parts, patients::text[] as patients, parameters,
+      `select actor_kind, actor, client_id, address, action, coalesce(parts, '{}') as parts, patients::text[] as patients, coalesce(parameters, '{}') as parameters,
          array(select t || '/' || i from unnest(types, ids) u(t, i)) as resources
         from audit where request_id = $1 and site_id = $2 order by at`,
       [requestId, subject().site],

@@ -435,7 +435,7 @@ export function bulkCases(subject: () => Subject): void {
     const { body: manifest } = await complete(subject(), at, { token });
     await exported(manifest, token);
     const { rows } = await subject().client.query<Body>(
-      `select action, types, ids, patients, parameters from audit where site_id = $1 and action = 'export' order by at`,
+      `select action, types, ids, patients, coalesce(parameters, '{}') as parameters from audit where site_id = $1 and action = 'export' order by at`,
       [site],
     );
     expect(rows).toEqual([

@@ -148,7 +148,7 @@ export function conditionCases(subject: () => Subject): void {
     const reply = await request({ 'x-request-id': requestId });
     const trips = subject().db.endpoint.requests() - before;
     const { rows } = await subject().client.query<AuditRow>(
-      `select action, parts, patients::text[] as patients, parameters,
+      `select action, coalesce(parts, '{}') as parts, patients::text[] as patients, coalesce(parameters, '{}') as parameters,
          array(select t || '/' || i from unnest(types, ids) u(t, i)) as resources
         from audit where request_id = $1 and site_id = $2 order by at`,
       [requestId, subject().site],

@@ -323,7 +323,7 @@ export function provenanceCases(subject: () => Subject): void {
     await get(`Provenance/Observation-${id}-1`, token, { 'x-request-id': requestId });
     await get(`Provenance?target=Observation/${id}`, token, { 'x-request-id': requestId });
     const { rows } = await subject().client.query(
-      'select action, types, ids::text[] as ids, patients::text[] as patients, parameters from audit where request_id = $1 order by at',
+      `select action, types, ids::text[] as ids, patients::text[] as patients, coalesce(parameters, '{}') as parameters from audit where request_id = $1 order by at`,
       [requestId],
     );
     const shown = { types: ['Observation'], ids: [id], patients: [eve] };

@@ -153,7 +153,7 @@ test('the messages of identifier 4711, rejected ones included, are found and lea
   await page.goto(`${stack.baseUrl}/admin/messages?from=2026-02-01T00:00&to=2026-01-01T00:00`);
   expect(await page.textContent('.empty')).toContain('after');
   const { rows } = await db.client.query<{ action: string; parameters: string[]; patients: string[] }>(
-    `select action, parameters, patients from audit where site_id = $1 and action in ('search', 'read') order by at`,
+    `select action, coalesce(parameters, '{}') as parameters, patients from audit where site_id = $1 and action in ('search', 'read') order by at`,
     [site],
   );
   const search = rows.find(({ parameters }) => parameters.length > 0);
