@@ -67,8 +67,12 @@ export interface Ingested {
   readonly clientId: string;
 }
 
-/** A round fails only if another message about the same patient was stored meanwhile: one of them always ends. */
-const MAX_ROUNDS = 20;
+/**
+ * A round fails only if the patient was written meanwhile. One message always ends, but FHIR clients that update a patient
+ * without a pause win most rounds. Then more rounds follow, for less than the sidecar waits for an answer.
+ */
+const LEAST_ROUNDS = 20;
+const ROUNDS_MS = 8_000;
 
 /**
  * Stores a message and answers it.
@@ -88,7 +92,7 @@ export async function processMessage(
   const received = { ...request, beganMs: deps.now() };
   let loaded = await load(deps, received);
   let attempt = first;
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let round = 0; round < LEAST_ROUNDS || deps.now() - received.beganMs < ROUNDS_MS; round += 1) {
     if (loaded.status === 'no-sender') return loaded;
     const { seen } = loaded;
     // A rejected message may have been deleted since: then the same bytes count as a first message.
@@ -105,7 +109,7 @@ export async function processMessage(
     if (committed.status !== 'changed') return answered(deps, request, loaded, committed);
     loaded = committed.loaded;
   }
-  throw new Fault('unavailable', 'too many messages about the same patient at once');
+  throw new Fault('unavailable', 'too many messages and updates of the same patient at once');
 }
 
 function answered(

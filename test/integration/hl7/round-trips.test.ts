@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createSnapshotCache } from '../../../edge/hl7/ingest/snapshot/cache.ts';
+import type { Database } from '../../../edge/deps.ts';
 import { cutMessage } from '../../../edge/hl7/ingest/cut-documents.ts';
 import { ingest } from '../../../edge/hl7/ingest/ingest.ts';
 import type { Sender } from '../../../edge/hl7/ingest/sender/sender.ts';
@@ -175,6 +176,25 @@ describe('round trips', () => {
       expect(await trips(adt(number), one)).toBe(2);
       expect(await trips(adt(number), one)).toBe(1);
     }
+  });
+
+  test('a message is stored although a FHIR client updates its patient before each of thirty commits', async () => {
+    await trips(adt('U1'));
+    let updates = 0;
+    const database: Database = {
+      ...site.deps.database,
+      async run(...query) {
+        updates += 1;
+        if (updates <= 30)
+          await db.client.query(
+            `update resource set version = version where site_id = $1 and type = 'Patient' and body like '%"U1"%'`,
+            [site.site],
+          );
+        return site.deps.database.run(...query);
+      },
+    };
+    expect(await site.send(adt('U1', 'Janet'), { ...isolate(), database })).toMatchObject({ outcome: 'AA' });
+    expect(updates).toBe(31);
   });
 
   test('settings that were changed meanwhile decide, over any snapshot of them', async () => {
