@@ -102,21 +102,31 @@ export const NAMESAKES = `(select p.id from patient_search p
  * as good to the planner.
  *
  * @param limit changed records
+ * @param placeholders birth dates of many persons, beside those of the site's list: their records are compared with none
  */
-export const findAlike = (site: string, after: AlikePosition, until: string, limit: number): Query<AlikeRow> => {
-  const rows = read<AlikeRow>`select r.site_id, r.id, r.last_updated, r.version, r.body
+export const findAlike = (
+  site: string,
+  after: AlikePosition,
+  until: string,
+  limit: number,
+  placeholders: readonly string[],
+): Query<AlikeRow> => {
+  const rows = read<AlikeRow>`select ${placeholders}::text[] as placeholders, r.site_id, r.id, r.last_updated, r.version, r.body
       from resource r
      where r.site_id = ${site}::uuid and r.type = 'Patient' and r.last_updated < ${until}::timestamptz
        and (r.last_updated, r.id) > (${after.after_at}::timestamptz, ${after.after_id}::uuid)
      order by r.last_updated, r.id limit ${limit}::integer`;
-  const text = `with changed as materialized (select r.*, s.birth_date, s.name_sort, s.families from (${rows.text}) r
-     cross join lateral (select * from patient_search s where s.site_id = r.site_id and s.id = r.id offset 0) s)
+  const text = `with changed as materialized (
+      select r.*, s.name_sort, s.families, t.placeholder_birth_dates,
+             case when s.birth_date <> all (r.placeholders || t.placeholder_birth_dates) then s.birth_date else '' end as birth_date
+        from (${rows.text}) r
+        join site t on t.site_id = r.site_id
+       cross join lateral (select * from patient_search s where s.site_id = r.site_id and s.id = r.id offset 0) s)
     select d.id, d.last_updated::text as last_updated, d.version, c.id as other, c.version as other_version,
       case when c.id is not null then ${personOf('d.body')} end as person,
       case when c.id is not null then ${personOf('c.body')} end as other_person, c.listed,
-      t.placeholder_birth_dates
+      d.placeholder_birth_dates
       from changed d
-      join site t on t.site_id = d.site_id
       left join lateral (
         select o.id, o.version, o.body,
             (select case when i.dismissed_at is null then 'open' else 'dismissed' end from issue i

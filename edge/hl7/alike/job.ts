@@ -17,6 +17,7 @@ import {
   setAlikePosition,
 } from '../../store/alike.ts';
 import { inSite } from '../../store/in-site.ts';
+import { PLACEHOLDER_BIRTH_DATES } from '../patients/person.ts';
 import { areAlike } from './alike.ts';
 
 /** Changed records of a step. */
@@ -38,7 +39,7 @@ export const COMPARE_ALIKE = jobKind({
       await siteDatabase.run(setAlikeMoment(site));
       return step;
     }
-    const rows = await siteDatabase.run(findAlike(site, due, until, STEP_RECORDS));
+    const rows = await siteDatabase.run(findAlike(site, due, until, STEP_RECORDS, [...PLACEHOLDER_BIRTH_DATES]));
     const records = new Set(rows.map(({ id }) => id)).size;
     const last = records < STEP_RECORDS ? undefined : rows.at(-1);
     const after = last === undefined ? null : { after_at: last.last_updated, after_id: last.id };

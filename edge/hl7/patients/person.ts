@@ -29,7 +29,7 @@ export interface StoredPerson extends Person {
 const COMPLETE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Entered if the birth date is unknown: the first day of a century, or of a database's calendar. */
-const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set([
+export const PLACEHOLDER_BIRTH_DATES: ReadonlySet<string> = new Set([
   '1900-01-01',
   '0001-01-01',
   '1753-01-01',

@@ -81,7 +81,7 @@ describe.each<[string, () => string, number]>([
     ['no record', { ...START, after_at: END }],
   ])('%s', async (__, after) => {
     for (const planned of [undefined, planKept]) {
-      const query = findAlike(site(), after, END, STEP_RECORDS);
+      const query = findAlike(site(), after, END, STEP_RECORDS, []);
       const { whole, rows, rowsOf, pages } = await explain(application, site(), query, planned);
       expect(whole.filter((table) => table === 'resource' || table === 'patient_search' || table === 'issue')).toEqual(
         [],
@@ -96,12 +96,19 @@ describe.each<[string, () => string, number]>([
 
 test.each([
   ['without a complete birth date', `birth_date = case when name_sort < 'family5' then '' else '1970-01' end`, 0],
+  // Entered for patients whose birth date is unknown.
+  [
+    'with a placeholder for the birth date',
+    `birth_date = case when name_sort < 'family5' then '1900-01-01' else '1901-02-03' end`,
+    0,
+  ],
   // For a person with one name. Records of the day are read, but none of them has the name.
   ['with a family name of punctuation', `families = E'\\n.\\n', name_sort = id::text`, 200],
 ])('a record %s is compared with none', async (_, change, most) => {
   const site = await siteWith(1_000);
   await db.client.query(`update patient_search set ${change} where site_id = $1`, [site]);
-  const query = findAlike(site, START, END, STEP_RECORDS);
+  await db.client.query(`update site set placeholder_birth_dates = '{1901-02-03}' where site_id = $1`, [site]);
+  const query = findAlike(site, START, END, STEP_RECORDS, ['1900-01-01']);
   const { rowsOf } = await explain(application, site, query);
   // Its own row, and those of the day.
   expect(rowsOf('patient_search')).toBeLessThanOrEqual(STEP_RECORDS * (1 + most));
