@@ -50,13 +50,15 @@ const observationOf = (patient: string, code: string): JsonObject => ({
   valueQuantity: { value: 71.5, unit: 'kg' },
 });
 
+const among = (list: string, random: () => number): string => {
+  const parts = list.split(' ');
+  return parts[Math.floor(random() * parts.length)] ?? '';
+};
+const familyOf = (random: () => number): string => [1, 2, 3].map(() => among(SYLLABLES, random)).join('');
+
 /** Stores many patients as the FHIR API does, with identifiers from `B-1`. @returns the ids of those with Observations */
 async function fillPatients(client: Client, site: string, patients: number): Promise<string[]> {
   const random = randomFrom(1);
-  const among = (list: string): string => {
-    const parts = list.split(' ');
-    return parts[Math.floor(random() * parts.length)] ?? '';
-  };
   const store = async (
     resources: readonly JsonObject[],
     ids = resources.map(() => randomUUID()),
@@ -70,7 +72,7 @@ async function fillPatients(client: Client, site: string, patients: number): Pro
     Array.from({ length: patients }, (_, n) => ({
       resourceType: 'Patient',
       identifier: [{ value: `B-${n + 1}` }],
-      name: [{ family: [1, 2, 3].map(() => among(SYLLABLES)).join(''), given: [among(GIVEN)] }],
+      name: [{ family: familyOf(random), given: [among(GIVEN, random)] }],
     })),
   );
   const observed = ids.slice(0, OBSERVED);
@@ -86,7 +88,12 @@ async function fillPatients(client: Client, site: string, patients: number): Pro
 /** The messages of a person have the same times, so that a repeated one changes nothing. */
 const AT = new Date('2026-11-01T07:30:00Z');
 const COLLECTED = new Date('2026-11-01T07:00:00Z');
-const personOf = (mrn: string): Person => ({ mrn, family: 'Bench', given: 'Person', birthDate: '1970-12-31' });
+/** Each has another name and birth date. Equal persons are possible duplicates, and to compare them costs more than their messages. */
+function personOf(mrn: string): Person {
+  const random = randomFrom(48_271 * Number(mrn.replaceAll(/\D/g, '')));
+  const birthDate = new Date(Date.UTC(1930, 0, 1) + Math.floor(random() * 33_000) * 86_400_000).toISOString();
+  return { mrn, family: familyOf(random), given: among(GIVEN, random), birthDate: birthDate.slice(0, 10) };
+}
 const admission = (control: string, mrn: string): string => adt({ control, at: AT }, personOf(mrn));
 const results = (control: string, mrn: string): string =>
   oru({ control, at: AT }, personOf(mrn), COLLECTED, ['718-7', '6690-2']);
