@@ -164,7 +164,7 @@ create table resource_date (
 -- Everything since a time, and everything until a time.
 create index resource_date_before on resource_date (site_id, type, param, before_at, id);
 create index resource_date_from on resource_date (site_id, type, param, from_at, id);
-alter table resource_date add primary key (id, type, param, site_id);
+alter table resource_date add primary key (site_id, type, param, id);
 create index resource_date_of_patient on resource_date (site_id, patient_id, type, param, before_at, from_at, id)
   where patient_id is not null;
 select table_of_site('resource_date');

@@ -2,7 +2,7 @@
 import { AUDIT_ACTION_NAMES, AUDIT_ACTIONS, type AuditAction } from '../audit-actions.ts';
 import type { Query } from '../deps.ts';
 import type { AuditActor } from './audit.ts';
-import { type Bind, binder, instantOf, read } from './sql.ts';
+import { type Bind, binder, instantOf, read, siteOf } from './sql.ts';
 
 export interface AuditFilter {
   /** The id of a Patient; '' for all, as with the other members. */
@@ -91,7 +91,7 @@ function rowsSql(
   limit: number,
 ): string {
   const [direction, beyond] = order === 'newest' ? ['desc', '<'] : ['asc', '>'];
-  const ofSite = `${bind(site)}::uuid`;
+  const ofSite = siteOf(bind, site);
   const starts = from === '' ? [] : [`${bind(from)}::timestamptz`];
   const ends = to === '' ? [] : [`${bind(to)}::timestamptz`];
   const times = [...starts.map((time) => `a.at >= ${time}`), ...ends.map((time) => `a.at < ${time}`)];
@@ -179,7 +179,7 @@ export function listAuditNamed(
   limit: number,
 ): Query<NamedAuditRow> {
   const { params, bind } = binder();
-  const ofSite = `${bind(site)}::uuid`;
+  const ofSite = siteOf(bind, site);
   const text = `with found as materialized (
   ${rowsSql(COLUMNS, bind, site, filter, 'newest', after, limit + 1)}
 ), noted as materialized (${noteNamed(`select distinct u.id

@@ -94,7 +94,7 @@ const bodyOf = (version: string): string => `left join lateral (
 export function resourcesOfMessage(site: string, messageId: string): Query<MessageResourceRow> {
   return read<MessageResourceRow>`with touched as materialized (
       select x.* from hl7_message_resource x
-       where x.site_id = ${site}::uuid and x.message_id = ${messageId}::uuid
+       where x.site_id = (select ${site}::uuid) and x.message_id = ${messageId}::uuid
          and (x.is_written or not exists (
            select from hl7_message_resource o
             where o.site_id = x.site_id and o.message_id = x.message_id and o.type = x.type and o.id = x.id
@@ -127,16 +127,16 @@ export function resourcesOfMessage(site: string, messageId: string): Query<Messa
 export const noteMessageViewed = (site: string, messageId: string): Query =>
   read`select audit_note(array(
     select row('message-viewed', 'Hl7Message', m.message_id, null)::audit_item from hl7_message m
-     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
+     where m.message_id = ${messageId}::uuid and m.site_id = (select ${site}::uuid)
     union all
     select ${raw(auditItem('message-viewed', 'r'))}
       from hl7_message_resource m join resource r on r.site_id = m.site_id and r.type = m.type and r.id = m.id
-     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid
+     where m.message_id = ${messageId}::uuid and m.site_id = (select ${site}::uuid)
     union all
     select ${raw(auditItem('message-viewed', 'h'))}
       from hl7_message_resource m join resource_history h on h.site_id = m.site_id and h.type = m.type and h.id = m.id
        and h.version between m.version - 1 and m.version
-     where m.message_id = ${messageId}::uuid and m.site_id = ${site}::uuid))`;
+     where m.message_id = ${messageId}::uuid and m.site_id = (select ${site}::uuid)))`;
 
 export interface AttemptRow {
   readonly number: number;
@@ -162,7 +162,7 @@ export function attemptsOfMessage(site: string, messageId: string): Query<Attemp
   return read<AttemptRow>`select a.number, ${raw(instantOf('a.at'))} as at, a.why, a.actor, a.comment, a.request_id, a.outcome,
       a.took_ms, a.rules_version, encode(a.ack, 'base64') as ack, a.errors::text as errors
     from hl7_attempt a
-    where a.site_id = ${site}::uuid and a.message_id = ${messageId}::uuid
+    where a.site_id = (select ${site}::uuid) and a.message_id = ${messageId}::uuid
       and (a.number <= 10 or a.number > (select max(n.number) - 100 from hl7_attempt n
                                           where n.site_id = a.site_id and n.message_id = a.message_id))
     order by a.number`;
@@ -180,6 +180,6 @@ export interface WrittenByRow {
 export function messagesOfResource(site: string, type: string, id: string): Query<WrittenByRow> {
   return read<WrittenByRow>`select m.message_id, ${raw(instantOf('m.received_at'))} as received_at, m.message_type, m.control_id, x.version
     from hl7_message_resource x join hl7_message m on m.site_id = x.site_id and m.message_id = x.message_id
-   where x.site_id = ${site}::uuid and x.type = ${type} and x.id = ${id}::uuid and x.is_written
+   where x.site_id = (select ${site}::uuid) and x.type = ${type} and x.id = ${id}::uuid and x.is_written
    order by x.version desc limit 50`;
 }

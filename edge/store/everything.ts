@@ -7,7 +7,7 @@ import type { ResourceType } from '../../shared/resource-type.ts';
 import { auditItem } from './audit.ts';
 import { NO_RESOURCES, type PageRow, withinBudget, withinBudgetWith } from './page.ts';
 import { factsOf } from './provenance.ts';
-import { binder } from './sql.ts';
+import { binder, siteOf } from './sql.ts';
 
 /** The least id. */
 const LOWEST = '00000000-0000-0000-0000-000000000000';
@@ -44,7 +44,7 @@ export interface EverythingSelection {
 export function everythingPage(selection: EverythingSelection): Query<PageRow> {
   const { params, bind } = binder();
   const { patient, types, after, limit } = selection;
-  const site = `${bind(selection.site)}::uuid`;
+  const site = siteOf(bind, selection.site);
   const asked = `${bind(patient)}::uuid`;
   const rest = `limit ${bind(limit + 1)}::integer`;
   const since = selection.since === null ? '' : `and x.last_updated >= ${bind(selection.since)}::timestamptz`;

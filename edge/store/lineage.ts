@@ -34,7 +34,7 @@ export function changedVersions(
 ): Query<VersionRow> {
   const columns = raw('x.site_id, x.type, x.id, x.version, x.last_updated, x.patient_id, x.body');
   return read<VersionRow>`with r as materialized (
-      select ${columns} from resource x where x.site_id = ${site}::uuid and x.type = ${type} and x.id = ${id}::uuid
+      select ${columns} from resource x where x.site_id = (select ${site}::uuid) and x.type = ${type} and x.id = ${id}::uuid
     ), v as materialized (
       select x.*, row_number() over w as place, sum(octet_length(x.body)) over w as bytes
         from (select * from r where ${version}::integer is null or version <= ${version}::integer
@@ -64,7 +64,7 @@ export function changedVersions(
     )
     select a.version, ${raw(instantOf('a.last_updated'))} as at, a.facts, a.changes, k.name as key_name,
            (select min(version) from compared) as oldest
-      from authors a left join api_key k on k.site_id = ${site}::uuid and k.client_id = a.facts::json ->> 'clientId'
+      from authors a left join api_key k on k.site_id = (select ${site}::uuid) and k.client_id = a.facts::json ->> 'clientId'
      order by a.version desc`;
 }
 
@@ -87,9 +87,9 @@ export const registersOf = (site: string, type: ResourceType, id: string): Query
        from hl7_message m
       cross join lateral (
         select min(r.version) as version from hl7_message_resource r
-         where r.site_id = ${site}::uuid and r.message_id = m.message_id and r.type = ${type} and r.id = ${id}::uuid) r
-      where m.site_id = ${site}::uuid
+         where r.site_id = (select ${site}::uuid) and r.message_id = m.message_id and r.type = ${type} and r.id = ${id}::uuid) r
+      where m.site_id = (select ${site}::uuid)
         and m.message_id = any (array(
           select distinct x[1]::uuid
             from regexp_matches(p.fields, '\\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"', 'g') x))) m
-   where p.site_id = ${site}::uuid and p.type = ${type} and p.id = ${id}::uuid`;
+   where p.site_id = (select ${site}::uuid) and p.type = ${type} and p.id = ${id}::uuid`;

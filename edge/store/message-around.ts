@@ -49,7 +49,7 @@ const besideOrder = (side: '<' | '>', order: 'desc' | 'asc'): string => `
 export function messagesAround(site: string, messageId: string): Query<AroundRow> {
   return read<AroundRow>`with t as materialized (
   select site_id, message_id, received_at, client_id, sending_application, sending_facility, control_id
-    from hl7_message where site_id = ${site}::uuid and message_id = ${messageId}::uuid
+    from hl7_message where site_id = (select ${site}::uuid) and message_id = ${messageId}::uuid
 ), ${raw(authorityNames('(select site_id from t)'))}, numbers as materialized (
   select x.key, ${raw(withSynonyms('x.authorities'))} as authorities
     from (select distinct r.key, ${raw(authoritiesOf('r.authority'))} as authorities from t
@@ -71,6 +71,6 @@ export function messagesAround(site: string, messageId: string): Query<AroundRow
      where t.control_id <> '' order by m.received_at desc limit ${raw(String(MAX_OTHERS))})
 )
 select b.of, b.side, m.message_id, ${raw(instantOf('m.received_at'))} as received_at, m.message_type, m.control_id, m.outcome
-  from beside b join hl7_message m on m.site_id = ${site}::uuid and m.message_id = b.message_id
+  from beside b join hl7_message m on m.site_id = (select ${site}::uuid) and m.message_id = b.message_id
  order by b.of desc, m.received_at, m.message_id`;
 }

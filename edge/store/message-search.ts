@@ -1,7 +1,7 @@
 /** The log of HL7 messages: a page of those that match the filters, the newest first, and their total number. */
 import type { Query } from '../deps.ts';
 import { candidatesOf, MAX_COUNTED, type MessageFilter, messageOf, type MessagePlace } from './message-candidates.ts';
-import { binder, instantOf } from './sql.ts';
+import { binder, instantOf, siteOf } from './sql.ts';
 
 const NEWEST = 'received_at desc, message_id desc';
 
@@ -56,7 +56,7 @@ export function listMessages(
   withPatients = false,
 ): Query<ListedRow> {
   const { params, bind } = binder();
-  const ofSite = `${bind(site)}::uuid`;
+  const ofSite = siteOf(bind, site);
   const counted = bind(place === null ? Math.max(MAX_COUNTED, limit) + 1 : limit + 1);
   const shown = `${bind(limit + 1)}::integer`;
   const selection = { filter, place, limit: `${counted}::integer`, site: ofSite, bind };

@@ -2,7 +2,7 @@
 import type { Query } from '../deps.ts';
 import type { PatientText } from './message-key.ts';
 import { BEHIND_ALL, containing } from './search/like.ts';
-import { binder } from './sql.ts';
+import { binder, siteOf } from './sql.ts';
 
 /** More are not counted. */
 export const MAX_ELSEWHERE = 100;
@@ -27,7 +27,7 @@ export function messagesElsewhere(site: string, patient: PatientText | null, tex
   const keys = (condition: () => string) =>
     counted(
       () =>
-        `select from hl7_message_key r where r.site_id = ${bind(site)}::uuid and ${condition()} order by r.key, r.received_at`,
+        `select from hl7_message_key r where r.site_id = ${siteOf(bind, site)} and ${condition()} order by r.key, r.received_at`,
     );
   const number = patient?.number ?? null;
   const [word] = patient?.terms ?? [];
@@ -38,7 +38,7 @@ export function messagesElsewhere(site: string, patient: PatientText | null, tex
       ? '0'
       : counted(
           () =>
-            `select from hl7_message_here m where m.site_id = ${bind(site)}::uuid and lower(m.control_id) like lower(${bind(containing(text))})`,
+            `select from hl7_message_here m where m.site_id = ${siteOf(bind, site)} and lower(m.control_id) like lower(${bind(containing(text))})`,
         );
   return {
     text: `select ${numbers} as numbers, ${names} as names, ${controlIds} as control_ids`,

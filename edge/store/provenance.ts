@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import type { Query } from '../deps.ts';
 import { auditItem } from './audit.ts';
-import { binder, instantOf } from './sql.ts';
+import { binder, instantOf, siteOf } from './sql.ts';
 
 const Message = z.object({
   id: z.string(),
@@ -77,7 +77,7 @@ export interface ProvenanceSelection {
 export function provenancePage(selection: ProvenanceSelection): Query<ProvenanceRow> {
   const { params, bind } = binder();
   const { version, below, limit, action } = selection;
-  const site = `${bind(selection.site)}::uuid`;
+  const site = siteOf(bind, selection.site);
   const where = [
     `site_id = ${site} and type = ${bind(selection.type)} and id = ${bind(selection.id)}::uuid`,
     ...(version === null ? [] : [`version = ${bind(version)}::integer`]),

@@ -3,7 +3,7 @@ import type { Query } from '../deps.ts';
 import { type FhirCall, fhirFunction } from './fhir-call.ts';
 import { ANSWER_BYTES, type PageRow, type ReadRow, ROW_BYTES, withinBudget } from './page.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
-import { binder } from './sql.ts';
+import { binder, siteOf } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
@@ -57,7 +57,7 @@ export interface HistorySelection {
 export function historyPage({ site, type, id, below, since, limit }: HistorySelection): Query<PageRow> {
   const { params, bind } = binder();
   const where = [
-    `site_id = ${bind(site)}::uuid and type = ${bind(type)} and id = ${bind(id)}::uuid`,
+    `site_id = ${siteOf(bind, site)} and type = ${bind(type)} and id = ${bind(id)}::uuid`,
     ...(below === null ? [] : [`version < ${bind(below)}::integer`]),
     ...(since === null ? [] : [`last_updated >= ${bind(since)}::timestamptz`]),
   ].join(' and ');

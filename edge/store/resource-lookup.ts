@@ -8,7 +8,7 @@ import { bytesOf, contentIf, PAGE_BYTES } from './page.ts';
 import type { Criterion } from './search/kinds.ts';
 import { matchesSql } from './search/selection.ts';
 import type { SearchScope } from './search/source.ts';
-import { binder, instantOf } from './sql.ts';
+import { binder, instantOf, siteOf } from './sql.ts';
 
 /** A resource by its id, or the resources that a condition finds. */
 export type LookupTarget =
@@ -37,7 +37,7 @@ function foundSql(scope: SearchScope, criteria: readonly Criterion[]): string {
 /** The rows of each target: one, none without a resource, or two where a condition finds several. */
 export function lookUpResources(siteId: string, targets: readonly LookupTarget[]): Query<LookupRow> {
   const { params, bind } = binder();
-  const site = `${bind(siteId)}::uuid`;
+  const site = siteOf(bind, siteId);
   const each = targets.map((one, n) => {
     const { type } = one;
     if ('id' in one) return `select ${n} as n, '${type}' as type, 'read' as how, ${bind(one.id)}::uuid as id`;

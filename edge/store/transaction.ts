@@ -17,7 +17,7 @@ import { hasShortKeys } from './search/compare.ts';
 import { type Locks, lockKeys, NO_LOCKS } from './lock.ts';
 import { contentIf, isAnswered, limitAnswer } from './page.ts';
 import { matchesSql } from './search/selection.ts';
-import { type Bind, binder, instantOf, sql } from './sql.ts';
+import { type Bind, binder, instantOf, siteOf, sql } from './sql.ts';
 import { faultOfOwnState, type OwnState } from './sqlstate.ts';
 
 export interface Condition {
@@ -162,7 +162,7 @@ function writeConditionally(
   required: readonly RequiredResource[] | null,
 ): Query<TransactionRow> {
   const { params, bind } = binder();
-  const site = `${bind(siteId)}::uuid`;
+  const site = siteOf(bind, siteId);
   const rows = `${bind(printWrites(writes))}::json`;
   const text = `select ${WRITTEN}
   from fhir_conditional_write(${site}, ${rows}, ${bind(required === null ? null : JSON.stringify(required))}::json,
@@ -223,7 +223,7 @@ export type BatchRow = TransactionRow & { readonly entry: number };
 /** Each entry succeeds or fails independently; a failure is returned as rows of its entry. */
 export function writeBatch(siteId: string, entries: readonly Transaction[], locks = NO_LOCKS): Writing<BatchRow> {
   const { params, bind } = binder();
-  const site = `${bind(siteId)}::uuid`;
+  const site = siteOf(bind, siteId);
   let conditions = 0;
   let writes = 0;
   const firsts: string[] = [];

@@ -5,7 +5,7 @@
 import type { Query } from '../deps.ts';
 import type { ResourceType } from '../../shared/resource-type.ts';
 import { type PageRow, withinBudget } from './page.ts';
-import { binder } from './sql.ts';
+import { binder, siteOf } from './sql.ts';
 
 const COLUMNS = 'type, id, version, last_updated, meta, body, patient_id';
 
@@ -32,7 +32,7 @@ export function typeHistoryPage({ site, type, after, since, limit }: TypeHistory
   const { params, bind } = binder();
   const [at, id, version] = after === null ? [] : [bind(after.lastUpdated), bind(after.id), bind(after.version)];
   const where = [
-    `site_id = ${bind(site)}::uuid and type = ${bind(type)}`,
+    `site_id = ${siteOf(bind, site)} and type = ${bind(type)}`,
     ...(since === null ? [] : [`last_updated >= ${bind(since)}::timestamptz`]),
     // The index of the current versions has one row for each id, without the version.
     ...(after === null

@@ -4,12 +4,13 @@
 --   Null: the resources with the identifier p_value of p_system (null: of any). With p_param 'identifiers': the resources with one
 --   of several, p_value: JSON [[value, system or null], …]. Each is looked up by itself, up to a page. With p_param 'name': the
 --   patients with a name like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So
---   PostgreSQL plans this small query for each name, which takes longer than a walk of some hundred patients. Many patients may
---   have a part of four letters. If more than two of the next hundred have it, up to 2,000 are walked without a new plan. The
---   planned query finds the rest of the page. With p_param 'family' or 'given': the patients with such a name that begins
---   with p_value, of at most 200 characters. With 'family', p_system is the beginning of a given name; null: of any. Up to 2,000
---   names are listed and sorted; for a more common beginning a walk of the site finds a page sooner. Two common beginnings may be
---   rare together, so PostgreSQL plans the query for them.
+--   PostgreSQL plans this small query for each name, but not for the site (edge/store/sql.ts). This takes longer than a walk of some
+--   hundred patients. Many patients may have a part of four letters. If more than two of the next hundred have it, up to 2,000 are
+--   walked without a new plan. The planned query finds the rest of the page. With p_param 'family' or 'given': the patients with such
+--   a name that begins with p_value, of at most 200 characters. With 'family', p_system is the beginning of a given name; null: of any.
+--   Up to 2,000 names are listed and sorted; for a more common beginning a walk of the site finds a page sooner. Two common beginnings
+--   may be rare together, so PostgreSQL plans the query for them. If a page has room for the patients of the family name, the given
+--   names are not listed.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -80,7 +81,7 @@ begin
       select n.id from patient_name n
        where n.site_id = p_site and n.part = p_param and n.name >= p_value and n.name < p_value || E'\U0010ffff'
        limit 2001);
-    if p_system is not null then
+    if p_system is not null and cardinality(ids) > p_limit then
       walked := array(
         select n.id from patient_name n
          where n.site_id = p_site and n.part = 'given' and n.name >= p_system and n.name < p_system || E'\U0010ffff'
@@ -108,7 +109,7 @@ begin
       execute
         'select array('
           'select d.id from patient_search_here d'
-          ' where d.site_id = $1 and d.names like $2 and d.names like $3 and d.id > $6'
+          ' where d.site_id = (select $1) and d.names like $2 and d.names like $3 and d.id > $6'
             ' and case when strpos(d.families, E''\n'' || $4) > 0 and strpos(d.givens, E''\n'' || $5) > 0 then true else false end'
           ' order by d.id limit $7)'
         into ids
@@ -132,7 +133,8 @@ begin
     if cardinality(ids) <= p_limit then
       execute
         'select array('
-          'select d.id from patient_search_here d where d.site_id = $1 and d.names like $2 and d.id > $3 order by d.id limit $4)'
+          'select d.id from patient_search_here d where d.site_id = (select $1) and d.names like $2'
+          ' and d.id > $3 order by d.id limit $4)'
         into walked
         using p_site, p_value, coalesce(ids[cardinality(ids)], v_after), p_limit + 1 - cardinality(ids);
       ids := ids || walked;

@@ -63,19 +63,19 @@ describe('the gateway’s login', () => {
     const login = new Client({ connectionString: loginUrl(NAME, password) });
     await login.connect();
     const { rows } = await login.query<object>(
-      `select current_setting('statement_timeout') as timeout, pg_has_role(current_user, 'gateway_app', 'usage') as member`,
+      `select current_setting('statement_timeout') as timeout, current_setting('enable_seqscan') as scans, pg_has_role(current_user, 'gateway_app', 'usage') as member`,
     );
     await login.end();
     return rows[0];
   };
   beforeEach(() => file('0001_a.sql', 'create table a ()'));
 
-  test('is created with its time limit, and a second run changes its password', async () => {
+  test('is created with its settings, and a second run changes its password', async () => {
     await migrate(postgres.url, { folder, login: loginUrl() });
-    expect(await asLogin()).toEqual({ timeout: '8s', member: true });
+    expect(await asLogin()).toEqual({ timeout: '8s', scans: 'off', member: true });
     await migrate(postgres.url, { folder, login: loginUrl(NAME, 'next') });
     await expect(asLogin()).rejects.toThrow('password authentication failed');
-    expect(await asLogin('next')).toEqual({ timeout: '8s', member: true });
+    expect(await asLogin('next')).toEqual({ timeout: '8s', scans: 'off', member: true });
   });
 
   test.each([

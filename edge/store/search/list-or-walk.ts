@@ -8,6 +8,8 @@ import type { SearchScope, Source } from './source.ts';
  * of all.
  */
 const FEW_LISTED = 2_000;
+/** A first list up to this length is short enough: the others are not read. */
+const SHORT_LIST = 50;
 
 export interface Listed {
   readonly source: Source;
@@ -39,6 +41,8 @@ export function listOrWalk(
 ): ListOrWalk {
   if (listed === undefined) return { ctes: '', union: (select) => select(walked, '') };
   const { source, lists, held } = listed;
+  const isLong = `(select count(*) from l0) > ${SHORT_LIST}`;
+  const each = lists.map((list, n) => (n === 0 ? list : `select x.id from (${list}) x where ${isLong}`));
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
   const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
   // The offset keeps all conditions but the ids from the choice of an index.
@@ -47,8 +51,8 @@ export function listOrWalk(
         select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
       order by ${source.id('x')} offset 0) ${DRIVER}`;
   return {
-    ctes: `with ${lists.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
-     lead as materialized (select k, n from (values ${counted}) c (k, n) order by n, k limit 1)
+    ctes: `with ${each.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
+     lead as materialized (select k, n from (values ${counted}) c (k, n) where k = 0 or ${isLong} order by n, k limit 1)
    `,
     union: (select) => `(${select(found, '', held)})
      union all

@@ -2,6 +2,7 @@
 import {
   conditionSql,
   type Criterion,
+  fragmentsOf,
   type KindName,
   listedSql,
   type PlainCriterion,
@@ -10,6 +11,7 @@ import {
 } from './kinds.ts';
 import { datedIds } from './dated-ids.ts';
 import { datesOfPatientSql } from './kinds/date.ts';
+import { MAX_NAME } from './kinds/name-part.ts';
 import { directionOf, type PageIds, type PageOrder, type Sort, type SortKey } from './page-selection.ts';
 import { type Listed, listOrWalk } from './list-or-walk.ts';
 import { allIds, DRIVER, eachIds, isByNames, MANY_NAMES, rankIn, selectionSql } from './selection.ts';
@@ -95,7 +97,9 @@ function listedOf(scope: SearchScope, criteria: readonly Criterion[], order: Sou
   const areMany = isByNames(ofTable, MANY_NAMES);
   // Within one table the planner weighs its indexes well; a join with the table of the order it does not.
   if (order === own && !areMany) return undefined;
-  const lists = leads.flatMap((one) => listedSql(one, scope) ?? []);
+  // The longest text first, which probably selects the fewest.
+  const lengthOf = (one: PlainCriterion): number => Math.min(MAX_NAME, ...fragmentsOf(one).map(({ length }) => length));
+  const lists = leads.toSorted((a, b) => lengthOf(b) - lengthOf(a)).flatMap((one) => listedSql(one, scope) ?? []);
   if (lists.length > 0) return { source, lists };
   return areMany || (isByNames(ofTable) && source !== own) ? { source, lists: [allIds(scope, criteria)] } : undefined;
 }

@@ -14,7 +14,7 @@ import {
   withinBudgetWith,
 } from '../page.ts';
 import { factsOf } from '../provenance.ts';
-import { binder } from '../sql.ts';
+import { binder, siteOf } from '../sql.ts';
 import { type Criterion, plansAnew } from './kinds.ts';
 import { pageIds } from './page-ids.ts';
 import type { PageSelection, Related } from './page-selection.ts';
@@ -39,7 +39,7 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
     return FIND(site, type, patient, param, value, system, after?.id ?? null, limit, ...budget);
   }
   const { params, bind } = binder();
-  const scope = { bind, site: `${bind(selection.site)}::uuid`, type: selection.type };
+  const scope = { bind, site: siteOf(bind, selection.site), type: selection.type };
   const { ctes, over, criteria, patients } = relatedSql(scope, selection);
   const { text: page, order } = pageIds(scope, { ...selection, criteria });
   // A page of each patient has the page of all of them.
@@ -140,7 +140,7 @@ export function searchCount(
   related: readonly Related[] = [],
 ): Query<Pick<PageRow, 'over_limit'> & { total: number }> {
   const { params, bind } = binder();
-  const scope = { bind, site: `${bind(site)}::uuid`, type };
+  const scope = { bind, site: siteOf(bind, site), type };
   const { ctes, over, criteria: all, patients } = relatedSql(scope, { criteria, related });
   const count = countSql(scope, all, ctes.length === 0 ? 'free' : 'fixed');
   const summed =
