@@ -120,7 +120,7 @@ create table hl7_message_resource (
   primary key (message_id, type, id, version, site_id),
   foreign key (site_id, message_id) references hl7_message
 );
-create index hl7_message_resource_of on hl7_message_resource (id, site_id);
+create index hl7_message_resource_of on hl7_message_resource (id);
 select table_of_site('hl7_message_resource');
 grant select, insert on hl7_message_resource to gateway_app;
 
