@@ -19,6 +19,7 @@ import { later } from '../precedence/registers.ts';
 import { attendTie } from '../mapping/stale.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
 import { concludeMerged } from '../results/conclusion.ts';
+import { noteUncertain } from '../results/file-results.ts';
 import { settleMerged, type MergedFiling } from '../results/left-results.ts';
 import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
@@ -60,9 +61,14 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
       const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
       return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
-    const found = mergeResults(from, to, results).filter(
+    const added = new Set(results.ofPatient('Observation', from).map(({ draft }) => draft));
+    const { met: same, beside } = mergeResults(from, to, results);
+    const found = same.filter(
       ({ gone, kept }) => isOfPatient(gone.draft, new Set([from, ...record])) && isOfPatient(kept.draft, record),
     );
+    for (const { draft } of beside) noteUncertain({ status: 'beside' }, { segment }, draft, to, context);
+    for (const { kept, isDoubtful = false } of found)
+      noteUncertain({ status: 'known', known: kept, isDoubtful }, { segment }, kept.draft, to, context);
     for (const { gone, kept } of found) results.refile(kept, gone.key);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
     const heirs = new Map(filed.toReversed().map(({ gone, kept }) => [gone, kept]));
@@ -80,9 +86,10 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
       if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.precedence ?? '', context.attend);
       drafts.rewrite(gone, inError(gone));
     }
+    const joined = new Set(pairs.map(({ kept }) => kept));
     results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
-    const reports = pairs.map(({ kept }) => kept).filter(({ type }) => type === 'DiagnosticReport');
-    settleMerged(to, reports, segment, filing);
+    const reports = [...joined].filter(({ type }) => type === 'DiagnosticReport');
+    settleMerged({ patientId: to, joined, added }, segment, filing);
     concludeMerged(reports, to, filing);
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
     for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);

@@ -139,7 +139,7 @@ function fileEquals(
     else results.file(draft, patient.id, own.key, (place += 1));
     const was = { content: draft.content, remembered: draft.remembered };
     used.add(draft);
-    noteUncertain(choice, own.statement, draft, patient, context);
+    noteUncertain(choice, own.statement, draft, patient.id, context);
     return (isReport ? group : [own]).map((each) => ({
       ...each,
       draft,
@@ -154,12 +154,13 @@ function fileEquals(
   return { members, stored, membership };
 }
 
-function noteUncertain(
-  choice: Choice<FiledResult>,
-  { type, segment }: Statement,
-  draft: Draft,
-  patient: Draft,
-  context: MapContext,
+/** @param choice for a result of the message, or of a merged record */
+export function noteUncertain(
+  choice: Choice<unknown>,
+  { segment }: Pick<Statement, 'segment'>,
+  { type, id }: Draft,
+  patientId: string,
+  context: Pick<MapContext, 'report' | 'attend'>,
 ): void {
   const { status } = choice;
   const isDoubtful = choice.status === 'known' && choice.isDoubtful === true;
@@ -177,5 +178,5 @@ function noteUncertain(
   }
   if (status !== 'unmatched' && status !== 'beside' && !isDoubtful) return;
   const kind = status === 'unmatched' ? 'correction-unmatched' : 'result-unclear';
-  context.attend({ kind, patients: [patient.id], about: `${type}/${draft.id}`, detail: { at: locate(segment) } });
+  context.attend({ kind, patients: [patientId], about: `${type}/${id}`, detail: { at: locate(segment) } });
 }

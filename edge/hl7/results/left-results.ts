@@ -18,7 +18,15 @@ import type { FiledGroup, FiledStatement, Filing } from './file-results.ts';
 import type { FiledResult } from './filed-results.ts';
 import { formerResults, rememberValues, rememberWithdrawal } from './parent-results.ts';
 import { hasNumber, isEqualCode, observedBy, type Observed } from './result-key.ts';
-import { finalPrecedence, isBelowFinal, isFinal, isMissing, isWithdrawn, statusPrecedence } from './result-state.ts';
+import {
+  finalPrecedence,
+  isBelowFinal,
+  isFinal,
+  isMissing,
+  isText,
+  isWithdrawn,
+  statusPrecedence,
+} from './result-state.ts';
 
 /** The part of a filing that a merge needs too. */
 export interface MergedFiling extends Pick<FilingRequest, 'drafts' | 'results'> {
@@ -78,7 +86,7 @@ function settleGroup({ members, stored, membership }: FiledGroup, settling: Sett
   if (newest !== '' && isComplete(first, settling)) {
     for (const { draft } of stored) {
       if (settling.stated.has(draft) || isWithdrawn(draft) || !isLater(newest, statusPrecedence(draft))) continue;
-      leave(draft, newest, first, settling);
+      leave(draft, newest, first.statement.segment, settling);
     }
   }
   // A correction of results that a final message no longer had may have meant those that it had.
@@ -86,14 +94,16 @@ function settleGroup({ members, stored, membership }: FiledGroup, settling: Sett
   if (restored !== undefined) {
     for (const { draft } of stored) {
       if (settling.stated.has(draft) || !isFinal(draft)) continue;
-      leave(draft, restored.precedence, restored, settling);
+      leave(draft, restored.precedence, restored.statement.segment, settling);
     }
   }
   if (membership === '') return;
   for (const member of members) {
+    const { obr } = member.result;
     const isMore = (member.status === 'unclear' || member.wasMissing) && isLater(membership, member.precedence);
-    if (!isMore || isWithdrawn(member.draft) || !wasComplete(member, membership, settling)) continue;
-    leave(member.draft, membership, member, settling);
+    const report = (obr && settling.reports.get(obr))?.draft;
+    if (!isMore || isWithdrawn(member.draft) || !wasComplete(report, membership)) continue;
+    leave(member.draft, membership, member.statement.segment, settling);
   }
 }
 
@@ -104,18 +114,16 @@ function isComplete({ result: { obr } }: FiledStatement, { reports }: Settling):
 }
 
 /** The same of an earlier message, by the precedence of its final results and of the stored report. */
-function wasComplete({ result: { obr } }: FiledStatement, membership: Precedence, { reports }: Settling): boolean {
-  const draft = (obr && reports.get(obr))?.draft;
+function wasComplete(draft: Draft | undefined, membership: Precedence): boolean {
   if (draft === undefined || statusPrecedence(draft) === '') return true;
   const final = finalPrecedence(draft);
   return final !== '' && timeMsOf(final) >= timeMsOf(membership);
 }
 
 /** A stored result that a newer final message no longer has: below final it is withdrawn, a final one is listed. */
-function leave(draft: Draft, precedence: Precedence, by: FiledStatement, settling: Settling): void {
+function leave(draft: Draft, precedence: Precedence, segment: Segment, settling: SettlingRecord): void {
   // A text that stays beside another one is listed with it.
-  if (isFinal(draft) && by.result.isText) return;
-  const { segment } = by.statement;
+  if (isFinal(draft) && isText(draft)) return;
   noteMissing(segment, settling);
   if (isFinal(draft)) attendLeft(draft, segment, settling);
   else withdraw(draft, precedence, segment, settling);
@@ -204,25 +212,57 @@ function settleParents(settling: SettlingRecord): void {
   }
 }
 
-/**
- * Settles results whose report was cancelled, or whose parent changed, in the other record of a merge.
- *
- * @param reports that the merge joined
- * @param by the segment of the merge
- */
-export function settleMerged(patientId: string, reports: readonly Draft[], by: Segment, filing: MergedFiling): void {
+/** The observations and reports of two records that are one now. */
+export interface MergedRecord {
+  readonly patientId: string;
+  /** Resources that became one with another one. */
+  readonly joined: ReadonlySet<Draft>;
+  /** The observations of the merged patient. */
+  readonly added: ReadonlySet<Draft>;
+}
+
+/** Settles results that a newer final message in the other record does not have, cancels, or whose parent it changes. */
+export function settleMerged({ patientId, joined, added }: MergedRecord, by: Segment, filing: MergedFiling): void {
   const all = filing.results.ofPatient('Observation', patientId);
   const settling: SettlingRecord = {
     ...filing,
     patientId,
     causes: new Map(all.map(({ draft }) => [draft, by])),
   };
-  for (const report of reports) {
+  const reportOf = new Map(
+    filing.results
+      .ofPatient('DiagnosticReport', patientId)
+      .flatMap(({ draft }) => resultsOf(draft, settling).map((each) => [each, draft] as const)),
+  );
+  const groups = Map.groupBy(all, ({ key }) => JSON.stringify(key));
+  for (const group of groups.values()) {
+    const drafts = group.map(({ draft }) => draft);
+    const isOfBoth = new Set(drafts.map((draft) => joined.has(draft) || added.has(draft))).size > 1;
+    if (isOfBoth || drafts.some((draft) => joined.has(draft))) settleMergedGroup(drafts, reportOf, by, settling);
+  }
+  for (const report of joined) {
     const cancelled = report.remembered.registers.get(WITHDRAWN);
-    if (cancelled !== undefined) cancel(report, cancelled.precedence, by, settling);
+    if (report.type === 'DiagnosticReport' && cancelled !== undefined)
+      cancel(report, cancelled.precedence, by, settling);
   }
   settleParents(settling);
   removeFromReports(settling);
+}
+
+function settleMergedGroup(
+  group: readonly Draft[],
+  reportOf: ReadonlyMap<Draft, Draft>,
+  by: Segment,
+  settling: SettlingRecord,
+): void {
+  const membership = group.map(finalPrecedence).reduce<Precedence>(later, '');
+  const newest = group.find((draft) => membership !== '' && finalPrecedence(draft) === membership);
+  if (newest === undefined || !wasComplete(reportOf.get(newest), membership)) return;
+  for (const draft of group) {
+    if (isWithdrawn(draft) || !isLater(membership, statusPrecedence(draft))) continue;
+    // A correction may be about one of several final results.
+    if (isBelowFinal(draft) || newest.content['status'] === 'final') leave(draft, membership, by, settling);
+  }
 }
 
 /**

@@ -5,10 +5,19 @@ import { choose } from './choose.ts';
 import type { FiledResult, FiledResults } from './filed-results.ts';
 import { completionBy, pairsUnder } from './join-orders.ts';
 import { closestOf, isUnidentified, type ResultKey } from './result-key.ts';
+import { isText } from './result-state.ts';
 
 export interface MetResults {
   readonly gone: FiledResult;
   readonly kept: FiledResult;
+  /** As that of `choose`. */
+  readonly isDoubtful?: boolean | undefined;
+}
+
+export interface MergedResults {
+  readonly met: readonly MetResults[];
+  /** Texts that stay beside another one (`choose`). */
+  readonly beside: readonly FiledResult[];
 }
 
 /** The order numbers of a key. */
@@ -41,8 +50,9 @@ function ofOneFiller(keys: readonly ResultKey[]): readonly ResultKey[] {
  * Matches the results of `from` with those of `to`, as if a message stated them. Similar keys match last, if each result is the only
  * one for the other.
  */
-export function mergeResults(from: string, to: string, results: FiledResults): MetResults[] {
-  return (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
+export function mergeResults(from: string, to: string, results: FiledResults): MergedResults {
+  const beside: FiledResult[] = [];
+  const met = (['Observation', 'DiagnosticReport'] as const).flatMap((type) => {
     const moved = results.ofPatient(type, from);
     const completed = completionBy(ofOneFiller([...moved, ...results.ofPatient(type, to)].map(({ key }) => key)));
     const underPlacer = new Set(moved.flatMap(({ key }) => (key.filler === null ? nameUnderPlacer(key) : [])));
@@ -70,18 +80,19 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
       const others = new Set(joined.map((pair) => pair.gone));
       const candidates = free.filter((each) => !others.has(each));
       for (const other of others) kept.set(other, ['both']);
-      const said = sent.map(({ value, isFinal, precedence }) => {
-        return { value, isFinal, precedence, isCorrection: false, isText: false };
+      const said = sent.map(({ value, isFinal, isCorrected, precedence, draft }) => {
+        return { value, isFinal, precedence, isCorrection: isCorrected, isText: isText(draft) };
       });
       const pairs = choose(said, candidates, isUnidentified(first.key)).flatMap((choice, at): MetResults[] => {
         const gone = sent[at];
+        if (gone !== undefined && choice.status === 'beside') beside.push(gone);
         if (choice.status !== 'known' || gone === undefined) return [];
         kept.set(choice.known, [...(kept.get(choice.known) ?? []), side]);
-        return [{ gone, kept: choice.known }];
+        return [{ gone, kept: choice.known, isDoubtful: choice.isDoubtful }];
       });
       return [...pairs, ...joined];
     });
-    const gone = new Set(equal.map((pair) => pair.gone));
+    const gone = new Set([...equal.map((pair) => pair.gone), ...beside]);
     const rest = moved.filter((each) => !gone.has(each));
     const queries = rest.map((each): AlikeQuery<FiledResult> => {
       return { each, type, key: each.key, size: 1, isNear: (known) => areNear(known, each) };
@@ -90,4 +101,5 @@ export function mergeResults(from: string, to: string, results: FiledResults): M
     const alike = [...pairAlike(queries, left)].map(([each, known]): MetResults => ({ gone: each, kept: known }));
     return [...equal, ...alike];
   });
+  return { met, beside };
 }

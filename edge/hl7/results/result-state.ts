@@ -2,7 +2,7 @@
 import type { Draft } from '../mapping/drafts.ts';
 import { isBelowFinalTier, isDefault, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
-import { waitingName, WITHDRAWN } from '../precedence/stated-value.ts';
+import { TEXT, waitingName, WITHDRAWN } from '../precedence/stated-value.ts';
 
 /** FHIR statuses of results and reports. */
 const WITHDRAWN_STATUS: ReadonlySet<unknown> = new Set(['entered-in-error', 'cancelled']);
@@ -13,6 +13,8 @@ type State = Pick<Draft, 'content' | 'remembered'>;
 export const isWithdrawn = ({ content }: State): boolean => WITHDRAWN_STATUS.has(content['status']);
 export const isFinal = ({ content }: State): boolean => FINAL_STATUS.has(content['status']);
 export const isBelowFinal = (state: State): boolean => !isFinal(state) && !isWithdrawn(state);
+
+export const isText = ({ remembered: { registers } }: State): boolean => registers.has(TEXT);
 
 /**
  * A newer final message no longer had the result, and no later message states it again (`left-results.ts`). A sender's own

@@ -7,6 +7,8 @@ import { createDrafts, type Found } from '../../../../edge/hl7/mapping/drafts.ts
 import { filedResults } from '../../../../edge/hl7/results/filed-results.ts';
 import { keyOf } from '../../../../edge/hl7/mapping/key.ts';
 import { msh } from '../../../stack/tools/hl7-text.ts';
+import { liveIn, resultMessage, type SentResults } from '../../../inputs/hl7-results.ts';
+import { ordersOf } from '../../../stack/tools/orders.ts';
 import { createWorld } from '../../../inputs/hl7-world.ts';
 
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
@@ -83,4 +85,72 @@ test('a merge of two patients whose data contradict each other returns a warning
   expect(merge('B1^^^HOSP^MR')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
   expect(merge('A2^^^HOSP^MR||||||Jones^Bob')).toEqual(['W 205 MRG^1^1^1^1 patient-differs']);
   for (const merged of ['A3^^^HOSP^MR||||||Smith^Ann', 'D1^^^HOSP^MR||||||Doe^John']) expect(merge(merged)).toEqual([]);
+});
+
+const said = (at: number, status: string, type: string, ...values: readonly string[]): SentResults => ({
+  at,
+  orders: [{ status, obx: values.map((value) => `${type}|A^A^L||${value}`) }],
+});
+
+// The first message is about one of the two patients, the others about the other.
+test.each<readonly [string, readonly SentResults[], readonly string[], isListed: boolean]>([
+  [
+    'an addendum does not replace the report, and is listed',
+    [said(1, 'F', 'TX', 'a', 'b', 'c', 'd'), said(2, 'F', 'TX', 'Addendum')],
+    ['Addendum final', 'a/b/c/d final'],
+    true,
+  ],
+  [
+    'a corrected text replaces the other text',
+    [said(1, 'F', 'TX', 'a', 'b', 'c', 'd'), said(2, 'C', 'TX', 'x')],
+    ['x corrected'],
+    true,
+  ],
+  [
+    'no growth is withdrawn when two organisms are final',
+    [said(1, 'P', 'ST', 'No growth'), said(2, 'F', 'ST', 'E. coli', 'Klebsiella')],
+    ['E. coli final', 'Klebsiella final'],
+    false,
+  ],
+  [
+    'an organism that the final message no longer has is withdrawn',
+    [said(1, 'P', 'ST', 'E. coli', 'Klebsiella'), said(2, 'F', 'ST', 'E. coli')],
+    ['E. coli final'],
+    false,
+  ],
+  [
+    'a final organism that a newer final message no longer has is listed',
+    [said(1, 'F', 'ST', 'E. coli', 'Klebsiella'), said(2, 'F', 'ST', 'E. coli')],
+    ['E. coli final', 'Klebsiella final'],
+    true,
+  ],
+  [
+    'an organism below final stays while the report of the other is not final',
+    [said(1, 'P', 'ST', 'E. coli', 'Klebsiella'), { at: 2, orders: [{ status: 'P', obx: ['ST|A^A^L||E. coli|F'] }] }],
+    ['E. coli final', 'Klebsiella preliminary'],
+    false,
+  ],
+  [
+    'a correction of one final organism leaves the other one',
+    [said(1, 'F', 'ST', 'E. coli', 'Klebsiella'), said(2, 'C', 'ST', 'E. coli')],
+    ['E. coli corrected', 'Klebsiella final'],
+    false,
+  ],
+])('when two records are merged, %s', (_, messages, live, isListed) => {
+  const pid = (number: string): string => `${number}^^^HOSP^MR||Smith^Ann||19800203|F`;
+  const merge = `${msh('ADT^A40')}\nPID|1||${pid('A1')}\nMRG|B1^^^HOSP^MR`;
+  for (const numbers of [
+    ['A1', 'B1'],
+    ['B1', 'A1'],
+  ]) {
+    const sent = messages.map((each, at) => resultMessage(each, pid(numbers[Math.min(at, 1)] ?? '')));
+    for (const order of ordersOf([...sent, merge])) {
+      const world = createWorld();
+      for (const each of order) world.send(each);
+      expect(liveIn(world)).toEqual(live);
+      if (isListed) expect(world.attention).not.toEqual([]);
+      if (isListed || order.at(-1) !== merge) continue;
+      expect(world.attention.filter(({ kind }) => kind !== 'correction-unmatched')).toEqual([]);
+    }
+  }
 });
