@@ -11,6 +11,11 @@ import type { ProcessUse } from '../deps.ts';
 import type { MetricsRow } from '../store/metrics.ts';
 import type { Family, Sample } from './exposition.ts';
 
+const familyOf =
+  (type: Family['type']) =>
+  (name: string, help: string, samples: readonly Sample[]): Family => ({ name, type, help, samples });
+const [counter, gauge, histogram] = [familyOf('counter'), familyOf('gauge'), familyOf('histogram')];
+
 const listOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.array(z.object(shape));
 const ofSurface = { site: z.string(), surface: z.string() };
 
@@ -87,42 +92,34 @@ export const familiesOfProcess = (
   isDatabaseUp: boolean,
   use?: ProcessUse,
 ): Family[] => [
-  {
-    name: 'gateway_info',
-    type: 'gauge',
-    help: 'The running version and its schema.',
-    samples: [{ labels: { version: version ?? '', schema: String(schema) }, value: 1 }],
-  },
-  {
-    name: 'gateway_database_up',
-    type: 'gauge',
-    help: '1 if the database answered this scrape. With 0, only the metrics of the process follow.',
-    samples: [{ labels: {}, value: isDatabaseUp ? 1 : 0 }],
-  },
-  {
-    name: 'gateway_memory_bytes',
-    type: 'gauge',
-    help: 'Memory of this process: resident, and the heap of JavaScript.',
-    samples: samplesOf('kind', use && { resident: use.residentBytes, heap: use.heapBytes }),
-  },
-  {
-    name: 'gateway_event_loop_delay_seconds_total',
-    type: 'counter',
-    help: 'The delay of the timers of this process. Its rate is the part of the time in which a new request waited.',
-    samples: use === undefined ? [] : [{ labels: {}, value: use.loopDelay }],
-  },
-  {
-    name: 'gateway_database_connections',
-    type: 'gauge',
-    help: 'Connections of this process to the database.',
-    samples: samplesOf('state', use?.pool && { busy: use.pool.busy, idle: use.pool.idle }),
-  },
-  {
-    name: 'gateway_database_requests_waiting',
-    type: 'gauge',
-    help: 'Requests of this process that wait for a connection to the database.',
-    samples: use?.pool === undefined ? [] : [{ labels: {}, value: use.pool.waiting }],
-  },
+  gauge('gateway_info', 'The running version and its schema.', [
+    { labels: { version: version ?? '', schema: String(schema) }, value: 1 },
+  ]),
+  gauge(
+    'gateway_database_up',
+    '1 if the database answered this scrape. With 0, only the metrics of the process follow.',
+    [{ labels: {}, value: isDatabaseUp ? 1 : 0 }],
+  ),
+  gauge(
+    'gateway_memory_bytes',
+    'Memory of this process: resident, and the heap of JavaScript.',
+    samplesOf('kind', use && { resident: use.residentBytes, heap: use.heapBytes }),
+  ),
+  counter(
+    'gateway_event_loop_delay_seconds_total',
+    'The delay of the timers of this process. Its rate is the part of the time in which a new request waited.',
+    use === undefined ? [] : [{ labels: {}, value: use.loopDelay }],
+  ),
+  gauge(
+    'gateway_database_connections',
+    'Connections of this process to the database.',
+    samplesOf('state', use?.pool && { busy: use.pool.busy, idle: use.pool.idle }),
+  ),
+  gauge(
+    'gateway_database_requests_waiting',
+    'Requests of this process that wait for a connection to the database.',
+    use?.pool === undefined ? [] : [{ labels: {}, value: use.pool.waiting }],
+  ),
 ];
 
 export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
@@ -138,129 +135,102 @@ export function familiesOf(row: MetricsRow, { kids }: Deployment): Family[] {
       .filter(({ answer }) => is(answer))
       .map(({ site, surface, answer, answers: value }) => ({ labels: { site, surface, [label]: answer }, value }));
   return [
-    {
-      name: 'gateway_site_info',
-      type: 'gauge',
-      help: 'The name of each site, to show beside its id.',
-      samples: parsed(LISTS.sites, row.sites).map((labels) => ({ labels, value: 1 })),
-    },
-    {
-      name: 'gateway_request_duration_seconds',
-      type: 'histogram',
-      help: 'Requests of known clients by outcome: refused is a client error, failed is a gateway error.',
-      samples: usage.flatMap(histogramOf),
-    },
-    {
-      name: 'gateway_responses_total',
-      type: 'counter',
-      help: 'The same requests by HTTP status.',
-      samples: answered('status', (answer) => /^\d/.test(answer)),
-    },
-    {
-      name: 'gateway_acks_total',
-      type: 'counter',
-      help: 'HL7 messages by acknowledgement code (MSA-1).',
-      samples: answered('code', (answer) => answer.startsWith('A')),
-    },
-    {
-      name: 'gateway_tokens_issued_total',
-      type: 'counter',
-      help: 'Access tokens issued.',
-      samples: answers
+    gauge(
+      'gateway_site_info',
+      'The name of each site, to show beside its id.',
+      parsed(LISTS.sites, row.sites).map((labels) => ({ labels, value: 1 })),
+    ),
+    histogram(
+      'gateway_request_duration_seconds',
+      'Requests of known clients by outcome: refused is a client error, failed is a gateway error.',
+      usage.flatMap(histogramOf),
+    ),
+    counter(
+      'gateway_responses_total',
+      'The same requests by HTTP status.',
+      answered('status', (answer) => /^\d/.test(answer)),
+    ),
+    counter(
+      'gateway_acks_total',
+      'HL7 messages by acknowledgement code (MSA-1).',
+      answered('code', (answer) => answer.startsWith('A')),
+    ),
+    counter(
+      'gateway_tokens_issued_total',
+      'Access tokens issued.',
+      answers
         .filter(({ answer }) => answer === 'token')
         .map(({ site, answers: value }) => ({ labels: { site }, value })),
-    },
-    {
-      name: 'gateway_feed_last_message_timestamp_seconds',
-      type: 'gauge',
-      help: 'When an active API key sent its last HL7 message.',
-      samples: feeds.map(({ site, clientId, surface, at }) => ({
-        labels: { site, client_id: clientId, surface },
-        value: at,
-      })),
-    },
-    {
-      name: 'gateway_messages_to_replay',
-      type: 'gauge',
-      help: 'Messages that are not processed because the gateway failed.',
-      samples: parsed(LISTS.failed, row.failed).map(({ site, messages }) => ({ labels: { site }, value: messages })),
-    },
-    {
-      name: 'gateway_subscriptions',
-      type: 'gauge',
-      help: 'Subscriptions of API keys by status.',
-      samples: subscriptions.flatMap((of) =>
-        SUBSCRIPTION_STATUSES.map((status) => ({
-          labels: { site: of.site, status },
-          value: of[status],
-        })),
+    ),
+    gauge(
+      'gateway_feed_last_message_timestamp_seconds',
+      'When an active API key sent its last HL7 message.',
+      feeds.map(({ site, clientId, surface, at }) => ({ labels: { site, client_id: clientId, surface }, value: at })),
+    ),
+    gauge(
+      'gateway_messages_to_replay',
+      'Messages that are not processed because the gateway failed.',
+      parsed(LISTS.failed, row.failed).map(({ site, messages }) => ({ labels: { site }, value: messages })),
+    ),
+    gauge(
+      'gateway_subscriptions',
+      'Subscriptions of API keys by status.',
+      subscriptions.flatMap((of) =>
+        SUBSCRIPTION_STATUSES.map((status) => ({ labels: { site: of.site, status }, value: of[status] })),
       ),
-    },
-    {
-      name: 'gateway_subscription_lag_events',
-      type: 'gauge',
-      help: 'Events of subscriptions that are not delivered, without those of paused ones.',
-      samples: subscriptions.map(({ site, events }) => ({ labels: { site }, value: events })),
-    },
-    {
-      name: 'gateway_subscription_lag_seconds',
-      type: 'gauge',
-      help: 'The age of the oldest of these events.',
-      samples: subscriptions.map(({ site, seconds }) => ({ labels: { site }, value: seconds })),
-    },
-    {
-      name: 'gateway_notifications_total',
-      type: 'counter',
-      help: 'Notifications of subscriptions that were posted: accepted with 2xx, or failed.',
-      samples: subscriptions.flatMap((of) =>
+    ),
+    gauge(
+      'gateway_subscription_lag_events',
+      'Events of subscriptions that are not delivered, without those of paused ones.',
+      subscriptions.map(({ site, events }) => ({ labels: { site }, value: events })),
+    ),
+    gauge(
+      'gateway_subscription_lag_seconds',
+      'The age of the oldest of these events.',
+      subscriptions.map(({ site, seconds }) => ({ labels: { site }, value: seconds })),
+    ),
+    counter(
+      'gateway_notifications_total',
+      'Notifications of subscriptions that were posted: accepted with 2xx, or failed.',
+      subscriptions.flatMap((of) =>
         (['accepted', 'failed'] as const).map((outcome) => ({
           labels: { site: of.site, outcome },
           value: of[outcome],
         })),
       ),
-    },
-    {
-      name: 'gateway_sidecar_last_seen_timestamp_seconds',
-      type: 'gauge',
-      help: 'The last request of each sidecar seen in the last seven days.',
-      samples: parsed(LISTS.sidecars, row.sidecars).map(({ name, at }) => ({ labels: { sidecar: name }, value: at })),
-    },
-    {
-      name: 'gateway_alerts',
-      type: 'gauge',
-      help: 'Alerts that are not resolved: firing, acknowledged or silenced.',
-      samples: parsed(LISTS.alerts, row.alerts).map(({ alerts: value, ...labels }) => ({ labels, value })),
-    },
-    {
-      name: 'gateway_signing_key_created_timestamp_seconds',
-      type: 'gauge',
-      help: 'When a key of the published JWKS was made, by its kid or its first signature.',
-      samples: signingKeysOf(kids, seen),
-    },
-    {
-      name: 'gateway_jobs',
-      type: 'gauge',
-      help: 'Background jobs that are open, or were given up in the last day.',
-      samples: jobs.flatMap(({ kind, open, failed }) => [
+    ),
+    gauge(
+      'gateway_sidecar_last_seen_timestamp_seconds',
+      'The last request of each sidecar seen in the last seven days.',
+      parsed(LISTS.sidecars, row.sidecars).map(({ name, at }) => ({ labels: { sidecar: name }, value: at })),
+    ),
+    gauge(
+      'gateway_alerts',
+      'Alerts that are not resolved: firing, acknowledged or silenced.',
+      parsed(LISTS.alerts, row.alerts).map(({ alerts: value, ...labels }) => ({ labels, value })),
+    ),
+    gauge(
+      'gateway_signing_key_created_timestamp_seconds',
+      'When a key of the published JWKS was made, by its kid or its first signature.',
+      signingKeysOf(kids, seen),
+    ),
+    gauge(
+      'gateway_jobs',
+      'Background jobs that are open, or were given up in the last day.',
+      jobs.flatMap(({ kind, open, failed }) => [
         { labels: { kind, state: 'open' }, value: open },
         { labels: { kind, state: 'failed' }, value: failed },
       ]),
-    },
-    {
-      name: 'gateway_job_due_seconds',
-      type: 'gauge',
-      help: 'How long the oldest open job of a kind has been due.',
-      samples: jobs.map(({ kind, dueSeconds }) => ({ labels: { kind }, value: dueSeconds })),
-    },
-    {
-      name: 'gateway_metrics_left_out',
-      type: 'gauge',
-      help: 'Rows that are not reported because there are too many.',
-      samples: [
-        { labels: { of: 'usage' }, value: Math.max(0, counted.usage - usage.length) },
-        { labels: { of: 'answers' }, value: Math.max(0, counted.answers - answers.length) },
-        { labels: { of: 'feeds' }, value: Math.max(0, counted.feeds - feeds.length) },
-      ],
-    },
+    ),
+    gauge(
+      'gateway_job_due_seconds',
+      'How long the oldest open job of a kind has been due.',
+      jobs.map(({ kind, dueSeconds }) => ({ labels: { kind }, value: dueSeconds })),
+    ),
+    gauge('gateway_metrics_left_out', 'Rows that are not reported because there are too many.', [
+      { labels: { of: 'usage' }, value: Math.max(0, counted.usage - usage.length) },
+      { labels: { of: 'answers' }, value: Math.max(0, counted.answers - answers.length) },
+      { labels: { of: 'feeds' }, value: Math.max(0, counted.feeds - feeds.length) },
+    ]),
   ];
 }
