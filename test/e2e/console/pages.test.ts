@@ -66,7 +66,7 @@ describe('in both colour schemes and widths', () => {
   const marked = new Set(everyNth(2, PAGES));
 
   test.each(PAGES)('$name', async (asked) => {
-    const { name, route, path = () => route, isPublic = false } = asked;
+    const { name, route, path, isPublic = false } = asked;
     const { stack } = open();
     const page = isPublic ? visitor : visit.page;
     page.removeAllListeners();
