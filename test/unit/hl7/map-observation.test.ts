@@ -254,23 +254,19 @@ describe('OBX-5 by the type in OBX-2', () => {
 });
 
 describe('status', () => {
+  /** Each code with its status. */
+  const statuses = (codes: Readonly<Record<string, string>>) =>
+    Object.entries(codes).flatMap(([status, letters]) => letters.split('').map((code) => [code, status] as const));
+
   test.each(
-    Object.entries({
-      A: 'amended',
-      B: 'final',
-      C: 'corrected',
-      D: 'entered-in-error',
-      F: 'final',
-      I: 'registered',
-      N: 'final',
-      O: 'registered',
-      P: 'preliminary',
-      R: 'preliminary',
-      S: 'preliminary',
-      U: 'final',
-      V: 'final',
-      W: 'entered-in-error',
-      X: 'cancelled',
+    statuses({
+      amended: 'A',
+      final: 'BFNUV',
+      corrected: 'C',
+      'entered-in-error': 'DW',
+      registered: 'IO',
+      preliminary: 'PRS',
+      cancelled: 'X',
     }),
   )('OBX-11 %s is %s', (code, status) => {
     expect(oru({ 2: 'ST', 5: 'x', 11: code }).resource('Observation')).toMatchObject({ status });
@@ -290,19 +286,7 @@ describe('status', () => {
   });
 
   test.each(
-    Object.entries({
-      A: 'partial',
-      C: 'corrected',
-      F: 'final',
-      I: 'registered',
-      M: 'preliminary',
-      N: 'registered',
-      O: 'registered',
-      P: 'preliminary',
-      R: 'partial',
-      S: 'registered',
-      X: 'cancelled',
-    }),
+    statuses({ partial: 'AR', corrected: 'C', final: 'F', registered: 'INOS', preliminary: 'MP', cancelled: 'X' }),
   )('OBR-25 %s is %s', (code, status) => {
     const obr = segment('OBR', { 3: 'F1', 4: '1^Panel^L', 25: code });
     expect(mapped('ORU^R01', [pid(), obr]).resource('DiagnosticReport')).toMatchObject({ status });

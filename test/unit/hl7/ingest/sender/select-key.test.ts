@@ -139,78 +139,53 @@ describe('status, protocols and filters exclude keys', () => {
 });
 
 describe('the most specific of several', () => {
-  test.each<[what: string, keys: readonly MllpKey[], expected: string]>([
-    ['one address beats a range', [key('192.0.2.0/24', { id: 'a' }), key('192.0.2.10', { id: 'b' })], 'b'],
-    ['a longer prefix beats a shorter', [key('192.0.2.0/25', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })], 'a'],
-    ['a range beats any', [key('*', { id: 'a' }), key('192.0.0.0/8', { id: 'b' })], 'b'],
-    ['0.0.0.0/0 beats any', [key('*', { id: 'a' }), key('0.0.0.0/0', { id: 'b' })], 'b'],
-    [
-      'precedence does not decide between sites',
-      [key('*', { id: 'a' }), key('192.0.2.10', { id: 'b', site: 'B' })],
-      'ambiguous',
-    ],
-    [
-      'a filter outranks no other site',
-      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP' })],
-      'ambiguous',
-    ],
+  test.each<[what: string, given: Readonly<Record<string, string | [ips: string, KeyOptions]>>, expected: string]>([
+    ['one address beats a range', { a: '192.0.2.0/24', b: '192.0.2.10' }, 'b'],
+    ['a longer prefix beats a shorter', { a: '192.0.2.0/25', b: '192.0.2.0/24' }, 'a'],
+    ['a range beats any', { a: '*', b: '192.0.0.0/8' }, 'b'],
+    ['0.0.0.0/0 beats any', { a: '*', b: '0.0.0.0/0' }, 'b'],
+    ['precedence does not decide between sites', { a: '*', b: ['192.0.2.10', { site: 'B' }] }, 'ambiguous'],
+    ['a filter outranks no other site', { a: '192.0.2.10', b: ['*', { site: 'B', application: 'APP' }] }, 'ambiguous'],
     [
       'the ranges of other sites do not count',
-      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', site: 'B', application: 'APP', isOwn: false })],
+      { a: '192.0.2.10', b: ['*', { site: 'B', application: 'APP', isOwn: false }] },
       'a',
     ],
-    [
-      'a certificate is a filter like the others',
-      [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', tlsSubject: '' })],
-      'b',
-    ],
-    [
-      'the longest matching range of a key counts',
-      [key('*,192.0.2.10', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })],
-      'a',
-    ],
-    [
-      'a range that does not hold the address does not count',
-      [key('*,198.51.100.1', { id: 'a' }), key('192.0.2.0/24', { id: 'b' })],
-      'b',
-    ],
-    ['a filter beats none', [key('192.0.2.10', { id: 'a' }), key('*', { id: 'b', application: 'APP' })], 'b'],
+    ['a certificate is a filter like the others', { a: '192.0.2.10', b: ['*', { tlsSubject: '' }] }, 'b'],
+    ['the longest matching range of a key counts', { a: '*,192.0.2.10', b: '192.0.2.0/24' }, 'a'],
+    ['a range that does not hold the address does not count', { a: '*,198.51.100.1', b: '192.0.2.0/24' }, 'b'],
+    ['a filter beats none', { a: '192.0.2.10', b: ['*', { application: 'APP' }] }, 'b'],
     [
       'two filters beat one',
-      [key('192.0.2.10', { id: 'a', application: 'APP' }), key('*', { id: 'b', application: 'APP', facility: 'FAC' })],
+      { a: ['192.0.2.10', { application: 'APP' }], b: ['*', { application: 'APP', facility: 'FAC' }] },
       'b',
     ],
     [
       'with as many filters the prefix decides',
-      [key('192.0.2.0/24', { id: 'a', application: 'APP' }), key('192.0.2.10', { id: 'b', facility: 'FAC' })],
+      { a: ['192.0.2.0/24', { application: 'APP' }], b: ['192.0.2.10', { facility: 'FAC' }] },
       'b',
     ],
     [
       'MSH-3 and MSH-4 weigh the same: of two sites, refused',
-      [key('*', { id: 'a', application: 'APP' }), key('*', { id: 'b', site: 'B', facility: 'FAC' })],
+      { a: ['*', { application: 'APP' }], b: ['*', { site: 'B', facility: 'FAC' }] },
       'ambiguous',
     ],
-    ['equal, of two sites', [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' })], 'ambiguous'],
-    [
-      'equal in two spellings',
-      [key('192.0.2.10', { id: 'a' }), key('::ffff:192.0.2.10/128', { id: 'b', site: 'B' })],
-      'ambiguous',
-    ],
-    ['equal, of one site: the first by Client ID', [key('*', { id: 'b' }), key('*', { id: 'a' })], 'a'],
+    ['equal, of two sites', { a: '*', b: ['*', { site: 'B' }] }, 'ambiguous'],
+    ['equal in two spellings', { a: '192.0.2.10', b: ['::ffff:192.0.2.10/128', { site: 'B' }] }, 'ambiguous'],
+    ['equal, of one site: the first by Client ID', { b: '*', a: '*' }, 'a'],
     [
       'equal but less specific than a third: of another site all the same',
-      [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B' }), key('192.0.2.10', { id: 'c' })],
+      { a: '*', b: ['*', { site: 'B' }], c: '192.0.2.10' },
       'ambiguous',
     ],
-    ['equal, but one is disabled', [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B', status: 'disabled' })], 'a'],
-    ['equal, but one is for FHIR', [key('*', { id: 'a' }), key('*', { id: 'b', site: 'B', protocols: ['fhir'] })], 'a'],
-    [
-      'the more specific is disabled: the other serves',
-      [key('192.0.2.10', { id: 'a', status: 'disabled' }), key('*', { id: 'b' })],
-      'b',
-    ],
-    ['no key at all', [], 'no-key'],
-  ])('%s', (_, keys, expected) => {
+    ['equal, but one is disabled', { a: '*', b: ['*', { site: 'B', status: 'disabled' }] }, 'a'],
+    ['equal, but one is for FHIR', { a: '*', b: ['*', { site: 'B', protocols: ['fhir'] }] }, 'a'],
+    ['the more specific is disabled: the other serves', { a: ['192.0.2.10', { status: 'disabled' }], b: '*' }, 'b'],
+    ['no key at all', {}, 'no-key'],
+  ])('%s', (_, given, expected) => {
+    const keys = Object.entries(given).map(([id, each]) =>
+      typeof each === 'string' ? key(each, { id }) : key(each[0], { id, ...each[1] }),
+    );
     expect(chosen(keys, HOME)).toBe(expected);
     expect(chosen(keys.toReversed(), HOME)).toBe(expected);
   });
