@@ -82,6 +82,8 @@ export function createSurface(
     changeHeaders(c, (headers) => {
       headers.set('X-Request-Id', requestId);
       headers.set('X-Content-Type-Options', 'nosniff');
+      // Browsers store redirects too. On the way back they would repeat one with the state of a completed sign-in.
+      if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
       if (isHttps) headers.set('Strict-Transport-Security', STRICT_TRANSPORT);
     });
     const durationMs = deps.now() - started;

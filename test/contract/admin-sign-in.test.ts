@@ -121,6 +121,23 @@ describe.each(ONE_RUNTIME)('signing in on %s', (runtime) => {
     expect((await browser.ask(callback)).status).toBe(403);
   });
 
+  test('no browser stores a redirect, which it would repeat on the way back', async () => {
+    const browser = createHttpBrowser();
+    const begun = await browser.ask(url('/admin/keys'));
+    const redirects = [
+      begun,
+      await browser.ask(begun.headers.get('location') ?? ''),
+      await browser.ask(await toCallback(browser, at.oidc.admin)),
+      await browser.ask(url('/admin/sign-out'), form({})),
+    ];
+    expect(redirects.map(({ status, headers }) => [status, headers.get('cache-control')])).toEqual([
+      [302, 'no-store'],
+      [302, 'no-store'],
+      [302, 'no-store'],
+      [303, 'no-store'],
+    ]);
+  });
+
   test.each([
     '//evil.example',
     'https://evil.example',
