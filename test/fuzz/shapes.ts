@@ -507,6 +507,103 @@ const DOCUMENTS: readonly (readonly [what: string, size: number, lines: (n: numb
 
 /** New identifiers each time, so that nothing is found. */
 let drafts = 0;
+
+/** The patient of `storeRows` with many observations. */
+const rowIn = (world: World): string => world.ids.get('rows')?.[0] ?? '';
+const urn = (of: number): string => `urn:uuid:00000000-0000-4000-8000-${String(of).padStart(12, '0')}`;
+const created = (type: string, resource: object, more: object = {}): object =>
+  entry('POST', type, { ...more, resource: { resourceType: type, ...resource } });
+const createdIf = (ifNoneExist: string, patient: object): object => ({
+  request: { method: 'POST', url: 'Patient', ifNoneExist },
+  resource: { resourceType: 'Patient', ...patient },
+});
+
+/** Bundles of n entries. */
+const BUNDLES: readonly (readonly [
+  what: string,
+  size: number,
+  entryOf: (at: number, of: { readonly world: World; readonly draft: number }) => object,
+  type?: 'batch' | 'transaction',
+])[] = [
+  ['creates', 1_000, (at) => created('Patient', { name: [{ family: `F${at}` }] })],
+  [
+    'creates of a transaction',
+    1_000,
+    (at) => created('Patient', { name: [{ family: `F${at}` }] }, { fullUrl: urn(at) }),
+    'transaction',
+  ],
+  [
+    'creates of patients with long names',
+    1_000,
+    (at) => created('Patient', { name: [{ family: lettersOf(at, 149) }] }),
+  ],
+  [
+    'references between entries',
+    900,
+    (at) => {
+      const more = { fullUrl: urn(at) };
+      if (at === 0) return created('Patient', {}, more);
+      const hasMember = [{ reference: urn(at === 1 ? 2 : at - 1) }];
+      return created('Observation', { ...observation, subject: { reference: urn(0) }, hasMember }, more);
+    },
+    'transaction',
+  ],
+  [
+    'conditional references',
+    900,
+    (at) => created('Observation', { ...observation, subject: { reference: `Patient?identifier=x|${at}` } }),
+  ],
+  [
+    'updates of a batch',
+    500,
+    (at, { world, draft }) => {
+      const ids = world.ids.get('patients') ?? [];
+      const id = ids[at % ids.length];
+      const name = [{ family: `F${draft}-${at}` }];
+      return entry('PUT', `Patient/${id}`, { resource: { resourceType: 'Patient', id, name } });
+    },
+  ],
+  ...(['batch', 'transaction'] as const).flatMap((type): (typeof BUNDLES)[number][] => [
+    [
+      `conditional creates (${type})`,
+      type === 'batch' ? 500 : 1_000,
+      (at, { draft }) =>
+        createdIf(`identifier=urn:x|c${draft}-${at}`, { identifier: [{ system: 'urn:x', value: `c${draft}-${at}` }] }),
+      type,
+    ],
+    [
+      `conditional creates of 2 MiB (${type})`,
+      500,
+      (at) =>
+        createdIf(`identifier=urn:x|c${at}`, {
+          identifier: [{ system: 'urn:x', value: `c${at}` }],
+          address: [{ text: 'a'.repeat(3_700) }],
+        }),
+      type,
+    ],
+    [
+      `names that conditions compare with names (${type})`,
+      400,
+      (at) => createdIf(`name=abc${at}&birthdate=1900-01-01`, { name: [{ family: `${at}${'ab'.repeat(120)}` }] }),
+      type,
+    ],
+  ]),
+  ['searches of the patient', 100, (_, { world }) => entry('GET', `Observation?patient=${rowIn(world)}&_count=500`)],
+  ['documents', 100, (_, { world }) => entry('GET', `DocumentReference?patient=${rowIn(world)}&_count=500`)],
+  ['reads', 100, (_, { world }) => entry('GET', `Patient/${rowIn(world)}`)],
+  ['names', 20, (at) => entry('GET', `Patient?name=zz${at},a${at},b${at}`)],
+  [
+    'patches',
+    100,
+    (at, { world, draft }) => {
+      const operations = JSON.stringify([{ op: 'add', path: '/language', value: `x-${draft}` }]);
+      const data = Buffer.from(operations).toString('base64');
+      const resource = { resourceType: 'Binary', contentType: 'application/json-patch+json', data };
+      return entry('PATCH', `Patient/${world.ids.get('patients')?.[at] ?? ''}`, { resource });
+    },
+  ],
+];
+
 const COUNTED: readonly Counted[] = [
   ...DOCUMENTS.flatMap(([what, size, lines]) =>
     (['http', 'mllp'] as const).map((over): Counted => [
@@ -546,232 +643,28 @@ const COUNTED: readonly Counted[] = [
         'http',
       ),
   ],
-  [
+  ...BUNDLES.map(([what, size, entryOf, type]): Counted => [
     'bundle',
-    'creates',
-    1_000,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) =>
-          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: `F${at}` }] } }),
-        ),
-      ),
-  ],
-  [
-    'bundle',
-    'creates of a transaction',
-    1_000,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) =>
-          entry('POST', 'Patient', {
-            fullUrl: `urn:uuid:00000000-0000-4000-8000-${String(at).padStart(12, '0')}`,
-            resource: { resourceType: 'Patient', name: [{ family: `F${at}` }] },
-          }),
-        ),
-        'transaction',
-      ),
-  ],
-  [
-    'bundle',
-    'creates of patients with long names',
-    1_000,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) =>
-          entry('POST', 'Patient', { resource: { resourceType: 'Patient', name: [{ family: lettersOf(at, 149) }] } }),
-        ),
-      ),
-  ],
-  [
-    'bundle',
-    'references between entries',
-    900,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) => {
-          const urn = (of: number) => `urn:uuid:00000000-0000-4000-8000-${String(of).padStart(12, '0')}`;
-          return entry('POST', at === 0 ? 'Patient' : 'Observation', {
-            fullUrl: urn(at),
-            resource:
-              at === 0
-                ? { resourceType: 'Patient' }
-                : {
-                    ...observation,
-                    subject: { reference: urn(0) },
-                    hasMember: [{ reference: urn(at === 1 ? 2 : at - 1) }],
-                  },
-          });
-        }),
-        'transaction',
-      ),
-  ],
-  [
-    'bundle',
-    'conditional references',
-    900,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) =>
-          entry('POST', 'Observation', {
-            resource: { ...observation, subject: { reference: `Patient?identifier=x|${at}` } },
-          }),
-        ),
-      ),
-  ],
-  ...(['batch', 'transaction'] as const).flatMap((type): Counted[] => [
-    [
-      'bundle',
-      `conditional creates (${type})`,
-      type === 'batch' ? 500 : 1_000,
-      (world, n) => {
-        drafts += 1;
-        return batch(
-          world,
-          list(n, (at) => ({
-            request: { method: 'POST', url: 'Patient', ifNoneExist: `identifier=urn:x|c${drafts}-${at}` },
-            resource: { resourceType: 'Patient', identifier: [{ system: 'urn:x', value: `c${drafts}-${at}` }] },
-          })),
-          type,
-        );
-      },
-    ],
-  ]),
-  [
-    'bundle',
-    'updates of a batch',
-    500,
+    what,
+    size,
     (world, n) => {
       drafts += 1;
-      const ids = world.ids.get('patients') ?? [];
+      const of = { world, draft: drafts };
       return batch(
         world,
-        list(n, (at) => {
-          const id = ids[at % ids.length];
-          const name = [{ family: `F${drafts}-${at}` }];
-          return entry('PUT', `Patient/${id}`, { resource: { resourceType: 'Patient', id, name } });
-        }),
+        list(n, (at) => entryOf(at, of)),
+        type,
       );
     },
-  ],
-  ...(['batch', 'transaction'] as const).flatMap((type): Counted[] => [
-    [
-      'bundle',
-      `conditional creates of 2 MiB (${type})`,
-      500,
-      (world, n) =>
-        batch(
-          world,
-          list(n, (at) => ({
-            request: { method: 'POST', url: 'Patient', ifNoneExist: `identifier=urn:x|c${at}` },
-            resource: {
-              resourceType: 'Patient',
-              identifier: [{ system: 'urn:x', value: `c${at}` }],
-              address: [{ text: 'a'.repeat(3_700) }],
-            },
-          })),
-          type,
-        ),
-    ],
-    [
-      'bundle',
-      `names that conditions compare with names (${type})`,
-      400,
-      (world, n) =>
-        batch(
-          world,
-          list(n, (at) => ({
-            request: { method: 'POST', url: 'Patient', ifNoneExist: `name=abc${at}&birthdate=1900-01-01` },
-            resource: { resourceType: 'Patient', name: [{ family: `${at}${'ab'.repeat(120)}` }] },
-          })),
-          type,
-        ),
-    ],
   ]),
   [
     'bundle',
     'conditional references of one resource',
     990,
-    (world, n) =>
-      batch(
-        world,
-        [
-          entry('POST', 'Observation', {
-            resource: {
-              ...observation,
-              note: [{ text: '0190f8a4-0000-7000-8000-0000'.repeat(60_000) }],
-              hasMember: list(n, (at) => ({ reference: `Patient?_id=${world.ids.get('rows')?.[0] ?? ''},a${at}` })),
-            },
-          }),
-        ],
-        'transaction',
-      ),
-  ],
-  [
-    'bundle',
-    'searches of the patient',
-    100,
-    (world, n) =>
-      batch(
-        world,
-        list(n, () => entry('GET', `Observation?patient=${world.ids.get('rows')?.[0] ?? ''}&_count=500`)),
-      ),
-  ],
-  [
-    'bundle',
-    'documents',
-    100,
-    (world, n) =>
-      batch(
-        world,
-        list(n, () => entry('GET', `DocumentReference?patient=${world.ids.get('rows')?.[0] ?? ''}&_count=500`)),
-      ),
-  ],
-  [
-    'bundle',
-    'reads',
-    100,
-    (world, n) =>
-      batch(
-        world,
-        list(n, () => entry('GET', `Patient/${world.ids.get('rows')?.[0] ?? ''}`)),
-      ),
-  ],
-  [
-    'bundle',
-    'names',
-    20,
-    (world, n) =>
-      batch(
-        world,
-        list(n, (at) => entry('GET', `Patient?name=zz${at},a${at},b${at}`)),
-      ),
-  ],
-  [
-    'bundle',
-    'patches',
-    100,
     (world, n) => {
-      drafts += 1;
-      return batch(
-        world,
-        list(n, (at) =>
-          entry('PATCH', `Patient/${world.ids.get('patients')?.[at] ?? ''}`, {
-            resource: {
-              resourceType: 'Binary',
-              contentType: 'application/json-patch+json',
-              data: Buffer.from(JSON.stringify([{ op: 'add', path: '/language', value: `x-${drafts}` }])).toString(
-                'base64',
-              ),
-            },
-          }),
-        ),
-      );
+      const hasMember = list(n, (at) => ({ reference: `Patient?_id=${rowIn(world)},a${at}` }));
+      const note = [{ text: '0190f8a4-0000-7000-8000-0000'.repeat(60_000) }];
+      return batch(world, [created('Observation', { ...observation, note, hasMember })], 'transaction');
     },
   ],
   ...(['add', 'remove', 'copy', 'test'] as const).map((op): Counted => [
@@ -781,7 +674,7 @@ const COUNTED: readonly Counted[] = [
     (world, n) =>
       http({
         method: 'PATCH',
-        path: `/fhir/Patient/${world.ids.get('rows')?.[0] ?? ''}`,
+        path: `/fhir/Patient/${rowIn(world)}`,
         headers: { ...fhirHeaders(world), 'content-type': 'application/json-patch+json' },
         body: JSON.stringify([
           { op: 'add', path: '/extension', value: list(2_000, (at) => ({ url: 'urn:x', valueInteger: at })) },
@@ -801,7 +694,7 @@ const COUNTED: readonly Counted[] = [
     (world, n) =>
       http({
         method: 'PATCH',
-        path: `/fhir/Patient/${world.ids.get('rows')?.[0] ?? ''}`,
+        path: `/fhir/Patient/${rowIn(world)}`,
         headers: { ...fhirHeaders(world), 'content-type': 'application/json-patch+json' },
         body: JSON.stringify([{ op: 'add', path: '/language', value: 'a'.repeat(n) }]),
       }),
@@ -826,7 +719,7 @@ const COUNTED: readonly Counted[] = [
     (world, n) =>
       http({
         method: 'GET',
-        path: `/fhir/Patient/${world.ids.get('rows')?.[0] ?? ''}/$everything?_count=${n}`,
+        path: `/fhir/Patient/${rowIn(world)}/$everything?_count=${n}`,
         headers: fhirHeaders(world),
       }),
   ],
