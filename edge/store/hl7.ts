@@ -67,7 +67,7 @@ interface MessageEffects {
   readonly identities: readonly { readonly type: string; readonly key: string; readonly id: string }[];
   readonly merges: readonly { readonly from: string; readonly to: string }[];
   /** Ids of two resources that a merge makes one: the removed resource and the other. */
-  readonly met: readonly { readonly gone: string; readonly kept: string }[];
+  readonly met: readonly { readonly gone: string | null; readonly kept: string }[];
   readonly precedences: readonly { readonly type: string; readonly id: string; readonly fields: string }[];
   /** Identifiers that were only listed with a patient, and that another patient has now. */
   readonly moved: readonly { readonly patient: string; readonly authority: string; readonly value: string }[];

@@ -3,13 +3,13 @@
 --   - p_merges, p_met, p_precedences: as of hl7_store.
 --
 -- patient_merge.kept has these members, with the state before the merge except for `after`:
---   - resources: [[type, id, version]] of the merged patient, the kept ones of met pairs, and both patients.
+--   - resources: [[type, id, version]] of the merged patient, the kept ones of p_met, and both patients.
 --   - met: [[gone, kept]].
---   - keys: [[type, key, id]] of hl7_identity, of the merged patient and of the kept ones of met pairs.
+--   - keys: [[type, key, id]] of hl7_identity, of the merged patient and of the kept ones of p_met.
 --   - results: rows of hl7_result of the merged patient and of kept results.
 --   - numbers: rows of patient_identity of both patients.
 --   - traits: [trait] of the survivor.
---   - precedences, after: {id: fields} of hl7_precedence, of both patients, and of met pairs.
+--   - precedences, after: {id: fields} of hl7_precedence, of both patients, and of p_met.
 create or replace function hl7_merge_keep(p_site uuid, p_message uuid, p_merges json, p_met json, p_precedences json)
 returns void
 language plpgsql as $$
@@ -36,7 +36,7 @@ begin
                where x.site_id = p_site and x.type = 'Patient' and x.id in (m.merged, m.survivor)) r),
         'met', (
           select coalesce(json_agg(json_build_array(x.gone, x.kept)), '[]')
-            from json_to_recordset(p_met) as x(gone uuid, kept uuid)),
+            from json_to_recordset(p_met) as x(gone uuid, kept uuid) where x.gone is not null),
         'keys', (
           select coalesce(json_agg(json_build_array(i.type, i.key, i.id)), '[]')
             from (

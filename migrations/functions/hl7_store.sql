@@ -19,7 +19,7 @@
 --   - results: as hl7_result.
 --   - identities: [{ type, key, id }].
 --   - merges: [{ from, to, isAbsorbed }]; isAbsorbed: the identifiers go to the survivor.
---   - met: [{ gone, kept }], ids of two resources that a merge makes one.
+--   - met: [{ gone, kept }], ids of two resources that a merge makes one. Without gone, the merge changes kept otherwise.
 --   - precedences: [{ type, id, fields }].
 --   - `attention`: as attention_add.
 --   - unmapped: [{ kind, name }], names without a URI, in capitals, without duplicates.
@@ -187,7 +187,8 @@ begin
     end if;
   end if;
   if e.met::text <> '[]' then
-    select array_agg(x.gone), array_agg(x.kept) into gone, kept from json_to_recordset(e.met) as x(gone uuid, kept uuid);
+    select coalesce(array_agg(x.gone), '{}'), coalesce(array_agg(x.kept), '{}') into gone, kept
+      from json_to_recordset(e.met) as x(gone uuid, kept uuid) where x.gone is not null;
     -- No message finds them any more, and the results that stay can get their places.
     delete from hl7_result h
      where h.site_id = p_site and h.type in ('Observation', 'DiagnosticReport') and h.id = any (gone);

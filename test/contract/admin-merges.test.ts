@@ -373,6 +373,53 @@ describe.each(ONE_RUNTIME)('merges on %s', (runtime) => {
     expect([await recordOf(a), await recordOf(b)]).toEqual(before);
   });
 
+  test('results and documents that a merge withdrew or superseded are valid again', async () => {
+    const { a, b } = family();
+    for (const number of [a, b]) await admit(1, number);
+    const order = (
+      hour: number,
+      number: string,
+      [filler, status, parent = '', of = '']: readonly string[],
+      obx: string,
+    ) =>
+      send(
+        'ORU^R01',
+        hour,
+        `${pid(number)}\rOBR|1||${filler}|K^K^L|||202607010800+0000|||||||||||||||{when}|||${status}|${parent}|||${of}\rOBX|1|ST|${obx}||||||${status}`,
+      );
+    const organism = (hour: number, number: string, name: string, status: string) =>
+      order(hour, number, ['PA', status], `ORG^Organism^L|1|${name}`);
+    const document = (hour: number, number: string, type: string, txa: string) =>
+      send(`MDM^${type}`, hour, `${pid(number)}\rTXA|1|OP|TX|||||{when}||||${txa}||||AU\rOBX|1|TX|t||text`);
+    for (const [parent, child] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      await organism(2, parent, 'E. coli', 'P');
+      for (const [status, filler] of [
+        ['P', `CH-${parent}`],
+        ['F', `CF-${parent}`],
+      ] as const)
+        await order(3, child, [filler, status, 'ORG&Organism&L^1^E. coli', '^PA'], 'AMP^Ampicillin^L||S');
+      await organism(4, parent, 'S. aureus', 'F');
+      await document(2, child, 'T02', `D-${parent}`);
+      await document(3, parent, 'T10', `R-${parent}|D-${parent}`);
+    }
+    const before = [await recordOf(a), await recordOf(b)];
+    await merge(5, a, b);
+    const count = async (body: string) =>
+      at.db.client.query(`select from resource where site_id = $1 and patient_id = $2 and body ~ $3`, [
+        at.site,
+        await patientOf(a),
+        body,
+      ]);
+    expect((await count('"superseded"')).rowCount).toBe(2);
+    expect((await count('"entered-in-error"')).rowCount).toBeGreaterThan(1);
+    const seen = await undo(a);
+    expect(seen.left).toEqual([]);
+    expect([await recordOf(a), await recordOf(b)]).toEqual(before);
+  });
+
   test('an undone merge cannot be undone again', async () => {
     const { a, b } = await admitted();
     await merge(2, a, b);

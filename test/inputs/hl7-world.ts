@@ -79,7 +79,7 @@ export function createWorld(rules: readonly SenderRule[] = []): World {
         if (before !== undefined)
           known.set(patient, { ...before, numbers: before.numbers.filter((row) => !isMoved(row)) });
       }
-      for (const { gone } of effects.met) results.delete(gone);
+      for (const { gone } of effects.met) if (gone !== null) results.delete(gone);
       for (const { from, to, isAbsorbed } of effects.merges) {
         // As hl7_merge moves keys.
         for (const row of results.values()) if (row.patientId === from) results.set(row.id, { ...row, patientId: to });

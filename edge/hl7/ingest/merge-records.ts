@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../../shared/json.ts';
 import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../patients/merge.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
-import { fixed, type Contribution } from '../precedence/contribution.ts';
+import { IN_ERROR, type Contribution } from '../precedence/contribution.ts';
 import { keyOf } from '../mapping/key.ts';
 import { mergeAllergies } from '../mapping/no-known-allergy.ts';
 import { referringTo } from '../mapping/references.ts';
@@ -25,19 +25,15 @@ import { mergeResults } from '../results/merge-results.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
 
-const STATUS_IN_ERROR = [fixed('status', 'entered-in-error'), fixed('_status', null)];
-const IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>> = {
+/** Types without the status of most resources. */
+const OTHERWISE_IN_ERROR: Readonly<Partial<Record<ResourceType, readonly Contribution[]>>> = {
   AllergyIntolerance: ALLERGY_IN_ERROR,
   Condition: CONDITION_IN_ERROR,
-  Procedure: STATUS_IN_ERROR,
-  DocumentReference: STATUS_IN_ERROR,
-  Observation: STATUS_IN_ERROR,
-  DiagnosticReport: STATUS_IN_ERROR,
 };
 
-/** Ids of two resources that become one. */
+/** Ids of two resources that become one. Without `gone`, the merge changes a resource otherwise, and an undo restores it. */
 export interface Met {
-  readonly gone: string;
+  readonly gone: string | null;
   readonly kept: string;
 }
 
@@ -48,8 +44,10 @@ interface Pair {
 
 /** @param merges in their order, each with its segment */
 export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: MergedFiling): Met[] {
+  if (merges.size === 0) return [];
   const { drafts, results, context } = filing;
   const met: Met[] = [];
+  const before = new Map(drafts.all().map((draft) => [draft, draft.content]));
   const records = new Map<string, Set<string>>();
   for (const [{ from, to }, segment] of merges) {
     const record = records.get(to) ?? new Set([to]);
@@ -97,7 +95,8 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     const find = (key: string) => drafts.byKey('AllergyIntolerance', keyOf(key, to));
     if (merged !== undefined && survivor !== undefined) mergeAllergies(merged, survivor, find, drafts);
   }
-  return met;
+  const changed = drafts.all().filter((draft) => before.get(draft) !== draft.content);
+  return [...met, ...changed.map(({ id }) => ({ gone: null, kept: id }))];
 }
 
 const isOfPatient = ({ content }: Draft, patients: ReadonlySet<string>): boolean => {
@@ -108,7 +107,7 @@ const isOfPatient = ({ content }: Draft, patients: ReadonlySet<string>): boolean
 
 function inError({ type, content }: Draft): JsonObject {
   const next = { ...content };
-  for (const { element, value } of IN_ERROR[type] ?? []) writeElement(next, element, value);
+  for (const { element, value } of OTHERWISE_IN_ERROR[type] ?? IN_ERROR) writeElement(next, element, value);
   return next;
 }
 

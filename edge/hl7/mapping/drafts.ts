@@ -58,6 +58,7 @@ export interface FoundPatient {
 
 export interface Drafts {
   readonly patients: () => readonly Draft[];
+  readonly all: () => readonly Draft[];
   readonly byId: (type: ResourceType, id: string) => Draft | undefined;
   /** The resource of an HL7 key, stored or created by this message. */
   readonly byKey: (type: ResourceType, key: string) => Draft | undefined;
@@ -179,6 +180,7 @@ export function createDrafts(
 
   return {
     patients: () => [...drafts.values()].filter(({ type }) => type === 'Patient'),
+    all: () => [...drafts.values()],
     byId: (type, id) => drafts.get(at(type, id)),
     byKey: (type, key) => keys.get(at(type, key)),
     create: (type, id, key) => {

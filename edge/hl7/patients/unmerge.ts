@@ -107,9 +107,8 @@ function sortResources(
   const asBefore = new Set<Stored>();
   const saidOf = ({ touches }: Stored): ReadonlySet<Side> =>
     new Set(touches.filter(({ isMerge }) => !isMerge).map(({ numbers: sent }) => sideOf(sent)));
-  const ofMet = new Set(gone.values());
-  // The resources that stayed where two became one.
-  const heirs = new Set(others.filter(({ id, base }) => ofMet.has(id) && base !== null).map(nameOf));
+  // The resources of the survivor that the merge changed.
+  const heirs = new Set(others.filter(({ base }) => base !== null && base.patient !== merged).map(nameOf));
   const isChangedByMerge = ({ id, base, after }: Stored): boolean =>
     (after !== null && after.body !== base?.body) || kept.precedences[id] !== kept.after[id];
   const isOfOthers = (said: ReadonlySet<Side>): boolean => said.size > (said.has('survivor') ? 1 : 0);

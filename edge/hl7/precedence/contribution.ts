@@ -24,3 +24,5 @@ export function byDefault(element: string, value: Json): Contribution {
 export function fixed(element: string, value: Json, field = ''): Contribution {
   return { field, element, value };
 }
+
+export const IN_ERROR: readonly Contribution[] = [fixed('status', 'entered-in-error'), fixed('_status', null)];

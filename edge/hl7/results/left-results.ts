@@ -8,7 +8,7 @@ import { locate } from '../../../shared/hl7/value.ts';
 import { note, type MapContext } from '../mapping/context.ts';
 import type { Draft } from '../mapping/drafts.ts';
 import { referencesIn } from '../mapping/references.ts';
-import { fixed } from '../precedence/contribution.ts';
+import { IN_ERROR } from '../precedence/contribution.ts';
 import { belowFinal, isLater, timeMsOf, type Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { WITHDRAWN } from '../precedence/stated-value.ts';
@@ -132,8 +132,7 @@ function leave(draft: Draft, precedence: Precedence, segment: Segment, settling:
 /** Below final, so that a final result that arrives late stays in any order of arrival. */
 function withdraw(draft: Draft, precedence: Precedence, by: Segment, { drafts, causes }: SettlingRecord): void {
   causes.set(draft, by);
-  const said = [fixed('status', 'entered-in-error'), fixed('_status', null)];
-  drafts.apply(draft, said, belowFinal(precedence), false, 'OBX');
+  drafts.apply(draft, IN_ERROR, belowFinal(precedence), false, 'OBX');
   rememberWithdrawal(draft, precedence, drafts);
 }
 

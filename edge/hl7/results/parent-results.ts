@@ -8,7 +8,7 @@ import { indexBy } from '../../../shared/index-by.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { join } from '../mapping/key.ts';
 import { valueText } from '../precedence/value-text.ts';
-import { fixed } from '../precedence/contribution.ts';
+import { fixed, IN_ERROR } from '../precedence/contribution.ts';
 import {
   heldHistory,
   historyOf,
@@ -142,9 +142,8 @@ function withdrawWith(histories: readonly (readonly Said[])[], draft: Draft, dra
   const known = draft.remembered.registers.get(WITHDRAWN)?.precedence ?? '';
   if (said === undefined || precedenceIn(said) <= known) return;
   remember(draft, historyOf([draft], said), drafts);
-  const status = [fixed('status', 'entered-in-error'), fixed('_status', null)];
   const code = fixed('code', draft.content['code'] ?? null);
-  drafts.apply(draft, [...status, code], precedenceIn(said), true, 'OBX');
+  drafts.apply(draft, [...IN_ERROR, code], precedenceIn(said), true, 'OBX');
 }
 
 /** The newest statement by the sender: a withdrawal together with another result changes only the status. */
