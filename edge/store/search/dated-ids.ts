@@ -3,7 +3,7 @@
  * without the date follow in both directions, by id.
  */
 import { conditionSql, type Criterion, type PlainCriterion, sourceOf } from './kinds.ts';
-import { dateSource, datesOfPatientSql, newestFirstSql } from './kinds/date.ts';
+import { dateSource, datesOfPatientSql, firstMatchesSql, newestFirstSql } from './kinds/date.ts';
 import { listOrWalk } from './list-or-walk.ts';
 import { directionOf, type PageIds, type PageOrder } from './page-selection.ts';
 import { GENERATION } from './parameters.ts';
@@ -78,10 +78,20 @@ function datedSql(scope: SearchScope, criteria: readonly Criterion[], param: str
   ];
   const { from, where } = selectionSql(scope, criteria, { walked: source });
   const ways = listOrWalk(scope, lists.length === 0 ? undefined : { source, lists }, from);
-  return `${ways.ctes}${ways.union(
-    (item, condition) => `select ${DRIVER}.id, ${DRIVER}.from_at as at from ${item}
-      where ${where}${condition}${behind(DRIVER)} ${last}`,
+  const columns = `${DRIVER}.id, ${DRIVER}.from_at as at`;
+  const all = `${ways.ctes}${ways.union(
+    (item, condition) => `select ${columns} from ${item} where ${where}${condition}${behind(DRIVER)} ${last}`,
   )}`;
+  const first =
+    own.length === criteria.length ? firstMatchesSql(own, direction === 'desc', DRIVER, scope.bind) : undefined;
+  if (first === undefined) return all;
+  // These fill the page, or the page needs all matches. The offset keeps PostgreSQL from listing these before it knows.
+  return `with first as materialized (
+       select ${columns} from ${source.from(DRIVER)} where ${source.within(scope, DRIVER)} and ${first}${behind(DRIVER)} ${last}),
+     enough as materialized (select count(*) = ${count} as yes from first)
+     select * from first where (select yes from enough)
+     union all
+     select x.* from (${all} offset 0) x where not (select yes from enough)`;
 }
 
 /** SQL: the resources without the date. @param condition a SQL condition that depends on no row */

@@ -242,7 +242,7 @@ const OBSERVATION_CASES: readonly Case[] = [
 
 /** Observations by date: newest first, and oldest first. */
 const BY_DATE: readonly Sort[] = [true, false].map((descending) => ({ by: 'date', param: 'date', descending }));
-const [NEWEST_FIRST = BY_ID] = BY_DATE;
+const [NEWEST_FIRST = BY_ID, OLDEST_FIRST = BY_ID] = BY_DATE;
 const DATED: readonly Case[] = [
   ['', [], /^resource_date_from/],
   ['patient=', [PATIENT], /^resource_date_of_patient/],
@@ -277,7 +277,9 @@ const CASES: Partial<Record<ResourceType, readonly Case[]>> = {
   Observation: [
     ...OBSERVATION_CASES,
     ...SORTED,
-    ['date=ge, the newest&_sort=-date', [date('ge', NEWEST, NEWEST)], /^resource_date_before/, NEWEST_FIRST],
+    ['date=ge, the newest&_sort=-date', [date('ge', NEWEST, NEWEST)], /^resource_date_from/, NEWEST_FIRST],
+    ['date=ge&_sort=-date', [SINCE_2020], /^resource_date_from/, NEWEST_FIRST],
+    ['date=lt&_sort=date', [SOME_YEARS[1]], /^resource_date_from/, OLDEST_FIRST],
   ],
   DocumentReference: [['type=', [token('type', code('c7'))], 'resource_token_pkey']],
   DiagnosticReport: [
@@ -419,7 +421,9 @@ describe.each<readonly [string, () => string]>([
       const trigrams = /family=&birthdate/.test(label) ? TRIGRAM_PAGES : 0;
       // Each value of a list finds a page, whose resources are looked up for the other criterion.
       const values = /v,v&/.test(label) ? MAX_PAGES : 0;
-      const listed = sort.param === undefined ? trigrams + values : LISTED_PAGES + dated;
+      // The order begins with matches, so none are listed.
+      const isListed = sort.param !== undefined && !/^date=(?:ge|lt)/.test(label);
+      const listed = isListed ? LISTED_PAGES + dated : trigrams + values;
       const sorted = /given=, common/.test(label) ? CANDIDATE_PAGES : 0;
       const most = MAX_PAGES + listed + sorted;
       if (sort === BY_ID_PLANNED) {
@@ -741,6 +745,58 @@ test('pages of several codes: page after page, each resource once', async () => 
         expect(shown.map(({ id }) => id)).toEqual(all.slice(at, at + 4));
       }
     }
+});
+
+describe('pages of a date', () => {
+  let site: string;
+  beforeAll(async () => {
+    site = await createSite(db.client);
+    await populate(db.client, site, 300);
+    // Some have no beginning or no end, and some begin at the same time.
+    await db.client.query(
+      `update resource_date set from_at = case when r % 40 = 1 then '-infinity' else date_trunc('hour', from_at) end,
+              before_at = case when r % 30 = 2 then 'infinity' else before_at end
+         from (select id as of, row_number() over (order by id) as r from resource_date where site_id = $1) n
+        where site_id = $1 and id = of`,
+      [site],
+    );
+  });
+
+  test.each([
+    ['gt', 'before_at > v.e'],
+    ['ge', 'before_at > v.e or from_at >= v.s and before_at <= v.e'],
+    ['sa', 'from_at >= v.e'],
+    ['lt', 'from_at < v.s'],
+    ['le', 'from_at < v.s or from_at >= v.s and before_at <= v.e'],
+    ['eb', 'before_at <= v.s'],
+    ['eq', 'from_at >= v.s and before_at <= v.e'],
+  ])('%s: page after page, each resource once, in the order of the date', async (prefix, condition) => {
+    await application.query(`select set_config('gateway.site', $1, false)`, [site]);
+    for (const sort of BY_DATE) {
+      const direction = sort.descending ? 'desc' : 'asc';
+      const { rows: all } = await db.client.query<{ id: string }>(
+        `select id from resource_date, (values ('2020-01-02Z'::timestamptz, '2020-01-03Z'::timestamptz)) v (s, e)
+          where site_id = $1 and (${condition})
+          order by from_at ${direction}, id ${direction}`,
+        [site],
+      );
+      expect(all.length).toBeGreaterThan(0);
+      const seen: string[] = [];
+      for (let after: Position | null = null; seen.length < all.length;) {
+        const criteria = [date(prefix, '2020-01-02', '2020-01-03')];
+        const query = searchPage({ site, type: 'Observation', criteria, sort, after, limit: 20 });
+        const { rows } = await application.query<{ id: string; sort_key: string | null }>(
+          query.text,
+          query.params.map(parameter),
+        );
+        const last = rows.slice(0, 20).at(-1);
+        if (last === undefined) break;
+        seen.push(...rows.slice(0, 20).map(({ id }) => id));
+        after = { key: last.sort_key, id: last.id };
+      }
+      expect(seen).toEqual(all.map(({ id }) => id));
+    }
+  });
 });
 
 describe('pages of patients with a name', () => {

@@ -237,6 +237,27 @@ export function newestFirstSql([criterion, ...others]: readonly DateCriterion[],
   return column === undefined ? '' : ` order by ${alias}.${column} desc`;
 }
 
+/**
+ * SQL: rows that match in any time zone and come before all other matches in the order of their beginning. Undefined: the order does
+ * not begin with these.
+ */
+export function firstMatchesSql(
+  [criterion, ...others]: readonly DateCriterion[],
+  descending: boolean,
+  alias: string,
+  bind: Bind,
+): string | undefined {
+  const [value, ...more] = criterion?.any ?? [];
+  if (value === undefined || others.length + more.length > 0) return undefined;
+  const { prefix, range } = value;
+  const instant = (ms: number): string => `${bind(isoOf(ms))}::timestamptz`;
+  if (descending)
+    return ['gt', 'ge', 'sa'].includes(prefix)
+      ? `${alias}.from_at > ${instant(range.before + ZONES_APART_MS)}`
+      : undefined;
+  return ['lt', 'le'].includes(prefix) ? `${alias}.from_at < ${instant(range.from - ZONES_APART_MS)}` : undefined;
+}
+
 export const date = {
   type: 'date',
   read: ({ dates }, param) => {
