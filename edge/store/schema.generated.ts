@@ -56,6 +56,8 @@ export const FUNCTIONS: readonly string[] = [
   'console_session_logout',
   'console_session_sites',
   'console_session_to_site',
+  'date_key',
+  'date_keys',
   'document_bytes',
   'document_fill',
   'document_keep',

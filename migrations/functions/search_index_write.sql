@@ -36,8 +36,8 @@ begin
            select token_key(r.type, e ->> 0, e ->> 2), token_key(r.type, e ->> 0, e ->> 1)
              from json_array_elements(r.tokens) e);
       delete from resource_date d
-       where d.site_id = p_site and d.type = r.type and d.id = r.id
-         and d.param not in (select e ->> 0 from json_array_elements(r.dates) e);
+       where d.site_id = p_site and d.id = r.id and d.date_key = any (date_keys(r.type))
+         and d.date_key not in (select date_key(r.type, e ->> 0) from json_array_elements(r.dates) e);
       continue when r.type <> 'Patient';
       select s.families, s.givens into v_old from patient_search s where s.site_id = p_site and s.id = r.id;
       if v_old.families <> coalesce(r.parts ->> 'families', '') then
@@ -65,11 +65,11 @@ begin
       on conflict do nothing;
   end if;
   if cardinality(writes) > 1 or json_array_length(writes[1].dates) > 0 then
-    insert into resource_date as d (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id)
-      select p_site, x.type, x.id, e ->> 0, (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean,
+    insert into resource_date as d (site_id, id, date_key, from_at, before_at, from_is_local, before_is_local, patient_id)
+      select p_site, x.id, date_key(x.type, e ->> 0), (e ->> 1)::timestamptz, (e ->> 2)::timestamptz, (e ->> 3)::boolean, (e ->> 4)::boolean,
              x.patient
         from unnest(writes) x cross join json_array_elements(x.dates) e
-      on conflict (site_id, type, id, param) do update set from_at = excluded.from_at, before_at = excluded.before_at,
+      on conflict (site_id, id, date_key) do update set from_at = excluded.from_at, before_at = excluded.before_at,
         from_is_local = excluded.from_is_local, before_is_local = excluded.before_is_local, patient_id = excluded.patient_id
       where (d.from_at, d.before_at, d.from_is_local, d.before_is_local, d.patient_id) is distinct from
         (excluded.from_at, excluded.before_at, excluded.from_is_local, excluded.before_is_local, excluded.patient_id);

@@ -70,8 +70,8 @@ const STATEMENTS: readonly string[] = [
   ),
   tokens('Observation', "'status'", "case when i % 50 = 0 then 'amended' else 'final' end", "''", 2),
   `${tokens('Observation', "'missing'", "'date'", "''", 2)} where i % 500 = 0`,
-  `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id)
-   select $1::uuid, 'Observation', ${id(2, 'i')}, 'date', d.at, d.at + interval '1 s', false, false,
+  `insert into resource_date (site_id, id, date_key, from_at, before_at, from_is_local, before_is_local, patient_id)
+   select $1::uuid, ${id(2, 'i')}, date_key('Observation', 'date'), d.at, d.at + interval '1 s', false, false,
           ${id(1, `(1 + abs(hashint4(i)) % greatest($2::integer / 2, 1))`)}
      from (select i, '2020-01-01'::timestamptz + i * interval '30 minutes' - abs(hashint4(i)) % 5 * interval '1 day' as at
              from generate_series(1, $2::integer) i where i % 500 <> 0) d`,

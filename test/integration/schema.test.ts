@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toWrite } from '../../edge/store/resource.ts';
-import { GENERATION } from '../../edge/store/search/parameters.ts';
+import { GENERATION, INDEXED_PARAMETERS } from '../../edge/store/search/parameters.ts';
 import { OWN_STATES } from '../../edge/store/sqlstate.ts';
 import { readFunctions } from '../../migrations/files.ts';
 import { ALL_RESOURCE_TYPES, isStored } from '../../shared/resource-type.ts';
@@ -97,6 +97,18 @@ test('resource_write reads the members that a write has, and no others', async (
 test('resource_write has the newest generation of the search index', async () => {
   const text = (await readFunctions(MIGRATIONS)).find((file) => file.function === 'resource_write')?.sql ?? '';
   expect(/x\.indexed < (\d+)/.exec(text)?.[1]).toBe(String(GENERATION));
+});
+
+test('each date parameter of a type has another key, and date_keys has them', async () => {
+  const dates = [...INDEXED_PARAMETERS].flatMap(([type, parameters]) =>
+    parameters.filter(([, { kind }]) => kind === 'date').map(([name]) => [type, name] as const),
+  );
+  const { rows } = await database.client.query<{ key: number | null; is_listed: boolean }>(
+    `select date_key(t, p) as key, date_key(t, p) = any (date_keys(t)) as is_listed from unnest($1::text[], $2::text[]) u(t, p)`,
+    [dates.map(([type]) => type), dates.map(([, name]) => name)],
+  );
+  expect(new Set(rows.map(({ key }) => key)).size).toBe(dates.length);
+  expect(rows.filter(({ key, is_listed }) => key === null || !is_listed)).toEqual([]);
 });
 
 /** The SQLSTATEs of class GW in the text of functions. */

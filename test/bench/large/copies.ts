@@ -128,7 +128,7 @@ function valueOf({ table, name, type }: Column): string {
                from unnest('{${codesOf(MARK.code).join()}}'::text[]) code where token_key('Observation', 'code', code) = t.code_key)`;
   if (type === 'timestamp with time zone')
     return table === 'resource_date' ? `t.${name} + c.days * interval '1 day'` : `t.${name} + c.shift`;
-  return /^(?:boolean|integer|bigint|integer\[\])$/.test(type) ? `t.${name}` : `${text}::${type}`;
+  return /^(?:boolean|smallint|integer|bigint|integer\[\])$/.test(type) ? `t.${name}` : `${text}::${type}`;
 }
 
 /** PostgreSQL inlines it. */

@@ -561,7 +561,7 @@ describe.each<[string, Criterion, string, number]>([
   [
     'nearly as many as a _has may find',
     date('lt', '2020-07-01', '2020-07-02'),
-    `select d.id from resource_date d where d.site_id = $1 and d.type = 'Observation' and d.param = 'date'
+    `select d.id from resource_date d where d.site_id = $1 and d.date_key = date_key('Observation', 'date')
         and d.from_at < '2020-07-01Z'`,
     0.8 * LIMITS['has-matches'].most,
   ],

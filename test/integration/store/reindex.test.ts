@@ -112,8 +112,8 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
 const INDEX = [
   'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
   'select type, id, code_key, system_key from resource_token where site_id = $1 order by 1, 2, 3, 4',
-  `select type, id, param, from_at, before_at, from_is_local, before_is_local, patient_id from resource_date
-    where site_id = $1 order by 1, 2, 3`,
+  `select id, date_key, from_at, before_at, from_is_local, before_is_local, patient_id from resource_date
+    where site_id = $1 order by 1, 2`,
   'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
   'select part, name, id from patient_name where site_id = $1 order by 1, 2, 3',
   `select o.report_id, o.state, s.patient_id, s.accession, case when s.accession is null then s.study_id end as own,
@@ -160,8 +160,8 @@ describe('a site reindexed', () => {
       `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
       'delete from patient_name where site_id = $1',
       `update resource_date set before_at = from_at, from_is_local = not from_is_local where site_id = $1`,
-      `insert into resource_date (site_id, type, id, param, from_at, before_at, from_is_local, before_is_local)
-         select site_id, type, id, 'period', now(), now(), false, false from resource_date where site_id = $1`,
+      `insert into resource_date (site_id, id, date_key, from_at, before_at, from_is_local, before_is_local)
+         select site_id, id, date_key(type, 'period'), now(), now(), false, false from resource where site_id = $1 and type <> 'DocumentReference'`,
       `insert into study (site_id, study_id) values ($1, $1)`,
       `update report set state = 'draft', study_id = $1 where site_id = $1`,
       `update study set patient_id = null where site_id = $1`,
@@ -186,7 +186,7 @@ describe('a site reindexed', () => {
     const rowVersions = [
       'select xmin, ctid from resource_identifier where site_id = $1 order by id, value',
       'select xmin, ctid from resource_token where site_id = $1 order by id, code_key',
-      'select xmin, ctid from resource_date where site_id = $1 order by id, param',
+      'select xmin, ctid from resource_date where site_id = $1 order by id, date_key',
       'select ctid from study where site_id = $1 order by study_id',
     ];
     const before = await rowsOf(site, rowVersions);

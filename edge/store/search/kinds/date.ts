@@ -9,7 +9,7 @@ import { jsonAt, text } from '../at-path.ts';
 import { dateRange, isoOf, msOf } from '../date-range.ts';
 import type { DateRange, Kind } from '../kind.ts';
 import type { DateRow } from '../rows.ts';
-import { ofType, type SearchScope, type Source } from '../source.ts';
+import { ofSite, type SearchScope, type Source } from '../source.ts';
 
 interface ComparedDate {
   readonly prefix: string;
@@ -25,25 +25,34 @@ interface DateCriterion {
 /** The time of the care that a document is about: the `period` of a DocumentReference or, without one, its `date`. */
 export const CARE_TIME = 'care-time';
 
-const ofParam = (param: string) => (a: string) => `${a}.param = '${param}'`;
+/** The condition on a row in SQL. @param keyOf makes the SQL of the key of a parameter (migrations/functions/date_key.sql) */
+type IsOf = (alias: string, keyOf: (param: string) => string) => string;
+
+const ofParam =
+  (param: string): IsOf =>
+  (a, keyOf) =>
+    `${a}.date_key = ${keyOf(param)}`;
+
+/** The care time of a document. */
+const ofCare: IsOf = (
+  a,
+  keyOf,
+) => `(${a}.date_key = ${keyOf('period')} or ${a}.date_key = ${keyOf('date')} and not exists (
+          select from resource_date o
+           where o.site_id = ${a}.site_id and o.id = ${a}.id and o.date_key = ${keyOf('period')}))`;
 
 /** Each parameter of this kind counts as a separate table, in which a resource has one row. */
 const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
   [
     ...['date', 'period', 'onset-date', 'recorded-date'].map((param) => [param, ofParam(param)] as const),
-    [
-      CARE_TIME,
-      (a: string) => `(${a}.param = 'period' or ${a}.param = 'date' and not exists (
-          select from resource_date o
-           where o.site_id = ${a}.site_id and o.type = ${a}.type and o.id = ${a}.id and o.param = 'period'))`,
-    ] as const,
+    [CARE_TIME, ofCare] as const,
   ].map(([param, isOf]): [string, Source] => [
     param,
     {
       from: (a) => `resource_date ${a}`,
       id: (a) => `${a}.id`,
       repeats: false,
-      within: (scope, a) => `${ofType(scope, a)} and ${isOf(a)}`,
+      within: (scope, a) => `${ofSite(scope, a)} and ${isOf(a, (name) => `date_key('${scope.type}', '${name}')`)}`,
     },
   ]),
 );
