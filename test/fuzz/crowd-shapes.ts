@@ -3,7 +3,18 @@ import { gzipSync } from 'node:zlib';
 
 import type { Client } from 'pg';
 
-import { COUNTED_SHAPES, fhirHeaders, type Grown, http, message, post, staff, storeRows } from './shapes.ts';
+import {
+  batch,
+  COUNTED_SHAPES,
+  fhir,
+  fhirHeaders,
+  type Grown,
+  http,
+  message,
+  post,
+  staff,
+  storeRows,
+} from './shapes.ts';
 import type { World } from './world.ts';
 
 export interface CrowdShape {
@@ -33,7 +44,7 @@ function counted(what: string, size?: number): CrowdShape {
 
 const get = (what: string, path: (world: World) => string): CrowdShape => ({
   what,
-  draft: (world) => http({ method: 'GET', path: `/fhir/${path(world)}`, headers: fhirHeaders(world) }),
+  draft: (world) => fhir(world, 'GET', `/${path(world)}`),
 });
 const idOf = (world: World, name: string): string => world.ids.get(name)?.[0] ?? '';
 
@@ -94,75 +105,54 @@ export const CROWDS: readonly CrowdShape[] = [
   counted('bundle: conditional creates of 2 MiB (batch)', 60),
   {
     what: 'bundle: a transaction of 2 MiB',
-    draft: (world) =>
-      post(world, '', {
-        resourceType: 'Bundle',
-        type: 'transaction',
-        entry: Array.from({ length: 10 }, () => ({
-          request: { method: 'POST', url: 'Patient' },
-          resource: extensions(6_500),
-        })),
-      }),
+    draft: (world) => {
+      const create = { request: { method: 'POST', url: 'Patient' }, resource: extensions(6_500) };
+      const creates = Array.from({ length: 10 }, () => create);
+      return batch(world, creates, 'transaction');
+    },
   },
   counted('bundle: creates of a transaction'),
   counted('bundle: documents'),
-  {
-    what: 'bundle: a create, and documents',
-    draft: (world) =>
-      post(world, '', {
-        resourceType: 'Bundle',
-        type: 'batch',
-        entry: [{ request: { method: 'POST', url: 'Patient' }, resource: { resourceType: 'Patient' } }, ...reads(20)],
-      }),
-  },
-  {
-    what: 'bundle: 2 MiB, and documents',
-    draft: (world) =>
-      post(world, '', {
-        resourceType: 'Bundle',
-        type: 'batch',
-        entry: [{ request: { method: 'POST', url: 'Patient' }, resource: extensions(60_000) }, ...reads(20)],
-      }),
-  },
+  ...(
+    [
+      ['a create', { resourceType: 'Patient' }],
+      ['2 MiB', extensions(60_000)],
+    ] as const
+  ).map(([what, resource]): CrowdShape => ({
+    what: `bundle: ${what}, and documents`,
+    draft: (world) => batch(world, [{ request: { method: 'POST', url: 'Patient' }, resource }, ...reads(20)]),
+  })),
   ...[
     ['a document of 10 MiB', 'scan'],
     ['a document of 1 MiB', 'letter'],
   ].map(([what, name = '']): CrowdShape => ({
     what: `write: a conditional create that finds ${what}`,
     draft: (world) =>
-      http({
-        method: 'POST',
-        path: '/fhir/DocumentReference',
-        headers: { ...fhirHeaders(world), 'if-none-exist': `_id=${idOf(world, name)}` },
-        body: JSON.stringify(letter('x')),
-      }),
+      fhir(world, 'POST', '/DocumentReference', letter('x'), { 'if-none-exist': `_id=${idOf(world, name)}` }),
   })),
   {
     what: 'bundle: conditional creates that find documents',
     draft: (world) =>
-      post(world, '', {
-        resourceType: 'Bundle',
-        type: 'batch',
-        entry: ['letter', 'documents'].flatMap((name) =>
+      batch(
+        world,
+        ['letter', 'documents'].flatMap((name) =>
           (world.ids.get(name) ?? []).map((id) => ({
             request: { method: 'POST', url: 'DocumentReference', ifNoneExist: `_id=${id}` },
             resource: letter('x'),
           })),
         ),
-      }),
+      ),
   },
   counted('patch: operations (copy)'),
   {
     what: 'patch: a document of 10 MiB',
     // With a heap of 48 MB, V8 ends the process.
     memory: SPARING,
-    draft: (world) =>
-      http({
-        method: 'PATCH',
-        path: `/fhir/DocumentReference/${idOf(world, 'scan')}`,
-        headers: { ...fhirHeaders(world), 'content-type': 'application/json-patch+json' },
-        body: JSON.stringify([{ op: 'replace', path: '/status', value: 'current' }]),
-      }),
+    draft(world) {
+      const operations = [{ op: 'replace', path: '/status', value: 'current' }];
+      const headers = { 'content-type': 'application/json-patch+json' };
+      return fhir(world, 'PATCH', `/DocumentReference/${idOf(world, 'scan')}`, operations, headers);
+    },
   },
   get('read: a document of 10 MiB', (world) => `DocumentReference/${idOf(world, 'scan')}`),
   get('history: documents', () => 'DocumentReference/_history?_count=500'),

@@ -81,13 +81,15 @@ export const fhirHeaders = ({ tokens }: World): Record<string, string> => ({
   authorization: `Bearer ${tokens.fhir}`,
   'content-type': 'application/fhir+json',
 });
-export const post = (world: World, path: string, body: unknown): Grown =>
+/** A request of the FHIR API. A text is the body as it is. */
+export const fhir = (world: World, method: string, path: string, body?: unknown, headers = {}): Grown =>
   http({
-    method: 'POST',
+    method,
     path: `/fhir${path}`,
-    headers: fhirHeaders(world),
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { ...fhirHeaders(world), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
+export const post = (world: World, path: string, body: unknown): Grown => fhir(world, 'POST', path, body);
 const searchBy = ({ tokens }: World, type: string, body: string): Grown =>
   http({
     method: 'POST',
@@ -201,12 +203,7 @@ const headers: TextPlace[] = [
   limit: LIMIT.header,
   bytesOf: utf8,
   draft: (world, text) =>
-    http({
-      method: 'POST',
-      path: '/fhir/Patient',
-      headers: { ...fhirHeaders(world), [name]: text.replaceAll(/[\r\n]/g, '') },
-      body: '{"resourceType":"Patient"}',
-    }),
+    fhir(world, 'POST', '/Patient', '{"resourceType":"Patient"}', { [name]: text.replaceAll(/[\r\n]/g, '') }),
 }));
 
 const tokenForm: TextPlace[] = ['scope', 'client_assertion', 'grant_type', 'audience', 'x'].map((name) => ({
@@ -379,7 +376,7 @@ const ofTexts: RequestShape[] = [
 /** A document of about 100 kB for each of a list. */
 const BIG = 'x'.repeat(100_000);
 const entry = (method: string, url: string, more: object = {}): object => ({ request: { method, url }, ...more });
-const batch = (world: World, entries: readonly object[], type = 'batch'): Grown =>
+export const batch = (world: World, entries: readonly object[], type = 'batch'): Grown =>
   post(world, '', { resourceType: 'Bundle', type, entry: entries });
 
 type Counted = readonly [surface: string, what: string, size: number, draft: RequestShape['draft']];
@@ -510,6 +507,8 @@ let drafts = 0;
 
 /** The patient of `storeRows` with many observations. */
 const rowIn = (world: World): string => world.ids.get('rows')?.[0] ?? '';
+const patch = (world: World, operations: readonly object[]): Grown =>
+  fhir(world, 'PATCH', `/Patient/${rowIn(world)}`, operations, { 'content-type': 'application/json-patch+json' });
 const urn = (of: number): string => `urn:uuid:00000000-0000-4000-8000-${String(of).padStart(12, '0')}`;
 const created = (type: string, resource: object, more: object = {}): object =>
   entry('POST', type, { ...more, resource: { resourceType: type, ...resource } });
@@ -671,34 +670,13 @@ const COUNTED: readonly Counted[] = [
     'patch',
     `operations (${op})`,
     990,
-    (world, n) =>
-      http({
-        method: 'PATCH',
-        path: `/fhir/Patient/${rowIn(world)}`,
-        headers: { ...fhirHeaders(world), 'content-type': 'application/json-patch+json' },
-        body: JSON.stringify([
-          { op: 'add', path: '/extension', value: list(2_000, (at) => ({ url: 'urn:x', valueInteger: at })) },
-          ...list(n, () => ({
-            op,
-            path: '/extension/0',
-            from: '/extension/1',
-            value: { url: 'urn:x', valueInteger: 0 },
-          })),
-        ]),
-      }),
+    (world, n) => {
+      const extension = (valueInteger: number) => ({ url: 'urn:x', valueInteger });
+      const change = { op, path: '/extension/0', from: '/extension/1', value: extension(0) };
+      return patch(world, [{ op: 'add', path: '/extension', value: list(2_000, extension) }, ...list(n, () => change)]);
+    },
   ]),
-  [
-    'patch',
-    'a value',
-    2_000_000,
-    (world, n) =>
-      http({
-        method: 'PATCH',
-        path: `/fhir/Patient/${rowIn(world)}`,
-        headers: { ...fhirHeaders(world), 'content-type': 'application/json-patch+json' },
-        body: JSON.stringify([{ op: 'add', path: '/language', value: 'a'.repeat(n) }]),
-      }),
-  ],
+  ['patch', 'a value', 2_000_000, (world, n) => patch(world, [{ op: 'add', path: '/language', value: 'a'.repeat(n) }])],
   ...(
     [
       ['search', 'observations', 'Observation?_count='],
@@ -710,18 +688,13 @@ const COUNTED: readonly Counted[] = [
     surface,
     `${what} found`,
     500,
-    (world, n) => http({ method: 'GET', path: `/fhir/${path}${n}`, headers: fhirHeaders(world) }),
+    (world, n) => fhir(world, 'GET', `/${path}${n}`),
   ]),
   [
     'everything',
     'resources found',
     500,
-    (world, n) =>
-      http({
-        method: 'GET',
-        path: `/fhir/Patient/${rowIn(world)}/$everything?_count=${n}`,
-        headers: fhirHeaders(world),
-      }),
+    (world, n) => fhir(world, 'GET', `/Patient/${rowIn(world)}/$everything?_count=${n}`),
   ],
   ...(
     [
@@ -736,12 +709,10 @@ const COUNTED: readonly Counted[] = [
     'export',
     'types',
     10,
-    (world, n) =>
-      http({
-        method: 'GET',
-        path: `/fhir/$export?_type=${list(n, () => 'Patient').join(',')}`,
-        headers: { ...fhirHeaders(world), prefer: 'respond-async' },
-      }),
+    (world, n) => {
+      const types = list(n, () => 'Patient').join(',');
+      return fhir(world, 'GET', `/$export?_type=${types}`, undefined, { prefer: 'respond-async' });
+    },
   ],
   ['admin', 'messages found', 200, (world, n) => staff(world, 'GET', `/admin/api/messages?limit=${n}`)],
   ['admin', 'audit found', 200, (world, n) => staff(world, 'GET', `/admin/api/audit?limit=${n}`)],
