@@ -187,6 +187,10 @@ test('an administrator downloads the site as a file, plans a changed file and ap
   await page.fill('#file', 'format: 1\nformat: 2\n');
   await page.click('button:has-text("Show the plan")');
   expect(await page.textContent('[data-said]')).toMatch(/^Line 2: /);
+  const more = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(9)}]\n`);
+  await page.fill('#file', `l0: &l0 [1]\n${more.join('')}`);
+  await page.click('button:has-text("Show the plan")');
+  expect(await page.textContent('[data-said]')).toMatch(/^Excessive alias count/);
   await expectNarrow();
   await page.fill('#file', 'format: 1\napiKeys:\n  - name: Filed\n    tokenTtlSeconds: 5\n');
   await page.click('button:has-text("Show the plan")');
@@ -203,6 +207,8 @@ test('an administrator downloads the site as a file, plans a changed file and ap
     page.setInputFiles('#chosen', { name: 'site.yaml', mimeType: 'application/yaml', buffer });
   await choose(Buffer.from('name: M\xfcller', 'latin1'));
   await page.waitForSelector('[data-said]:has-text("The file is not UTF-8. Save it as UTF-8.")');
+  await choose(Buffer.alloc(4 * 1024 * 1024 + 1, ' '));
+  await page.waitForSelector('[data-said]:has-text("The file is larger than 4 MiB.")');
   await choose(Buffer.from(file));
   await page.waitForFunction(() => document.querySelector('textarea')?.value.includes('Made by a file'));
   await page.click('button:has-text("Show the plan")');

@@ -12,35 +12,51 @@ const asYaml = (content) => stringify(content, { lineWidth: 0 });
 
 if (text.value.trim().startsWith('{')) text.value = asYaml(JSON.parse(text.value));
 
+/** Shows why the file is not sent. @param message null hides the last one */
+function say(message) {
+  said.hidden = message === null;
+  said.textContent = message;
+}
+
+/** A larger file does not fit into the form, and would stop the page for a minute. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
 form.querySelector('[data-choose]').hidden = false;
 chosen.addEventListener('change', () => {
   const [file] = chosen.files;
-  if (file !== undefined) void file.arrayBuffer().then(read);
+  if (file === undefined) return;
+  if (file.size > MAX_BYTES) say('The file is larger than 4 MiB. Use npm run admin -- plan.');
+  else void file.arrayBuffer().then(read);
 });
 
 /** In any other encoding, names would be stored with other characters. */
 function read(bytes) {
   try {
     text.value = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    said.hidden = true;
+    say(null);
   } catch {
-    said.hidden = false;
-    said.textContent = 'The file is not UTF-8. Save it as UTF-8.';
+    say('The file is not UTF-8. Save it as UTF-8.');
   }
+}
+
+/** @throws an Error with the line, or for aliases that would fill the memory */
+function toJson(yaml) {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw new Error(`Line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`);
+  return JSON.stringify(document.toJS());
 }
 
 let content;
 form.addEventListener('submit', (event) => {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text.value, { lineCounter, prettyErrors: false });
-  const [error] = document.errors;
-  said.hidden = error === undefined;
-  if (error !== undefined) {
+  try {
+    content = toJson(text.value);
+    say(null);
+  } catch (error) {
     event.preventDefault();
-    said.textContent = `Line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`;
-    return;
+    say(error.message);
   }
-  content = JSON.stringify(document.toJS());
 });
 form.addEventListener('formdata', ({ formData }) => formData.set('file', content));
 
