@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { ROOT } from './stack/services/build.ts';
 
 /** Less than a fifth of what the free plan allows. A Worker of 572 KiB starts in 111 ms on two quiet cores, of 586 KiB in 171 ms on busy ones. */
-const MAX_GZIP_KIB = 620;
+const MAX_GZIP_KIB = 621;
 /** Several times what it takes on a quiet machine, since a busy one takes longer. */
 const MAX_STARTUP_MS = 500;
 /** Other programs on the machine only add to the time, so the least one counts. */
