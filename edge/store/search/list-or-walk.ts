@@ -15,7 +15,7 @@ export interface Listed {
   readonly source: Source;
   /** SQL. */
   readonly lists: readonly string[];
-  /** The criteria that every list has as its condition. */
+  /** The criteria that every list has as its condition, if the lists are dates of a patient. */
   readonly held?: readonly Criterion[];
 }
 
@@ -45,11 +45,15 @@ export function listOrWalk(
   const each = lists.map((list, n) => (n === 0 ? list : `select x.id from (${list}) x where ${isLong}`));
   const counted = lists.map((_, n) => `(${n}, (select count(*) from l${n}))`).join(', ');
   const all = lists.map((_, n) => `select id from l${n} where (select k from lead) = ${n}`).join(' union all ');
-  // The offset keeps all conditions but the ids from the choice of an index.
+  const ids = `select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}`;
+  const rows = `select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')}`;
+  // The offset keeps all conditions but the ids from the choice of an index. The plan for the dates of a patient is kept. For several
+  // ids it may choose the index of another order, and read all of the type. So each id is looked up by itself.
   // prose-allow: sentence
-  const found = `(select x.* from ${source.from('x')} where ${source.within(scope, 'x')} and ${source.id('x')} = any (array(
-        select distinct l.id from (${all}) l where (select n from lead) <= ${FEW_LISTED}${behind('l.id')}))
-      order by ${source.id('x')} offset 0) ${DRIVER}`;
+  const found =
+    held === undefined
+      ? `(${rows} = any (array(${ids})) order by ${source.id('x')} offset 0) ${DRIVER}`
+      : `(select x.* from (${ids} order by l.id) i cross join lateral (${rows} = i.id limit 1) x order by i.id offset 0) ${DRIVER}`;
   return {
     ctes: `with ${each.map((list, n) => `l${n} as materialized (${list} limit ${FEW_LISTED + 1})`).join(', ')},
      lead as materialized (select k, n from (values ${counted}) c (k, n) where k = 0 or ${isLong} order by n, k limit 1)

@@ -23,9 +23,16 @@ import { relatedSql } from './related.ts';
 import { allIds, isByNames, MANY_NAMES, selectionSql } from './selection.ts';
 import type { SearchScope } from './source.ts';
 
-/** A rare name needs its index; for a common name a walk of the site finds a page sooner. */
-const planOf = (criteria: readonly Criterion[]): Pick<Query, 'planAnew'> =>
-  criteria.some(plansAnew) ? { planAnew: true } : {};
+/**
+ * A rare name needs its index; for a common name a walk of the site finds a page sooner. One plan serves every range of dates of a
+ * patient, which an index has in one place.
+ */
+function planOf(criteria: readonly Criterion[], related: readonly Related[] = []): Pick<Query, 'planAnew'> {
+  const isOfPatient = criteria.some(({ kind }) => kind === 'patient');
+  const own = criteria.filter(({ kind }) => !(isOfPatient && kind === 'date'));
+  const ofRelated = related.flatMap((one) => one.criteria);
+  return [...own, ...ofRelated].some(plansAnew) ? { planAnew: true } : {};
+}
 
 const FIND = fhirFunction<PageRow>('fhir_find', 11, 'reads');
 
@@ -70,15 +77,9 @@ export function searchPage(selection: PageSelection): Query<PageRow> {
         );
   // The best plan of an order by date depends on the values, unless a patient is named.
   const isAnew = selection.sort.param !== undefined && !criteria.some(({ kind }) => kind === 'patient');
-  const planned = planOf(allCriteria(selection.criteria, selection.related));
+  const planned = planOf(selection.criteria, selection.related);
   return { text, params, reads: true, ...planned, ...(isAnew ? { planAnew: true } : {}) };
 }
-
-/** The criteria of the search and of the related resources. */
-const allCriteria = (criteria: readonly Criterion[], related: readonly Related[] = []): Criterion[] => [
-  ...criteria,
-  ...related.flatMap((one) => one.criteria),
-];
 
 /** A patient with more than a page of resources. */
 const OVER_PAGE = `select 'reverse-included' from f where f.place = 1 and f.included_bytes > ${PAGE_BYTES}`;
@@ -152,7 +153,7 @@ export function searchCount(
       ? count
       : `with ${ctes.join(', ')}
    select n.total, (select o.name from (${over.join(' union all ')}) o limit 1) as over_limit from (${summed}) n`;
-  return { text, params, reads: true, ...planOf(allCriteria(criteria, related)) };
+  return { text, params, reads: true, ...planOf(criteria, related) };
 }
 
 function countSql(scope: SearchScope, criteria: readonly Criterion[], plan: 'free' | 'fixed'): string {
