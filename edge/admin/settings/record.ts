@@ -21,18 +21,20 @@ import { uriTable } from './uri-table.ts';
 
 const text = z.string();
 
-/** The limits of retention times; the columns' checks have the same (migrations/0001_site.sql). */
+/** The limit of retention times; the columns' checks have the same limits (migrations/0001_site.sql). */
 const MAX_DAYS = 36_500;
-const days = (min: number) =>
-  z
-    .number({ error: `must be a whole number from ${min} to ${MAX_DAYS}` })
-    .int(`must be a whole number from ${min} to ${MAX_DAYS}`)
-    .min(min, `must be at least ${min}`)
-    .max(MAX_DAYS, `must be at most ${MAX_DAYS}`);
-const MESSAGES_MIN_DAYS = 30;
-const ATTEMPTS_MIN_DAYS = 7;
-const USAGE_MIN_DAYS = 1;
-const AUDIT_MIN_DAYS = 365;
+const keptDays = (min: number, initial: number) =>
+  ({
+    schema: z
+      .number({ error: `must be a whole number from ${min} to ${MAX_DAYS}` })
+      .int(`must be a whole number from ${min} to ${MAX_DAYS}`)
+      .min(min, `must be at least ${min}`)
+      .max(MAX_DAYS, `must be at most ${MAX_DAYS}`),
+    initial,
+    answer: z.number().int(),
+    section: 'kept',
+    input: { kind: 'number', min, max: MAX_DAYS },
+  }) as const;
 
 /** Checks the text only. save.ts resolves the host, and so does each delivery. */
 const webhook = optionalText(2048).superRefine((url, context) => {
@@ -227,53 +229,37 @@ export const SITE_MEMBERS = {
   }),
   keepMessagesDays: member({
     column: 'keep_messages_days',
-    schema: days(MESSAGES_MIN_DAYS),
-    initial: 400,
-    answer: z.number().int(),
+    ...keptDays(30, 400),
     label: 'HL7 messages (days)',
     hint:
       'How long messages and their acknowledgements are kept, at least 30 days. After that a message cannot be shown or ' +
       'replayed, but a retransmission is still recognized. A message that was never accepted is deleted completely; a message ' +
       'that waits because the gateway failed is kept.',
-    section: 'kept',
-    input: { kind: 'number', min: MESSAGES_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-messages', value: 'DAYS' },
   }),
   keepAttemptsDays: member({
     column: 'keep_attempts_days',
-    schema: days(ATTEMPTS_MIN_DAYS),
-    initial: 90,
-    answer: z.number().int(),
+    ...keptDays(7, 90),
     label: 'Attempts and refusals (days)',
     hint:
       'How long attempts at a message are kept, except the first accepted and the newest one. Also the reasons of rejected ' +
       'requests, and codes that code tables miss. At least 7 days.',
-    section: 'kept',
-    input: { kind: 'number', min: ATTEMPTS_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-attempts', value: 'DAYS' },
   }),
   keepUsageDays: member({
     column: 'keep_usage_days',
-    schema: days(USAGE_MIN_DAYS),
-    initial: 400,
-    answer: z.number().int(),
+    ...keptDays(1, 400),
     label: 'Counts for Traffic (days)',
     hint: 'How long the counts of requests are kept.',
-    section: 'kept',
-    input: { kind: 'number', min: USAGE_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-usage', value: 'DAYS' },
   }),
   keepAuditDays: member({
     column: 'keep_audit_days',
-    schema: days(AUDIT_MIN_DAYS),
-    initial: 2190,
-    answer: z.number().int(),
+    ...keptDays(365, 2_190),
     label: 'Audit (days)',
     hint:
       'How long audit events are kept. The operator sets a minimum for all sites, six years by default, which this value ' +
       'cannot shorten.',
-    section: 'kept',
-    input: { kind: 'number', min: AUDIT_MIN_DAYS, max: MAX_DAYS },
     flag: { name: 'keep-audit', value: 'DAYS' },
   }),
   legalHold: member({
