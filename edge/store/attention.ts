@@ -6,8 +6,8 @@ export const ATTENTION_KINDS = [
   'possible-duplicate',
   /** A corrected, withdrawn or deleted result arrived after a newer one. */
   'stale-correction',
-  /** A withdrawal hides another statement about the result, and both have one time. */
-  'tied-withdrawal',
+  /** Two final values of a result have one time, or a withdrawal and what it hides. */
+  'tied-result',
   /** A correction fits none of the results that are known, or several. */
   'correction-unmatched',
   /** A text was stored beside a final one, and only one of them may be right. */

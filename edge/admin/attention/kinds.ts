@@ -28,11 +28,11 @@ export const KIND_TEXTS: Readonly<Record<AttentionKind, KindText>> = {
     next: 'replay',
     todo: 'Check whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
-  'tied-withdrawal': {
-    title: 'Withdrawals with the same time',
-    why: 'A withdrawal hides another statement about the result. Both have the same time, so either may be the later one.',
+  'tied-result': {
+    title: 'Results with the same time',
+    why: 'Two final values, or a withdrawal and a value, have the same time, so either may be the later one.',
     next: 'replay',
-    todo: 'Check whether the result is withdrawn. If it is, dismiss; if not, replay the message that the withdrawal hides.',
+    todo: 'Check whether the newer result is right. If it is, dismiss; if not, replay the message.',
   },
   'correction-unmatched': {
     title: 'Corrections without a result',

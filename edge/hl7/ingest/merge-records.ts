@@ -17,11 +17,11 @@ import { writeElement } from '../precedence/element.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
 import { attendTie } from '../mapping/stale.ts';
-import { WITHDRAWN } from '../precedence/stated-value.ts';
 import { concludeMerged } from '../results/conclusion.ts';
 import { noteUncertain } from '../results/file-results.ts';
 import { settleMerged, type MergedFiling } from '../results/left-results.ts';
 import { mergeResults } from '../results/merge-results.ts';
+import { statusPrecedence } from '../results/result-state.ts';
 import { ALLERGY_IN_ERROR } from '../mapping/segments/al1-iam.ts';
 import { CONDITION_IN_ERROR } from '../mapping/segments/condition.ts';
 
@@ -59,7 +59,7 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
       const kept = replacedKey(key) === undefined ? drafts.byKey(draft.type, keyOf(key, to)) : undefined;
       return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
-    const added = new Set(results.ofPatient('Observation', from).map(({ draft }) => draft));
+    const observations = results.ofPatient('Observation', from).map(({ draft }) => draft);
     const { met: same, beside } = mergeResults(from, to, results);
     const found = same.filter(
       ({ gone, kept }) => isOfPatient(gone.draft, new Set([from, ...record])) && isOfPatient(kept.draft, record),
@@ -81,14 +81,17 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     ]);
     for (const { gone, kept } of pairs) {
       const { isTied } = drafts.absorb(kept, { ...gone, content: referringTo(gone.content, stays) });
-      if (isTied) attendTie(kept, to, kept.remembered.registers.get(WITHDRAWN)?.precedence ?? '', context.attend);
+      if (isTied) attendTie(kept, to, statusPrecedence(kept), context.attend);
       drafts.rewrite(gone, inError(gone));
     }
-    const joined = new Set(pairs.map(({ kept }) => kept));
+    const kept = pairs.map((pair) => pair.kept);
     results.move(from, to, new Set(pairs.map(({ gone }) => gone)));
-    const reports = [...joined].filter(({ type }) => type === 'DiagnosticReport');
-    settleMerged({ patientId: to, joined, added }, segment, filing);
-    concludeMerged(reports, to, filing);
+    settleMerged(to, new Set([...observations, ...kept]), segment, filing);
+    concludeMerged(
+      kept.filter(({ type }) => type === 'DiagnosticReport'),
+      to,
+      filing,
+    );
     met.push(...pairs.map(({ gone, kept }) => ({ gone: gone.id, kept: kept.id })));
     for (const { number, replaced } of replacements) replaceDocument(number, replaced, to, drafts);
     const [merged, survivor] = [from, to].map((id) => drafts.byId('Patient', id));

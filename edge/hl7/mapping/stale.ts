@@ -28,7 +28,7 @@ export function attendStaleCorrection(
   });
 }
 
-/** A withdrawal hides a statement of the same time: a person must decide which of them was made last. */
+/** Two statements of a result have one time: a person must decide which of them was made last. */
 export function attendTie(
   { type, id }: Draft,
   patientId: string,
@@ -36,5 +36,5 @@ export function attendTie(
   attend: MapContext['attend'],
 ): void {
   const about = `${type}/${id} ${precedence.split('|')[1]}`;
-  attend({ kind: 'tied-withdrawal', patients: [patientId], about, detail: { type, id } });
+  attend({ kind: 'tied-result', patients: [patientId], about, detail: { type, id } });
 }

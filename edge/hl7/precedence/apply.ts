@@ -10,7 +10,7 @@ import { changeGeneral, isGeneral } from './general.ts';
 import { readElement, setOrDelete, writeElement } from './element.ts';
 import { changeIdentifiers } from './identifiers.ts';
 import { changeList, isList } from './list.ts';
-import { asDefault, isSameTime, type Precedence } from './precedence.ts';
+import { asDefault, isSameTime, isTiedFinal, type Precedence } from './precedence.ts';
 import { later, stampOf, type Register, type Remembered } from './registers.ts';
 import {
   elementsOf,
@@ -29,7 +29,7 @@ import {
 export interface Applied extends Recorded {
   /** A contribution that would have changed the resource was skipped, because a newer statement is stored. */
   readonly isStale: boolean;
-  /** A withdrawal hides a statement of the same time. */
+  /** A withdrawal hides a statement of the same time, or two final values have one time. */
   readonly isTied: boolean;
 }
 
@@ -94,9 +94,18 @@ export function applyStatement(
   }
   const isTied = isNewest
     ? hidesOwnTime([remembered.registers], precedence)
-    : !isWithdrawal && isHidden(precedence, before) && isSameTime(precedence, before);
+    : !isWithdrawal &&
+      ((isHidden(precedence, before) && isSameTime(precedence, before)) ||
+        isRival({ content, remembered }, said.get(VALUE)?.at(-1)?.value, precedence));
   return { content: settled(next, state, isPatient), remembered: state, isStale, isTied };
 }
+
+/** Checks for another final value of the result with the same time. */
+export const isRival = ({ content, remembered }: Recorded, value: Json | undefined, precedence: Precedence): boolean =>
+  value !== undefined &&
+  isTiedFinal(remembered.registers.get(VALUE)?.precedence ?? '', precedence) &&
+  wouldChange(content, VALUE, value);
+const VALUE = 'value[x]';
 
 function byElement(contributions: readonly Contribution[]): Map<string, Contribution[]> {
   const found = new Map<string, Contribution[]>();
@@ -128,9 +137,13 @@ function changeElement(
   settle(record.content, registers, element, stored.counting, resolved);
   const leftOut = values.find((each, at) => each !== resolved.counting && said[at]?.isDefault !== true);
   if (leftOut === undefined) return false;
-  const tried = { ...record.content };
-  writeElement(tried, element, leftOut.value);
-  return elementText(tried, element) !== elementText(record.content, element);
+  return wouldChange(record.content, element, leftOut.value);
+}
+
+function wouldChange(content: JsonObject, element: string, value: Json): boolean {
+  const tried = { ...content };
+  writeElement(tried, element, value);
+  return elementText(tried, element) !== elementText(content, element);
 }
 
 const elementText = (content: JsonObject, element: string): string => saidText(readElement(content, element) ?? null);

@@ -2,8 +2,8 @@
  * Combines two records of one resource, as if all statements had been about one of them (edge/docs/behaviour.md, HL7 v2, Which
  * resource). Not for patients, whose lists combine several fields. Pure.
  */
-import { settled, union, type Applied } from './apply.ts';
-import { setOrDelete } from './element.ts';
+import { isRival, settled, union, type Applied } from './apply.ts';
+import { readElement, setOrDelete } from './element.ts';
 import { heldHistory, historyOf } from './history.ts';
 import {
   ARRIVED,
@@ -52,7 +52,10 @@ export function combined(kept: Recorded, other: Recorded): Applied {
     settle(content, registers, element, ours.counting, resolve(element, stated, withdrawal));
   }
   const remembered = { ...kept.remembered, registers };
-  const isTied = hidesOwnTime([kept.remembered.registers, theirs], withdrawal.precedence);
+  const value = readElement(other.content, 'value[x]');
+  const isTied =
+    hidesOwnTime([kept.remembered.registers, theirs], withdrawal.precedence) ||
+    isRival(kept, value, theirs.get('value[x]')?.precedence ?? '');
   return { content: settled(content, remembered, false), remembered, isStale: false, isTied };
 }
 

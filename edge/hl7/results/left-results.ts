@@ -41,7 +41,6 @@ interface SettlingRecord extends MergedFiling {
 }
 
 interface Settling extends SettlingRecord {
-  readonly groups: readonly FiledGroup[];
   /** Reports of the message, by OBR. */
   readonly reports: ReadonlyMap<Segment, FiledStatement>;
   /** Results that the message states. */
@@ -55,11 +54,8 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
   for (const each of ofType('DiagnosticReport')) if (each.result.obr !== undefined) reports.set(each.result.obr, each);
   const observations = ofType('Observation');
   const settling: Settling = {
-    drafts: request.drafts,
-    results: request.results,
-    context: request.context,
+    ...request,
     patientId: patient.id,
-    groups: filing.groups,
     reports,
     stated: new Set(observations.map(({ draft }) => draft)),
     causes: new Map(),
@@ -211,17 +207,12 @@ function settleParents(settling: SettlingRecord): void {
   }
 }
 
-/** The observations and reports of two records that are one now. */
-export interface MergedRecord {
-  readonly patientId: string;
-  /** Resources that became one with another one. */
-  readonly joined: ReadonlySet<Draft>;
-  /** The observations of the merged patient. */
-  readonly added: ReadonlySet<Draft>;
-}
-
-/** Settles results that a newer final message in the other record does not have, cancels, or whose parent it changes. */
-export function settleMerged({ patientId, joined, added }: MergedRecord, by: Segment, filing: MergedFiling): void {
+/**
+ * Settles results that a newer final message in the other record does not have, cancels, or whose parent it changes.
+ *
+ * @param changed the observations that the merge moves, and resources that become one with another one
+ */
+export function settleMerged(patientId: string, changed: ReadonlySet<Draft>, by: Segment, filing: MergedFiling): void {
   const all = filing.results.ofPatient('Observation', patientId);
   const settling: SettlingRecord = {
     ...filing,
@@ -236,10 +227,9 @@ export function settleMerged({ patientId, joined, added }: MergedRecord, by: Seg
   const groups = Map.groupBy(all, ({ key }) => JSON.stringify(key));
   for (const group of groups.values()) {
     const drafts = group.map(({ draft }) => draft);
-    const isOfBoth = new Set(drafts.map((draft) => joined.has(draft) || added.has(draft))).size > 1;
-    if (isOfBoth || drafts.some((draft) => joined.has(draft))) settleMergedGroup(drafts, reportOf, by, settling);
+    if (drafts.some((draft) => changed.has(draft))) settleMergedGroup(drafts, reportOf, by, settling);
   }
-  for (const report of joined) {
+  for (const report of changed) {
     const cancelled = report.remembered.registers.get(WITHDRAWN);
     if (report.type === 'DiagnosticReport' && cancelled !== undefined)
       cancel(report, cancelled.precedence, by, settling);

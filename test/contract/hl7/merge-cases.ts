@@ -205,7 +205,7 @@ export function mergeCases(subject: () => Subject): void {
     await merge('MEETT', 'MEETT-old');
     expect(await values('MEETT')).toEqual(['1 entered-in-error', '1 entered-in-error']);
     const listed = `from attention a join patient_identity i on i.site_id = a.site_id and i.id = a.patient_a
-      where a.kind = 'tied-withdrawal' and i.value = 'MEETT'`;
+      where a.kind = 'tied-result' and i.value = 'MEETT'`;
     expect(await subject().count(listed)).toBe(1);
   });
 

@@ -244,7 +244,7 @@ export function orderCases(subject: () => OrderSubject): void {
           const about = [await only(id, 'DiagnosticReport'), await only(id, 'Observation')].map((row) => row.id);
           const { rows } = await subject().db.client.query<{ type: string }>(
             `select detail ->> 'type' as type from attention
-              where kind = 'tied-withdrawal' and detail ->> 'id' = any ($1) order by type`,
+              where kind = 'tied-result' and detail ->> 'id' = any ($1) order by type`,
             [about],
           );
           expect(rows).toEqual([{ type: 'DiagnosticReport' }, { type: 'Observation' }]);

@@ -6,9 +6,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { lines, RESULT_ROWS, sensitivity, sent } from '../../../inputs/hl7-result-rows.ts';
-import { afterResults, liveIn, reportedIn, type SentOrder, type SentResults } from '../../../inputs/hl7-results.ts';
+import {
+  afterResults,
+  liveIn,
+  reportedIn,
+  resultMessage,
+  type SentOrder,
+  type SentResults,
+} from '../../../inputs/hl7-results.ts';
 import { ordersOf } from '../../../stack/tools/orders.ts';
-import type { World } from '../../../inputs/hl7-world.ts';
+import { createWorld, type World } from '../../../inputs/hl7-world.ts';
 import { sized } from '../../../stack/tools/size.ts';
 
 test.each(RESULT_ROWS)('%s', (_, messages, live, listed) => {
@@ -194,6 +201,25 @@ test('a final susceptibility of a withdrawn organism is withdrawn and listed in 
       expect(isFound || !isListed, name).toBe(true);
     }
   }
+});
+
+test('two final values with one time are listed, in one record and after a merge', () => {
+  const said = (value: string, status = 'F', at: number | string = 1): SentResults =>
+    sent(at, { status, obx: [`NM|K^K^L||${value}`] });
+  const kindsOf = (...messages: readonly SentResults[]): string[] =>
+    afterResults(messages).world.attention.map(({ kind }) => kind);
+  expect(kindsOf(said('4.0'), said('4.1'))).toEqual(['tied-result']);
+  // Repeated, with another control id; corrected; preliminary; a second later.
+  expect(kindsOf(said('4.0'), said('4.0'))).toEqual([]);
+  expect(kindsOf(said('4.0'), said('4.1', 'C'))).toEqual([]);
+  expect(kindsOf(said('4.0', 'P'), said('4.1', 'P'))).toEqual([]);
+  expect(kindsOf(said('4.0', 'F', '20260101120101'), said('4.1', 'F', '20260101120102'))).toEqual([]);
+  const world = createWorld();
+  const person = '^^^HOSP^MR||Doe^Jane||19800229|F';
+  world.send(resultMessage(said('4.0'), `P1${person}`));
+  world.send(resultMessage(said('4.1'), `P2${person}`));
+  world.send(`MSH|^~\\&|A|B|C|D|2026||ADT^A40|1|P|2.5.1\nPID|1||P1${person}\nMRG|P2^^^HOSP^MR`);
+  expect(world.attention.map(({ kind }) => kind)).toEqual(['tied-result']);
 });
 
 test('a final susceptibility of a former organism is listed once, until the sender states it again', () => {
