@@ -21,41 +21,31 @@ const header = (type: string, processing: string, version: string) =>
 /** Text that does not compress: PostgreSQL would pack repetitions into an index entry. */
 const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
 
-interface Case {
-  readonly what: string;
-  readonly message: string | Uint8Array;
-  readonly outcome: 'AA' | 'AE' | 'AR';
-  readonly errors: readonly string[];
-}
+type Case = readonly [what: string, message: string | Uint8Array, outcome: 'AA' | 'AE' | 'AR', errors: string];
 
 const latin1 = (text: string) =>
   Uint8Array.from(bytesOf(text.replaceAll('Ä', '\u0001'))).map((byte) => (byte === 1 ? 0xc4 : byte));
 
 const CASES: readonly Case[] = [
-  { what: 'not HL7 at all', message: 'hello', outcome: 'AR', errors: ['E 100 MSH^1', 'E 101 MSH^1^10'] },
-  { what: 'nothing', message: '', outcome: 'AR', errors: ['E 100 MSH^1', 'E 101 MSH^1^10'] },
-  {
-    what: 'MSH cut short',
-    message: 'MSH|^~\\&|LAB',
-    outcome: 'AR',
-    errors: ['E 101 MSH^1^9^1^1', 'E 101 MSH^1^9^1^2', 'E 101 MSH^1^10', 'E 101 MSH^1^12', 'W 101 MSH^1^11'],
-  },
-  { what: 'MSH of three characters', message: 'MSH', outcome: 'AR', errors: ['E 101 MSH^1^1', 'E 101 MSH^1^10'] },
-  {
-    what: 'MSH-2 of four characters, unescaped twice',
-    message: `${msh('ADT^A01').replace('^~\\&', '^~\\&#')}\n${PID}`,
-    outcome: 'AA',
-    errors: [],
-  },
-  {
-    what: 'MSH-2 of four equal characters',
-    message: `${msh('ADT^A01').replace('^~\\&', '^^^^')}\n${PID}`,
-    outcome: 'AR',
-    errors: ['E 102 MSH^1^2', 'E 101 MSH^1^10'],
-  },
-  {
-    what: 'specimens of the last night of the calendar, and of the first morning',
-    message: [
+  ['not HL7 at all', 'hello', 'AR', 'E 100 MSH^1, E 101 MSH^1^10'],
+  ['nothing', '', 'AR', 'E 100 MSH^1, E 101 MSH^1^10'],
+  [
+    'MSH cut short',
+    'MSH|^~\\&|LAB',
+    'AR',
+    'E 101 MSH^1^9^1^1, E 101 MSH^1^9^1^2, E 101 MSH^1^10, E 101 MSH^1^12, W 101 MSH^1^11',
+  ],
+  ['MSH of three characters', 'MSH', 'AR', 'E 101 MSH^1^1, E 101 MSH^1^10'],
+  ['MSH-2 of four characters, unescaped twice', `${msh('ADT^A01').replace('^~\\&', '^~\\&#')}\n${PID}`, 'AA', ''],
+  [
+    'MSH-2 of four equal characters',
+    `${msh('ADT^A01').replace('^~\\&', '^^^^')}\n${PID}`,
+    'AR',
+    'E 102 MSH^1^2, E 101 MSH^1^10',
+  ],
+  [
+    'specimens of the last night of the calendar, and of the first morning',
+    [
       msh('ORU^R01'),
       PID,
       'OBR|1||F1|1^Test^L|||99991231235959-1400||||||||||||||||||F',
@@ -63,122 +53,57 @@ const CASES: readonly Case[] = [
       'OBR|2||F2|2^Test^L|||00010101000000+1400||||||||||||||||||F',
       'OBX|1|NM|a^b^L||1||||||F|||00010101',
     ].join('\n'),
-    outcome: 'AA',
-    errors: [],
-  },
-  { what: 'unknown type', message: `${msh('SIU^S12')}\n${PID}`, outcome: 'AR', errors: ['E 200 MSH^1^9^1^1'] },
-  { what: 'unknown event', message: `${msh('ORU^R99')}\n${PID}`, outcome: 'AR', errors: ['E 201 MSH^1^9^1^2'] },
-  {
-    what: 'unknown version',
-    message: `${header('ADT^A01', 'P', '3.0')}\n${PID}`,
-    outcome: 'AR',
-    errors: ['E 203 MSH^1^12'],
-  },
-  {
-    what: 'processing id that is not accepted',
-    message: `${header('ADT^A01', 'T', '2.5.1')}\n${PID}`,
-    outcome: 'AR',
-    errors: ['E 202 MSH^1^11'],
-  },
-  {
-    what: 'PID-3 missing',
-    message: `${msh('ADT^A01')}\nPID|1||||Doe^Jane`,
-    outcome: 'AE',
-    errors: ['E 101 PID^1^3^1^1'],
-  },
-  { what: 'PID missing', message: `${msh('ADT^A01')}\nEVN|A01`, outcome: 'AE', errors: ['E 101 PID^1'] },
-  {
-    what: 'OBX-3 missing',
-    message: `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|ST|||x||||||F`,
-    outcome: 'AE',
-    errors: ['E 101 OBX^1^3'],
-  },
-  {
-    what: 'TXA-12 missing',
-    message: `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP`,
-    outcome: 'AE',
-    errors: ['E 101 TXA^1^12^1^1'],
-  },
-  {
-    what: '31 February',
-    message: `${msh('ADT^A01')}\nPID|1||B2^^^HOSP^MR||Doe^Jane||19800231|F`,
-    outcome: 'AA',
-    errors: ['W 102 PID^1^7^1^1'],
-  },
-  {
-    what: 'several faults at once',
-    message: `${msh('ORU^R01')}\nPID|1||||Doe^Jane||19800231|F\n${OBR}\nOBX|1|ST|||x||||||F`,
-    outcome: 'AE',
-    errors: ['E 101 PID^1^3^1^1', 'E 101 OBX^1^3'],
-  },
-  {
-    what: 'an NM that is not a number',
-    message: `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|NM|n^N^L||high||||||F`,
-    outcome: 'AA',
-    errors: ['W 102 OBX^1^5^1'],
-  },
-  {
-    what: 'bytes that are not UTF-8',
-    message: latin1(`${msh('ADT^A01')}\nPID|1||B3^^^HOSP^MR||DÄe^Jane`),
-    outcome: 'AE',
-    errors: ['E 102 PID^1^5'],
-  },
-  {
-    what: 'an unknown character set',
-    message: `${msh('ADT^A01')}||||||KLINGON\n${PID}`,
-    outcome: 'AE',
-    errors: ['E 103 MSH^1^18'],
-  },
-  {
-    what: 'two messages in one body',
-    message: `${msh('ADT^A01')}\n${PID}\n${msh('ADT^A01')}\n${PID}`,
-    outcome: 'AE',
-    errors: ['E 100 MSH^2'],
-  },
-  {
-    what: 'a batch',
-    message: `BHS|^~\\&|LAB|HOSP\n${msh('ADT^A01')}\n${PID}\nBTS|1`,
-    outcome: 'AR',
-    errors: ['E 200 BHS^1'],
-  },
-  {
-    what: 'OBX before OBR',
-    message: `${msh('ORU^R01')}\n${PID}\nOBX|1|ST|a^A^L||x||||||F\n${OBR}`,
-    outcome: 'AE',
-    errors: ['E 100 OBX^1'],
-  },
-  {
-    what: 'OBR-25 Y',
-    message: `${msh('ORU^R01')}\n${PID}\n${OBR.replace(/F$/, 'Y')}`,
-    outcome: 'AE',
-    errors: ['E 103 OBR^1^25'],
-  },
-  {
-    what: 'a document that is not base64',
-    message: `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP|||||||||D1\nOBX|1|ED|a^A^L||^AP^PDF^Base64^?!||||||F`,
-    outcome: 'AE',
-    errors: ['E 102 OBX^1^5^1^5'],
-  },
-  {
-    what: 'Z segments and others that are not mapped',
-    message: `${msh('ADT^A01')}\n${PID}\nNK1|1|Doe^John\nZPI|1|x\nZPI|2|y`,
-    outcome: 'AA',
-    errors: ['I 0 ZPI^1'],
-  },
-  {
-    what: 'a segment named __proto__',
-    message: `${msh('ADT^A01')}\n${PID}\n__proto__|1`,
-    outcome: 'AA',
-    errors: ['W 100 ???^1'],
-  },
-  { what: 'a merge without MRG', message: `${msh('ADT^A40')}\n${PID}`, outcome: 'AE', errors: ['E 101 MRG^1'] },
+    'AA',
+    '',
+  ],
+  ['unknown type', `${msh('SIU^S12')}\n${PID}`, 'AR', 'E 200 MSH^1^9^1^1'],
+  ['unknown event', `${msh('ORU^R99')}\n${PID}`, 'AR', 'E 201 MSH^1^9^1^2'],
+  ['unknown version', `${header('ADT^A01', 'P', '3.0')}\n${PID}`, 'AR', 'E 203 MSH^1^12'],
+  ['processing id that is not accepted', `${header('ADT^A01', 'T', '2.5.1')}\n${PID}`, 'AR', 'E 202 MSH^1^11'],
+  ['PID-3 missing', `${msh('ADT^A01')}\nPID|1||||Doe^Jane`, 'AE', 'E 101 PID^1^3^1^1'],
+  ['PID missing', `${msh('ADT^A01')}\nEVN|A01`, 'AE', 'E 101 PID^1'],
+  ['OBX-3 missing', `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|ST|||x||||||F`, 'AE', 'E 101 OBX^1^3'],
+  ['TXA-12 missing', `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP`, 'AE', 'E 101 TXA^1^12^1^1'],
+  ['31 February', `${msh('ADT^A01')}\nPID|1||B2^^^HOSP^MR||Doe^Jane||19800231|F`, 'AA', 'W 102 PID^1^7^1^1'],
+  [
+    'several faults at once',
+    `${msh('ORU^R01')}\nPID|1||||Doe^Jane||19800231|F\n${OBR}\nOBX|1|ST|||x||||||F`,
+    'AE',
+    'E 101 PID^1^3^1^1, E 101 OBX^1^3',
+  ],
+  [
+    'an NM that is not a number',
+    `${msh('ORU^R01')}\n${PID}\n${OBR}\nOBX|1|NM|n^N^L||high||||||F`,
+    'AA',
+    'W 102 OBX^1^5^1',
+  ],
+  ['bytes that are not UTF-8', latin1(`${msh('ADT^A01')}\nPID|1||B3^^^HOSP^MR||DÄe^Jane`), 'AE', 'E 102 PID^1^5'],
+  ['an unknown character set', `${msh('ADT^A01')}||||||KLINGON\n${PID}`, 'AE', 'E 103 MSH^1^18'],
+  ['two messages in one body', `${msh('ADT^A01')}\n${PID}\n${msh('ADT^A01')}\n${PID}`, 'AE', 'E 100 MSH^2'],
+  ['a batch', `BHS|^~\\&|LAB|HOSP\n${msh('ADT^A01')}\n${PID}\nBTS|1`, 'AR', 'E 200 BHS^1'],
+  ['OBX before OBR', `${msh('ORU^R01')}\n${PID}\nOBX|1|ST|a^A^L||x||||||F\n${OBR}`, 'AE', 'E 100 OBX^1'],
+  ['OBR-25 Y', `${msh('ORU^R01')}\n${PID}\n${OBR.replace(/F$/, 'Y')}`, 'AE', 'E 103 OBR^1^25'],
+  [
+    'a document that is not base64',
+    `${msh('MDM^T02')}\n${PID}\nTXA|1|OP|AP|||||||||D1\nOBX|1|ED|a^A^L||^AP^PDF^Base64^?!||||||F`,
+    'AE',
+    'E 102 OBX^1^5^1^5',
+  ],
+  [
+    'Z segments and others that are not mapped',
+    `${msh('ADT^A01')}\n${PID}\nNK1|1|Doe^John\nZPI|1|x\nZPI|2|y`,
+    'AA',
+    'I 0 ZPI^1',
+  ],
+  ['a segment named __proto__', `${msh('ADT^A01')}\n${PID}\n__proto__|1`, 'AA', 'W 100 ???^1'],
+  ['a merge without MRG', `${msh('ADT^A40')}\n${PID}`, 'AE', 'E 101 MRG^1'],
 ];
 
 describe('bad input', () => {
-  test.each(CASES)('$what: $outcome', async ({ message, outcome, errors }) => {
+  test.each(CASES)('%s', async (_what, message, outcome, errors) => {
     const before = (await site.messages()).length;
     const sent = await site.send(message);
-    expect({ outcome: sent.outcome, errors: sent.errors }).toEqual({ outcome, errors });
+    expect({ outcome: sent.outcome, errors: sent.errors.join(', ') }).toEqual({ outcome, errors });
     expect(sent.text).toContain(`\rMSA|${outcome}|`);
     expect(sent.text).not.toMatch(/Doe|Jane|1980/);
     const stored = await site.messages();
