@@ -56,66 +56,40 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter<Label>({ name, help, labelNames, registers });
   return {
     registry,
-    connections: new Gauge({ name: 'mllp_connections', help: 'Open connections.', registers }),
-    connectionsTotal: new Counter({ name: 'mllp_connections_total', help: 'Connections accepted.', registers }),
-    bytes: new Counter({
-      name: 'mllp_bytes_total',
-      help: 'Bytes from (in) and to (out) senders.',
-      labelNames: ['direction'],
-      registers,
-    }),
-    frames: new Counter({
-      name: 'mllp_frames_total',
-      help: 'Frames by kind: whole (complete), oversized, interrupted (dropped unfinished), unterminated (no CR after FS).',
-      labelNames: ['kind'],
-      registers,
-    }),
-    junkBytes: new Counter({
-      name: 'mllp_junk_bytes_total',
-      help: 'Dropped bytes outside frames, without line ends.',
-      registers,
-    }),
-    acks: new Counter({
-      name: 'mllp_acks_total',
-      help: 'Acknowledgements written, by MSA-1; none: the sender requested no acknowledgement.',
-      labelNames: ['code'],
-      registers,
-    }),
+    connections: gauge('mllp_connections', 'Open connections.'),
+    connectionsTotal: counter('mllp_connections_total', 'Connections accepted.'),
+    bytes: counter('mllp_bytes_total', 'Bytes from (in) and to (out) senders.', 'direction'),
+    frames: counter(
+      'mllp_frames_total',
+      'Frames by kind: whole (complete), oversized, interrupted (dropped unfinished), unterminated (no CR after FS).',
+      'kind',
+    ),
+    junkBytes: counter('mllp_junk_bytes_total', 'Dropped bytes outside frames, without line ends.'),
+    acks: counter(
+      'mllp_acks_total',
+      'Acknowledgements written, by MSA-1; none: the sender requested no acknowledgement.',
+      'code',
+    ),
     forwardSeconds: new Histogram({
       name: 'mllp_forward_seconds',
       help: 'From a complete frame to the answer of the edge, including retries.',
       buckets: FORWARD_BUCKETS_SECONDS,
       registers,
     }),
-    forwardWaiting: new Gauge({
-      name: 'mllp_forward_waiting',
-      help: 'Messages that wait to be forwarded.',
-      registers,
-    }),
-    forwardAttempts: new Counter({
-      name: 'mllp_forward_attempts_total',
-      help: 'Attempts to forward, by result; every result but "answered" was retried or given up.',
-      labelNames: ['result'],
-      registers,
-    }),
-    paced: new Counter({
-      name: 'mllp_paced_messages_total',
-      help: 'Messages delayed by the rate limit of their address.',
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'mllp_refusals_total',
-      help: 'Connections that the sidecar rejected or closed, by reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    heldBytes: new Gauge({ name: 'mllp_held_bytes', help: 'Bytes of messages held in memory.', registers }),
-    edgeReachable: new Gauge({
-      name: 'mllp_edge_reachable',
-      help: '1 if the edge answered the last request.',
-      registers,
-    }),
+    forwardWaiting: gauge('mllp_forward_waiting', 'Messages that wait to be forwarded.'),
+    forwardAttempts: counter(
+      'mllp_forward_attempts_total',
+      'Attempts to forward, by result; every result but "answered" was retried or given up.',
+      'result',
+    ),
+    paced: counter('mllp_paced_messages_total', 'Messages delayed by the rate limit of their address.'),
+    refusals: counter('mllp_refusals_total', 'Connections that the sidecar rejected or closed, by reason.', 'reason'),
+    heldBytes: gauge('mllp_held_bytes', 'Bytes of messages held in memory.'),
+    edgeReachable: gauge('mllp_edge_reachable', '1 if the edge answered the last request.'),
   };
 }
