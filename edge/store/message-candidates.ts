@@ -249,7 +249,8 @@ function ofPatient(selection: Selection, { number, authorities, terms }: Patient
   }
   const candidates = [
     ...(asNumber.length === 0 ? [] : [`(${byKeys(selection, 'numbers', asNumber.slice(1), 'patient')})`]),
-    ...(asName.length === 0 ? [] : [`(${byKeys(selection, 'names', asName, 'patient')})`]),
+    // A name that was found by its only typed word has it. Without the value, the index alone has the messages.
+    ...(asName.length === 0 ? [] : [`(${byKeys(selection, 'names', asName.length === 1 ? [] : asName, 'patient')})`]),
   ].join('\n union\n ');
   const ways = [
     ...(asNumber.length === 0 ? [] : [asNumber.join(' and ')]),

@@ -156,7 +156,9 @@ describe.each<[string, () => string]>([
       // Until the statistics know a site, each of its messages may be looked at once. The messages of one key may be sorted.
       const most = site() === unknown ? UNKNOWN_MESSAGES + 1 : label === 'a sender' ? MESSAGES + 2 : MAX_ROWS;
       expect(rows).toBeLessThan(most);
-      expect(pages).toBeLessThan(MAX_PAGES);
+      // The index alone counts the messages of one word, once VACUUM has seen them.
+      const isOfOneWord = site() !== unknown && /^(?:a name|the beginning) of|^a name that/.test(label);
+      expect(pages).toBeLessThan(isOfOneWord && !/common/.test(label) ? MAX_PAGES / 10 : MAX_PAGES);
     });
   }
 
