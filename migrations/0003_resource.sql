@@ -132,13 +132,12 @@ select table_of_site('resource_identifier');
 grant select, insert, update, delete on resource_identifier to gateway_app;
 
 -- Codes, and with the parameter 'missing' the parameters that a resource has no value of. The keys are those of token_key: an index
--- of the texts is twice as large. 0: without a system.
+-- of the texts is twice as large. They contain the type. 0: without a system.
 create table resource_token (
   site_id uuid not null,
   id uuid not null,
   code_key bigint not null,
-  system_key bigint not null,
-  type text not null
+  system_key bigint not null
 );
 create index resource_token_system on resource_token (site_id, system_key, id) where (system_key <> 0) is true;
 alter table resource_token add primary key (site_id, code_key, id, system_key);

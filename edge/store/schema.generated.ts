@@ -158,6 +158,7 @@ export const FUNCTIONS: readonly string[] = [
   'thumbprints_write',
   'token_key',
   'token_revoke',
+  'token_type',
   'usage_noted',
   'write_time',
 ];

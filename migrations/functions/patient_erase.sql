@@ -129,7 +129,7 @@ begin
        union all select 'given', string_to_table(s.givens, E'\n')) n
      where s.site_id = p_site and s.id = any (patients)
        and x.site_id = p_site and x.part = n.part and x.name = left(n.name, 200) and x.id = s.id;
-    foreach t in array array['resource_identifier', 'resource_token', 'patient_search', 'patient_identity', 'patient_trait',
+    foreach t in array array['resource_identifier', 'patient_search', 'patient_identity', 'patient_trait',
       'hl7_identity', 'hl7_precedence', 'hl7_result', 'hl7_message_resource', 'resource_history'] loop
       execute format('delete from %I x using erased e where x.site_id = $1 and x.type = e.type and x.id = e.id', t) using p_site;
       get diagnostics n = row_count;
@@ -142,6 +142,11 @@ begin
      where x.site_id = p_site and x.date_key = e.key and x.id = e.id;
     get diagnostics n = row_count;
     names := names || 'resource_date'::text;
+    counts := counts || n;
+    delete from resource_token x using erased e
+     where x.site_id = p_site and x.id = e.id and (x.code_key | x.system_key) & 15 = token_type(e.type);
+    get diagnostics n = row_count;
+    names := names || 'resource_token'::text;
     counts := counts || n;
 
     -- Other patients lose their links to them, and Groups lose them as members, also in earlier versions.

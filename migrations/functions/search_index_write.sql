@@ -31,7 +31,7 @@ begin
          and (i.system, i.value) not in (
            select search_key(e ->> 0), search_key(e ->> 1) from json_array_elements(r.identifiers) e);
       delete from resource_token t
-       where t.site_id = p_site and t.type = r.type and t.id = r.id
+       where t.site_id = p_site and t.id = r.id and (t.code_key | t.system_key) & 15 = token_type(r.type)
          and (t.code_key, t.system_key) not in (
            select token_key(r.type, e ->> 0, e ->> 2), token_key(r.type, e ->> 0, e ->> 1)
              from json_array_elements(r.tokens) e);
@@ -59,8 +59,8 @@ begin
       on conflict do nothing;
   end if;
   if cardinality(writes) > 1 or json_array_length(writes[1].tokens) > 0 then
-    insert into resource_token (site_id, id, code_key, system_key, type)
-      select p_site, x.id, token_key(x.type, e ->> 0, e ->> 2), token_key(x.type, e ->> 0, e ->> 1), x.type
+    insert into resource_token (site_id, id, code_key, system_key)
+      select p_site, x.id, token_key(x.type, e ->> 0, e ->> 2), token_key(x.type, e ->> 0, e ->> 1)
         from unnest(writes) x cross join json_array_elements(x.tokens) e
       on conflict do nothing;
   end if;

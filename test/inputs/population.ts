@@ -27,8 +27,8 @@ const family = (i: string): string =>
 
 /** A token of each resource; SQL of its parts. @param k as of `id` */
 const tokens = (type: string, param: string, code: string, system: string, k: number): string =>
-  `insert into resource_token (site_id, id, code_key, system_key, type)
-   select $1::uuid, ${id(k, 'i')}, token_key('${type}', ${param}, ${code}), token_key('${type}', ${param}, ${system}), '${type}'
+  `insert into resource_token (site_id, id, code_key, system_key)
+   select $1::uuid, ${id(k, 'i')}, token_key('${type}', ${param}, ${code}), token_key('${type}', ${param}, ${system})
      from generate_series(1, $2::integer) i`;
 
 const STATEMENTS: readonly string[] = [

@@ -111,6 +111,15 @@ test('each date parameter of a type has another key, and date_keys has them', as
   expect(rows.filter(({ key, is_listed }) => key === null || !is_listed)).toEqual([]);
 });
 
+test('each type of resources has another token_type', async () => {
+  const { rows } = await database.client.query<{ of: string | null }>(
+    'select token_type(t) as of from unnest($1::text[]) t',
+    [ALL_RESOURCE_TYPES.filter(isStored)],
+  );
+  expect(new Set(rows.map((row) => Number(row.of) % 16)).size).toBe(rows.length);
+  expect(rows.filter((row) => row.of === null)).toEqual([]);
+});
+
 /** The SQLSTATEs of class GW in the text of functions. */
 const statesIn = (pattern: RegExp, files: readonly { readonly sql: string }[]) =>
   new Set(files.flatMap(({ sql }) => Array.from(sql.matchAll(pattern), ([, state]) => state)));

@@ -705,8 +705,8 @@ const keyOf = (text: string): string => `token_key('Observation', 'code', ${text
 test('pages of several codes: page after page, each resource once', async () => {
   const { client } = db;
   await client.query(
-    `insert into resource_token (site_id, id, code_key, system_key, type)
-     select t.site_id, t.id, ${keyOf('n.code')}, ${keyOf('n.system')}, t.type
+    `insert into resource_token (site_id, id, code_key, system_key)
+     select t.site_id, t.id, ${keyOf('n.code')}, ${keyOf('n.system')}
        from resource_token t, (values ('c7', 'urn:others'), ('c9', 'urn:codes')) n (code, system)
       where t.site_id = $1 and t.code_key = ${keyOf("'c7'")} on conflict do nothing`,
     [small],

@@ -73,6 +73,36 @@ async function find(type: ResourceType, criteria: Criterion[], at = site) {
   return resources.map(({ id }) => id);
 }
 
+test('an update keeps the codes and dates of a resource of another type with its id', async () => {
+  const { id: of } = await write(patient('shared-id'));
+  const id = newId();
+  const dated = (code: string, effectiveDateTime: string) =>
+    observation(of, { code: { coding: [{ system: 'urn:shared', code }] }, effectiveDateTime });
+  await write(dated('a', '2026-01-01'), id);
+  await write({ ...dated('b', '2026-02-01'), resourceType: 'Procedure', performedDateTime: '2026-02-01' }, id);
+  const rowsOf = async (table: string) =>
+    (
+      await db.client.query(
+        `select to_json(t)::text as row from ${table} t where site_id = $1 and id = $2 order by 1`,
+        [site, id],
+      )
+    ).rows;
+  const [tokens, dates] = [await rowsOf('resource_token'), await rowsOf('resource_date')];
+  const first = observation(of, { code: { coding: [{ system: 'urn:shared', code: 'c' }] } });
+  await write(first, id, 'update');
+  await write({ ...first, resourceType: 'Procedure' }, id, 'update');
+  expect(await rowsOf('resource_date')).toEqual([]);
+  await write(dated('a', '2026-01-01'), id, 'update');
+  expect(await rowsOf('resource_date')).toHaveLength(1);
+  await write(
+    { ...dated('b', '2026-02-01'), resourceType: 'Procedure', performedDateTime: '2026-02-01' },
+    id,
+    'update',
+  );
+  expect([await rowsOf('resource_token'), await rowsOf('resource_date')]).toEqual([tokens, dates]);
+  expect(tokens.length).toBeGreaterThan(4);
+});
+
 test('arrays arrive unchanged, with all characters', async () => {
   const texts = ['a"b', 'c\\d', 'e,f', '{g}', '', ' ', 'null', 'NULL', '\\"'];
   const query = { text: 'select array_to_json($1::text[])::text as json', params: [texts] };

@@ -111,7 +111,7 @@ async function fill(at: string, ids = Array.from({ length: RESOURCES }, newId)):
 
 const INDEX = [
   'select type, id, value, system from resource_identifier where site_id = $1 order by 1, 2, 3, 4',
-  'select type, id, code_key, system_key from resource_token where site_id = $1 order by 1, 2, 3, 4',
+  'select id, code_key, system_key from resource_token where site_id = $1 order by 1, 2, 3',
   `select id, date_key, from_at, before_at, from_is_local, before_is_local, patient_id from resource_date
     where site_id = $1 order by 1, 2`,
   'select id, names, name_sort, birth_date, gender, families, givens, exact from patient_search where site_id = $1 order by 1',
@@ -155,7 +155,7 @@ describe('a site reindexed', () => {
     const [index, content] = [await rowsOf(site, INDEX), await rowsOf(site, CONTENT)];
     for (const damage of [
       'delete from resource_identifier where site_id = $1',
-      'update resource_token set code_key = code_key + 1 where site_id = $1',
+      'update resource_token set code_key = code_key + 16 where site_id = $1',
       `update patient_search set names = '', name_sort = 'x', birth_date = '1900', gender = null where site_id = $1`,
       `update patient_search set families = '', givens = '', exact = 'x' where site_id = $1`,
       'delete from patient_name where site_id = $1',
@@ -168,8 +168,8 @@ describe('a site reindexed', () => {
       `delete from report where site_id = $1 and report_id = (select min(report_id::text)::uuid from report where site_id = $1)`,
       `update resource set patient_id = null where site_id = $1 and type = 'Observation'`,
       `update resource set patient_id = id where site_id = $1 and type = 'Patient'`,
-      `insert into resource_token (site_id, id, code_key, system_key, type)
-         select site_id, id, token_key(type, 'code', 'stale'), 0, type from resource where site_id = $1`,
+      `insert into resource_token (site_id, id, code_key, system_key)
+         select site_id, id, token_key(type, 'code', 'stale'), 0 from resource where site_id = $1`,
     ]) {
       await db.client.query(damage, [site]);
     }

@@ -149,7 +149,7 @@ function valueOf(type: string): string {
   if (type.startsWith('timestamp')) return '2026-01-01T00:00:00Z';
   if (type.startsWith('json')) return '{}';
   if (type === 'boolean') return 'true';
-  if (type === 'integer' || type === 'bigint') return '1';
+  if (type === 'smallint' || type === 'integer' || type === 'bigint') return '1';
   return `x${randomUUID()}`;
 }
 
