@@ -58,8 +58,9 @@ export function tokenSql(columns: TokenColumns, alias: string, { any, found }: T
     return partsOf({ value: key, system: system === null ? null : contentOf(system) });
   });
   if (alternatives.length === 1) return alternatives.join('');
-  // One array has all values, which is a condition on the index.
-  const listed = keys.length === any.length ? [`${column} = any (array[${keys.join(', ')}])`] : [];
+  // One array has all values, which is a condition on the index. As a subquery it is computed once, and not for each row.
+  const listed =
+    keys.length === any.length ? [`${column} = any (array(values ${keys.map((key) => `(${key})`).join(', ')}))`] : [];
   const isListed = listed.length > 0 && any.every(({ system }) => system === null);
   return [...listed, ...(isListed ? [] : [`(${alternatives.map((one) => `(${one})`).join(' or ')})`])].join(' and ');
 }

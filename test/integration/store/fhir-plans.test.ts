@@ -500,6 +500,15 @@ test('a page in the middle of the resources of one patient reads none before it'
   expect((await explain(application, site, query)).pages).toBeLessThan(MAX_PAGES);
 });
 
+test('a kept plan computes the keys of several codes once, not for each row', async () => {
+  const criteria = [PATIENT(large), token('code', ...FOUND_CODES.slice(0, 10).map((value) => code(value)))];
+  const query = searchPage({ site: large, type: 'Observation', criteria, sort: BY_ID, after: null, limit: 50 });
+  await explain(application, large, query);
+  const { rows } = await planKept(application, query);
+  // The function of the keys.
+  expect(JSON.stringify(rows)).not.toMatch(/"(?:Filter|Index Cond)":"(?:[^"\\]|\\.)*md5/);
+});
+
 test('the Provenance of a page reads the audit only near each write', async () => {
   const { client } = db;
   // A busy day: 40 accesses each second. The 30 s after a write have 1,200.
