@@ -352,6 +352,16 @@ export const RESULT_ROWS: readonly ResultRow[] = [
     ['result-missing'],
   ],
   [
+    'a cancelled report leaves its final result, which was preliminary before, and is listed',
+    [
+      sent(1, { status: 'P', obx: [potassium('4.0')] }),
+      sent(2, { obx: [potassium('4.0')] }),
+      sent(3, { status: 'X', obx: [] }),
+    ],
+    ['4.0 final'],
+    ['result-missing'],
+  ],
+  [
     'a cancelled report withdraws its preliminary result',
     [sent(1, { status: 'P', obx: [potassium('4.0')] }), sent(2, { status: 'X', obx: [] })],
     [],

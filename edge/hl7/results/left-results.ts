@@ -180,13 +180,13 @@ const resultsOf = (report: Draft, { drafts }: SettlingRecord): Draft[] =>
   });
 
 /** A result that is older than the cancellation of its report, and arrives later. */
-function settleLate({ statement, result: { obr }, draft, status }: FiledStatement, settling: Settling): void {
+function settleLate({ statement, result: { obr }, draft, was, precedence }: FiledStatement, settling: Settling): void {
   const report = obr && settling.reports.get(obr);
   const cancelled = report?.draft.remembered.registers.get(WITHDRAWN);
-  if (report === undefined || cancelled === undefined || !isOlder(draft, cancelled.precedence)) return;
+  if (report === undefined || cancelled === undefined || timeMsOf(precedence) >= timeMsOf(cancelled.precedence)) return;
   const by = report.statement.segment;
-  if (isBelowFinal(draft)) withdraw(draft, cancelled.precedence, by, settling);
-  else if (isFinal(draft) && status !== 'known') {
+  if (isBelowFinal(draft) && isOlder(draft, cancelled.precedence)) withdraw(draft, cancelled.precedence, by, settling);
+  else if (isFinal(draft) && !isFinal(was)) {
     noteMissing(statement.segment, settling);
     attendLeft(report.draft, by, settling);
   }
