@@ -369,8 +369,8 @@ export const KEY_MEMBERS = {
       'For a message whose identifier finds the patient record of another person. The person differs if family name and birth ' +
       'date differ, or the birth date is of another generation. So do three differences among family name, first given name, ' +
       'birth date and sex. With warn, the message is applied with a warning (W 205 patient-differs). With refuse-results, results and ' +
-      'documents are an error (AE 205). An ADT is applied with the warning, because it corrects names and dates. With ' +
-      'refuse, an ADT is an error too. Two differences only cause the warning with each choice.',
+      'documents are an error (AE 205). An ADT is applied with the warning, because it corrects names and dates, except for a ' +
+      'newborn with the identifier of the mother. With refuse, an ADT is an error too. Two differences only cause the warning with each choice.',
     section: 'judged',
     input: {
       kind: 'one',

@@ -124,6 +124,16 @@ export function isNewborn({ birthDate, names }: Person, today: string): boolean 
   return birthDate === undefined && names.some((name) => comparable(name).hasProvisionalGiven);
 }
 
+/**
+ * Checks for a newborn with the number of an older person, such as the mother. A name in common, or a provisional name of the
+ * older person, shows that it is one person, whose birth date was mistyped.
+ */
+export const isNewbornWithNumberOf = (person: Person, stored: Person, today: string): boolean =>
+  isNewborn(person, today) &&
+  !isNewborn(stored, today) &&
+  !hasNameOf(person, stored) &&
+  !stored.names.some((name) => comparable(name).isProvisional);
+
 /** Checks for a known birth date more than a year before a day. */
 export const isOlder = (person: Person | undefined, today: string): boolean =>
   person?.birthDate !== undefined && COMPLETE_DATE.test(person.birthDate) && !isNewborn(person, today);

@@ -19,7 +19,7 @@ import {
 } from './identifier-holders.ts';
 import { foreignIdentifiers } from './foreign-identifiers.ts';
 import { ownIdentifiers, ownIdentifying } from './own-identifiers.ts';
-import { hasNameOf, isNewborn, isRepetition, type Fit } from './person.ts';
+import { hasNameOf, isNewborn, isNewbornWithNumberOf, isRepetition } from './person.ts';
 import { agrees, contradicts, finding, fitOf, isAbout, isDescribed, type ResolveRequest } from './resolve-request.ts';
 
 /** An identifier of a patient that now leads to another one. */
@@ -279,7 +279,7 @@ function found(
   }
   const oldRecord = oldRecordOf(patient, through, request);
   const fitting = fitOf(patient, request);
-  const differs = differenceFrom(fitting, leading, request);
+  const differs = differenceFrom(patient, leading, request);
   if (differs?.severity === 'E') return { kind: 'refused', findings: [...findings, differs], duplicates: [] };
   const absorbed = isJoined ? also.filter((id) => !isDescribed(id, request)) : [];
   const {
@@ -371,14 +371,17 @@ function unknown(
   };
 }
 
-/** Compares the person; undefined if it fits. People are renamed: a person who only may be another one is never rejected. */
-function differenceFrom(
-  found: Fit,
-  leading: SentIdentifier,
-  { check, isAdmission }: ResolveRequest,
-): AckError | undefined {
+/**
+ * Compares the person; undefined if it fits. People are renamed: a person who only may be another one is never rejected. An ADT
+ * corrects names and dates, but a newborn does not become the mother.
+ */
+function differenceFrom(patient: string, leading: SentIdentifier, request: ResolveRequest): AckError | undefined {
+  const { check, isAdmission, patients, person, today } = request;
+  const found = fitOf(patient, request);
   if (found === 'fits') return undefined;
-  const isRefused = found === 'contradicts' && (check === 'refuse' || (check === 'refuse-results' && !isAdmission));
+  const stored = patients.get(patient)?.person;
+  const isCorrection = isAdmission && (stored === undefined || !isNewbornWithNumberOf(person, stored, today));
+  const isRefused = found === 'contradicts' && (check === 'refuse' || (check === 'refuse-results' && !isCorrection));
   const message =
     found === 'contradicts'
       ? 'Name, birth date or sex contradict the patient with this identifier.'

@@ -320,6 +320,42 @@ export function personCases(subject: () => PatientSubject): void {
       expect(await active()).toEqual(['b 2026-03-01:', 'm 1990-04-05:']);
     });
 
+    describe('a newborn with the mother’s identifier alone', () => {
+      const MARY = { of: 'm', name: 'SMITH^MARY', born: '19900405', sex: 'F' };
+
+      test.each([
+        ['a provisional name', 'SMITH^BABYGIRL', 'F'],
+        ['a name', 'SMITH^JOHN', 'M'],
+        ['another family name', 'JONES^AMY', 'F'],
+      ])('does not become the mother: %s', async (_name, name, sex) => {
+        const { adt, active } = history();
+        await adt({ ...MARY, data: 'mary' });
+        expect(await adt({ of: 'm', name, born: '20260301', sex, data: 'baby' }, 'A28')).toBe('AE E 205 PID^1^3^1^1');
+        expect(await active()).toEqual(['m 1990-04-05: mary']);
+      });
+
+      test('gives it up to the mother, and does not get it back', async () => {
+        const { adt, active } = history();
+        const baby = { of: 'm', name: 'SMITH^BABYGIRL', born: '20260301', sex: 'F', data: 'baby' };
+        expect(await adt(baby, 'A28')).toBe('AA');
+        expect(await adt({ ...MARY, data: 'mary' })).toBe('AA W 205 PID^1^3^1^1');
+        expect(await adt(baby)).toBe('AE E 205 PID^1^3^1^1');
+        expect(await active()).toEqual(['2026-03-01: baby', 'm 1990-04-05: mary']);
+      });
+
+      test.each([
+        ['of a newborn', 'SMITH^BABYGIRL', '19260301', 'SMITH^BABYGIRL', '20260301'],
+        ['of a newborn who has a name now', 'SMITH^BABYGIRL', '19260301', 'SMITH^AMY', '20260301'],
+        ['of a person with the same name', 'SMITH^AMY', '19260301', 'SMITH^AMY', '20260301'],
+        ['of an adult', 'SMITH^AMY', '19260301', 'JONES^BETH', '19700412'],
+      ])('is not a mistyped birth date %s', async (_name, name, born, corrected, date) => {
+        const { adt, active } = history();
+        await adt({ of: 'm', name, born, sex: 'F' });
+        expect(await adt({ of: 'm', name: corrected, born: date, sex: 'F', data: 'amy' })).toBe('AA W 205 PID^1^3^1^1');
+        expect(await active()).toEqual([expect.stringMatching(/^m .*: amy$/)]);
+      });
+    });
+
     test('PID-3 that begins with the other twin’s identifier', async () => {
       const { adt, active } = history();
       await adt({ of: 'a', name: 'SMITH^AMY', born: '20200301', sex: 'F' });
