@@ -19,8 +19,8 @@
 --     that another key asks for.
 --   - Other types: a key of hl7_identity without its end, '@' and the patient's id.
 --   - The key '', of any type: the rows that two of the patients may both have, for a merge of the first into the
---     second. It also finds a document and the key under which another document replaced it
---     (edge/hl7/message/documents.ts).
+--     second. It also finds a document and the key under which another document replaced it,
+--     and documents with one number (edge/hl7/message/documents.ts).
 --
 -- The roles: patient, identity and result are stored resources (hl7_match); number is an identifier, trait an earlier
 -- name or birth date. The column asked has the positions in p_keys, from 1, of the keys that found the row. If there
@@ -103,7 +103,8 @@ begin
     return query
     select f.*
       from (
-        select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last
+        select i.key, i.type, i.id, min(p.id::text) over same as first, max(p.id::text) over same as last,
+               n.number, min(p.id::text) over numbered as first_numbered, max(p.id::text) over numbered as last_numbered
           from unnest(patients) p (id)
          cross join lateral (
            select x.type, x.id from resource x
@@ -111,9 +112,13 @@ begin
          cross join lateral (
            select x.* from hl7_identity x
             where x.site_id = p_site and x.type = c.type and x.id = c.id and x.key like '%@' || p.id::text offset 0) i
-        window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', ''))) m
+         cross join lateral (
+           select case when i.key ^@ 'cancelled ' then substr(left(i.key, -37), 11)
+                       when i.type = 'DocumentReference' and i.key ^@ '[' then left(i.key, -37)::json ->> 0 end as number) n
+        window same as (partition by i.type, regexp_replace(left(i.key, -37), '^replaces', '')),
+               numbered as (partition by n.number)) m
      cross join lateral hl7_match(p_site, 'identity', m.key, m.type, m.id, null) f
-     where m.first <> m.last;
+     where m.first <> m.last or m.number is not null and m.first_numbered <> m.last_numbered;
     -- Results without a number, whose times may be similar.
     return query
     select f.*

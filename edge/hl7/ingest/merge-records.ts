@@ -9,13 +9,14 @@ import type { ResourceType } from '../../../shared/resource-type.ts';
 import type { Merge } from '../patients/merge.ts';
 import type { Draft, Drafts } from '../mapping/drafts.ts';
 import { IN_ERROR, type Contribution } from '../precedence/contribution.ts';
-import { keyOf } from '../mapping/key.ts';
+import { CANCELLED, keyOf } from '../mapping/key.ts';
 import { mergeAllergies } from '../mapping/no-known-allergy.ts';
 import { referringTo } from '../mapping/references.ts';
 import { byNumber, replacedKey, replacesNow } from '../message/documents.ts';
 import { writeElement } from '../precedence/element.ts';
 import type { Precedence } from '../precedence/precedence.ts';
 import { later } from '../precedence/registers.ts';
+import { ARRIVED } from '../precedence/stated-value.ts';
 import { attendTie } from '../mapping/stale.ts';
 import { concludeMerged } from '../results/conclusion.ts';
 import { noteUncertain } from '../results/file-results.ts';
@@ -60,6 +61,10 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
       return kept !== undefined && kept !== draft && isOfPatient(kept, record) ? [{ gone: draft, kept }] : [];
     });
     const observations = results.ofPatient('Observation', from).map(({ draft }) => draft);
+    const cancelled = cancelledElsewhere(from, to, drafts).filter(
+      ({ gone, kept }) => isOfPatient(gone, new Set([from])) && isOfPatient(kept, record),
+    );
+    for (const { kept } of cancelled) drafts.remember(kept, ARRIVED, saidLast(kept));
     const { met: same, beside } = mergeResults(from, to, results);
     const found = same.filter(
       ({ gone, kept }) => isOfPatient(gone.draft, new Set([from, ...record])) && isOfPatient(kept.draft, record),
@@ -68,6 +73,7 @@ export function mergeRecords(merges: ReadonlyMap<Merge, Segment>, filing: Merged
     for (const { kept, isDoubtful = false } of found)
       noteUncertain({ status: 'known', known: kept, isDoubtful }, { segment }, kept.draft, to, context);
     for (const { gone, kept } of found) results.refile(kept, gone.key);
+    filed.push(...cancelled);
     const pairs = [...filed, ...found.map(({ gone, kept }): Pair => ({ gone: gone.draft, kept: kept.draft }))];
     const heirs = new Map(filed.toReversed().map(({ gone, kept }) => [gone, kept]));
     for (const { key, draft } of moved) {
@@ -112,6 +118,23 @@ function inError({ type, content }: Draft): JsonObject {
   const next = { ...content };
   for (const { element, value } of OTHERWISE_IN_ERROR[type] ?? IN_ERROR) writeElement(next, element, value);
   return next;
+}
+
+/** Documents of one record that were cancelled in the other one by their number alone. */
+function cancelledElsewhere(from: string, to: string, drafts: Drafts): Pair[] {
+  const pairsOf = (cancelling: string, other: string): (readonly [Draft, Draft])[] =>
+    drafts.keysOf(cancelling).flatMap(({ key, draft }) => {
+      if (!key.startsWith(CANCELLED) || draft.remembered.registers.has(ARRIVED)) return [];
+      const start = `[${JSON.stringify(key.slice(CANCELLED.length))},`;
+      const [only, ...more] = new Set(
+        drafts.keysOf(other).flatMap((each) => (each.key.startsWith(start) ? each.draft : [])),
+      );
+      return only === undefined || more.length > 0 ? [] : [[draft, only]];
+    });
+  return [
+    ...pairsOf(from, to).map(([gone, kept]) => ({ gone, kept })),
+    ...pairsOf(to, from).map(([kept, gone]) => ({ gone, kept })),
+  ];
 }
 
 /** Replacement keys of one record whose document is only in the other record. */

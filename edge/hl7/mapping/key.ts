@@ -30,7 +30,8 @@ export function bareNumber(part: Part | undefined): string | undefined {
 }
 
 /** The key of a document that was cancelled by its number alone, before it arrived. */
-export const cancelledKey = (number: string): string => `cancelled ${number.toWellFormed()}`;
+export const cancelledKey = (number: string): string => `${CANCELLED}${number.toWellFormed()}`;
+export const CANCELLED = 'cancelled ';
 
 /** The lookup key of the documents with a number, of any authority. */
 export const numberedKey = (number: string): string => `number ${number.toWellFormed()}`;

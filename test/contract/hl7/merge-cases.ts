@@ -387,6 +387,26 @@ export function mergeCases(subject: () => Subject): void {
     );
   });
 
+  test('a document that was cancelled in the other record by its number alone is cancelled', async () => {
+    const txa = (number: string) => `TXA|1|OP||||||||||${number}|||||AU||AV\nOBX|1|TX|t||x`;
+    for (const [at, [filed, cancelling]] of [
+      ['', '-old'],
+      ['-old', ''],
+    ].entries()) {
+      const patient = `FILE8${at}`;
+      await say('MDM^T02', `${patient}${filed}`, '01', txa('D1'));
+      await say('MDM^T02', `${patient}${filed}`, '01', txa('D2'));
+      await say('MDM^T11', `${patient}${cancelling}`, '02', 'TXA|1|OP||||||||||D1|||||AU||CA');
+      await merge(patient, `${patient}-old`);
+      const current = async () =>
+        (await stored(patient, 'DocumentReference')).filter(({ body }) => body.includes('"status":"current"'));
+      expect(await current()).toHaveLength(1);
+      // The number is no longer open: another sender's document with it is another document.
+      await say('MDM^T02', patient, '03', txa('D1^OTHER'));
+      expect(await current()).toHaveLength(2);
+    }
+  });
+
   test('allergies to something else, and those of a third patient, are left alone', async () => {
     await say('ADT^A08', 'FILE7-old', '01', 'AL1|1|DA|ASA^Aspirin^L|SV');
     await say('ADT^A08', 'FILE7', '02', `${PENICILLIN}|SV`);
