@@ -45,6 +45,7 @@ test('reports no problem and changes nothing', async () => {
     'writes',
     'role',
     'time limit',
+    'plans',
     'database clock',
     'claims',
     'refresh tokens',
@@ -95,6 +96,18 @@ test('a login whose statements have no limit is reported', async () => {
   url.searchParams.set('options', '-c statement_timeout=0');
   const { code, stdout } = await doctor({ DATABASE_URL: url.href }, stack.baseUrl);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^BAD +time limit +a statement of \w+ has no limit/m)]);
+});
+
+test('a login that may read whole tables is reported', async () => {
+  const url = new URL(db.url);
+  url.searchParams.set('options', '-c enable_seqscan=on');
+  const { code, stdout } = await doctor({ DATABASE_URL: url.href }, stack.baseUrl);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(
+      /^BAD +plans +(\w+) has enable_seqscan on.*\n +→ npm run migrate .* alter role \1 set enable_seqscan = off;/m,
+    ),
+  ]);
 });
 
 test('the API, the doctor and the page report an inner fault with its remedy', async () => {

@@ -18,6 +18,8 @@ interface LoginRow {
   readonly unwalled: readonly string[];
   /** The limit of a statement whose transaction sets none, in milliseconds; 0: no limit. */
   readonly statement_ms: number;
+  /** The settings of plans that `npm run migrate` switches off and that are on. */
+  readonly plans_on: readonly string[];
   readonly at: string;
 }
 
@@ -29,6 +31,7 @@ const login = (): Query<LoginRow> =>
                and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid))
              order by 1) as unwalled,
       (select s.reset_val::integer from pg_settings s where s.name = 'statement_timeout') as statement_ms,
+      array(select s.name from pg_settings s where s.name in ('enable_seqscan', 'jit') and s.reset_val = 'on' order by 1) as plans_on,
       ${raw(instantOf('clock_timestamp()'))} as at
     from pg_roles r where r.rolname = current_user`;
 
@@ -42,6 +45,16 @@ function timeLimit({ name, statement_ms: ms }: LoginRow): Finding {
         `alter role ${name} set statement_timeout = '8s'; it applies to new connections`,
       );
 }
+
+/** Why they are off: migrations/login.ts. */
+const plans = ({ name, plans_on: on }: LoginRow): Finding =>
+  on.length === 0
+    ? good('plans', `${name} reads no whole tables`)
+    : bad(
+        'plans',
+        `${name} has ${on.join(' and ')} on, so a search may read the rows of all sites`,
+        `npm run migrate with LOGIN_URL, or ${on.map((each) => `alter role ${name} set ${each} = off`).join('; ')}; it applies to new connections`,
+      );
 
 /** Neon's host names contain the region: ep-…[-pooler].eu-central-1.aws.neon.tech. */
 function place(url: string): Finding[] {
@@ -87,8 +100,8 @@ export async function checkDatabase(database: Database, url: string, now: () => 
     who?.unwalled.length === 0
       ? good('row security', 'every table with rows of sites has a policy')
       : bad('row security', `without a policy: ${who?.unwalled.join(', ') ?? '?'}`, 'npm run migrate, as the owner'),
-    // The owner has none: a limit would end its backups and migrations.
-    ...(isLogin ? [timeLimit(who)] : []),
+    // The owner has neither: a limit would end its backups and migrations.
+    ...(isLogin ? [timeLimit(who), plans(who)] : []),
     ended - started > SLOW_MS
       ? bad('database', `it took ${ended - started} ms to answer`, 'place the Worker near it, and switch off its sleep')
       : good('database', `it answered in ${ended - started} ms`),
