@@ -66,7 +66,11 @@ export function settleLeft(filing: Filing, patient: Draft, request: FilingReques
   rememberValues(observations, request.drafts);
   for (const { draft, statement } of observations) settling.causes.set(draft, statement.segment);
   settleParents(settling);
-  notePreliminary(observations, settling);
+  const reportOf = ({ obr }: FiledStatement['result']): Draft | undefined => (obr && reports.get(obr))?.draft;
+  const stating = observations.map(({ key, draft, status, statement: { segment }, result }) => {
+    return { key, draft, isKnown: status === 'known', segment, report: reportOf(result) };
+  });
+  notePreliminary(stating, settling.stated, settling);
   removeFromReports(settling);
 }
 
@@ -235,6 +239,10 @@ export function settleMerged(patientId: string, changed: ReadonlySet<Draft>, by:
       cancel(report, cancelled.precedence, by, settling);
   }
   settleParents(settling);
+  const stating = all
+    .filter(({ draft }) => isFinal(draft))
+    .map(({ key, draft }) => ({ key, draft, isKnown: true, segment: by, report: reportOf.get(draft) }));
+  notePreliminary(stating, new Set(), settling);
   removeFromReports(settling);
 }
 
@@ -258,22 +266,19 @@ function settleMergedGroup(
  * Lists a result below final beside a final one of an equal code in one order. The keys do not show whether they are one result.
  * They have one time, or one report in which the final result is new: the parts of a tolerance test arrive one by one.
  */
-function notePreliminary(observations: readonly FiledStatement[], settling: Settling): void {
-  const { results, patientId, reports } = settling;
-  const isFinalReport = ({ result: { obr } }: FiledStatement): boolean => {
-    const report = obr && reports.get(obr);
-    return report !== undefined && isFinal(report.draft);
-  };
-  const inFinal = observations.filter(isFinalReport);
+function notePreliminary(observations: readonly Stating[], stated: ReadonlySet<Draft>, settling: SettlingRecord): void {
+  const { results, patientId, context } = settling;
+  const inFinal = observations.filter(({ report }) => report !== undefined && isFinal(report));
   const orders = new Map(inFinal.map(({ key }) => [JSON.stringify([key.filler?.value, key.placer?.value]), key]));
   const known = new Set([...orders.values()].flatMap((key) => results.ofOrder('Observation', patientId, key)));
   for (const each of withoutNumber(inFinal, settling)) known.add(each);
-  const unstated = [...known].filter(({ draft }) => !settling.stated.has(draft) && !isWithdrawn(draft));
+  const unstated = [...known].filter(({ draft }) => !stated.has(draft) && !isWithdrawn(draft));
   if (unstated.length === 0) return;
-  const names = new Map<string, FiledStatement>();
-  for (const each of inFinal) for (const name of namesOfStatement(each, settling)) names.set(name, each);
+  const names = new Map<string, Stating>();
+  for (const each of inFinal) for (const name of namesOfStatement(each)) names.set(name, each);
+  const reports = new Set(observations.flatMap(({ report }) => report ?? []));
   const reportOf = new Map(
-    [...reports.values()].flatMap(({ draft }) => resultsOf(draft, settling).map((each) => [each, draft.id] as const)),
+    [...reports].flatMap((report) => resultsOf(report, settling).map((each) => [each, report.id] as const)),
   );
   const isNoted = new Set<Draft>();
   for (const other of unstated) {
@@ -285,37 +290,36 @@ function notePreliminary(observations: readonly FiledStatement[], settling: Sett
     const below = isBelowFinal(other.draft) ? other.draft : by.draft;
     const final = below === by.draft ? other.draft : by.draft;
     const isLeft = isBelowFinal(below) && isFinal(final) && isLater(finalPrecedence(final), statusPrecedence(below));
-    if (!isLeft || isNoted.has(below) || (below === by.draft && by.status === 'known')) continue;
+    if (!isLeft || isNoted.has(below) || (below === by.draft && by.isKnown)) continue;
     isNoted.add(below);
-    const at = locate(by.statement.segment);
+    const at = locate(by.segment);
     const message =
       'A result below final and a final result of this code are in one order. The result below final is kept.';
-    note(settling.context, 'W', '205', at, message, 'preliminary-left');
+    note(context, 'W', '205', at, message, 'preliminary-left');
     const about = `Observation/${below.id}`;
-    settling.context.attend({
-      kind: 'preliminary-left',
-      patients: [patientId],
-      about,
-      detail: { at, final: final.id },
-    });
+    context.attend({ kind: 'preliminary-left', patients: [patientId], about, detail: { at, final: final.id } });
   }
 }
 
+/** A result of a message or of merged records. */
+interface Stating extends Pick<FiledStatement, 'key' | 'draft'> {
+  readonly segment: Segment;
+  readonly isKnown: boolean;
+  readonly report: Draft | undefined;
+}
+
 /** Stored results of the reports without an order number. */
-function withoutNumber(inFinal: readonly FiledStatement[], settling: Settling): FiledResult[] {
-  const orders = new Set(inFinal.filter(({ key }) => !hasNumber(key)).map(({ result: { obr } }) => obr));
-  if (orders.size === 0) return [];
-  const reports = new Set([...settling.reports].flatMap(([obr, { draft }]) => (orders.has(obr) ? [draft] : [])));
+function withoutNumber(inFinal: readonly Stating[], settling: SettlingRecord): FiledResult[] {
+  const reports = new Set(inFinal.flatMap(({ key, report }) => (hasNumber(key) ? [] : (report ?? []))));
+  if (reports.size === 0) return [];
   const reported = new Set([...reports].flatMap((report) => resultsOf(report, settling)));
   return settling.results.ofPatient('Observation', settling.patientId).filter(({ draft }) => reported.has(draft));
 }
 
 /** The names under which a result of the message may be that of a stored one. */
-function namesOfStatement({ key, status, result: { obr } }: FiledStatement, { reports }: Settling): string[] {
-  const observed = observedBy(key);
-  const report = obr && reports.get(obr)?.draft.id;
-  const scopes = [`at ${key.at}`, ANY_TIME, ...(status === 'known' || report === undefined ? [] : [`in ${report}`])];
-  return namesIn(scopes, observed);
+function namesOfStatement({ key, isKnown, report }: Stating): string[] {
+  const scopes = [`at ${key.at}`, ANY_TIME, ...(isKnown || report === undefined ? [] : [`in ${report.id}`])];
+  return namesIn(scopes, observedBy(key));
 }
 
 function namesOfStored({ at }: FiledResult, observed: Observed, report: string | undefined): string[] {

@@ -131,6 +131,21 @@ test.each<readonly [string, readonly SentResults[], readonly string[], isListed:
     false,
   ],
   [
+    'no growth without OBX-4 stays beside two final organisms, and is listed',
+    [said(1, 'P', 'ST', 'No growth'), { at: 2, orders: [{ obx: ['ST|A^A^L|1|E. coli', 'ST|A^A^L|2|Klebsiella'] }] }],
+    ['E. coli final', 'Klebsiella final', 'No growth preliminary'],
+    true,
+  ],
+  [
+    'a time of a tolerance test that is not final yet stays, and is not listed',
+    [
+      { at: 1, orders: [{ status: 'P', obx: ['NM|G^G^L||90||202601010800', 'NM|G^G^L||91||202601010900'] }] },
+      { at: 2, orders: [{ obx: ['NM|G^G^L||90||202601010800'] }] },
+    ],
+    ['90 final', '91 preliminary'],
+    false,
+  ],
+  [
     'a correction of one final organism leaves the other one',
     [said(1, 'F', 'ST', 'E. coli', 'Klebsiella'), said(2, 'C', 'ST', 'E. coli')],
     ['E. coli corrected', 'Klebsiella final'],
