@@ -7,7 +7,7 @@ import { pagedStream } from '../../http/paged-stream.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import { viewList } from '../api/cursor.ts';
 import { parse } from '../api/parse.ts';
-import { type FailedForm, statusOfForm } from '../record/form.tsx';
+import { type FailedForm, isOfForm, statusOfForm } from '../record/form.tsx';
 import type { Visitor } from '../staff/access.ts';
 import type { Console } from '../web/console.ts';
 import { readForm, readQuery } from '../web/form.ts';
@@ -44,8 +44,8 @@ const CHANGE = 'site.rules.write';
 /** A form needs three characters for an escaped one. */
 const MAX_FORM_BYTES = 3 * MAX_IMPORT_BYTES;
 
-/** The faults that a page shows with its form. */
-const SHOWN: ReadonlySet<string> = new Set(['malformed', 'invalid', 'conflict', 'precondition-failed']);
+/** Faults of a table that a page shows with its form, beside those of any form. */
+const OF_TABLE: ReadonlySet<string> = new Set(['malformed', 'conflict']);
 
 const DONE: Readonly<Record<string, string>> = {
   map: 'The row is in the draft. It counts for messages when the draft is live.',
@@ -113,7 +113,7 @@ export function addCodeTablePages(app: Surface, { deps, access }: Console): void
       try {
         return c.redirect(`${path}${await use(session, given, id)}`, 303);
       } catch (error) {
-        const isShown = error instanceof Fault && SHOWN.has(error.kind);
+        const isShown = isOfForm(error) || (error instanceof Fault && OF_TABLE.has(error.kind));
         if (!isShown || !session.actor.permissions.has(PERMISSION)) throw error;
         const failed = { fault: error, given };
         return id === '' ? list(session, {}, failed) : show(session, id, {}, failed);

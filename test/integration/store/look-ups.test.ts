@@ -227,7 +227,7 @@ describe('the audit', () => {
   test('is found by an action that few or no bundles have', async () => {
     const few = await costAgain(list({ actions: ['update'] }));
     expect(few.rows).toBe((4 * MANY) / 1000 + MANY / 500);
-    // And the name of the API key of each.
+    // The name of the API key of each row is read too.
     expect(few.pages).toBeLessThan(MAX_PAGES + 2 * few.rows);
     const none = await costAgain(list({ actions: ['history'] }));
     expect(none).toMatchObject({ rows: 0 });
