@@ -20,11 +20,6 @@ if (config.misspelt.length > 0) log({ level: 'warn', event: 'mllp.unknown-settin
 
 try {
   const sidecar = await runSidecar(config, log);
-  const { port, healthPort } = sidecar;
-  const { host = '::', tls } = config;
-  const { pid } = process;
-  log({ level: 'info', event: 'mllp.listening', host, port, healthPort, tls: tls !== undefined, pid });
-
   let isStopping = false;
   const stop = (): void => {
     // A second signal exits immediately.
@@ -39,6 +34,12 @@ try {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => void sidecar.reload());
+
+  // After the handlers: who reads this line may send a signal at once.
+  const { port, healthPort } = sidecar;
+  const { host = '::', tls } = config;
+  const { pid } = process;
+  log({ level: 'info', event: 'mllp.listening', host, port, healthPort, tls: tls !== undefined, pid });
 } catch (error) {
   // Node's message about a port or a file names only configured values.
   const detail = error instanceof Error ? error.message : undefined;

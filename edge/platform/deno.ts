@@ -145,8 +145,6 @@ function listen() {
     return Deno.exit(1);
   }
 }
-const server = listen();
-
 const seconds = (count: number): Promise<false> => new Promise((resolve) => setTimeout(resolve, count * 1000, false));
 
 async function end(): Promise<void> {
@@ -176,3 +174,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     ending = end();
   });
 }
+
+// After the handlers: who reads that it listens may send a signal at once.
+const server = listen();

@@ -277,7 +277,7 @@ export interface TriedPost {
   readonly site: string;
   readonly id: string;
   readonly lease: string;
-  /** The last event of an accepted post. */
+  /** The last event that the receiver has, after an accepted post; null for a handshake too. */
   readonly upto: string | null;
   readonly answer: string;
   readonly isDelivered: boolean;

@@ -1,14 +1,16 @@
--- Stores the result of a post. p_upto: the last event of an accepted post; null: it was not accepted, or had no events. A
--- failed post is repeated after 10 s, then after twice the time each, an hour at most. After three days, or for the answer 410, the
--- status is error. A subscription that was paused meanwhile, or got the status error, keeps its status. For p_answer key, scope,
--- host or off (subscription_refusal) nothing was posted. The lease ends if the post failed or no event is left. Returns no row if
--- the lease was lost: then nothing is stored.
+-- Stores the result of a post. p_upto is the last event that the receiver has, after an accepted post. It is null if the post was
+-- not accepted, or was a handshake. A subscription that was paused and resumed during a post stays requested, and gets a handshake
+-- next. A failed post is repeated after 10 s, then after twice the time each, an hour at most. After three days, or for the answer
+-- 410, the status is error. A subscription that was paused meanwhile, or got the status error, keeps its status. For p_answer key,
+-- scope, host or off (subscription_refusal) nothing was posted. The lease ends if the post failed or no event is left. Returns no
+-- row if the lease was lost: then nothing is stored.
 create or replace function subscription_tried(p_site uuid, p_id uuid, p_lease uuid, p_upto bigint, p_answer text, p_is_delivered boolean)
 returns table (status text, last_event bigint, is_released boolean) language plpgsql as $$
 #variable_conflict use_column
 declare
   s subscription;
   is_on boolean;
+  needs_handshake boolean;
   has_more boolean;
   quarter timestamptz := date_bin('15 minutes', clock_timestamp(), 'epoch');
 begin
@@ -18,7 +20,8 @@ begin
     return;
   end if;
   is_on := s.status in ('requested', 'active');
-  has_more := is_on and p_is_delivered and coalesce(p_upto, s.delivered) < s.last_event;
+  needs_handshake := s.status = 'requested' and p_upto is not null;
+  has_more := is_on and p_is_delivered and (needs_handshake or coalesce(p_upto, s.delivered) < s.last_event);
   return query update subscription x
      set delivered = greatest(s.delivered, coalesce(p_upto, s.delivered)),
          last_answer = case when s.status = 'error' or p_answer = 'off' then s.last_answer else p_answer end,
@@ -31,7 +34,7 @@ begin
          next_at = case when p_is_delivered then clock_timestamp()
                    else clock_timestamp() + least(interval '1 hour', interval '10 seconds' * 2 ^ least(s.attempts, 12)) end,
          status = case when not is_on then s.status
-                       when p_is_delivered then 'active'
+                       when p_is_delivered and not needs_handshake then 'active'
                        when p_answer = '410' or s.failing_since < clock_timestamp() - interval '72 hours' then 'error'
                        else s.status end,
          lease = case when has_more then s.lease end, lease_until = case when has_more then s.lease_until end

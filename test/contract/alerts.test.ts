@@ -234,12 +234,32 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     await is({ delivered: 3, status: 'active' });
     expect(got()).toEqual([1, 2, 3]);
 
+    // Paused and resumed while a post is under way: a handshake follows it.
+    const setHeartbeat = (seconds: number | null) =>
+      client.query(
+        `update subscription set heartbeat_seconds = $2, tried_at = now() - interval '1 hour' where subscription_id = $1`,
+        [id, seconds],
+      );
+    for (const kind of ['event-notification', 'heartbeat']) {
+      const [from, open] = [received.length, Promise.withResolvers<number>()];
+      answers.push(open.promise);
+      if (kind === 'event-notification') await write('Ada');
+      else await setHeartbeat(60);
+      await until('the post is under way', async () => received.length > from);
+      await change('pause');
+      await change('resume');
+      open.resolve(200);
+      await is({ status: 'active', isPosting: false });
+      expect(received.slice(from).map(({ type }) => type)).toEqual([kind, 'handshake']);
+      await setHeartbeat(null);
+    }
+
     // Sent again from a number.
-    for (const from of [0, 4, 1.5, '1', undefined]) expect((await change('resend', { from })).status).toBe(422);
+    for (const from of [0, 5, 1.5, '1', undefined]) expect((await change('resend', { from })).status).toBe(422);
     const again = received.length;
-    expect((await change('resend', { from: 2 })).body).toMatchObject({ delivered: 1, lag: { events: 2 } });
-    await is({ delivered: 3 });
-    expect(got(again)).toEqual([2, 3]);
+    expect((await change('resend', { from: 2 })).body).toMatchObject({ delivered: 1, lag: { events: 3 } });
+    await is({ delivered: 4 });
+    expect(got(again)).toEqual([2, 3, 4]);
 
     // A test changes nothing.
     const tests = received.length;
@@ -258,7 +278,7 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     await is({ status: 'error' });
     expect(await show()).toMatchObject({ lastAnswer: '410', error: expect.stringContaining('410'), nextAt: null });
     expect((await change('resume')).status).toBe(200);
-    await is({ delivered: 4, status: 'active', error: null });
+    await is({ delivered: 5, status: 'active', error: null });
 
     // The key has lost the host: nothing may be posted, not by a test either.
     await client.query(`update api_key set subscription_hosts = '{}' where client_id = $1`, [key.clientId]);
@@ -285,6 +305,10 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     expect(rows.map(({ action }) => action)).toEqual([
       'create',
       pause,
+      pause,
+      resume,
+      pause,
+      resume,
       pause,
       resume,
       'subscription-resent',

@@ -30,19 +30,26 @@ interface Claim {
 }
 
 interface Position {
+  /** It begins, or begins again, with a notification without events. */
+  readonly needsHandshake: boolean;
   /** The last event that was accepted. */
   readonly after: string;
   /** The last event. */
   readonly upto: string;
 }
 
-const kindOf = ({ status }: ClaimedSubscription, { after, upto }: Position): NotificationType => {
-  if (after !== upto) return 'event-notification';
-  return status === 'requested' ? 'handshake' : 'heartbeat';
+const kindOf = ({ needsHandshake, after, upto }: Position): NotificationType => {
+  if (needsHandshake) return 'handshake';
+  return after === upto ? 'heartbeat' : 'event-notification';
 };
 
 /** The next events, and why they may not be posted now. The audit row names the client and the host. */
-async function nextOf(database: Database, { site, claimed }: Claim, { after, upto }: Position, requestId: string) {
+async function nextOf(
+  database: Database,
+  { site, claimed }: Claim,
+  { needsHandshake, after, upto }: Position,
+  requestId: string,
+) {
   const { subscription_id: id, client_id: clientId, host, max_count: limit } = claimed;
   const range = {
     site,
@@ -51,7 +58,7 @@ async function nextOf(database: Database, { site, claimed }: Claim, { after, upt
     types: null,
     after,
     time: null,
-    upto,
+    upto: needsHandshake ? after : upto,
     limit,
     content: null,
     maxBytes: PAGE_BYTES,
@@ -78,12 +85,13 @@ async function deliverOne(
   const { subscription_id: id, type, endpoint: url } = claimed;
   const nowMs = deps.now();
   const bundleId = uuidv7(nowMs);
-  const notification = kindOf(claimed, position);
+  const notification = kindOf(position);
   const { refusal, events } = await nextOf(database, claim, position, bundleId);
   const post = (): Promise<WebhookAnswer> => {
     const root = rootOf(deps.config);
-    const status = notification === 'handshake' ? 'requested' : 'active';
-    const notified = { root, id, type, status, lastEvent: position.upto, notification, events } as const;
+    const [status, lastEvent] =
+      notification === 'handshake' ? (['requested', position.after] as const) : (['active', position.upto] as const);
+    const notified = { root, id, type, status, lastEvent, notification, events } as const;
     const body = notificationText(notified, bundleId, new Date(nowMs).toISOString());
     // The id stays the same for each post of these events.
     const [first, last] = [events[0], events.at(-1)];
@@ -93,13 +101,13 @@ async function deliverOne(
     return postWebhook(deps, webhook, nowMs);
   };
   const { answer, isDelivered } = refusal === null ? await post() : { answer: refusal, isDelivered: false };
-  const upto = isDelivered ? (events.at(-1)?.event ?? null) : null;
+  const upto = isDelivered && !position.needsHandshake ? (events.at(-1)?.event ?? position.after) : null;
   const [row] = await database.run(subscriptionTried({ site, id, lease, upto, answer, isDelivered }));
   const entry = { site, subject: id, result: answer };
   if (row?.status === 'error') deps.log({ level: 'error', event: 'subscription.error', ...entry });
   else if (!isDelivered && answer !== 'off') deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
   if (row === undefined || row.is_released) return undefined;
-  return { after: upto ?? position.after, upto: row.last_event };
+  return { needsHandshake: row.status === 'requested', after: upto ?? position.after, upto: row.last_event };
 }
 
 /** The end of a claim's time: a claim that is not released by then is claimed again. */
@@ -118,10 +126,8 @@ export async function deliver(
   mayContinue: () => boolean,
 ): Promise<void> {
   const until = deps.now() + BUDGET_MS;
-  const { status, delivered, last_event: lastEvent } = claim.claimed;
-  // The first notification has no events.
-  const upto = status === 'requested' ? delivered : lastEvent;
-  let position = await deliverOne(deps, database, claim, { after: delivered, upto });
+  const { status, delivered: after, last_event: upto } = claim.claimed;
+  let position = await deliverOne(deps, database, claim, { needsHandshake: status === 'requested', after, upto });
   while (position !== undefined && deps.now() < until && mayContinue())
     position = await deliverOne(deps, database, claim, position);
   if (position === undefined) return;
