@@ -293,10 +293,10 @@ export interface TriedRow {
   readonly is_released: boolean;
 }
 
-/** Ends a claim with events left. */
+/** Ends a claim with events left. The next post of a subscription that was changed meanwhile need not wait any longer. */
 export const releaseSubscription = (site: string, id: string, lease: string): Query =>
   sql`update subscription set lease = null, lease_until = null
-     where site_id = ${site}::uuid and subscription_id = ${id}::uuid and lease = ${lease}::uuid`;
+     where site_id = ${site}::uuid and subscription_id = ${id}::uuid and (lease = ${lease}::uuid or lease is null)`;
 
 /** No row if the lease was lost. */
 export const subscriptionTried = (it: TriedPost): Query<TriedRow> =>

@@ -261,6 +261,19 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
     await is({ delivered: 4 });
     expect(got(again)).toEqual([2, 3, 4]);
 
+    // Sent again while a post is under way: the next one follows its end, not the end of its time.
+    const [before, last] = [received.length, Promise.withResolvers<number>()];
+    answers.push(last.promise);
+    await change('resend', { from: 4 });
+    await until('the post is under way', async () => received.length > before);
+    await change('resend', { from: 3 });
+    await client.query(`update subscription set lease_until = now() + interval '1 hour' where subscription_id = $1`, [
+      id,
+    ]);
+    last.resolve(200);
+    await is({ delivered: 4, isPosting: false });
+    expect(got(again)).toEqual([2, 3, 4, 4, 3, 4]);
+
     // A test changes nothing.
     const tests = received.length;
     answers.push(200, 500);
@@ -282,10 +295,10 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
 
     // The key has lost the host: nothing may be posted, not by a test either.
     await client.query(`update api_key set subscription_hosts = '{}' where client_id = $1`, [key.clientId]);
-    const before = received.length;
+    const count = received.length;
     expect((await change('pause')).body).toMatchObject({ status: 'off', blockedBy: 'host' });
     for (const what of ['resume', 'test']) expect((await change(what)).status).toBe(409);
-    expect(received).toHaveLength(before);
+    expect(received).toHaveLength(count);
     await client.query('update api_key set subscription_hosts = $2 where client_id = $1', [key.clientId, hosts]);
     await client.query(`update subscription set ends_at = now() where subscription_id = $1`, [id]);
     expect((await change('resume')).status).toBe(409);
@@ -311,6 +324,8 @@ describe.each(ONE_RUNTIME)('on %s', (runtime) => {
       resume,
       pause,
       resume,
+      'subscription-resent',
+      'subscription-resent',
       'subscription-resent',
       resume,
       pause,

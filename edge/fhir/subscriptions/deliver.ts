@@ -73,14 +73,14 @@ async function nextOf(
  * Posts one notification.
  *
  * @param database the database in the site
- * @returns the position if events remain; undefined: the claim is released
+ * @returns the position if a post remains; undefined: the claim is released; `lost`: the subscription was changed meanwhile
  */
 async function deliverOne(
   deps: Delivering,
   database: Database,
   claim: Claim,
   position: Position,
-): Promise<Position | undefined> {
+): Promise<Position | 'lost' | undefined> {
   const { site, lease, claimed } = claim;
   const { subscription_id: id, type, endpoint: url } = claimed;
   const nowMs = deps.now();
@@ -106,7 +106,8 @@ async function deliverOne(
   const entry = { site, subject: id, result: answer };
   if (row?.status === 'error') deps.log({ level: 'error', event: 'subscription.error', ...entry });
   else if (!isDelivered && answer !== 'off') deps.log({ level: 'warn', event: 'subscription.not-delivered', ...entry });
-  if (row === undefined || row.is_released) return undefined;
+  if (row === undefined) return 'lost';
+  if (row.is_released) return undefined;
   return { needsHandshake: row.status === 'requested', after: upto ?? position.after, upto: row.last_event };
 }
 
@@ -128,7 +129,7 @@ export async function deliver(
   const until = deps.now() + BUDGET_MS;
   const { status, delivered: after, last_event: upto } = claim.claimed;
   let position = await deliverOne(deps, database, claim, { needsHandshake: status === 'requested', after, upto });
-  while (position !== undefined && deps.now() < until && mayContinue())
+  while (typeof position === 'object' && deps.now() < until && mayContinue())
     position = await deliverOne(deps, database, claim, position);
   if (position === undefined) return;
   await database.run(releaseSubscription(claim.site, claim.claimed.subscription_id, claim.lease));
