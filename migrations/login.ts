@@ -1,16 +1,8 @@
 /** The login that the gateway connects with: a member of the application's role that owns nothing. */
 import type { Client } from 'pg';
 
+import { PLANS_OFF, STATEMENT_TIMEOUT } from '../shared/login-settings.ts';
 import { APPLICATION_ROLE } from './role.ts';
-
-const SETTINGS = {
-  // PostgreSQL ends a statement after this time, so that no query runs on after the gateway has answered 503.
-  statement_timeout: '8s',
-  // A statement is planned as if each table had only its site (migrations/0001_site.sql). So PostgreSQL could read the rows of all
-  // sites from end to end, or compile the plan of a few rows.
-  enable_seqscan: 'off',
-  jit: 'off',
-};
 
 /**
  * Creates the login of a connection string, or gives an existing login the password, the membership and the time limit.
@@ -42,6 +34,6 @@ export async function makeLogin(client: Client, connectionString: string): Promi
   const secret = password === '' ? '' : `password ${client.escapeLiteral(decodeURIComponent(password))}`;
   await client.query(`${present === undefined ? 'create' : 'alter'} role ${login} login ${secret}`);
   if (!present?.isMember) await client.query(`grant ${APPLICATION_ROLE} to ${login}`);
-  for (const [name, value] of Object.entries(SETTINGS))
-    await client.query(`alter role ${login} set ${name} = '${value}'`);
+  await client.query(`alter role ${login} set statement_timeout = '${STATEMENT_TIMEOUT}'`);
+  for (const setting of PLANS_OFF) await client.query(`alter role ${login} set ${setting} = off`);
 }

@@ -1,4 +1,5 @@
 /** Checks the database with the gateway's login: the schema, and rights that the login must not have. */
+import { PLANS_OFF, STATEMENT_TIMEOUT } from '../../../shared/login-settings.ts';
 import type { Database, Query } from '../../deps.ts';
 import { schemaVersion } from '../../store/schema-version.ts';
 import { SCHEMA_VERSION } from '../../store/schema.generated.ts';
@@ -31,7 +32,7 @@ const login = (): Query<LoginRow> =>
                and not (c.relrowsecurity and exists (select from pg_policy p where p.polrelid = c.oid))
              order by 1) as unwalled,
       (select s.reset_val::integer from pg_settings s where s.name = 'statement_timeout') as statement_ms,
-      array(select s.name from pg_settings s where s.name in ('enable_seqscan', 'jit') and s.reset_val = 'on' order by 1) as plans_on,
+      array(select s.name from pg_settings s where s.name = any (${PLANS_OFF}::text[]) and s.reset_val = 'on' order by 1) as plans_on,
       ${raw(instantOf('clock_timestamp()'))} as at
     from pg_roles r where r.rolname = current_user`;
 
@@ -42,11 +43,10 @@ function timeLimit({ name, statement_ms: ms }: LoginRow): Finding {
     : bad(
         'time limit',
         `a statement of ${name} ${ms === 0 ? 'has no limit' : `ends after ${ms} ms`}, longer than a request waits`,
-        `alter role ${name} set statement_timeout = '8s'; it applies to new connections`,
+        `alter role ${name} set statement_timeout = '${STATEMENT_TIMEOUT}'; it applies to new connections`,
       );
 }
 
-/** Why they are off: migrations/login.ts. */
 const plans = ({ name, plans_on: on }: LoginRow): Finding =>
   on.length === 0
     ? good('plans', `${name} reads no whole tables`)
