@@ -4,13 +4,11 @@
 --   Null: the resources with the identifier p_value of p_system (null: of any). With p_param 'identifiers': the resources with one
 --   of several, p_value: JSON [[value, system or null], …]. Each is looked up by itself, up to a page. With p_param 'name': the
 --   patients with a name like p_value. A rare name needs its index. For a common name, a walk of the site finds a page sooner. So
---   PostgreSQL plans this small query for each name, but not for the site (edge/store/sql.ts). This takes longer than a walk of some
---   hundred patients. Many patients may have a part of four letters. If more than two of the next hundred have it, up to 2,000 are
---   walked without a new plan. The planned query finds the rest of the page. With p_param 'family' or 'given': the patients with such
---   a name that begins with p_value, of at most 200 characters. With 'family', p_system is the beginning of a given name; null: of any.
---   Up to 2,000 names are listed and sorted; for a more common beginning a walk of the site finds a page sooner. Two common beginnings
---   may be rare together, so PostgreSQL plans the query for them. If a page has room for the patients of the family name, the given
---   names are not listed.
+--   PostgreSQL plans this small query for each name, but not for the site (edge/store/sql.ts). With p_param 'family' or 'given': the
+--   patients with such a name that begins with p_value, of at most 200 characters. With 'family', p_system is the beginning of a given
+--   name; null: of any. Up to 2,000 names are listed and sorted; for a more common beginning a walk of the site finds a page sooner.
+--   Two common beginnings may be rare together, so PostgreSQL plans the query for them. If a page has room for the patients of the
+--   family name, the given names are not listed.
 -- - p_limit, p_page_bytes: the resources of a page, and the sum of their contents. The first resource always fits.
 -- - p_answer_bytes: the sum of the resources of an answer. p_row_bytes: the size of a row beside its content.
 -- One row more, without content, shows that another page follows.
@@ -38,7 +36,7 @@ declare
   is_alone boolean := p_deadline is not null;
   -- Computed first: policies let an index serve a condition with coalesce only as a filter.
   v_after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
-  ids uuid[] := '{}';
+  ids uuid[];
   walked uuid[];
   -- As token_key.
   v_code bigint;
@@ -118,27 +116,12 @@ begin
           v_after, p_limit + 1;
     end if;
   elsif p_patient is null then
-    -- With the two wildcards.
-    if length(p_value) <= 6 then
-      ids := array(
-        select w.id
-          from (select d.id, d.names from patient_search_here d
-                 where d.site_id = p_site and d.id > v_after order by d.id
-                 limit (select case when count(*) > 2 then 2000 else 0 end
-                          from (select d.names from patient_search_here d
-                                 where d.site_id = p_site and d.id > v_after order by d.id limit 100) s
-                         where s.names like p_value)) w
-         where w.names like p_value order by w.id limit p_limit + 1);
-    end if;
-    if cardinality(ids) <= p_limit then
-      execute
-        'select array('
-          'select d.id from patient_search_here d where d.site_id = (select $1) and d.names like $2'
-          ' and d.id > $3 order by d.id limit $4)'
-        into walked
-        using p_site, p_value, coalesce(ids[cardinality(ids)], v_after), p_limit + 1 - cardinality(ids);
-      ids := ids || walked;
-    end if;
+    execute
+      'select array('
+        'select d.id from patient_search_here d where d.site_id = (select $1) and d.names like $2'
+        ' and d.id > $3 order by d.id limit $4)'
+      into ids
+      using p_site, p_value, v_after, p_limit + 1;
   else
     v_code := token_key(p_type, p_param, p_value);
     v_system := token_key(p_type, p_param, p_system);

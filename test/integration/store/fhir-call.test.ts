@@ -11,7 +11,6 @@ import { inSite } from '../../../edge/store/in-site.ts';
 import { type PageRow, toPage } from '../../../edge/store/page.ts';
 import { readResource, type ShownIf } from '../../../edge/store/resource-by-id.ts';
 import { toWrite, writeResources } from '../../../edge/store/resource.ts';
-import { fold, spellNames } from '../../../edge/store/search/fold.ts';
 import { keySearchOf } from '../../../edge/store/search/key-search.ts';
 import type { Criterion } from '../../../edge/store/search/kinds.ts';
 import type { PageSelection } from '../../../edge/store/search/page-selection.ts';
@@ -181,39 +180,6 @@ describe('a search by key', () => {
     const [, second] = await found('Patient', like('kowal'), { limit: 2 });
     const after = { key: null, id: second?.id ?? '' };
     expect(await found('Patient', like('kowal'), { after })).toHaveLength(1);
-  });
-
-  test('finds a short part of a name, of patients anywhere in the site', async () => {
-    const { site } = access.caller;
-    // More than a walk reads. The patients with one part are the first and the last, as after an import by name.
-    const families = Array.from({ length: 2_200 }, (_, n) =>
-      n === 1_000 ? 'Xu' : n % 90 === 5 ? 'Ybl' : n < 40 || n >= 2_190 ? 'Zorn' : '王',
-    );
-    const some = families.map((family) => toWrite({ ...patient(), name: [{ family }] }, newId(), 'create'));
-    await inSite(gateway, site).run(writeResources(site, some));
-    const like = (part: string): readonly Criterion[] => [{ kind: 'name', fragments: [spellNames(fold(part))] }];
-    for (const [part, family] of [
-      ['zorn', 'Zorn'],
-      ['orn', 'Zorn'],
-      ['王', '王'],
-      // Few among many, and one.
-      ['ybl', 'Ybl'],
-      ['xu', 'Xu'],
-      ['zorm', 'none'],
-    ]) {
-      const expected = some.filter((_, n) => families[n] === family).map(({ id }) => id);
-      for (const limit of [20, 45, 60]) {
-        let after: PageSelection['after'] = null;
-        const ids: string[] = [];
-        for (let page = 0; page < 4; page += 1) {
-          const rows = await found('Patient', like(part ?? ''), { limit, after });
-          const shown = rows.slice(0, limit).map(({ id }) => id);
-          ids.push(...shown);
-          after = { key: null, id: shown.at(-1) ?? newId() };
-        }
-        expect(ids).toEqual(expected.slice(0, 4 * limit));
-      }
-    }
   });
 
   test('finds the beginning of a family or given name, page after page', async () => {
