@@ -68,9 +68,10 @@ export interface AlikeRow {
   readonly placeholder_birth_dates: readonly string[];
 }
 
-const MEMBERS = ['name', 'birthDate', 'gender', 'address', 'active', 'link', 'multipleBirthInteger'];
+/** SQL: the members of a Patient that are compared, as JSON. Each `->` would read the JSON again. */
 const personOf = (body: string) =>
-  `(select json_build_object(${MEMBERS.map((name) => `'${name}', j -> '${name}'`).join(', ')})::text from (select ('{' || ${body} || '}')::json as j) p)`;
+  `(select row_to_json(p)::text from json_to_record(('{' || ${body} || '}')::json)
+      as p(name json, "birthDate" json, gender json, address json, active json, link json, "multipleBirthInteger" json))`;
 
 /**
  * SQL: an array of folded names, from one a line. They keep letters and digits only, and one letter for an umlaut's digraph:
@@ -118,12 +119,13 @@ export const findAlike = (
      order by r.last_updated, r.id limit ${limit}::integer`;
   const text = `with changed as materialized (
       select r.*, s.name_sort, s.families, t.placeholder_birth_dates,
+             ${personOf('r.body')} as person,
              case when s.birth_date <> all (r.placeholders || t.placeholder_birth_dates) then s.birth_date else '' end as birth_date
         from (${rows.text}) r
         join site t on t.site_id = r.site_id
        cross join lateral (select * from patient_search s where s.site_id = r.site_id and s.id = r.id offset 0) s)
     select d.id, d.last_updated::text as last_updated, d.version, c.id as other, c.version as other_version,
-      case when c.id is not null then ${personOf('d.body')} end as person,
+      case when c.id is not null then d.person end as person,
       case when c.id is not null then ${personOf('c.body')} end as other_person, c.listed,
       d.placeholder_birth_dates
       from changed d
