@@ -32,6 +32,7 @@ export const ON_LOCAL_STACK: readonly string[] = [
   'edge/docs/quickstart.md, Send a message',
   'edge/docs/senders.md, Send over HTTP',
   'edge/docs/senders.md, Send over MLLP',
+  'edge/docs/clients.md, Read and search',
   'edge/docs/clients.md, Export everything',
   'edge/docs/clients.md, Be notified of changes',
 ];
@@ -82,6 +83,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md, Test': '.ci/run runs this line',
   'edge/docs/quickstart.md, Start the gateway': 'npm ci, as in README',
   'edge/docs/contribute.md, Set up': '.ci/run runs these lines',
+  'edge/docs/clients.md, What you need': 'the commands would write a private key into the clone',
   'edge/docs/curl.md, Read patients': 'key-examples.test.ts runs the program for keys of every algorithm',
   'edge/docs/curl.md, Send a message': 'key-examples.test.ts runs it as the end of the program',
   'edge/docs/operate.md, Back up and restore':
