@@ -72,8 +72,8 @@ export const MllpPage = ({ site }: { site: Site }) => {
         />
         <p>
           MSA-2 is your MSH-10. Each ERR has the place (ERR-2), a code of table 0357 (ERR-3), the severity E, W or I
-          (ERR-4), the gateway’s own stable code (<a href="#reasons">ERR-5</a>), the request id (ERR-7) and a sentence
-          without patient data (ERR-8). Senders of versions before 2.5 get the ERR of their version.
+          (ERR-4), the gateway’s own stable code (<a href="#reasons">ERR-5</a>), the request id of an error (ERR-7) and
+          a sentence without patient data (ERR-8). Senders of versions before 2.5 get the ERR of their version.
         </p>
       </Section>
       <Section id="errors" title="ERR-3, table 0357">
