@@ -11,13 +11,16 @@ export interface FrameTimer {
 /** @param expired called when a frame's time is over */
 export function createFrameTimer(timeoutMs: number, expired: () => void): FrameTimer {
   let timer: NodeJS.Timeout | undefined;
+  let isOver: NodeJS.Immediate | undefined;
   return {
     watch(isBegun) {
       if (isBegun) {
-        timer ??= setTimeout(expired, timeoutMs);
+        // After a pause of the process, bytes that have arrived are read first: they may complete the frame.
+        timer ??= setTimeout(() => void (isOver = setImmediate(expired)), timeoutMs);
         return;
       }
       clearTimeout(timer);
+      clearImmediate(isOver);
       timer = undefined;
     },
   };
