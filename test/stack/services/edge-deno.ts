@@ -50,7 +50,8 @@ export async function startDenoEdge(
     const response = await fetch(`http://127.0.0.1:${options.port}/healthz`, { signal }).catch(() => undefined);
     return response?.ok === true;
   });
-  const line = logs.find((each) => each.includes('"event":"listening"')) ?? '';
+  // A program's output arrives on another channel than its answers.
+  const line = await until('its log says so', () => logs.find((each) => each.includes('"event":"listening"')));
   const pid = Number(/"pid":(\d+)/.exec(line)?.[1]);
   return { pid, exited, stop, kill, logs: () => logs };
 }

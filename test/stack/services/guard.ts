@@ -70,7 +70,7 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
 
 /** The life of a guarded program. */
 export interface Life {
-  /** Settles when the program has ended, with its exit code (null: a signal). */
+  /** Settles when the program has ended and its last line is read, with its exit code (null: a signal). */
   readonly exited: Promise<number | null>;
   readonly hasEnded: () => boolean;
   /** In good order. */
@@ -81,7 +81,8 @@ export interface Life {
 
 export function lifeOf(child: Guarded): Life {
   let ended = false;
-  const exited = once(child, 'exit').then(([code]) => {
+  // Node may report `exit` before it has read all that the program wrote.
+  const exited = once(child, 'close').then(([code]) => {
     ended = true;
     return typeof code === 'number' ? code : null;
   });
