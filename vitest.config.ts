@@ -43,7 +43,11 @@ const FULL = sized(['test/contract/{memory,cost}.test.ts', 'test/e2e/outages.tes
  * Only a test that hangs reaches these limits. On a machine with ten other programs, ten seconds of work last a minute
  * and a half.
  */
-const TIMES = { testTimeout: sized(120_000, 1_800_000), hookTimeout: 120_000 };
+const TIMES = {
+  testTimeout: sized(120_000, 1_800_000),
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 /** Random inputs are equal in each run (test/stack/tools/same-inputs.ts). */
 const SETUP = 'test/stack/tools/same-inputs.ts';

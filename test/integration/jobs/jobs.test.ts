@@ -236,30 +236,31 @@ describe('a step that fails', () => {
 
   test('is cut off after two seconds, and is repeated with fewer rows', async () => {
     const id = await ask();
-    const seconds: number[] = [];
+    const rows: number[] = [];
     const sleeps = jobKind({
       kind: 'count',
       cursor,
       step: async (_, job) => {
-        seconds.push(rowsOfAttempt(4, job));
+        rows.push(rowsOfAttempt(4, job));
         return {
           cursor: job.cursor,
           progress: job.progress,
           isDone: true,
-          writes: [sql`select pg_sleep(${seconds.at(-1) ?? 0})`],
+          // Longer than the limit for four rows, and not at all for one.
+          writes: [sql`select pg_sleep(${(rows.at(-1) ?? 1) - 1})`],
         };
       },
     });
     const limited = { ...deps, database: forJobs(deps.database) };
     expect(await tick(limited, [sleeps], ONE_STEP)).toEqual({ advanced: 0, failed: 1 });
-    const { rows } = await db.client.query(
+    const { rowCount } = await db.client.query(
       "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
     );
-    expect(rows).toEqual([]);
+    expect(rowCount).toBe(0);
     expect(await jobOf(id)).toMatchObject({ state: 'open', attempts: 1, last_error: 'unavailable' });
     await timePasses();
     expect(await tick(limited, [sleeps], ONE_STEP)).toEqual({ advanced: 1, failed: 0 });
-    expect(seconds).toEqual([4, 1]);
+    expect(rows).toEqual([4, 1]);
     // A transaction that only reads delays no change feed.
     expect(await limited.database.run({ ...sql`select pg_sleep(2.5)`, reads: true })).toHaveLength(1);
   });

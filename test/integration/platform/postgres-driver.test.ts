@@ -119,7 +119,7 @@ describe('the same as over Neon', () => {
     ['a privilege that is missing', sql`create table mine ()`],
     ['NUL in a text', sql`select ${'a\0b'}::text`],
     ['a read that writes', read`insert into note values (9)`],
-    ['a query that exceeds its time', sql`select pg_sleep(5)`, 300],
+    ['a query that exceeds its time', sql`select pg_sleep(5)`, 1_000],
   ])('fails alike: %s', async (_, query, workMs = 20_000) => {
     const limits = { answerMs: workMs + 10_000, workMs, lockMs: workMs };
     const answersOf = async (database: Database) => {
@@ -377,9 +377,12 @@ describe('a connection', () => {
 
   test('closing waits for the running queries', async () => {
     const one = postgresDatabase({ connection: connectionTo(db.url), connections: 1, prepares: true });
-    const asked = one.run(sql`insert into note select 8 from pg_sleep(0.2) returning id`);
-    await delay(20);
-    await one.close();
+    await db.client.query('select pg_advisory_lock(3)');
+    const asked = one.run(sql`insert into note select 8 from pg_advisory_xact_lock(3) returning id`);
+    await until('it waits', async () => (await lockWaits(db.client)) === 1);
+    const closing = one.close();
+    await db.client.query('select pg_advisory_unlock(3)');
+    await closing;
     expect(await asked).toEqual([{ id: 8 }]);
     expect(await failure(one.run(sql`select 1`))).toMatchObject({ kind: 'unavailable' });
   });
@@ -413,9 +416,8 @@ describe.each(['Neon', 'TCP'])('a large answer over %s', (driver) => {
     expect(isAnswered).toBe(false);
     other.end();
     expect((await large)[0]?.v).toHaveLength(LARGE);
-    // Its memory is free again.
-    const next = shares().reserve('other', 20 * MIB);
-    expect(await Promise.race([next.then(() => 'free'), delay(500, 'held')])).toBe('free');
+    // Its memory is free again; else this is rejected.
+    await shares().reserve('other', 20 * MIB);
   });
 
   test('is 503 where too many wait, and the next answer arrives', async () => {
