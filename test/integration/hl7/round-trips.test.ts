@@ -329,11 +329,11 @@ test('a message that waited beyond its time is not stored', async () => {
   const stored = (await site.messages()).length;
   await db.client.query('begin');
   await db.client.query('select lock_keys($1, $2)', [site.site, ['Patient|T1']]);
-  const database = withLimits(site.deps.database, { answerMs: 8_000, workMs: 300, lockMs: 5_000 });
+  const database = withLimits(site.deps.database, { answerMs: 8_000, workMs: 1_000, lockMs: 5_000 });
   const sending = site.send(adt('T1'), { ...one, database });
   const refused = expect(sending).rejects.toMatchObject({ kind: 'unavailable' });
   await until('it waits', async () => (await lockWaits(db.client)) > 0);
-  await db.client.query('select pg_sleep(0.5)');
+  await db.client.query('select pg_sleep(1.2)');
   await db.client.query('commit');
   await refused;
   expect(await site.messages()).toHaveLength(stored);

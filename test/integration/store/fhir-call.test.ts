@@ -463,11 +463,11 @@ test('a write that waited beyond its deadline does not commit', async () => {
     writeResources(site, [toWrite(patient(['urn:w', 'LATE']), id, 'create')], { keys: [key], patients: [] }).asRequest(
       access,
     ),
-    { answerMs: 8_000, workMs: 300, lockMs: 5_000 },
+    { answerMs: 8_000, workMs: 1_000, lockMs: 5_000 },
   );
   const refused = expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
   await until('it waits', async () => (await lockWaits(db.client)) > 0);
-  await db.client.query('select pg_sleep(0.5)');
+  await db.client.query('select pg_sleep(1.2)');
   await db.client.query('commit');
   await refused;
   const { rows } = await db.client.query('select from resource where id = $1', [id]);

@@ -72,7 +72,7 @@ test('each request id of a reason is found, for any time range, and only in its 
 
 test('a storm of one reason leaves the newest hundred request ids, however it is written', async () => {
   const clientId = await newKey();
-  const at = Math.floor(Date.now() / 900_000) * 900_000;
+  const at = Math.floor(Date.now() / 900_000) * 900_000 - HOUR_MS;
   const idsOf = (from: number) => Array.from({ length: 100 }, (_, n) => `storm-${from - n}`);
   for (let last = 100; last <= 1_000; last += 100) {
     await note(refusalOf(clientId, { requests: 100, requestIds: idsOf(last), firstAt: at + last, lastAt: at + last }));
