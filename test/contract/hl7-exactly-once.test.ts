@@ -207,8 +207,8 @@ describe.each(KILLED)('on %s', (runtime: Runtime) => {
       description: `version ${version}`,
       content: [{ attachment: { contentType: 'text/plain' } }],
     });
+    const id = await created(document(1));
     const writer = async (): Promise<void> => {
-      const id = await created(document(1));
       for (let version = 2; version <= DOCUMENT_VERSIONS; version += 1) {
         // The same content again makes no version.
         const put = () => fhir('PUT', `/DocumentReference/${id}`, { ...document(version), id }).catch(() => undefined);
