@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JWK } from 'jose';
 
 import type { Certificate } from './certificate.ts';
+import { freePort } from './free-port.ts';
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -45,7 +46,8 @@ export async function startKeyHost({ certificate, privateKey }: Certificate): Pr
     server.closeAllConnections();
     await once(server, 'close');
   };
-  await listen(0);
+  // Not a port of the system's choice, which an outgoing connection may get while the host is away.
+  await listen(await freePort());
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
   return {
