@@ -19,8 +19,10 @@ export function quote(value: Json | undefined): string {
   return text.length > 2 * MAX_QUOTED_CHARACTERS ? `${text.slice(0, 2 * MAX_QUOTED_CHARACTERS)}…` : text;
 }
 
+const MAX_QUOTED = 5;
+
 /** `"a", "b" and 3 more`. */
-export function quoteAll(values: readonly string[], most = 5): string {
-  const shown = values.slice(0, most).map(quote).join(', ');
-  return values.length > most ? `${shown} and ${values.length - most} more` : shown;
+export function quoteAll(values: readonly string[]): string {
+  const shown = values.slice(0, MAX_QUOTED).map(quote).join(', ');
+  return values.length > MAX_QUOTED ? `${shown} and ${values.length - MAX_QUOTED} more` : shown;
 }

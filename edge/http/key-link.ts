@@ -5,6 +5,7 @@
 import { Fault } from '../../shared/fault.ts';
 import { addressKey } from '../../shared/ip.ts';
 import { decodeBase64url, encodeBase64url } from '../../shared/base64url.ts';
+import { clientIdOf, uuidOfClientId } from '../../shared/oauth/client-id.ts';
 import type { Deps } from '../deps.ts';
 import type { PresentedLink } from '../store/key-link.ts';
 import { sha256Of } from './crypto.ts';
@@ -29,12 +30,7 @@ export async function makeLink(
 ): Promise<{ readonly link: PresentedLink; readonly secret: string }> {
   const linkId = crypto.randomUUID();
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
-  const bytes = [
-    ...bytesOfUuid(site),
-    ...bytesOfUuid(clientId.slice('svc-'.length)),
-    ...bytesOfUuid(linkId),
-    ...random,
-  ];
+  const bytes = [...bytesOfUuid(site), ...bytesOfUuid(uuidOfClientId(clientId)), ...bytesOfUuid(linkId), ...random];
   const secret = PREFIX + encodeBase64url(Uint8Array.from(bytes));
   return { link: { site, clientId, linkId, sha256: await sha256Of(secret) }, secret };
 }
@@ -53,7 +49,7 @@ export async function presentedLink(request: Request): Promise<PresentedLink | u
     throw new Fault('unauthenticated', 'the link is not complete: copy it again', { code: 'invalid_token' });
   }
   const at = (number: number): string => uuidOf(bytes.subarray(number * 16, number * 16 + 16));
-  return { site: at(0), clientId: `svc-${at(1)}`, linkId: at(2), sha256: await sha256Of(secret) };
+  return { site: at(0), clientId: clientIdOf(at(1)), linkId: at(2), sha256: await sha256Of(secret) };
 }
 
 /**

@@ -3,6 +3,7 @@ import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
 import { decodeBase64url, encodeBase64url } from '../../../shared/base64url.ts';
+import { isClientId } from '../../../shared/oauth/client-id.ts';
 import { isInstant } from './instant.ts';
 
 export function toCursor(position: readonly string[]): string {
@@ -39,7 +40,7 @@ export function fromCursor(cursor: string | undefined, ...shape: readonly Part[]
 
 export const UUID_PART = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const INSTANT_PART: Part = { test: isInstant };
-export const CLIENT_ID_PART = /^svc-[0-9a-f-]{36}$/;
+export const CLIENT_ID_PART: Part = { test: isClientId };
 export const NUMBER_PART = /^\d{1,9}$/;
 
 export interface List<T> {

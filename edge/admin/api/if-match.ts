@@ -5,7 +5,7 @@ import { PRECONDITION_REQUIRED } from '../../http/problem.ts';
 /** A strong or a weak ETag: proxies that compress make it weak. */
 const TAG = /^(?:W\/)?"(\d{1,9})"$/;
 
-export const etagOf = (version: number): string => `"${version}"`;
+export const etagOf = ({ version }: { readonly version: number }) => ({ ETag: `"${version}"` });
 
 /**
  * Reads the versions that may be overwritten.

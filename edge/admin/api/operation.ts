@@ -6,6 +6,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 
 import { Fault } from '../../../shared/fault.ts';
+import type { Config } from '../../config.ts';
 import type { Database } from '../../deps.ts';
 import type { GatewayEnv, Surface } from '../../http/surface.ts';
 import type { AuditActor } from '../../store/audit.ts';
@@ -30,12 +31,7 @@ interface Call<Query, Body> {
   readonly requestId: string;
 }
 
-interface Answer {
-  readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-interface Described<Query extends z.ZodType, Body extends z.ZodType> {
+interface Described<Query extends z.ZodType, Body extends z.ZodType, Answer> {
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
@@ -48,10 +44,11 @@ interface Described<Query extends z.ZodType, Body extends z.ZodType> {
   /** True if the body names the state that it rests on, and another state is 412. */
   readonly needsFingerprint?: true;
   readonly handle: (call: Call<z.infer<Query>, z.infer<Body>>) => Promise<Answer>;
+  readonly headers?: (answer: Answer) => Readonly<Record<string, string>>;
 }
 
 /** An operation whose handler's types are closed over. */
-export interface Operation extends Omit<Described<z.ZodType, z.ZodType>, 'handle'> {
+export interface Operation extends Omit<Described<z.ZodType, z.ZodType, unknown>, 'handle' | 'headers'> {
   readonly method: Method;
   readonly path: string;
   readonly permission: Permission | readonly Permission[];
@@ -65,13 +62,13 @@ const noQuery = z.strictObject({});
  * @param path below `/admin/api`, parameters in braces: `/api-keys/{clientId}`
  * @param permission any of these is enough to start; the handler may require another
  */
-export function operation<Query extends z.ZodType, Body extends z.ZodType>(
+export function operation<Query extends z.ZodType, Body extends z.ZodType, Answer>(
   method: Method,
   path: string,
   permission: Permission | readonly Permission[],
-  described: Described<Query, Body>,
+  described: Described<Query, Body, Answer>,
 ): Operation {
-  const { handle, ...rest } = described;
+  const { handle, headers, ...rest } = described;
   return {
     method,
     path,
@@ -94,13 +91,21 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
         header: (name) => c.req.header(name),
         requestId,
       });
-      const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...answer.headers };
-      return new Response(JSON.stringify(answer.body), { status: described.status ?? 200, headers });
+      return new Response(JSON.stringify(answer), {
+        status: described.status ?? 200,
+        headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers?.(answer) },
+      });
     },
   };
 }
 
 export const API_PATH = '/admin/api';
+
+/** The `Location` of a created thing, by its path below `/admin/api`. */
+export const locationOf = (
+  { config }: { readonly config: Pick<Config, 'ADMIN_PUBLIC_BASE_URL'> },
+  path: string,
+): { readonly Location: string } => ({ Location: `${config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}${path}` });
 
 const toRoute = (path: string): string => `${API_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 

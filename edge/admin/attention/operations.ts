@@ -19,7 +19,7 @@ export function attentionOperations(now: () => number): Operation[] {
       async handle({ actor, database, query }) {
         const at = new Date(now()).toISOString();
         const { list } = await findAttention(database, actor.site, query);
-        return { body: viewList(list, (row) => viewAttention(row, at)) };
+        return viewList(list, (row) => viewAttention(row, at));
       },
     }),
     operation('post', '/attention/{id}/dismiss', 'site.settings.update', {
@@ -41,14 +41,14 @@ export function attentionOperations(now: () => number): Operation[] {
           dismissed_by: dismissedBy,
           dismissed_reason: dismissedReason,
         } = await dismiss(database, actor, param('id'), body);
-        return { body: { id, dismissedAt, dismissedBy, dismissedReason } };
+        return { id, dismissedAt, dismissedBy, dismissedReason };
       },
     }),
     operation('post', '/attention/{id}/reopen', 'site.settings.update', {
       summary: 'Undo the dismissal of an issue',
       description: 'The dismissal stays in `decisions`. Reopening an open issue changes nothing.',
       answer: z.object({ id: z.uuid() }),
-      handle: async ({ actor, database, param }) => ({ body: { id: await reopen(database, actor, param('id')) } }),
+      handle: async ({ actor, database, param }) => ({ id: await reopen(database, actor, param('id')) }),
     }),
   ];
 }

@@ -1,6 +1,7 @@
 /** Links of the audit's page, and its actors. */
 import type { PropsWithChildren } from 'hono/jsx';
 
+import { clientIdOf } from '../../../shared/oauth/client-id.ts';
 import { isResourceType } from '../../../shared/resource-type.ts';
 import type { AuditRow } from '../../store/admin-audit.ts';
 import { actorOf } from './view.ts';
@@ -44,7 +45,7 @@ export function pageOf(links: AuditLinks, type: string, id: string): string | un
     case 'Hl7Message':
       return messages === undefined ? undefined : `${messages}/${id}`;
     case 'ApiKey':
-      return keys === undefined ? undefined : `${keys}/svc-${id}`;
+      return keys === undefined ? undefined : `${keys}/${clientIdOf(id)}`;
     case 'ConsoleSession':
       return links.people;
     case 'Alert':

@@ -16,9 +16,7 @@ export function auditOperations(): Operation[] {
       description: 'Each reading is recorded too. For an archive use `npm run audit` or the download of the console.',
       query: auditQuery,
       answer: listOf(auditItem),
-      async handle({ actor, database, query }) {
-        return { body: viewList(await findAudit(database, actor.site, query), viewAudit) };
-      },
+      handle: async ({ actor, database, query }) => viewList(await findAudit(database, actor.site, query), viewAudit),
     }),
     operation('get', '/audit/sums', 'site.audit.read', {
       summary: 'Add up the audit by actor or by patient, those with the most rows first',
@@ -27,7 +25,7 @@ export function auditOperations(): Operation[] {
       answer: auditSums,
       async handle({ actor, database, query: { by, ...filter } }) {
         const { actors, patients } = await findAuditPage(database, actor.site, by, { ...filter, limit: 1 }, false);
-        return { body: viewSums(actors, patients) };
+        return viewSums(actors, patients);
       },
     }),
   ];

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 import type { CodeMissRow, CodeTableRow, TableRow } from '../../store/admin-code-table.ts';
 import { viewList } from '../api/cursor.ts';
-import { API_PATH, listOf, type Operation, operation } from '../api/operation.ts';
+import { listOf, locationOf, type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
 import { editBody, editRows, importBody, importRows, MAX_IMPORT_BYTES } from './import.ts';
 import { rowItem } from './rows.ts';
@@ -83,13 +83,15 @@ export const viewMiss = ({ first_at: firstAt, last_at: lastAt, messages, ...miss
   lastAt,
 });
 
-export function codeTableOperations({ config }: AdminDeps): Operation[] {
+export function codeTableOperations(deps: AdminDeps): Operation[] {
+  const { config } = deps;
   return [
     operation('get', '/code-tables', 'site.rules.read', {
       summary: 'List the code tables of the site by name',
       answer: listOf(tableItem),
       handle: async ({ actor, database }) => ({
-        body: { items: (await findTables(database, actor.site)).map(viewTable), next: null },
+        items: (await findTables(database, actor.site)).map(viewTable),
+        next: null,
       }),
     }),
     operation('post', '/code-tables', 'site.rules.write', {
@@ -98,11 +100,8 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       body: newTable,
       answer: tableItem,
       status: 201,
-      async handle({ actor, database, body: { name } }) {
-        const table = await addTable(database, actor, name);
-        const path = `${API_PATH}/code-tables/${table.table_id}`;
-        return { body: viewTable(table), headers: { Location: `${config.ADMIN_PUBLIC_BASE_URL ?? ''}${path}` } };
-      },
+      handle: async ({ actor, database, body: { name } }) => viewTable(await addTable(database, actor, name)),
+      headers: ({ tableId }) => locationOf(deps, `/code-tables/${tableId}`),
     }),
     operation('get', '/code-misses', 'site.rules.read', {
       summary: 'List the codes of messages that the live code tables miss, the most frequent first',
@@ -110,16 +109,13 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
         'A code is listed if a live table has its coding system, and no draft has a row for it. Counts lag by a few seconds.',
       query: missesQuery,
       answer: listOf(missItem),
-      handle: async ({ actor, database, query }) => ({
-        body: viewList(await findMisses(database, actor.site, query), viewMiss),
-      }),
+      handle: async ({ actor, database, query }) => viewList(await findMisses(database, actor.site, query), viewMiss),
     }),
     operation('get', '/code-tables/{id}', 'site.rules.read', {
       summary: 'Read a code table, and which version was live when',
       answer: tableAnswer,
-      handle: async ({ actor, database, param }) => ({
-        body: viewWithReleases(await requireTable(database, actor.site, param('id'))),
-      }),
+      handle: async ({ actor, database, param }) =>
+        viewWithReleases(await requireTable(database, actor.site, param('id'))),
     }),
     operation('get', '/code-tables/{id}/rows', 'site.rules.read', {
       summary: 'List the rows of a version of a code table, by coding system and code',
@@ -127,7 +123,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       answer: listOf(rowItem),
       async handle({ actor, database, param, query }) {
         const { table } = await requireTable(database, actor.site, param('id'));
-        return { body: viewList(await findRows(database, actor.site, table, query), viewRow) };
+        return viewList(await findRows(database, actor.site, table, query), viewRow);
       },
     }),
     operation('post', '/code-tables/{id}/import', 'site.rules.write', {
@@ -139,7 +135,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       maxBodyBytes: MAX_IMPORT_BYTES,
       answer: z.object({ isComplete: z.boolean().meta({ description: 'False while more parts follow.' }) }),
       handle: async ({ actor, database, param, body }) => ({
-        body: { isComplete: await importRows(config, database, actor, param('id'), body) },
+        isComplete: await importRows(config, database, actor, param('id'), body),
       }),
     }),
     operation('post', '/code-tables/{id}/rows', 'site.rules.write', {
@@ -148,7 +144,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       answer: tableItem,
       async handle({ actor, database, param, body }) {
         await editRows(config, database, actor, param('id'), body);
-        return { body: viewTable((await requireTable(database, actor.site, param('id'))).table) };
+        return viewTable((await requireTable(database, actor.site, param('id'))).table);
       },
     }),
     operation('post', '/code-tables/{id}/release', 'site.rules.write', {
@@ -159,7 +155,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       answer: tableAnswer,
       async handle({ actor, database, param, body }) {
         await release(database, actor, param('id'), body);
-        return { body: viewWithReleases(await requireTable(database, actor.site, param('id'))) };
+        return viewWithReleases(await requireTable(database, actor.site, param('id')));
       },
     }),
     operation('post', '/code-tables/{id}/rename', 'site.rules.write', {
@@ -167,9 +163,8 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       description: 'Rows, versions and messages stay as they are.',
       body: newTable,
       answer: tableItem,
-      handle: async ({ actor, database, param, body: { name } }) => ({
-        body: viewTable(await rename(database, actor, param('id'), name)),
-      }),
+      handle: async ({ actor, database, param, body: { name } }) =>
+        viewTable(await rename(database, actor, param('id'), name)),
     }),
     operation('post', '/code-tables/{id}/delete', 'site.rules.write', {
       summary: 'Delete a code table with its versions',
@@ -181,7 +176,7 @@ export function codeTableOperations({ config }: AdminDeps): Operation[] {
       answer: z.object({ tableId: z.uuid() }),
       async handle({ actor, database, param, body }) {
         await remove(database, actor, param('id'), body);
-        return { body: { tableId: param('id') } };
+        return { tableId: param('id') };
       },
     }),
   ];

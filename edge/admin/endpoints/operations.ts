@@ -26,14 +26,14 @@ export function endpointOperations(deps: AdminDeps): Operation[] {
     operation('get', '/endpoints', 'site.endpoints.read', {
       summary: 'The six endpoints, each configured or not',
       answer: listOf(endpoint),
-      handle: async () => ({ body: { items: endpointsOf(deps.config), next: null } }),
+      handle: async () => ({ items: endpointsOf(deps.config), next: null }),
     }),
     operation('get', '/sidecars', 'site.endpoints.read', {
       summary: 'The MLLP sidecars seen in the last seven days; they serve every site',
       answer: listOf(sidecar),
       async handle({ database }) {
         const rows = await database.run(sidecarsSeen());
-        return { body: { items: rows.map(viewSidecar), next: null } };
+        return { items: rows.map(viewSidecar), next: null };
       },
     }),
   ];

@@ -11,9 +11,8 @@ export function feedOperations({ now }: AdminDeps): Operation[] {
       summary: 'Read the activity of each key now, compared with its usual activity',
       description: 'Counts lag by a few seconds. For an exact record, use Messages.',
       answer: feedsAnswer,
-      handle: async ({ actor, database }) => ({
-        body: await readFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
-      }),
+      handle: async ({ actor, database }) =>
+        await readFeeds(database, actor.site, now(), actor.permissions.has('site.api_keys.read')),
     }),
     operation('get', '/feeds/{clientId}/connections', 'site.endpoints.read', {
       summary: 'Read the MLLP connections of a key in the last 24 hours',
@@ -22,7 +21,7 @@ export function feedOperations({ now }: AdminDeps): Operation[] {
       answer: connectionHistory,
       async handle({ actor, database, param }) {
         const { connections } = await readConnections(database, actor.site, param('clientId'));
-        return { body: { connections } };
+        return { connections };
       },
     }),
   ];

@@ -19,9 +19,7 @@ export function healthOperations(deps: AdminDeps): Operation[] {
       description:
         'Checks addresses, database, jti store, signing keys, OpenID provider, sidecars, alerts of the site and limits now.',
       answer: listOf(finding),
-      handle: async ({ actor, database }) => ({
-        body: { items: await checkDeployment(deps, database, actor.site), next: null },
-      }),
+      handle: async ({ actor, database }) => ({ items: await checkDeployment(deps, database, actor.site), next: null }),
     }),
   ];
 }

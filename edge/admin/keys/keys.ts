@@ -5,6 +5,7 @@
 import * as z from 'zod';
 
 import { Fault, type Issue } from '../../../shared/fault.ts';
+import { newClientId } from '../../../shared/oauth/client-id.ts';
 import type { Database, Deps } from '../../deps.ts';
 import type { GuardedFetching } from '../../http/guarded-fetch.ts';
 import { changedMeanwhile } from '../api/if-match.ts';
@@ -71,8 +72,6 @@ export function readKeyChange(body: unknown): ReadKey {
   const { data, issues } = parseMembers(keyChange, body, 'the change');
   return { record: toColumns(KEY_MEMBERS, data), issues };
 }
-
-export const newClientId = (): string => `svc-${crypto.randomUUID()}`;
 
 /** @throws Fault `invalid` with an issue for each field; `forbidden` without the permission */
 export async function createKey(deps: KeyDeps, actor: Actor, body: unknown): Promise<SavedKey> {

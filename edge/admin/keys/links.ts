@@ -77,7 +77,7 @@ export const linkOperations = (): Operation[] => [
     answer: z.object({ items: z.array(keyLink) }),
     async handle({ actor, database, param }) {
       const rows = await findLinks(database, actor.site, param('clientId'));
-      return { body: { items: rows.map(viewLink) } };
+      return { items: rows.map(viewLink) };
     },
   }),
   operation('post', '/api-keys/{clientId}/links', 'site.api_keys.update', {
@@ -90,14 +90,13 @@ export const linkOperations = (): Operation[] => [
     status: 201,
     async handle({ actor, database, param, body: { hours } }) {
       const { row, secret } = await addLink(database, actor, param('clientId'), hours);
-      return { body: { ...viewLink(row), secret } };
+      return { ...viewLink(row), secret };
     },
   }),
   operation('post', '/api-keys/{clientId}/links/{id}/revoke', 'site.api_keys.update', {
     summary: 'Revoke a link at once',
     answer: keyLink,
-    async handle({ actor, database, param }) {
-      return { body: viewLink(await endLink(database, actor, param('clientId'), param('id'))) };
-    },
+    handle: async ({ actor, database, param }) =>
+      viewLink(await endLink(database, actor, param('clientId'), param('id'))),
   }),
 ];

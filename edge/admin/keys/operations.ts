@@ -9,7 +9,7 @@ import { inSite } from '../../store/in-site.ts';
 import { changesOf } from '../../store/admin-key.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
-import { API_PATH, listOf, type Operation, operation, paging } from '../api/operation.ts';
+import { listOf, locationOf, type Operation, operation, paging } from '../api/operation.ts';
 import { changeItem, viewChange } from '../record/change.ts';
 import { documented } from '../../members/member.ts';
 import { findRequests, refusalQuery } from '../requests/listing.ts';
@@ -33,23 +33,20 @@ const uriChecked = z.object({
   jwksFindings,
 });
 
-const answerSaved = ({ key, findings }: SavedKey, location: string) => ({
-  body: { ...viewKey(key), jwksFindings: viewFindings(findings) },
-  headers: { ETag: etagOf(key.version), Location: location },
-});
+const viewSaved = ({ key, findings }: SavedKey) => ({ ...viewKey(key), jwksFindings: viewFindings(findings) });
 
 export function keyOperations(deps: AdminDeps): Operation[] {
-  const locationOf = (clientId: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/api-keys/${clientId}`;
-
+  const headers = (key: ReturnType<typeof viewSaved>) => ({
+    ...etagOf(key),
+    ...locationOf(deps, `/api-keys/${key.clientId}`),
+  });
   return [
     ...linkOperations(),
     operation('get', '/api-keys', 'site.api_keys.read', {
       summary: 'List the API keys of the site, the newest first',
       query: keyQuery,
       answer: listOf(apiKey),
-      handle: async ({ actor, database, query }) => ({
-        body: viewList(await findKeys(database, actor.site, query), viewKey),
-      }),
+      handle: async ({ actor, database, query }) => viewList(await findKeys(database, actor.site, query), viewKey),
     }),
     operation('post', '/api-keys', 'site.api_keys.create', {
       summary: 'Create an API key',
@@ -57,10 +54,8 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       body: documented(newKey),
       answer: savedKey,
       status: 201,
-      async handle({ actor, database, body }) {
-        const saved = await createKey({ ...deps, database }, actor, body);
-        return answerSaved(saved, locationOf(saved.key.client_id));
-      },
+      handle: async ({ actor, database, body }) => viewSaved(await createKey({ ...deps, database }, actor, body)),
+      headers,
     }),
     operation('post', '/api-keys/check-jwks-uri', ['site.api_keys.create', 'site.api_keys.update'], {
       summary: 'Fetch and check a JWKS URI without saving it',
@@ -74,16 +69,14 @@ export function keyOperations(deps: AdminDeps): Operation[] {
         }
         const { issues, findings } = await inspectUri(deps, body.jwksUri);
         const problems = issues.map(({ message }) => message);
-        return { body: { acceptable: problems.length === 0, problems, jwksFindings: viewFindings(findings) } };
+        return { acceptable: problems.length === 0, problems, jwksFindings: viewFindings(findings) };
       },
     }),
     operation('get', '/api-keys/{clientId}', 'site.api_keys.read', {
       summary: 'Read an API key',
       answer: apiKey,
-      async handle({ actor, database, param }) {
-        const key = await requireKey(database, actor.site, param('clientId'));
-        return { body: viewKey(key), headers: { ETag: etagOf(key.version) } };
-      },
+      handle: async ({ actor, database, param }) => viewKey(await requireKey(database, actor.site, param('clientId'))),
+      headers: etagOf,
     }),
     operation('patch', '/api-keys/{clientId}', ['site.api_keys.update', 'site.api_keys.disable'], {
       // keys.ts checks which of them the change needs.
@@ -95,13 +88,10 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       answer: savedKey,
       needsIfMatch: true,
       async handle({ actor, database, body, param, header }) {
-        const clientId = param('clientId');
         const expected = readIfMatch(header('if-match'));
-        return answerSaved(
-          await changeKey({ ...deps, database }, actor, clientId, expected, body),
-          locationOf(clientId),
-        );
+        return viewSaved(await changeKey({ ...deps, database }, actor, param('clientId'), expected, body));
       },
+      headers,
     }),
     operation('get', '/api-keys/{clientId}/refusals', 'site.api_keys.read', {
       summary: 'Rejected and failed requests of this API key by reason, the newest first',
@@ -111,7 +101,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       async handle({ actor, database, param, query }) {
         const { client_id: clientId } = await requireKey(database, actor.site, param('clientId'));
         const found = await findRequests(database, actor.site, deps.now(), { ...query, clientId });
-        return { body: viewList(found, viewRequest) };
+        return viewList(found, viewRequest);
       },
     }),
     operation('get', '/api-keys/{clientId}/check-list', 'site.api_keys.read', {
@@ -121,7 +111,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
       async handle({ actor, database, param }) {
         const [seen] = await inSite(database, actor.site).run(checkListOf(actor.site, param('clientId')));
         if (seen === undefined) throw noSuchKey();
-        return { body: viewCheckList(seen) };
+        return viewCheckList(seen);
       },
     }),
     operation('get', '/api-keys/{clientId}/changes', 'site.api_keys.read', {
@@ -135,7 +125,7 @@ export function keyOperations(deps: AdminDeps): Operation[] {
           changesOf(actor.site, clientId, before === undefined ? null : Number(before), limit + 1),
         );
         const changes = toList(rows, limit, (row) => [String(row.version)]);
-        return { body: viewList(changes, (row) => viewChange(KEY_MEMBERS, row)) };
+        return viewList(changes, (row) => viewChange(KEY_MEMBERS, row));
       },
     }),
   ];

@@ -17,7 +17,7 @@ export const apiKey = z.object({
   tokensToday: z.number().int().meta({ description: 'Tokens issued since midnight at the site.' }),
 });
 
-export function viewKey(row: KeyRow): Record<string, unknown> {
+export function viewKey(row: KeyRow) {
   return {
     clientId: row.client_id,
     ...toMembers(KEY_MEMBERS, row),

@@ -58,16 +58,13 @@ export function mergeOperations(merges: MergeUndo): Operation[] {
       description: 'Links that FHIR clients wrote are not merges of the gateway.',
       query: mergeQuery,
       answer: listOf(mergeItem),
-      handle: async ({ actor, database, query }) => ({
-        body: viewList(await findMerges(database, actor.site, query), viewMerge),
-      }),
+      handle: async ({ actor, database, query }) => viewList(await findMerges(database, actor.site, query), viewMerge),
     }),
     operation('get', '/merges/{id}', 'site.patients.unmerge', {
       summary: 'Preview the undo of a merge: both patients before and after',
       answer: undoItem,
-      handle: async ({ actor, database, param }) => ({
-        body: viewUndo(await merges.previewUndo(database, actor.site, mergeId(param('id')))),
-      }),
+      handle: async ({ actor, database, param }) =>
+        viewUndo(await merges.previewUndo(database, actor.site, mergeId(param('id')))),
     }),
     operation('post', '/merges/{id}/undo', 'site.patients.unmerge', {
       summary: 'Undo a merge',
@@ -80,7 +77,7 @@ export function mergeOperations(merges: MergeUndo): Operation[] {
       async handle({ actor, database, param, body: { reason, state } }) {
         const id = mergeId(param('id'));
         await merges.undoMerge(database, actor.site, id, { author: authorOf(actor), reason, state });
-        return { body: { mergeId: id } };
+        return { mergeId: id };
       },
     }),
   ];

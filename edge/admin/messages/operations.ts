@@ -310,15 +310,14 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       answer: listAnswer,
       async handle({ query, ...looking }) {
         const { items, next, previous, count, isMore } = await findMessages(looking, query);
-        return { body: { items: items.map(viewListedMessage), next, previous, count, isMore } };
+        return { items: items.map(viewListedMessage), next, previous, count, isMore };
       },
     }),
     operation('get', '/messages/{id}', 'site.messages.read', {
       summary: 'One message: its segments, what it changed, its ACK and errors, and the messages around it',
       answer: messageDetail,
-      async handle({ actor, database, param, requestId }) {
-        return { body: await findMessage(replays, { actor, database }, param('id'), requestId) };
-      },
+      handle: ({ actor, database, param, requestId }) =>
+        findMessage(replays, { actor, database }, param('id'), requestId),
     }),
     operation('get', '/messages/{id}/ticket-copy', 'site.messages.read', {
       summary: 'A copy of one message for a ticket, without the patient',
@@ -331,7 +330,7 @@ export function messageOperations(replays: MessageReplay): Operation[] {
       }),
       async handle({ actor, database, param }) {
         const messageId = param('id');
-        return { body: { messageId, text: await copyForTicket(database, actor.site, messageId) } };
+        return { messageId, text: await copyForTicket(database, actor.site, messageId) };
       },
     }),
     operation('get', '/{type}/{id}/lineage', 'site.messages.read', {
@@ -341,9 +340,8 @@ export function messageOperations(replays: MessageReplay): Operation[] {
         'A later message that states the same value does not count.',
       query: resourceQuery.strict(),
       answer: lineageAnswer,
-      async handle({ actor, database, param, query: { version } }) {
-        return { body: viewLineage(await findResource(database, actor.site, param('type'), param('id'), version)) };
-      },
+      handle: async ({ actor, database, param, query: { version } }) =>
+        viewLineage(await findResource(database, actor.site, param('type'), param('id'), version)),
     }),
     operation('post', '/messages/{id}/replay', 'site.messages.replay', {
       summary: 'Map a stored message again with the current settings, or preview the changes',
@@ -363,13 +361,11 @@ export function messageOperations(replays: MessageReplay): Operation[] {
           requirePermission(actor, 'site.messages.read');
           const preview = await replays.previewReplay(database, actor.site, messageId, requestId);
           const { outcome: decided, ack, findings, ...would } = preview;
-          return {
-            body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would },
-          };
+          return { messageId, applied: apply, outcome: decided, ack: viewAck(ack), errors: findings, ...would };
         }
         const asked = { author: authorOf(actor), comment, by: auditActor, isForced: apply === 'everything' };
         const { outcome: decided, ack } = await replays.replay(database, actor.site, messageId, asked, requestId);
-        return { body: { messageId, applied: apply, outcome: decided, ack: viewAck(ack) } };
+        return { messageId, applied: apply, outcome: decided, ack: viewAck(ack) };
       },
     }),
   ];

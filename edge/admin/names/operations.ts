@@ -13,7 +13,7 @@ export function nameOperations(): Operation[] {
         'which `GET /messages?unmapped=authority:HOSP` lists, are processed again.',
       query: unmappedQuery,
       answer: listOf(unmappedItem),
-      handle: async ({ actor, database, query }) => ({ body: await findUnmapped(database, actor.site, query) }),
+      handle: async ({ actor, database, query }) => await findUnmapped(database, actor.site, query),
     }),
     operation('get', '/authority-aliases', 'site.messages.read', {
       summary: 'List the URIs that messages of a key send for namespaces, by key, namespace and URI',
@@ -21,7 +21,7 @@ export function nameOperations(): Operation[] {
         'The first URI that a message sends with a namespace is used for that key until an administrator decides.',
       query: aliasQuery,
       answer: listOf(aliasItem),
-      handle: async ({ actor, database, query }) => ({ body: await findAliases(database, actor.site, query) }),
+      handle: async ({ actor, database, query }) => await findAliases(database, actor.site, query),
     }),
     operation('post', '/authority-aliases/decide', 'site.settings.update', {
       summary: 'Confirm or reject the URI of a namespace in the messages of a key',
@@ -31,7 +31,7 @@ export function nameOperations(): Operation[] {
         'later messages do not set it again. Each decision can be changed, and each is kept.',
       body: aliasDecision,
       answer: aliasDecided,
-      handle: async ({ actor, database, body }) => ({ body: await decide(database, actor, body) }),
+      handle: async ({ actor, database, body }) => await decide(database, actor, body),
     }),
   ];
 }

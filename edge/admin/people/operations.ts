@@ -15,7 +15,7 @@ export function peopleOperations(): Operation[] {
       answer: listOf(personItem),
       async handle({ actor, database }) {
         const rows = await inSite(database, actor.site).run(peopleOf(actor.site));
-        return { body: { items: rows.map(viewPerson), next: null } };
+        return { items: rows.map(viewPerson), next: null };
       },
     }),
     operation('get', '/sessions', 'site.sessions.end', {
@@ -24,7 +24,7 @@ export function peopleOperations(): Operation[] {
       answer: listOf(sessionItem),
       async handle({ actor, database, query }) {
         const page = sessionPage(actor.site, query);
-        return { body: page.list(await inSite(database, actor.site).run(page.query)) };
+        return page.list(await inSite(database, actor.site).run(page.query));
       },
     }),
     operation('post', '/sessions/{id}/end', 'site.sessions.end', {
@@ -32,16 +32,14 @@ export function peopleOperations(): Operation[] {
       answer: ended,
       async handle({ actor, database, param }) {
         await endOne(database, actor.site, param('id'));
-        return { body: { ended: 1 } };
+        return { ended: 1 };
       },
     }),
     operation('post', '/sessions/end', 'site.sessions.end', {
       summary: 'End all sessions of the site, including the session of the caller',
       description: 'Bearer tokens of the OpenID provider stay valid until they expire.',
       answer: ended,
-      async handle({ actor, database }) {
-        return { body: { ended: await endAll(database, actor.site) } };
-      },
+      handle: async ({ actor, database }) => ({ ended: await endAll(database, actor.site) }),
     }),
   ];
 }

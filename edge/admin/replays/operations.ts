@@ -187,9 +187,7 @@ export function replayOperations(): Operation[] {
     operation('get', '/replays', 'site.messages.replay', {
       summary: 'Replays of many messages, the newest first',
       answer: z.object({ items: z.array(replayItem) }),
-      handle: async ({ actor, database }) => ({
-        body: { items: await listReplays(database, actor.site) },
-      }),
+      handle: async ({ actor, database }) => ({ items: await listReplays(database, actor.site) }),
     }),
     operation('post', '/replays', 'site.messages.replay', {
       summary: 'Replay the messages of a filter in the background, or count them',
@@ -198,12 +196,12 @@ export function replayOperations(): Operation[] {
         'receipt and skips elements with newer data. One replay at a time.',
       body: replayRequest,
       answer: z.object({ count: z.number().int().optional(), replay: replayItem.optional() }),
-      handle: async ({ actor, database, body }) => ({ body: await askReplay(database, actor, body) }),
+      handle: async ({ actor, database, body }) => await askReplay(database, actor, body),
     }),
     operation('get', '/replays/{id}', 'site.messages.replay', {
       summary: 'The progress of a replay, and the outcomes of its messages',
       answer: replayItem,
-      handle: async ({ actor, database, param }) => ({ body: await findReplay(database, actor.site, param('id')) }),
+      handle: async ({ actor, database, param }) => await findReplay(database, actor.site, param('id')),
     }),
     ...(['stop', 'resume'] as const).map((change) =>
       operation('post', `/replays/{id}/${change}`, 'site.messages.replay', {
@@ -211,7 +209,7 @@ export function replayOperations(): Operation[] {
         answer: replayItem,
         async handle({ actor, database, param }) {
           await endReplay(database, actor.site, param('id'), change);
-          return { body: await findReplay(database, actor.site, param('id')) };
+          return await findReplay(database, actor.site, param('id'));
         },
       }),
     ),

@@ -15,9 +15,8 @@ export function requestOperations({ now }: AdminDeps): Operation[] {
         `counted. Each count keeps the newest ${MAX_REQUEST_IDS} request ids.`,
       query: requestQuery,
       answer: listOf(requestItem),
-      handle: async ({ actor, database, query }) => ({
-        body: viewList(await findRequests(database, actor.site, now(), query), viewRequest),
-      }),
+      handle: async ({ actor, database, query }) =>
+        viewList(await findRequests(database, actor.site, now(), query), viewRequest),
     }),
   ];
 }

@@ -32,9 +32,7 @@ export function rulesOperations(): Operation[] {
     operation('get', PATH, 'site.rules.read', {
       summary: 'Read the rules for the messages of an API key: live version, draft, and what was live when',
       answer: rulesAnswer,
-      handle: async ({ actor, database, param }) => ({
-        body: await requireRules(database, actor.site, param('clientId')),
-      }),
+      handle: async ({ actor, database, param }) => await requireRules(database, actor.site, param('clientId')),
     }),
     operation('put', PATH, 'site.rules.write', {
       summary: 'Replace the draft of the rules of an API key',
@@ -44,7 +42,7 @@ export function rulesOperations(): Operation[] {
       answer: rulesAnswer,
       async handle({ actor, database, param, body }) {
         await saveDraft(database, actor, param('clientId'), body);
-        return { body: await requireRules(database, actor.site, param('clientId')) };
+        return await requireRules(database, actor.site, param('clientId'));
       },
     }),
     operation('post', `${PATH}/release`, 'site.rules.write', {
@@ -55,15 +53,14 @@ export function rulesOperations(): Operation[] {
       answer: rulesAnswer,
       async handle({ actor, database, param, body }) {
         await release(database, actor, param('clientId'), body);
-        return { body: await requireRules(database, actor.site, param('clientId')) };
+        return await requireRules(database, actor.site, param('clientId'));
       },
     }),
     operation('get', `${PATH}/{version}`, 'site.rules.read', {
       summary: 'Read the rules of a version that is or was live',
       answer: z.object({ version, rules: senderRules }),
-      handle: async ({ actor, database, param }) => ({
-        body: await requireVersion(database, actor.site, param('clientId'), param('version')),
-      }),
+      handle: async ({ actor, database, param }) =>
+        await requireVersion(database, actor.site, param('clientId'), param('version')),
     }),
   ];
 }

@@ -146,9 +146,7 @@ export function trialOperations(): Operation[] {
     operation('get', PATH, 'site.rules.read', {
       summary: 'The newest trial of the draft of a key’s rules: its progress, and what would differ',
       answer: trialAnswer,
-      handle: async ({ actor, database, param }) => ({
-        body: await requireTrial(database, actor.site, param('clientId')),
-      }),
+      handle: async ({ actor, database, param }) => await requireTrial(database, actor.site, param('clientId')),
     }),
     operation('post', PATH, 'site.rules.write', {
       summary: 'Try the draft of a key’s rules on its newest messages, in the background',
@@ -160,7 +158,7 @@ export function trialOperations(): Operation[] {
       status: 201,
       async handle({ actor, database, param, body }) {
         await startTrial(database, actor, param('clientId'), body);
-        return { body: await requireTrial(database, actor.site, param('clientId')) };
+        return await requireTrial(database, actor.site, param('clientId'));
       },
     }),
     operation('post', `${PATH}/stop`, 'site.rules.write', {
@@ -168,7 +166,7 @@ export function trialOperations(): Operation[] {
       answer: trialAnswer,
       async handle({ actor, database, param }) {
         await stopTrial(database, actor, param('clientId'));
-        return { body: await requireTrial(database, actor.site, param('clientId')) };
+        return await requireTrial(database, actor.site, param('clientId'));
       },
     }),
   ];

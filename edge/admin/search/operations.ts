@@ -56,16 +56,14 @@ export const searchOperations = (): Operation[] => [
       const found = await findAnything(caller, text);
       const may = (kind: keyof Findings) => caller.actor.permissions.has(NEEDED[kind]);
       return {
-        body: {
-          patients: may('patients') ? found.patients : null,
-          resources: may('resources') ? viewed(found.resources, viewThing) : null,
-          patientMessages: may('patientMessages') ? viewed(found.patientMessages, viewListedMessage) : null,
-          messages: may('messages') ? viewed(found.messages, viewListedMessage) : null,
-          apiKeys: may('apiKeys')
-            ? viewed(found.apiKeys, ({ client_id: clientId, name, status }) => ({ clientId, name, status }))
-            : null,
-          requests: may('requests') ? viewed(found.requests, viewRequest) : null,
-        },
+        patients: may('patients') ? found.patients : null,
+        resources: may('resources') ? viewed(found.resources, viewThing) : null,
+        patientMessages: may('patientMessages') ? viewed(found.patientMessages, viewListedMessage) : null,
+        messages: may('messages') ? viewed(found.messages, viewListedMessage) : null,
+        apiKeys: may('apiKeys')
+          ? viewed(found.apiKeys, ({ client_id: clientId, name, status }) => ({ clientId, name, status }))
+          : null,
+        requests: may('requests') ? viewed(found.requests, viewRequest) : null,
       };
     },
   }),

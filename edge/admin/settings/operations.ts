@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { inSite } from '../../store/in-site.ts';
-import { changesOfSite, type SettingsRow } from '../../store/site.ts';
+import { changesOfSite } from '../../store/site.ts';
 import { fromCursor, NUMBER_PART, toList, viewList } from '../api/cursor.ts';
 import { etagOf, readIfMatch } from '../api/if-match.ts';
 import { listOf, type Operation, operation, paging } from '../api/operation.ts';
@@ -13,14 +13,13 @@ import { SITE_MEMBERS } from './record.ts';
 import { saveSettings } from './save.ts';
 import { requireSite, siteAnswer, siteChange, viewSite } from './site.ts';
 
-const answer = (row: SettingsRow) => ({ body: viewSite(row), headers: { ETag: etagOf(row.version) } });
-
 export function settingsOperations(deps: AdminDeps): Operation[] {
   return [
     operation('get', '/site', 'site.settings.read', {
       summary: 'Read the settings of the site',
       answer: siteAnswer,
-      handle: async ({ actor, database }) => answer(await requireSite(database, actor.site)),
+      handle: async ({ actor, database }) => viewSite(await requireSite(database, actor.site)),
+      headers: etagOf,
     }),
     operation('patch', '/site', 'site.settings.update', {
       summary: 'Change the settings of the site',
@@ -30,7 +29,8 @@ export function settingsOperations(deps: AdminDeps): Operation[] {
       answer: siteAnswer,
       needsIfMatch: true,
       handle: async ({ actor, database, body, header }) =>
-        answer(await saveSettings({ ...deps, database }, actor, readIfMatch(header('if-match')), body)),
+        viewSite(await saveSettings({ ...deps, database }, actor, readIfMatch(header('if-match')), body)),
+      headers: etagOf,
     }),
     operation('get', '/site/changes', 'site.settings.read', {
       summary: 'The history of the settings: author, time, and members before and after, the newest first',
@@ -42,7 +42,7 @@ export function settingsOperations(deps: AdminDeps): Operation[] {
           changesOfSite(actor.site, before === undefined ? null : Number(before), limit + 1),
         );
         const changes = toList(rows, limit, (row) => [String(row.version)]);
-        return { body: viewList(changes, (row) => viewChange(SITE_MEMBERS, row)) };
+        return viewList(changes, (row) => viewChange(SITE_MEMBERS, row));
       },
     }),
   ];

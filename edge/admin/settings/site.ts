@@ -27,7 +27,7 @@ export const siteAnswer = z.object({
   updatedAt: z.iso.datetime(),
 });
 
-export function viewSite(row: SettingsRow): Record<string, unknown> {
+export function viewSite(row: SettingsRow): Readonly<Record<string, unknown>> & { readonly version: number } {
   return { site: row.site_id, ...toMembers(SITE_MEMBERS, row), version: row.version, updatedAt: row.updated_at };
 }
 

@@ -12,7 +12,7 @@ export function signingKeyOperations({ config, now }: AdminDeps): Operation[] {
       answer: listOf(signingKeyItem),
       async handle({ database }) {
         const rows = await database.run(signingKeysSeen(ring.keys.map(({ kid }) => kid)));
-        return { body: { items: viewRing(ring, rows, now()), next: null } };
+        return { items: viewRing(ring, rows, now()), next: null };
       },
     }),
   ];

@@ -146,7 +146,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
         'Without `site.api_keys.update`, or without `site.messages.read` where a filter may name a patient, the file has no subscriptions. ' +
         'Without `site.rules.read` it has no rules and code tables. Code tables after the first 50,000 rows are without their rows.',
       answer: documented(documentedFile),
-      handle: async ({ actor, database }) => ({ body: await exportSite(database, actor, API_LIMITS) }),
+      handle: async ({ actor, database }) => await exportSite(database, actor, API_LIMITS),
     }),
     operation('post', '/plan', reads, {
       summary: 'Show what a file would change in the site',
@@ -160,9 +160,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
       answer: planAnswer,
       async handle({ actor, database, body }) {
         const { file, ...given } = parse(planBody, body);
-        return {
-          body: viewPlan(await planFile({ ...planning, database }, actor, file, { ...given, ...API_LIMITS })),
-        };
+        return viewPlan(await planFile({ ...planning, database }, actor, file, { ...given, ...API_LIMITS }));
       },
     }),
     operation('post', '/apply', reads, {
@@ -180,7 +178,7 @@ export function siteFileOperations(deps: AdminDeps, notifications: Notifications
         const options = { ...given, ...API_LIMITS, isOperator: false };
         const plan = await applyFile({ ...planning, database }, actor, auditActor, file, options);
         if (plan.items.some(({ kind }) => kind === 'subscription')) deps.wake?.(actor.site);
-        return { body: viewApplied(plan, await createdSubscriptions(deps, actor.site, plan)) };
+        return viewApplied(plan, await createdSubscriptions(deps, actor.site, plan));
       },
     }),
   ];

@@ -2,12 +2,12 @@
 import type { Issue } from '../../../shared/fault.ts';
 import { indexBy } from '../../../shared/index-by.ts';
 import { isJsonObject, type Json } from '../../../shared/json.ts';
+import { newClientId } from '../../../shared/oauth/client-id.ts';
 import { publicMembersOf } from '../../../shared/oauth/jwks.ts';
 import { KEY_MEMBERS, type KeyRecord } from '../../members/api-key.ts';
 import { inSite } from '../../store/in-site.ts';
 import {
   issuesOfDatabase,
-  newClientId,
   permissionsOfChange,
   type PreparedKey,
   prepareKey,

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 import { viewList } from '../api/cursor.ts';
-import { API_PATH, listOf, type Operation, operation } from '../api/operation.ts';
+import { listOf, locationOf, type Operation, operation } from '../api/operation.ts';
 import type { AdminDeps } from '../web/console.ts';
 import type { Notifications } from './notifications.ts';
 import {
@@ -25,17 +25,15 @@ const CHANGES = {
 } as const;
 
 export function subscriptionOperations(deps: AdminDeps, notifications: Notifications): Operation[] {
-  const locationOf = (id: string) => `${deps.config.ADMIN_PUBLIC_BASE_URL ?? ''}${API_PATH}/subscriptions/${id}`;
   return [
     operation('get', '/subscriptions', 'site.endpoints.read', {
       summary: 'List the subscriptions of the API keys of the site, the newest first',
       query: subscriptionQuery,
       answer: listOf(subscriptionItem),
-      handle: async ({ actor, database, query }) => ({
-        body: viewList(await findSubscriptions(database, actor.site, query), (row) =>
+      handle: async ({ actor, database, query }) =>
+        viewList(await findSubscriptions(database, actor.site, query), (row) =>
           viewSubscription(row, actor.permissions),
         ),
-      }),
     }),
     operation('post', '/subscriptions', 'site.api_keys.update', {
       summary: 'Create a subscription of an API key, as its client can',
@@ -45,29 +43,22 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
       status: 201,
       async handle({ actor, database, body }) {
         const { row, secret } = await createSubscription(deps, notifications, database, actor, body);
-        return {
-          body: { ...viewSubscription(row, actor.permissions), secret },
-          headers: { Location: locationOf(row.subscription_id) },
-        };
+        return { ...viewSubscription(row, actor.permissions), secret };
       },
+      headers: ({ subscriptionId }) => locationOf(deps, `/subscriptions/${subscriptionId}`),
     }),
     operation('get', '/subscriptions/{id}', 'site.endpoints.read', {
       summary: 'Read a subscription: how far it is, its last answer, and the next post',
       answer: subscriptionItem,
-      handle: async ({ actor, database, param }) => ({
-        body: viewSubscription(await requireSubscription(database, actor.site, param('id')), actor.permissions),
-      }),
+      handle: async ({ actor, database, param }) =>
+        viewSubscription(await requireSubscription(database, actor.site, param('id')), actor.permissions),
     }),
     ...(['pause', 'resume'] as const).map((change) =>
       operation('post', `/subscriptions/{id}/${change}`, 'site.api_keys.update', {
         summary: CHANGES[change],
         answer: subscriptionItem,
-        handle: async ({ actor, database, param }) => ({
-          body: viewSubscription(
-            await changeSubscription(deps, database, actor, param('id'), change),
-            actor.permissions,
-          ),
-        }),
+        handle: async ({ actor, database, param }) =>
+          viewSubscription(await changeSubscription(deps, database, actor, param('id'), change), actor.permissions),
       }),
     ),
     operation('post', '/subscriptions/{id}/resend', 'site.api_keys.update', {
@@ -76,27 +67,25 @@ export function subscriptionOperations(deps: AdminDeps, notifications: Notificat
         'The number is 1 to `delivered`. Events keep their numbers. An event of a version that is no longer kept has only the id.',
       body: resendBody,
       answer: subscriptionItem,
-      handle: async ({ actor, database, param, body: { from } }) => ({
-        body: viewSubscription(
+      handle: async ({ actor, database, param, body: { from } }) =>
+        viewSubscription(
           await changeSubscription(deps, database, actor, param('id'), 'resend', from),
           actor.permissions,
         ),
-      }),
     }),
     operation('post', '/subscriptions/{id}/test', 'site.api_keys.update', {
       summary: 'Post a notification without events, once, and return the answer',
       description: 'A handshake before the first accepted notification, otherwise a heartbeat. It changes nothing.',
       answer: testAnswer,
-      handle: async ({ actor, database, param }) => ({
-        body: await testSubscription(deps, notifications, database, actor, param('id')),
-      }),
+      handle: async ({ actor, database, param }) =>
+        await testSubscription(deps, notifications, database, actor, param('id')),
     }),
     operation('post', '/subscriptions/{id}/delete', 'site.api_keys.update', {
       summary: 'Delete a subscription and its events',
       answer: z.object({ subscriptionId: z.uuid() }),
       async handle({ actor, database, param }) {
         await removeSubscription(database, actor, param('id'));
-        return { body: { subscriptionId: param('id') } };
+        return { subscriptionId: param('id') };
       },
     }),
   ];

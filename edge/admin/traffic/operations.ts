@@ -77,7 +77,7 @@ export function trafficOperations(deps: AdminDeps): Operation[] {
       async handle({ actor: { site }, database, query: { span, timeZone } }) {
         const { queries, made } = askTraffic(site, span, deps.now(), timeZone);
         const [rows, compared, keys] = await inSite(database, site).batch(queries);
-        return { body: { ...made(rows, compared), keys: keys.map(viewKey) } };
+        return { ...made(rows, compared), keys: keys.map(viewKey) };
       },
     }),
   ];

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { Fault } from '../../../shared/fault.ts';
 import { type Reading, ticketCopy } from '../../../shared/hl7/ticket-copy.ts';
 import { isJsonObject, type Json, printJson } from '../../../shared/json.ts';
-import { isUuid } from '../../../shared/uuid.ts';
+import { isClientId } from '../../../shared/oauth/client-id.ts';
 import type { AssertionExplanation } from '../../assertion-explanation.ts';
 import type { Database } from '../../deps.ts';
 import type { AdminDeps } from '../web/console.ts';
@@ -116,7 +116,7 @@ function resourceOf(given: unknown): Json {
 
 /** @throws Fault `not-found` for an invalid Client ID */
 export function requireClientId(clientId: string): void {
-  if (!clientId.startsWith('svc-') || !isUuid(clientId.slice(4))) throw noSuchKey();
+  if (!isClientId(clientId)) throw noSuchKey();
 }
 
 /** @throws Fault `not-found` where the site has no key that may send messages */
@@ -143,9 +143,8 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         claims: z.looseObject({}).nullable(),
         checks: z.array(check),
       }),
-      async handle({ actor, database, body: { assertion } }) {
-        return { body: viewExplanation(await workbench.explainAssertion(database, actor.site, assertion.trim())) };
-      },
+      handle: async ({ actor, database, body: { assertion } }) =>
+        viewExplanation(await workbench.explainAssertion(database, actor.site, assertion.trim())),
     }),
     operation('post', '/workbench/message', 'site.messages.read', {
       summary: 'Preview an HL7 message of a key: segments, resources, ACK',
@@ -176,7 +175,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
         const bytes = messageBytes(message);
         const key = { site: actor.site, clientId: sender };
         const result = await workbench.dryRun(database, key, bytes, requestId, rules);
-        return { body: viewDryRun(result, bytes) };
+        return viewDryRun(result, bytes);
       },
     }),
     operation('post', '/workbench/resource', 'site.api_keys.read', {
@@ -189,7 +188,7 @@ export function workbenchOperations({ config }: AdminDeps, workbench: Workbench)
       }),
       async handle({ body }) {
         const issues = workbench.validate(resourceOf(body));
-        return { body: { valid: issues.length === 0, issues } };
+        return { valid: issues.length === 0, issues };
       },
     }),
   ];

@@ -8,6 +8,7 @@ import {
   isNamed,
   keyTypeFor,
 } from '../../../shared/oauth/algorithms.ts';
+import { clientIdOf } from '../../../shared/oauth/client-id.ts';
 import { readJwks } from '../../../shared/oauth/jwks.ts';
 import type { KeyRow } from '../keys/statements.ts';
 import type { Bench } from './benches.ts';
@@ -52,7 +53,7 @@ const assertion =
   ) =>
   ({ key, tokenEndpoint, now }: SampleFacts): string => {
     const seconds = Math.floor(now / 1000);
-    const clientId = key?.client_id ?? 'svc-00000000-0000-0000-0000-000000000000';
+    const clientId = key?.client_id ?? clientIdOf('00000000-0000-0000-0000-000000000000');
     const claims = {
       iss: clientId,
       sub: clientId,

@@ -2,9 +2,10 @@
  * Reads the credentials of a client (RFC 7521 §4.2, RFC 7523 §2.2): exactly one assertion in the form. The checks of its
  * content follow later.
  */
+import type { JsonObject } from '../../../shared/json.ts';
+import { isClientId } from '../../../shared/oauth/client-id.ts';
 import { type Form, readForm } from '../form.ts';
 import { refuse } from '../refused.ts';
-import { claimedClient } from './client-id.ts';
 import { type CompactJws, type ReadJws, readCompactJws } from './compact-jws.ts';
 
 /** RFC 7523 §2.2. */
@@ -19,6 +20,9 @@ export interface Presented {
   /** The Client ID that the assertion claims, not verified. */
   readonly claimedClient: string | undefined;
 }
+
+/** The client that an assertion claims: `sub` (RFC 7523 §3 rule 2.B), or `iss` if `sub` is not a Client ID. */
+export const claimedClient = ({ sub, iss }: JsonObject): string | undefined => [sub, iss].find(isClientId);
 
 /** @throws Refused `invalid_request` for a form that does not parse */
 export async function readPresented(request: Request): Promise<Presented> {

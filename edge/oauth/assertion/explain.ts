@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { oauthAddresses } from '../../http/smart-configuration.ts';
 import { findClient } from '../../store/client.ts';
 import type { ClientKeyring } from '../client-keys.ts';
-import { claimedClient } from './client-id.ts';
+import { claimedClient } from './credentials.ts';
 import { readCompactJws } from './compact-jws.ts';
 import type { Progress, Outcome, Step } from './step.ts';
 import { FORMAT, STEPS } from './steps.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../admin/alerts/listing.ts';
 import type { Actor } from '../../admin/staff/actor.ts';
 import type { Database } from '../../deps.ts';
-import { asOperator, type Command, need, NEWEST, operator, type Options, SITE, textOf } from './admin-command.ts';
+import { asOperator, type Command, need, NEWEST, type Options, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
 /** A change of one alert of a site, with a row of the audit. */
@@ -21,8 +21,8 @@ const acting = (
 ): Command => ({
   usage: ['SITE', 'ID', ...options],
   async run(deps, given, [site = '', id = '']) {
-    const actor = operator(site);
-    return act(asOperator(deps, actor).database, actor, id, given);
+    const { actor, database } = asOperator(deps, site);
+    return act(database, actor, id, given);
   },
 });
 

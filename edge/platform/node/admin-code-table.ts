@@ -20,7 +20,7 @@ import {
 import type { CodeTableRow } from '../../store/admin-code-table.ts';
 import type { Database } from '../../deps.ts';
 import { parseJson } from '../../../shared/json.ts';
-import { asOperator, type Command, need, operator, type Options, readText, SITE, textOf } from './admin-command.ts';
+import { asOperator, type Command, need, type Options, readText, SITE, textOf } from './admin-command.ts';
 import { progressLine } from './progress-line.ts';
 import { UsageError } from './program.ts';
 
@@ -62,15 +62,14 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
     next: 'import its rows with code-table import',
     usage: [SITE, '--name NAME'],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      return viewTable(await addTable(asOperator(deps, actor).database, actor, nameOf(options)));
+      const { actor, database } = asOperator(deps, need(options, 'site'));
+      return viewTable(await addTable(database, actor, nameOf(options)));
     },
   },
   'code-table rename': {
     usage: [SITE, TABLE, '--name NEW_NAME'],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const { table_id: id } = await tableOf(database, options);
       return viewTable(await rename(database, actor, id, nameOf(options)));
     },
@@ -78,8 +77,7 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
   'code-table delete': {
     usage: [SITE, TABLE],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const { table_id: tableId, name, edits } = await tableOf(database, options);
       await remove(database, actor, tableId, { edits });
       return { tableId, name };
@@ -96,8 +94,7 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
     next: 'messages are read by these rows after code-table release',
     usage: [SITE, TABLE, '--file FILE.csv|FILE.json'],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const { table_id: id } = await tableOf(database, options);
       const text = await readText(need(options, 'file'));
       const isJson = text.trimStart().startsWith('{');
@@ -130,8 +127,7 @@ export const CODE_TABLE_COMMANDS: Readonly<Record<string, Command>> = {
     next: 'it applies to the next message; replay earlier messages to add the codes to their resources',
     usage: [SITE, TABLE, '--comment TEXT', '[--version NUMBER|draft|none]'],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const table = await tableOf(database, options);
       const version = textOf(options, 'version') === 'none' ? null : versionOf(options, table);
       const { data, error } = releaseBody.safeParse({ version, edits: table.edits, comment: need(options, 'comment') });

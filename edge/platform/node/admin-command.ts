@@ -40,6 +40,7 @@ export async function readText(path: string): Promise<string> {
 
 /** An id or a name. */
 export const SITE = '--site SITE';
+export const CLIENT_ID = '--client-id svc-…';
 
 /** The number of log entries to print, newest first. */
 export const NEWEST = '50';
@@ -92,7 +93,7 @@ export const operatorAsks = (): AuditActor => ({
   requestId: crypto.randomUUID(),
 });
 
-/** The same dependencies, with a row of the audit for each change. */
-export function asOperator<D extends { readonly database: Database }>(deps: D, { site }: Actor): D {
-  return { ...deps, database: audited(deps.database, site, operatorAsks()) };
+/** The same dependencies, with the operator as the actor and a row of the audit for each change. */
+export function asOperator<D extends { readonly database: Database }>(deps: D, site: string) {
+  return { ...deps, actor: operator(site), database: audited(deps.database, site, operatorAsks()) };
 }

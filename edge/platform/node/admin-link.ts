@@ -1,20 +1,17 @@
 /** `npm run admin -- link …`: creates, lists and revokes links of an API key, like `/admin/api/api-keys/{clientId}/links`. */
 import { addLink, endLink, findLinks, newLink, viewLink } from '../../admin/keys/links.ts';
 import { tryPageOf } from '../../http/reference-address.ts';
-import { asOperator, type Command, need, operator, SITE, textOf } from './admin-command.ts';
+import { asOperator, CLIENT_ID, type Command, need, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
-
-const CLIENT_ID = '--client-id svc-…';
 
 export const LINK_COMMANDS: Readonly<Record<string, Command>> = {
   'link create': {
     usage: [SITE, CLIENT_ID, '[--hours HOURS]'],
     next: 'Give the address in `page` to the integrator, or the secret, a Bearer token for /hl7/check and /oauth2/refusals.',
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
       const { data } = newLink.safeParse({ hours: Number(textOf(options, 'hours') || 24) });
       if (data === undefined) throw new UsageError('--hours must be a number from 1 to 168');
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const { row, secret } = await addLink(database, actor, need(options, 'client-id'), data.hours);
       return { ...viewLink(row), secret, page: tryPageOf(deps.config, secret) };
     },
@@ -22,16 +19,13 @@ export const LINK_COMMANDS: Readonly<Record<string, Command>> = {
   'link list': {
     usage: [SITE, CLIENT_ID],
     async run({ database }, options) {
-      return (await findLinks(database, operator(need(options, 'site')).site, need(options, 'client-id'))).map(
-        viewLink,
-      );
+      return (await findLinks(database, need(options, 'site'), need(options, 'client-id'))).map(viewLink);
     },
   },
   'link revoke': {
     usage: [SITE, CLIENT_ID, '--link-id UUID'],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       return viewLink(await endLink(database, actor, need(options, 'client-id'), need(options, 'link-id')));
     },
   },

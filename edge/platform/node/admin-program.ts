@@ -28,6 +28,7 @@ import { listSites } from '../../store/site.ts';
 import { fetchAt } from './fetch-at.ts';
 import {
   asOperator,
+  CLIENT_ID,
   type Command,
   type CommandDeps,
   isSwitch,
@@ -67,13 +68,11 @@ async function connect(terminal: Terminal): Promise<CommandDeps> {
   };
 }
 
-const CLIENT_ID = '--client-id svc-…';
-
 const setStatus = (status: 'active' | 'disabled'): Command => ({
   usage: [SITE, CLIENT_ID],
   async run(deps, options) {
-    const actor = operator(need(options, 'site'));
-    const { key } = await changeKey(asOperator(deps, actor), actor, need(options, 'client-id'), [], { status });
+    const on = asOperator(deps, need(options, 'site'));
+    const { key } = await changeKey(on, on.actor, need(options, 'client-id'), [], { status });
     return viewKey(key);
   },
 });
@@ -117,20 +116,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       const site = textOf(options, 'id') || uuidv7(Date.now());
       if (!isUuid(site)) throw new UsageError(`--id ${site} is not a UUID, such as ${uuidv7(Date.now())}`);
       if (sites.some(({ site_id: id }) => id === site)) throw new Fault('conflict', `the site ${site} already exists`);
-      const actor = operator(site);
-      return viewSite(await createSite(asOperator({ database }, actor).database, site, authorOf(actor), body));
+      const on = asOperator(deps, site);
+      return viewSite(await createSite(on.database, site, authorOf(on.actor), body));
     },
   },
   'site show': {
     usage: [SITE],
-    run: async ({ database }, options) => viewSite(await requireSite(database, operator(need(options, 'site')).site)),
+    run: async ({ database }, options) => viewSite(await requireSite(database, need(options, 'site'))),
   },
   'site update': {
     usage: [SITE, ...usageOf(SITE_MEMBERS, false)],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
+      const on = asOperator(deps, need(options, 'site'));
       const body = await bodyOfFlags(SITE_MEMBERS, options, readText);
-      return viewSite(await saveSettings(asOperator(deps, actor), actor, [], body));
+      return viewSite(await saveSettings(on, on.actor, [], body));
     },
   },
   'site list': {
@@ -151,48 +150,48 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'site address remove': {
     usage: [SITE, ...ADDRESS],
     async run({ database }, options) {
-      return withdrawAddress(database, operator(need(options, 'site')).site, addressOf(options));
+      return withdrawAddress(database, need(options, 'site'), addressOf(options));
     },
   },
   'site address list': {
     usage: [`[${SITE}]`],
     async run({ database }, options) {
-      return listAddresses(database, options['site'] === undefined ? null : operator(need(options, 'site')).site);
+      return listAddresses(database, options['site'] === undefined ? null : need(options, 'site'));
     },
   },
   'key create': {
     next: 'the Client ID is `iss` and `sub` of the client’s assertions (edge/docs/quickstart.md)',
     usage: [SITE, ...usageOf(KEY_MEMBERS, true)],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
+      const on = asOperator(deps, need(options, 'site'));
       need(options, 'name');
       const suggested = { tokenTtlSeconds: KEY_MEMBERS.tokenTtlSeconds.suggested };
       const body = { ...suggested, ...(await bodyOfFlags(KEY_MEMBERS, options, readText)) };
-      const { key, findings } = await createKey(asOperator(deps, actor), actor, body);
+      const { key, findings } = await createKey(on, on.actor, body);
       return { ...viewKey(key), jwksFindings: viewFindings(findings) };
     },
   },
   'key update': {
     usage: [SITE, CLIENT_ID, ...usageOf(KEY_MEMBERS, false)],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
+      const on = asOperator(deps, need(options, 'site'));
       const body = await bodyOfFlags(KEY_MEMBERS, options, readText);
-      const { key, findings } = await changeKey(asOperator(deps, actor), actor, need(options, 'client-id'), [], body);
+      const { key, findings } = await changeKey(on, on.actor, need(options, 'client-id'), [], body);
       return { ...viewKey(key), jwksFindings: viewFindings(findings) };
     },
   },
   'key list': {
     usage: [SITE],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
+      const site = need(options, 'site');
       const rows = await database.run(listKeys(site, { text: '', status: '', protocol: '' }, null, 10_000));
       return rows.map(({ client_id: clientId, name, status, protocols }) => ({ clientId, name, status, protocols }));
     },
   },
   'refusal list': {
-    usage: [SITE, '[--client-id svc-…]', '[--text TEXT]'],
+    usage: [SITE, `[${CLIENT_ID}]`, '[--text TEXT]'],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
+      const site = need(options, 'site');
       const given = { q: textOf(options, 'text'), clientId: textOf(options, 'client-id'), limit: NEWEST };
       const { data } = requestQuery.safeParse(given);
       if (data === undefined) throw new UsageError('--text may have at most 200 characters');
@@ -201,7 +200,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'message list': {
-    usage: [SITE, '[--client-id svc-…]', '[--outcome AA|AE|AR]', '[--text TEXT]'],
+    usage: [SITE, `[${CLIENT_ID}]`, '[--outcome AA|AE|AR]', '[--text TEXT]'],
     async run({ database }, options) {
       const actor = operator(need(options, 'site'));
       const given = { clientId: textOf(options, 'client-id'), outcome: textOf(options, 'outcome') };
@@ -215,10 +214,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'patient erase': {
     usage: ['SITE', 'ID'],
     async run(deps, _, [site = '', patient = '']) {
-      const actor = operator(site);
       const person = questionsOn(deps.terminal);
       try {
-        return await erase(asOperator(deps, actor).database, site, patient.toLowerCase(), person.ask);
+        return await erase(asOperator(deps, site).database, site, patient.toLowerCase(), person.ask);
       } finally {
         person.close();
       }

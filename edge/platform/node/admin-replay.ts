@@ -4,7 +4,7 @@
  */
 import { findingText } from '../../../shared/finding-text.ts';
 import { askReplay, endReplay, findReplay, listReplays, replayRequest } from '../../admin/replays/operations.ts';
-import { asOperator, type Command, need, operator, SITE, textOf } from './admin-command.ts';
+import { asOperator, CLIENT_ID, type Command, need, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
 const FILTERS = ['outcome', 'reason', 'from', 'to'] as const;
@@ -22,7 +22,7 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
     next: 'with --apply newest the gateway replays them in the background, one at a time; replay list shows the progress',
     usage: [
       SITE,
-      '[--client-id svc-…]',
+      `[${CLIENT_ID}]`,
       '[--outcome AA|AE|AR|errors]',
       '[--reason REASON]',
       '[--from INSTANT]',
@@ -31,7 +31,6 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
       '[--comment TEXT]',
     ],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
       const empty = FILTERS.find((name) => options[name] === '');
       // Such as of a variable without a value: it would replay the messages of the whole site.
       if (empty !== undefined) throw new UsageError(`--${empty} is empty: leave it out or give a value`);
@@ -46,7 +45,8 @@ export const REPLAY_COMMANDS: Readonly<Record<string, Command>> = {
       if (data === undefined) {
         throw new UsageError(error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
       }
-      return askReplay(asOperator(deps, actor).database, actor, data);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
+      return askReplay(database, actor, data);
     },
   },
   'replay list': {

@@ -2,10 +2,9 @@
 import { parse } from '../../admin/api/parse.ts';
 import { draftBody, release, releaseBody, requireRules, requireVersion, saveDraft } from '../../admin/rules/rules.ts';
 import { parseJson } from '../../../shared/json.ts';
-import { asOperator, type Command, need, operator, type Options, readText, SITE, textOf } from './admin-command.ts';
+import { asOperator, CLIENT_ID, type Command, need, type Options, readText, SITE, textOf } from './admin-command.ts';
 import { UsageError } from './program.ts';
 
-const KEY = '--client-id svc-…';
 const EDITS = '[--edits NUMBER]';
 
 /** `--edits`, or the current ones. */
@@ -27,9 +26,9 @@ function versionOf(options: Options, draft: number): number | null {
 
 export const RULES_COMMANDS: Readonly<Record<string, Command>> = {
   'rules show': {
-    usage: [SITE, KEY, '[--version NUMBER]'],
+    usage: [SITE, CLIENT_ID, '[--version NUMBER]'],
     async run({ database }, options) {
-      const { site } = operator(need(options, 'site'));
+      const site = need(options, 'site');
       const clientId = need(options, 'client-id');
       const version = textOf(options, 'version');
       return version === ''
@@ -39,10 +38,9 @@ export const RULES_COMMANDS: Readonly<Record<string, Command>> = {
   },
   'rules save': {
     next: 'messages are read by these rules after rules release',
-    usage: [SITE, KEY, '--file FILE.json', EDITS],
+    usage: [SITE, CLIENT_ID, '--file FILE.json', EDITS],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const clientId = need(options, 'client-id');
       const rules = parseJson(await readText(need(options, 'file')));
       const { edits } = await requireRules(database, actor.site, clientId);
@@ -52,10 +50,9 @@ export const RULES_COMMANDS: Readonly<Record<string, Command>> = {
   },
   'rules release': {
     next: 'it applies to the next message; replay earlier messages to read them by these rules',
-    usage: [SITE, KEY, '--comment TEXT', '[--version NUMBER|draft|none]', EDITS],
+    usage: [SITE, CLIENT_ID, '--comment TEXT', '[--version NUMBER|draft|none]', EDITS],
     async run(deps, options) {
-      const actor = operator(need(options, 'site'));
-      const { database } = asOperator(deps, actor);
+      const { actor, database } = asOperator(deps, need(options, 'site'));
       const clientId = need(options, 'client-id');
       const { edits, draftVersion } = await requireRules(database, actor.site, clientId);
       const version = versionOf(options, draftVersion);

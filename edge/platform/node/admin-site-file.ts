@@ -199,8 +199,6 @@ export const printYaml = (content: unknown): string => {
   );
 };
 
-const printSchema = async (): Promise<object> => fileSchema();
-
 export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
   export: onSite({ usage: ['[--tables FOLDER]'], print: printYaml }, async ({ exported }, options) => {
     const folder = textOf(options, 'tables');
@@ -224,5 +222,5 @@ export const SITE_FILE_COMMANDS: Readonly<Record<string, Command>> = {
       return withFile(need(options, 'file'), (content) => apply(files, content, options, fingerprint));
     },
   ),
-  schema: { usage: [], withoutDatabase: printSchema, run: printSchema },
+  schema: { usage: [], withoutDatabase: async () => fileSchema(), run: async () => fileSchema() },
 };

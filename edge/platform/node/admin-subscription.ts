@@ -9,7 +9,17 @@ import {
 } from '../../admin/subscriptions/subscriptions.ts';
 import { viewSubscription } from '../../admin/subscriptions/view.ts';
 import type { SubscriptionChange } from '../../store/admin-subscription.ts';
-import { asOperator, type Command, need, NEWEST, operator, type Options, SITE, textOf } from './admin-command.ts';
+import {
+  asOperator,
+  CLIENT_ID,
+  type Command,
+  need,
+  NEWEST,
+  operator,
+  type Options,
+  SITE,
+  textOf,
+} from './admin-command.ts';
 import { UsageError } from './program.ts';
 
 function firstEventOf(options: Options): number {
@@ -22,16 +32,15 @@ function firstEventOf(options: Options): number {
 const changing = (change: SubscriptionChange, options: readonly string[] = []): Command => ({
   usage: ['SITE', 'ID', ...options],
   async run(deps, given, [site = '', id = '']) {
-    const actor = operator(site);
     const from = change === 'resend' ? firstEventOf(given) : null;
-    const { database } = asOperator(deps, actor);
+    const { actor, database } = asOperator(deps, site);
     return viewSubscription(await changeSubscription({}, database, actor, id, change, from), actor.permissions);
   },
 });
 
 export const SUBSCRIPTION_COMMANDS: Readonly<Record<string, Command>> = {
   'subscription list': {
-    usage: [SITE, '[--client-id svc-…]', '[--status requested|active|error|off]'],
+    usage: [SITE, `[${CLIENT_ID}]`, '[--status requested|active|error|off]'],
     async run({ database }, options) {
       const { site, permissions } = operator(need(options, 'site'));
       const given = { clientId: textOf(options, 'client-id'), status: textOf(options, 'status'), limit: NEWEST };
@@ -53,8 +62,8 @@ export const SUBSCRIPTION_COMMANDS: Readonly<Record<string, Command>> = {
   'subscription delete': {
     usage: ['SITE', 'ID'],
     async run(deps, _, [site = '', id = '']) {
-      const actor = operator(site);
-      await removeSubscription(asOperator(deps, actor).database, actor, id);
+      const { actor, database } = asOperator(deps, site);
+      await removeSubscription(database, actor, id);
       return { subscriptionId: id };
     },
   },
